@@ -29,6 +29,7 @@ __all__ = [
     "figure_of",
     "figures",
     "finish",
+    "headings",
     "open_folder",
     "reno_cong_avoid",
     "reno_ssthresh",
@@ -171,7 +172,7 @@ class Scenario:
         name: str, text: str, controls: Mapping[str, type[CongestionControl]] | None = None
     ) -> Scenario: ...
 
-# Written from the core's `fields.rs`; `cargo xtask bless` writes it anew.
+# Written from the core's `fields.rs`; `cargo xtask bless` rewrites it.
 
 @final
 class Conn:
@@ -534,5 +535,6 @@ def finish(
 ) -> SweepRecords: ...
 def figure_of(column: str) -> Literal["run", "bottleneck", "group", "flow", "link"] | None: ...
 def figures() -> list[list[str]]: ...
+def headings() -> list[tuple[str, str]]: ...
 def compare(results: Sequence[RunRecords | SweepRecords]) -> dict[str, Any]: ...
 def open_folder(folder: str | PathLike[str]) -> RunRecords | SweepRecords: ...

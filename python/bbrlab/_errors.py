@@ -47,7 +47,7 @@ OF_CLASSES = (
     "custom congestion controls are defined in `controls`: see docs/python.md",
     "custom congestion controls are defined in `controls`: give the class itself instead of its name, or controls={name: class}",
 )
-"""The note on an unknown congestion control, as the command line and as this package writes it."""
+"""The note about an unknown congestion control, as the command line and as this package word it."""
 
 
 def in_python(text: str) -> str:
@@ -95,7 +95,7 @@ class UsageError(Error, ValueError):
     >>> import bbrlab as bl
     >>> bl.run("examples.dumbbell", limit=1000)
     Traceback (most recent call last):
-    bbrlab._errors.UsageError: this takes about 1.6e4 data packets, more than the limit of 1000; raise it with limit=1.3e7
+    bbrlab._errors.UsageError: this takes about 1.6e4 data packets, and limit=1000 allows 1000; use limit=1.3e7
     """
 
 

@@ -331,7 +331,7 @@ class RunPlots:
         folder = self._result.folder
         again = f"`bbrlab run {folder}` computes" if folder is not None else "compute"
         return UsageError(
-            f"cdf: {folder or 'the run'} has no delays.parquet, which earlier versions did not write; {again} the run again"
+            f"cdf: {folder or 'the run'} has no delays.parquet, because an earlier version wrote the run; {again} the run again"
         )
 
     def _names(self) -> dict[int, str]:

@@ -47,6 +47,8 @@ class Metric(TypedDict):
     definition: str
     json: str
     """Its place in `summary.json`."""
+    heading: str
+    """Its heading in printed tables of sweeps, after the name of its group or link; empty if they do not show it."""
 
 
 Given = str | os.PathLike[str] | Mapping[str, Any] | Scenario
@@ -300,12 +302,15 @@ def metrics() -> list[Metric]:
 
     >>> import bbrlab as bl
     >>> (share,) = [m for m in bl.metrics() if m["name"] == "group_share"]
-    >>> share["of"], share["unit"], share["json"]
-    ('group', 'share', 'flow_groups[].share')
+    >>> share["of"], share["json"], share["heading"]
+    ('group', 'flow_groups[].share', 'share, %')
     """
     where = {"run": "", "bottleneck": "links[].", "group": "flow_groups[].", "flow": "flows[].", "link": "links[]."}
+    headings = dict(_bbrlab.headings())
     return [
-        Metric(name=name, of=of, unit=unit, definition=meaning, json=f"{where[of]}{json_name}")
+        Metric(
+            name=name, of=of, unit=unit, definition=meaning, json=f"{where[of]}{json_name}", heading=headings.get(name, "")
+        )
         for name, of, unit, meaning, json_name in _bbrlab.figures()
     ]
 

@@ -489,9 +489,9 @@ def test_a_folder_tells_who_took_part_and_nothing_is_found_again(tmp_path: Path)
     assert isinstance(opened, bl.Result) and opened.summary["controls"] == r.summary["controls"]
     assert opened.digest == bl.run(opened.scenario, controls={"Reno": Reno}).digest
     # An equal scenario with another program text is another run.
-    with pytest.raises(bl.UsageError, match="holds another run"):
+    with pytest.raises(bl.UsageError, match="contains another run"):
         bl.run(DUMBBELL, {"flows.cc": "Reno"}, controls={"Reno": Bbr1}, out=tmp_path / "run")
-    with pytest.raises(bl.UsageError, match="holds another run"):
+    with pytest.raises(bl.UsageError, match="contains another run"):
         bl.run(DUMBBELL, out=tmp_path / "run")
     over = {"flows.cc": ["reno", Reno]}
     for found in (0, 1):

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
+import io
+import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -46,3 +50,36 @@ def test_what_a_page_shows_runs(
     if picture is not None:
         assert (tmp_path / picture).stat().st_size > 10_000
     pytest.importorskip("matplotlib.pyplot").close("all")
+
+
+@pytest.mark.parametrize("page", ["python.md", "own-control.md"])
+def test_a_tutorial_shows_what_a_reader_gets(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block of `text` is the output of the block above it, and the code writes the pictures.
+
+    With UPDATE_EXPECT set, the page and its pictures are rewritten.
+    """
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    tutorials = DOCS / "docs/tutorials"
+    names: dict[str, object] = {}
+
+    def followed(found: re.Match[str]) -> str:
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            exec(compile(found[1], page, "exec"), names)
+        lines = "".join(f"{line.rstrip()}\n" for line in output.getvalue().rstrip().splitlines())
+        assert bool(lines) == (found[2] is not None), f"the page must show what a block prints, and only that: {found[1]}"
+        return f"```python\n{found[1]}```" + (f"\n\n```text\n{lines}```" if lines else "")
+
+    shown = (tutorials / page).read_text()
+    now = re.sub(r"```python\n(.*?)```(\n\n```text\n.*?```)?", followed, shown, flags=re.DOTALL)
+    pyplot.close("all")
+    pictures = re.findall(r"\]\(img/(.*?)\)", shown)
+    assert pictures
+    assert [name for name in pictures if (tmp_path / name).stat().st_size < 5_000] == []
+    if "UPDATE_EXPECT" in os.environ:
+        (tutorials / page).write_text(now)
+        for name in pictures:
+            shutil.copy(tmp_path / name, tutorials / "img" / name)
+    assert now == (tutorials / page).read_text()

@@ -171,7 +171,7 @@ def test_a_transfer_that_never_ended_keeps_the_curve_below_one() -> None:
 def by_hand(tmp_path_factory: pytest.TempPathFactory) -> bl.Results:
     """Makes a sweep of two points and three seeds s with chosen numbers. At 1bdp the flows of bbr1 have s and s + 4
     Mbit/s, at 4bdp ten more; the flow of cubic has 100. Jain's index is s / 10. At 4bdp the digests are equal, as if
-    seeds changed nothing."""
+    the seeds gave identical digests."""
     folder = tmp_path_factory.mktemp("by-hand")
     flows = [{"cc": "bbr1", "rtt": "30ms", "count": 2}, {"cc": "cubic", "rtt": "30ms"}]
     over = {"bottleneck.buffer": ["1bdp", "4bdp"]}
@@ -217,7 +217,7 @@ def test_a_run_says_one_thing_about_chance_however_many_flows_it_has(by_hand: bl
     assert drawn(axis) == {"bbr1": [4.0, 14.0]}
     (low, high), nothing = intervals(axis)["bbr1"]
     assert low == pytest.approx(4 - T_2 / 3**0.5) and high == pytest.approx(4 + T_2 / 3**0.5)
-    assert nothing is None, "seeds changed nothing at 4bdp"
+    assert nothing is None, "identical digests at 4bdp"
     # One flow: 1, 2, 3.
     axis = by_hand.plot.metric("goodput_mbps", flow=0)
     assert drawn(axis) == {"flow 0": [2.0, 12.0]}

@@ -154,7 +154,7 @@ def test_saving_takes_the_place_of_nothing_else(tmp_path: Path) -> None:
     r, other = (bl.run("examples.dumbbell", {"duration": "1s"}, seed=seed) for seed in (1, 2))
     folder = r.save(tmp_path / "run")
     assert r.save(folder) == folder
-    with pytest.raises(bl.UsageError, match="holds another run"):
+    with pytest.raises(bl.UsageError, match="contains another run"):
         other.save(folder)
     bl.sweep("examples.dumbbell", seeds=2, set={"duration": "1s"}, out=tmp_path / "sweep")
     with pytest.raises(bl.UsageError, match="holds a sweep"):

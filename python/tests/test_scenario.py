@@ -225,7 +225,7 @@ BYTES: Any = b"a"
         (lambda: bl.Scenario(TWO).run_toml(-1), IndexError, "expected a run from 0 to 79, found -1"),
         (lambda: bl.Scenario(TWO).run_toml(2**70), IndexError, "expected a run from 0 to 79, found 1180591620717411303424"),
         (lambda: bl.Scenario(TWO).run_toml(BYTES), TypeError, "integer"),
-        (lambda: bl.run(DUMBBELL, out=""), bl.UsageError, 'expected a folder, found "", which names none'),
+        (lambda: bl.run(DUMBBELL, out=""), bl.UsageError, 'expected a folder, found an empty text'),
         (lambda: bl.sweep(DUMBBELL, out=BYTES), TypeError, "out: expected a folder, found b'a' of type bytes"),
         (lambda: bl.open(NUMBER), TypeError, "open: expected a folder, found 3 of type int"),
         (lambda: bl.open(BYTES), TypeError, "open: expected a folder, found b'a' of type bytes"),

@@ -113,6 +113,17 @@ def test_a_metric_has_one_name() -> None:
             value = value[0] if isinstance(value, list) else value
 
 
+def test_headings_of_printed_tables_belong_to_metrics(rs: bl.Results) -> None:
+    of = {metric["name"]: metric["heading"] for metric in bl.metrics()}
+    assert of["group_share"] == "share, %" and of["run_goodput_mbps"] == "goodput, Mbit/s" and of["goodput_mbps"] == ""
+    assert of["link_utilization"] == of["bottleneck_utilization"] == "used, %" and of["jain"] == "Jain"
+    first, second, *_ = str(rs).splitlines()
+    printed = set(re.split(r"\s{2,}", f"{first}  {second}"))
+    for name in ("group_share", "run_goodput_mbps", "link_queue_delay_ms_mean", "group_rtt_ms_mean", "jain"):
+        title = of[name].split(",")[0]
+        assert any(title in heading for heading in printed), title
+
+
 def test_rows_and_columns_are_chosen_as_in_other_packages(rs: bl.Results) -> None:
     flows = rs.flows
     some = flows[["flow", "cc", "goodput_mbps"]]

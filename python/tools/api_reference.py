@@ -7,6 +7,7 @@ Signatures of Rust code come from the stub `bbrlab/_bbrlab.pyi`, the others from
 import ast
 import inspect
 import re
+import textwrap
 from pathlib import Path
 
 import bbrlab
@@ -15,23 +16,39 @@ import bbrlab.gym
 STUB = Path(bbrlab.__file__).with_name("_bbrlab.pyi")
 
 
-def stubs() -> dict[str, str]:
-    """Returns the signatures in the stub, by `Class.method` or `function`."""
-    found = {}
+def stubs() -> tuple[dict[str, str], dict[str, str]]:
+    """Returns the signatures and the docstrings in the stub, by `Class`, `Class.method` or `function`."""
+    signatures, docs = {}, {}
 
     def visit(body: list[ast.stmt], prefix: str) -> None:
         for node in body:
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                docs[prefix + node.name] = ast.get_docstring(node) or ""
             if isinstance(node, ast.ClassDef):
                 visit(node.body, f"{node.name}.")
             elif isinstance(node, ast.FunctionDef):
                 returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-                found[prefix + node.name] = f"({ast.unparse(node.args)}){returns}"
+                signatures[prefix + node.name] = f"({ast.unparse(node.args)}){returns}"
 
     visit(ast.parse(STUB.read_text()).body, "")
-    return found
+    return signatures, docs
 
 
-STUBS = stubs()
+STUBS, STUB_DOCS = stubs()
+
+
+class Plain:
+    """An annotation that a signature shows without quotes."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def plain(annotation: object) -> object:
+    return Plain(annotation) if isinstance(annotation, str) else annotation
 
 
 def signature(item: object, name: str) -> str:
@@ -40,17 +57,42 @@ def signature(item: object, name: str) -> str:
         text = STUBS[name]
     else:
         try:
-            text = str(inspect.signature(item))  # type: ignore[arg-type]
+            found = inspect.signature(item)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             return ""
+        parameters = [of.replace(annotation=plain(of.annotation)) for of in found.parameters.values()]
+        text = str(found.replace(parameters=parameters, return_annotation=plain(found.return_annotation)))
     return re.sub(r"^\((?:self|cls)(?:, /)?(?:, )?", "(", text)
 
 
-def text_of(item: object) -> str:
+def type_of(item: object, name: str) -> str:
+    """Returns the type of a property; empty if it is unknown."""
+    found = re.search(r" -> (.*)$", signature(getattr(item, "fget", None) or getattr(item, "func", item), name))
+    return found[1] if found else ""
+
+
+def attributes(kind: type) -> list[tuple[str, str]]:
+    """Returns the values of a class and their docstrings, which are the strings below them."""
+    try:
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    except (OSError, TypeError):
+        return []
+    assert isinstance(tree, ast.ClassDef)
+    found = []
+    for node, below in zip(tree.body, tree.body[1:]):
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) and isinstance(below.value.value, str):
+            target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+            if isinstance(target, ast.Name):
+                found.append((target.id, inspect.cleandoc(below.value.value)))
+    return found
+
+
+def text_of(item: object, name: str) -> str:
     """Returns a docstring as Markdown: sections become lists, examples become code."""
     out: list[str] = []
-    section = is_example = False
-    for line in (inspect.getdoc(item) or "").splitlines():
+    section = ""
+    is_example = False
+    for line in (inspect.getdoc(item) or STUB_DOCS.get(name, "")).splitlines():
         is_prompt = line.lstrip().startswith((">>>", "..."))
         if is_prompt and not is_example:
             out += ["", "```pycon"]
@@ -63,13 +105,15 @@ def text_of(item: object) -> str:
             out.append(line.strip() if is_prompt else line)
         elif re.fullmatch(r"(Args|Raises|Returns|Yields|Attributes):", line):
             out += ["", f"**{line[:-1]}**", ""]
-            section = True
+            section = line[:-1]
+        elif section in ("Returns", "Yields") and line.startswith("    "):
+            out.append(line.strip())
         elif section and (found := re.fullmatch(r"    (\S[^:]*): (.*)", line)):
             out.append(f"- `{found[1]}`: {found[2]}")
         elif section and line.startswith("        "):
             out.append(f"  {line.strip()}")
         else:
-            section = section and not line.strip()
+            section = section if not line.strip() else ""
             out.append(line)
     if is_example:
         out.append("```")
@@ -77,25 +121,34 @@ def text_of(item: object) -> str:
 
 
 def members(kind: type) -> list[tuple[str, object]]:
-    """Returns the public members that a class defines itself."""
-    return [(name, item) for name, item in vars(kind).items() if not name.startswith("_")]
+    """Returns the public members that a class defines itself, in the order of the source.
+
+    Classes of Rust code list theirs in another order in each build.
+    """
+    stub = {name: place for place, name in enumerate(STUB_DOCS)}
+    own = [(name, item) for name, item in vars(kind).items() if not name.startswith("_")]
+    return sorted(own, key=lambda member: stub.get(f"{kind.__name__}.{member[0]}", -1))
 
 
 def describe(name: str, item: object) -> str:
     """Returns the section of a public name."""
     if inspect.isclass(item):
-        out = [f"## {name}", "", text_of(item), ""]
+        out = [f"## {name}", "", text_of(item, name), ""]
+        values = attributes(item)
+        out += [f"- `{value}`: {' '.join(doc.split())}" for value, doc in values] + [""] * bool(values)
         for member, value in members(item):
-            plain = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
-            if inspect.isroutine(plain):
-                out += [f"### {name}.{member}", "", "```python", f"{member}{signature(plain, f'{name}.{member}')}", "```", ""]
-            elif isinstance(value, property) or inspect.isdatadescriptor(value):
-                out += [f"### {name}.{member}", ""]
+            whole = f"{name}.{member}"
+            inner = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
+            if inspect.isroutine(inner):
+                out += [f"### {whole}", "", "```python", f"{member}{signature(inner, whole)}", "```", ""]
+            elif inspect.isdatadescriptor(value) or hasattr(value, "func"):
+                kind = type_of(value, whole)
+                out += [f"### {whole}", ""] + ["```python", f"{member}: {kind}", "```", ""] * bool(kind)
             else:
                 continue
-            out += [text_of(plain), ""]
-    elif callable(item):
-        out = [f"## {name}", "", "```python", f"{name}{signature(item, name)}", "```", "", text_of(item), ""]
+            out += [text_of(getattr(inner, "func", inner), whole), ""]
+    elif inspect.isroutine(item):
+        out = [f"## {name}", "", "```python", f"{name}{signature(item, name)}", "```", "", text_of(item, name), ""]
     else:
         out = [f"## {name}", "", f"`{item!r}`" if len(repr(item)) < 200 else "", ""]
     return "\n".join(out)

@@ -1,5 +1,5 @@
-//! Checks that debug and release build write the same files for a sweep, with one job and with two.
-//! `run.json` (CPU time, machine, date) may differ.
+//! Checks that the debug and the release build write the same files for a sweep, with one job and
+//! with two jobs. Only `run.json` (CPU time, machine, date) may differ.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::Command;
 /// Sixteen runs of unequal length, so that two jobs finish them out of order.
 const SCENARIO: &str = "crates/bbrlab-cli/tests/data/sixteen-unequal.toml";
 
-/// Makes both builds, runs all four combinations and compares their files.
+/// Makes both builds, runs all four combinations of builds and jobs, and compares their files.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     super::cargo(&["build", "--quiet", "-p", "bbrlab-cli"], &[])?;
     super::cargo(&["build", "--quiet", "--release", "-p", "bbrlab-cli"], &[])?;

@@ -1,7 +1,7 @@
 //! Checks that no two files of a crate import each other, directly or through other files.
 //!
-//! Two files that need each other cannot be read separately: they are one idea in two places. A
-//! module and its parts are an exception: `mod.rs` names its parts, and they may use its items.
+//! A reader of two files that import each other has to read both at once. A module and its parts
+//! are an exception: `mod.rs` names its parts, and the parts may use its items.
 //!
 //! The graph is built from the text: `use` trees and paths that begin with `crate`, `super` or
 //! `self`. A name that a module re-exports (`pub use part::Name`) is followed to the file that
@@ -12,8 +12,8 @@ use std::path::Path;
 
 use crate::source;
 
-/// Circles that are accepted, each with its reason. The first file by name is the start of a
-/// circle.
+/// Accepted circles, each with its reason. A circle is written from its first file in alphabetical
+/// order.
 const DEFENDED: &[(&str, &str)] = &[(
     "bbrlab-net: engine/mod.rs -> port.rs -> engine/mod.rs",
     "a port is the hosts' interface to the network, and the network passes one to its handler",
@@ -47,7 +47,7 @@ struct Module {
     file: String,
     /// Paths in the file, relative to the crate's root.
     paths: Vec<Vec<String>>,
-    /// Imported names, with the paths that they stand for.
+    /// The paths of imported names, by local name.
     imported: BTreeMap<String, Vec<String>>,
 }
 
@@ -64,7 +64,7 @@ impl Graph {
     /// Returns the module to which `path` leads.
     fn resolve(&self, path: &[String]) -> Option<Vec<String>> {
         let mut path = path.to_vec();
-        // Chains of re-exports are short; a longer one is a circle itself.
+        // Real chains of re-exports are shorter than this; a longer chain is a circle.
         for _ in 0..8 {
             let depth = (0..=path.len()).rev().find(|&n| self.modules.contains_key(&path[..n]))?;
             let next =
@@ -239,7 +239,8 @@ fn segments(path: &str) -> Vec<String> {
 
 /// Returns the paths in the code that begin with `crate`, `super` or `self`.
 fn inline(code: &str) -> Vec<Vec<String>> {
-    // A path in a macro belongs to the file that uses the macro.
+    // A path with `$crate` in a macro counts for the file that uses the macro, so it is omitted
+    // here.
     let code = code.replace("$crate::", "");
     let is_path = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
     code.split(|c| !is_path(c))
@@ -248,7 +249,8 @@ fn inline(code: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Converts a path to one from the crate's root; `None` if it leads out of the crate.
+/// Converts a path in a module to a path from the crate's root; `None` if the path leads out of the
+/// crate.
 fn absolute(module: &[String], path: &[String]) -> Option<Vec<String>> {
     let mut here = module.to_vec();
     let mut rest = path;
@@ -258,7 +260,8 @@ fn absolute(module: &[String], path: &[String]) -> Option<Vec<String>> {
             rest = &rest[1..];
         }
         "self" => rest = &rest[1..],
-        // A bare path may name a part of this module, like `pub use part::Name` in its `mod.rs`.
+        // A path without such a head may name a part of this module, like `pub use part::Name` in
+        // its `mod.rs`.
         _ => {}
     }
     while rest.first().is_some_and(|part| part == "super") {

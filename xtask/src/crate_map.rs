@@ -1,4 +1,4 @@
-//! The crate map: the imports of every crate. It is defined here as data, and compared with the
+//! The crate map: the imports of every crate. This file defines the map and compares it with the
 //! manifests and with the table in CONTRIBUTING.md, so that all three agree.
 
 use std::collections::BTreeMap;

@@ -24,8 +24,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         let words: BTreeSet<&str> =
             text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
         for section in ["dependencies", "dev-dependencies", "build-dependencies"] {
-            let dependencies = manifest.get(section).and_then(toml::Value::as_table);
-            for dependency in dependencies.into_iter().flat_map(toml::Table::keys) {
+            for dependency in in_section(&manifest, section) {
                 asked.insert(dependency.clone());
                 if !words.contains(dependency.replace('-', "_").as_str()) {
                     wrong.push(format!("{name} does not use `{dependency}` of its {section}"));
@@ -42,6 +41,15 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
+}
+
+/// Returns the dependencies in a section of a manifest, including the sections for single targets.
+fn in_section<'m>(manifest: &'m toml::Table, section: &str) -> Vec<&'m String> {
+    let targets = manifest.get("target").and_then(toml::Value::as_table);
+    let of_targets = targets.into_iter().flatten().filter_map(|(_, target)| target.as_table());
+    let tables = [manifest].into_iter().chain(of_targets);
+    let sections = tables.filter_map(|table| table.get(section)?.as_table());
+    sections.flat_map(toml::Table::keys).collect()
 }
 
 fn table(manifest: &Path) -> Result<toml::Table, String> {

@@ -101,8 +101,8 @@ fn map() -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// Stores the results from which a page is generated. Runs `bbrlab-papers`, which xtask does not
-/// link, because nothing else here needs it.
+/// Stores the results from which a page is generated. Runs an example of `bbrlab-papers` as a
+/// process, because nothing else in xtask needs that crate.
 fn keep(task: &str, args: &[String]) -> Result<(), String> {
     // File names are relative to the user's working directory.
     let here = env::current_dir().map_err(|error| error.to_string())?;

@@ -1,9 +1,9 @@
 //! Checks that the things that pages and comments mention exist: files of this repository, links
 //! between pages, and items such as `sim::meter` or `Hooks::skb_marked_lost`.
 //!
-//! A mention is text in backticks in the form of a file path or a Rust path. Other text is not
-//! checked. Not checked are also the changelog and superseded decisions, which describe the past,
-//! and names of kernel sources (they end in `.c` and `.h`).
+//! A mention is text in backticks that looks like a file path or a Rust path. Other text is not
+//! checked. The changelog and superseded decisions are not checked, because they describe the past.
+//! Names of kernel sources, which end in `.c` and `.h`, are not checked either.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -17,9 +17,9 @@ const PAGES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "pap
 /// The names in the repository that a mention can refer to.
 struct Repository {
     root: PathBuf,
-    /// Every file of a kind that pages mention, by its path from the root.
+    /// The paths, from the root, of all files with extensions that pages mention.
     files: BTreeSet<String>,
-    /// For each crate, the words of its code and the names of its files and folders.
+    /// For each crate, the words in its code and the names of its files and folders.
     names: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -62,7 +62,8 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
 struct At<'a> {
     file: &'a Path,
     line: usize,
-    /// The crate of a comment. Comments in xtask do not refer to one crate in particular.
+    /// The crate that contains the comment. `None` for pages and for xtask, whose comments refer to
+    /// any crate.
     package: Option<&'a str>,
 }
 
@@ -174,7 +175,8 @@ impl Repository {
                 .iter()
                 .all(|part| matches!(*part, "super" | "self") || names.contains(*part));
         }
-        // A type and one of its items; a module of any crate; or an item of the standard library.
+        // The path is a type and one of its items, a path in a module of any crate, or an item of
+        // the standard library. Only the first kind is checked here.
         let is_ours = |name: &str| self.names.values().any(|names| names.contains(name));
         let begins_type = first.starts_with(|c: char| c.is_ascii_uppercase());
         // ns-3's classes begin with `Tcp`, and its methods with a capital letter.
@@ -230,7 +232,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn mentions_are_told_from_prose() {
+    fn mentions_are_distinguished_from_prose() {
         for path in ["docs/fidelity.md", "engine/mod.rs", "tests/golden.rs", "scenarios/examples/"]
         {
             assert!(is_path(path), "{path}");

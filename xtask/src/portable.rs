@@ -1,5 +1,5 @@
-//! Checks that the crates up to `results` can be part of a web page: they use no part of the
-//! operating system, and compile for WebAssembly.
+//! Checks that the crates up to `results` on the crate map can be part of a web page: they use no
+//! part of the operating system, and compile for WebAssembly.
 
 use std::env;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::source;
 /// The last crate of the crate map that a web page contains.
 const LAST: &str = "results";
 
-/// WebAssembly without an operating system.
+/// The compiler's target for WebAssembly without an operating system.
 const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Modules of the standard library that need an operating system. They compile for WebAssembly, but
@@ -25,7 +25,7 @@ pub(crate) fn names_no_system(root: &Path) -> Result<(), String> {
     for name in crate_map::crates_up_to(LAST) {
         let src = root.join("crates").join(&name).join("src");
         for file in source::files(&src, "rs")? {
-            // A file of tests is a module under `#[cfg(test)]`.
+            // A file whose name ends in `tests` is a module under `#[cfg(test)]`.
             if file.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("tests")) {
                 continue;
             }

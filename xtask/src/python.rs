@@ -1,6 +1,7 @@
-//! Checks the Python package. It is built and tested in its own environment under `target/`, with
-//! the packages in `python/requirements.txt`. Then it is installed into an empty environment, as a
-//! user does. If Python or the packages are unavailable, this is printed and counted.
+//! Checks the Python package. The package is built and tested in a virtual environment under
+//! `target/`, with the packages in `python/requirements.txt`. Then it is installed into an empty
+//! environment, as a user does. If Python or the packages are unavailable, a line that begins with
+//! `skipped:` is printed.
 
 use std::env;
 use std::fs;
@@ -10,7 +11,8 @@ use std::process::Command;
 /// The packages that the tests need.
 const REQUIREMENTS: &str = "python/requirements.txt";
 
-/// Tests for Python 3.10 or newer with the modules that make environments.
+/// A program that succeeds with Python 3.10 or newer if the modules that make virtual environments
+/// exist.
 const IS_USABLE: &str = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))";
 
 /// Builds the package, then runs its tests and type checks.
@@ -39,8 +41,8 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     installed(root)
 }
 
-/// Returns the output of a program of the environment with the package installed; `None` without
-/// Python.
+/// Installs the package into the virtual environment and returns the output of a program there;
+/// `None` without Python.
 pub(crate) fn output(root: &Path, words: &[&str]) -> Result<Option<String>, String> {
     let Some(env) = environment(root)? else { return Ok(None) };
     let python = root.join("python");
@@ -57,7 +59,8 @@ pub(crate) fn output(root: &Path, words: &[&str]) -> Result<Option<String>, Stri
     String::from_utf8(out.stdout).map(Some).map_err(|error| error.to_string())
 }
 
-/// The packages that installing needs, and the package that its first example also needs.
+/// The packages that installing `bbrlab` needs. The README's first example also needs
+/// `FOR_THE_EXAMPLE`.
 const TO_INSTALL: [&str; 2] = ["maturin>=1.9,<2", "numpy"];
 const FOR_THE_EXAMPLE: &str = "matplotlib";
 
@@ -86,7 +89,7 @@ fn installed(root: &Path) -> Result<(), String> {
         println!("skipped: no packages to install ./python");
         return Ok(());
     }
-    // This is what the README says, except for the profile, which reuses the build of the tests.
+    // These are the README's commands, except for the profile, which reuses the build of the tests.
     let from = ["--no-index", "--find-links", &at];
     let profile = "--config-settings=build-args=--profile dev";
     run(&env, root, &[&pip[..], &["install", profile, "./python"], &from].concat())?;
@@ -103,7 +106,8 @@ fn installed(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the environment with the packages; `None` if they cannot be installed.
+/// Returns the virtual environment with the packages of `REQUIREMENTS`; `None` if they cannot be
+/// installed.
 fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
     let wanted = fs::read_to_string(root.join(REQUIREMENTS))
         .map_err(|error| format!("{REQUIREMENTS}: {error}"))?;
@@ -134,12 +138,12 @@ fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
     Ok(Some(env))
 }
 
-/// Where builds go.
+/// Returns the folder of build results.
 pub(crate) fn target(root: &Path) -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
-/// Makes an environment with only pip.
+/// Makes a virtual environment that contains only pip.
 fn new_environment(env: &Path) -> Result<(), String> {
     let made = Command::new("python3").args(["-m", "venv", "--clear"]).arg(env).status();
     if made.is_ok_and(|status| status.success()) {
@@ -148,7 +152,7 @@ fn new_environment(env: &Path) -> Result<(), String> {
     Err(format!("cannot make the environment {}", env.display()))
 }
 
-/// Runs a program of the environment.
+/// Runs a program of the virtual environment.
 fn run(env: &Path, dir: &Path, words: &[&str]) -> Result<(), String> {
     eprintln!("== {}", words.join(" "));
     let bin = env.join("bin");

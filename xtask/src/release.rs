@@ -1,7 +1,8 @@
 //! Checks the parts of a release other than code: one version, its notes, descriptions, pinned
 //! workflows.
 //!
-//! No compiler reads these texts, so a mistake would only show when a tag is pushed.
+//! No compiler reads these texts, so without this check a mistake would be found only when a
+//! release's tag is pushed.
 
 use std::path::Path;
 
@@ -64,8 +65,8 @@ fn version(root: &Path) -> Result<String, String> {
     version.map(str::to_owned).ok_or_else(|| "Cargo.toml names no version".to_owned())
 }
 
-/// Returns the text below the heading `## VERSION` or `## VERSION, DATE`, up to the next heading of
-/// its level.
+/// Returns the text below the heading `## VERSION` or `## VERSION, DATE`, up to the next `##`
+/// heading.
 fn section(changelog: &str, version: &str) -> Result<String, String> {
     let is_heading = |line: &str| {
         let title = line.strip_prefix("## ").unwrap_or_default();
@@ -84,7 +85,8 @@ fn section(changelog: &str, version: &str) -> Result<String, String> {
     Ok(format!("{body}\n"))
 }
 
-/// Returns the actions of a workflow that a moved tag could replace.
+/// Returns the actions of a workflow that are named by a tag or branch, which their owners could
+/// move to other code.
 fn unpinned(workflow: &str) -> impl Iterator<Item = &str> {
     let used = workflow.lines().filter_map(|line| {
         line.trim_start().trim_start_matches("- ").strip_prefix("uses:").map(str::trim)

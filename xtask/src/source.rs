@@ -1,4 +1,4 @@
-//! Rust code without comments, the contents of strings, and tests in the same file.
+//! Reads files, and removes comments, the contents of strings and tests from Rust code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -90,7 +90,7 @@ fn skip(bytes: &[u8], at: usize) -> usize {
         }
         return (at + end + 1).min(bytes.len());
     }
-    // A character, not a lifetime: 'x' or '\...'.
+    // A character literal such as 'x' or '\n', not a lifetime.
     if rest.starts_with(b"'\\") {
         return rest[2..].iter().skip(1).position(|&b| b == b'\'').map_or(at, |end| at + end + 4);
     }

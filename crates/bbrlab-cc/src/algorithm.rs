@@ -1,4 +1,5 @@
-//! The one list of algorithms: parsing, help, contract tests and documents all come from it.
+//! The list of built-in algorithms. Parsing, help, contract tests and documents are derived from
+//! it.
 
 use crate::bbr_bounded::Params as BoundedParams;
 use crate::bbr1::{
@@ -42,7 +43,7 @@ struct Entry {
     new: Constructor,
 }
 
-/// Algorithms that share parameters, so that a profile can set them for all of them.
+/// A group of algorithms that share parameters. A profile can set a parameter for the whole group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// BBR v1 and its variants.
@@ -58,7 +59,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// The family's first algorithm in the list, which has all its parameters.
+    /// The family's first algorithm in the list. It has every parameter of the family.
     ///
     /// # Panics
     /// Never: a test checks that every family has members.
@@ -72,31 +73,33 @@ impl Family {
 /// A rough model of cwnd under losses and over time, used to estimate the cost of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// Under random loss at most Reno's mean window; grows by one packet per round trip.
+    /// cwnd is at most Reno's mean window under random loss, and grows by one packet per round
+    /// trip.
     Reno,
-    /// Under random loss at most Reno's or CUBIC's mean window; grows along CUBIC's curve.
+    /// cwnd is at most the mean window of Reno or CUBIC under random loss, and grows along CUBIC's
+    /// curve.
     Cubic,
-    /// Grows at least as fast as CUBIC's.
+    /// cwnd grows at least as fast as CUBIC's.
     Faster,
-    /// After a loss, follows the rate of the ACKs, which may be far below the link's.
+    /// After a loss, cwnd follows the rate of the ACKs, which may be far below the link's rate.
     AckRate,
-    /// Fills the link at loss ratios up to `loss_ppm`.
+    /// cwnd fills the link at random loss up to `loss_ppm`.
     Bears {
-        /// The largest such loss ratio, in millionths.
+        /// The largest loss ratio at which the link stays full, in millionths.
         loss_ppm: u32,
     },
 }
 
-/// How the sender responds to the ECN marks of a round trip.
+/// How an algorithm responds to the ECN marks of a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
-    /// Once, as to a loss, or not at all.
+    /// Reduces cwnd once, as after a loss, or ignores the marks.
     Once,
-    /// In proportion to the share of marks.
+    /// Reduces cwnd in proportion to the share of marked packets.
     Share,
-    /// Like `Share`, on a low-latency route only.
+    /// Like `Share`, but only on a low-latency route.
     ShareOnRoute,
-    /// Like `Share` if the parameter `ecn_enable` is set, otherwise not at all.
+    /// Like `Share` if the parameter `ecn_enable` is set; otherwise ignores the marks.
     ShareIfEnabled,
 }
 
@@ -369,69 +372,69 @@ impl Algorithm {
         Self::ALL.iter().copied().find(|algorithm| algorithm.name() == name)
     }
 
-    /// Its name in files and on the command line.
+    /// The algorithm's name in files and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.entry().name
     }
 
-    /// Its published name.
+    /// The algorithm's name in publications.
     #[must_use]
     pub fn title(self) -> &'static str {
         self.entry().title
     }
 
-    /// Its one-line description.
+    /// A description in one line.
     #[must_use]
     pub fn summary(self) -> &'static str {
         self.entry().summary
     }
 
-    /// The code or publication that it follows.
+    /// The code or publication that the implementation follows.
     #[must_use]
     pub fn source(self) -> &'static str {
         self.entry().source
     }
 
-    /// Its parameters with their defaults.
+    /// The algorithm's parameters with their defaults.
     #[must_use]
     pub fn params(self) -> &'static [ParamSpec] {
         self.entry().params
     }
 
-    /// The algorithms that it shares parameters with.
+    /// The family with which the algorithm shares parameters, if any.
     #[must_use]
     pub fn family(self) -> Option<Family> {
         self.entry().family
     }
 
-    /// Whether its pacing timer, not the arrival of ACKs, decides when packets leave.
+    /// Whether the pacing timer, not the arrival of ACKs, determines when packets leave.
     #[must_use]
     pub fn is_paced(self) -> bool {
         self.entry().is_paced
     }
 
-    /// Whether it is a BBR: no other fills its link in spite of losses.
+    /// Whether the algorithm is a version of BBR: only these fill the link in spite of losses.
     #[must_use]
     pub fn is_bbr(self) -> bool {
         matches!(self.window(), Window::Bears { .. })
     }
 
-    /// Its rough window model.
+    /// The algorithm's rough window model.
     #[must_use]
     pub fn window(self) -> Window {
         self.entry().window
     }
 
-    /// How it responds to ECN marks.
+    /// The algorithm's response to ECN marks.
     #[must_use]
     pub fn marks(self) -> Marks {
         self.entry().marks
     }
 
-    /// Whether, with these parameters, it can respond in proportion to the share of marks, as RFC
-    /// 9331, section 4.3, requires of a sender of ECT(1). Its receiver then echoes every single
-    /// mark.
+    /// Whether the algorithm, with these parameters, can respond in proportion to the share of
+    /// marks. RFC 9331, section 4.3, requires this of a sender of ECT(1). The receiver then echoes
+    /// every single mark.
     #[must_use]
     pub fn answers_share_of_marks(self, params: &Params) -> bool {
         let is_enabled = |(name, value): &(String, ParamValue)| {
@@ -466,9 +469,9 @@ impl Algorithm {
     }
 }
 
-/// The callbacks of an ACK, with the result stored. Each has a stack frame of its own, so the
-/// dispatch over all algorithms is a jump, and fields that the algorithm does not change are not
-/// written.
+/// Calls the callbacks of an ACK and stores their results in the connection. The methods are not
+/// inlined, so the dispatch over all algorithms compiles to a jump. Fields that the algorithm does
+/// not change are not written.
 trait Apply: CongestionControl {
     #[inline(never)]
     fn apply_cong_control(&mut self, conn: &mut Conn, rs: &RateSample, draw: &mut impl Draw) {
@@ -490,9 +493,9 @@ impl<C: CongestionControl> Apply for C {}
 
 macro_rules! dispatch {
     ($($variant:ident($state:ty)),* $(,)?) => {
-        /// An instance of a built-in or custom algorithm. Its tag has a byte of its own (`repr`),
+        /// An instance of a built-in or custom algorithm. The tag is a separate byte (`repr`),
         /// which the dispatch reads without decoding. States larger than BBRv1's are boxed, so that
-        /// a flow has space for BBRv1 and no more.
+        /// every flow only needs the space of BBRv1's state.
         #[derive(Clone, Debug)]
         #[repr(u8)]
         #[expect(missing_docs, reason = "the variants are the algorithms' own types")]
@@ -500,20 +503,20 @@ macro_rules! dispatch {
             $($variant($state),)*
         }
 
-        /// The callbacks of an ACK, with the result stored.
+        /// Calls the callbacks of an ACK and stores their results in the connection.
         impl Cc {
-            /// [`CongestionControl::cong_control`].
+            /// Calls [`CongestionControl::cong_control`].
             #[inline(always)]
             pub fn apply_cong_control(&mut self, conn: &mut Conn, rs: &RateSample, draw: &mut impl Draw) {
                 match self { $(Self::$variant(cc) => cc.apply_cong_control(conn, rs, draw),)* }
             }
 
-            /// [`CongestionControl::cong_avoid`].
+            /// Calls [`CongestionControl::cong_avoid`].
             pub fn apply_cong_avoid(&mut self, conn: &mut Conn, ack: u32, acked: u32) {
                 match self { $(Self::$variant(cc) => cc.apply_cong_avoid(conn, ack, acked),)* }
             }
 
-            /// [`CongestionControl::pkts_acked`].
+            /// Calls [`CongestionControl::pkts_acked`].
             pub fn apply_pkts_acked(&mut self, conn: &mut Conn, sample: &AckSample) {
                 match self { $(Self::$variant(cc) => cc.apply_pkts_acked(conn, sample),)* }
             }

@@ -6,7 +6,8 @@
 //! on loss:    Wmax = cwnd (a little less if the last Wmax was not reached), cwnd = 0.8 cwnd
 //! ```
 //!
-//! Up to 14 packets it is Reno. Growth is corrected for ACKs that cover several packets.
+//! With a cwnd of up to 14 packets, BIC behaves like Reno. Growth is corrected for ACKs that cover
+//! several packets.
 //!
 //! Sources: [linux] `net/ipv4/tcp_bic.c`; [bic].
 //! Deviations: none.
@@ -51,30 +52,30 @@ pub const PARAMS: &[ParamSpec] = &[
 /// 1 in `beta`. Linux: `BICTCP_BETA_SCALE`.
 const BETA_SCALE: u32 = 1024;
 
-/// A step of the search covers one part in this many of the distance. Linux: `BICTCP_B`.
+/// Divisor of the distance to Wmax that gives a step of the search. Linux: `BICTCP_B`.
 const STEP: u32 = 4;
 
-/// Packets per ACK are kept in 1/16. Linux: `ACK_RATIO_SHIFT`.
+/// The average of packets per ACK is in 1/16. Linux: `ACK_RATIO_SHIFT`.
 const ACK_RATIO_SHIFT: u32 = 4;
 
 /// Upper bound of `cnt` while no loss has set Wmax: growth by at least 5 % per round trip.
 const CNT_WITHOUT_WMAX: u32 = 20;
 
-/// BIC as Linux has it. Linux: `struct bictcp`.
+/// BIC as in Linux. Linux: `struct bictcp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bic {
     params: BicParams,
-    /// Acknowledged packets per packet of growth.
+    /// Number of packets to acknowledge per packet by which cwnd grows.
     cnt: u32,
     /// Wmax: cwnd at the last loss, in packets; 0 for none.
     last_max_cwnd: u32,
     /// cwnd at the latest calculation.
     last_cwnd: u32,
-    /// Jiffies of the latest calculation.
+    /// Time of the latest calculation, in jiffies.
     last_time: u32,
-    /// Jiffies of the epoch's first ACK; 0 between epochs.
+    /// Time of the epoch's first ACK in jiffies; 0 between epochs.
     epoch_start: u32,
-    /// Packets per ACK, in 1/16.
+    /// Average number of packets per ACK, in 1/16.
     delayed_ack: u32,
 }
 
@@ -115,7 +116,7 @@ impl Bic {
         })
     }
 
-    /// Linux: `bictcp_reset`.
+    /// Resets the state, as at a timeout. Linux: `bictcp_reset`.
     fn reset(&mut self) {
         let delayed_ack = 2 << ACK_RATIO_SHIFT;
         *self = Self {
@@ -148,12 +149,11 @@ impl Bic {
         if self.last_max_cwnd == 0 {
             self.cnt = self.cnt.min(CNT_WITHOUT_WMAX);
         }
-        // For delayed ACKs: the more packets an ACK covers, the fewer are needed per packet of
-        // growth.
+        // Corrects `cnt` for delayed ACKs: it becomes smaller if ACKs cover more packets.
         self.cnt = (self.cnt << ACK_RATIO_SHIFT).checked_div(self.delayed_ack).unwrap_or(0).max(1);
     }
 
-    /// Acknowledged packets per packet of growth, by the distance to the window of the last loss.
+    /// `cnt` before the correction for delayed ACKs, from the distance between `cwnd` and Wmax.
     fn search(&self, cwnd: u32) -> u32 {
         let BicParams { max_increment, smooth_part, .. } = self.params;
         let last_max = self.last_max_cwnd;
@@ -169,7 +169,8 @@ impl Bic {
         } else if cwnd < last_max.wrapping_add(STEP) {
             cwnd.wrapping_mul(smooth_part) / STEP
         } else if cwnd < last_max.wrapping_add(max_increment * (STEP - 1)) {
-            // By the previous branch cwnd is at least STEP above, unless the sum there has wrapped.
+            // The previous branch ensures that cwnd is at least `STEP` above Wmax, unless its sum
+            // wrapped.
             cwnd.wrapping_mul(STEP - 1) / (cwnd - last_max).max(1)
         } else {
             cwnd / max_increment

@@ -2,7 +2,7 @@
 //!
 //! The fields themselves are the rows of `fields.rs`; `Conn` and `Control` together are the input
 //! and output columns of the kernel traces. The sender keeps one `Conn` and updates it in place, so
-//! passing it on is free.
+//! no call copies it.
 //!
 //! Sources: [linux] `include/linux/tcp.h` `struct tcp_sock`, `include/net/tcp.h`
 //! `struct rate_sample`.
@@ -14,7 +14,7 @@ use crate::fields::{About, Field, Kind, Rows, Value};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum CaState {
-    /// No dubious events.
+    /// Neither loss nor reordering is suspected.
     #[default]
     Open = 0,
     /// Duplicate ACKs or SACKs are present.
@@ -28,7 +28,7 @@ pub enum CaState {
 }
 
 impl CaState {
-    /// The state that Linux gives this number.
+    /// The state with this number in Linux.
     #[must_use]
     pub const fn from_number(number: i64) -> Option<Self> {
         Some(match number {
@@ -61,11 +61,11 @@ pub enum CwndEvent {
     TxStart,
     /// The window restarts after an idle time longer than the RTO.
     CwndRestart,
-    /// The end of CWR or of recovery.
+    /// CWR or recovery ends.
     CompleteCwr,
-    /// A retransmission timeout.
+    /// A retransmission timeout occurs.
     Loss,
-    /// ECT is set, but not CE.
+    /// A packet with ECT but without CE was received.
     EcnNoCe,
     /// A CE-marked packet was received.
     EcnIsCe,
@@ -73,21 +73,21 @@ pub enum CwndEvent {
     TlpRecovery,
 }
 
-/// The pacer. Linux: `enum sk_pacing`.
+/// The component that paces packets. Linux: `enum sk_pacing`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum PacingStatus {
     /// None: packets are not paced.
     #[default]
     None = 0,
-    /// TCP's own timer.
+    /// TCP's own pacing timer.
     Needed = 1,
     /// The `fq` queueing discipline.
     Fq = 2,
 }
 
 impl PacingStatus {
-    /// The status that Linux gives this number.
+    /// The status with this number in Linux.
     #[must_use]
     pub const fn from_number(number: i64) -> Option<Self> {
         Some(match number {
@@ -111,7 +111,7 @@ impl Value for PacingStatus {
     }
 }
 
-/// Generates a record from its rows.
+/// Generates a struct and its table of fields from rows of `fields.rs`.
 macro_rules! record {
     ({ $(#[$attribute:meta])* $([$first:ident: $of:ty, $is:literal])? }
     $record:ident, $about:literal {
@@ -129,7 +129,7 @@ macro_rules! record {
         }
 
         impl $record {
-            /// Its fields, in order.
+            /// The record's fields, in order.
             pub const FIELDS: &'static [Field<Self>] = &[$(Field {
                 about: About {
                     name: stringify!($name),
@@ -150,7 +150,7 @@ macro_rules! record {
                 },
             },)*];
 
-            /// Its rows.
+            /// The record's rows in the table of fields.
             #[must_use]
             pub fn rows() -> Rows {
                 Rows {
@@ -175,14 +175,14 @@ macro_rules! record {
 fields!(Control, record {});
 
 impl Control {
-    /// `TCP_INFINITE_SSTHRESH`.
+    /// The value of ssthresh that does not limit slow start. Linux: `TCP_INFINITE_SSTHRESH`.
     pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 }
 
 fields!(Conn, record {
     ///
-    /// The fields read whenever a sender may send come first and fill a cache line; constant fields
-    /// come last.
+    /// The first fields are those that the sender reads at each chance to send; they fill a cache
+    /// line. Constant fields come last.
     #[repr(C)]
     [ctl: Control, "The fields that an algorithm may also write."]
 });
@@ -213,7 +213,7 @@ pub mod ecn_flags {
     pub const OK: u8 = 1;
     /// Send CWR with the next new data.
     pub const QUEUE_CWR: u8 = 2;
-    /// Echo ECE until CWR comes.
+    /// Send ECE with every ACK until CWR arrives.
     pub const DEMAND_CWR: u8 = 4;
     /// An ECT packet was received.
     pub const SEEN: u8 = 8;

@@ -1,12 +1,12 @@
-//! `dctcp`: DCTCP reduces in proportion to the share of ECN marks.
+//! `dctcp`: DCTCP reduces cwnd in proportion to the share of ECN marks.
 //!
 //! ```text
 //! once per window: alpha = 15/16 alpha + 1/16 (share of packets with a mark)
 //! on a mark: cwnd -= alpha / 2 cwnd, once per window; on a loss: cwnd / 2; growth is Reno's
 //! ```
 //!
-//! Its receiver reports every change of the CE mark at once, so that the sender can count the
-//! marks. Alpha is `<< 10`.
+//! The receiver reports every change of the CE mark with an immediate ACK, so that the sender can
+//! count the marks. Alpha is `<< 10`.
 //!
 //! Sources: [linux] `net/ipv4/tcp_dctcp.c`, `net/ipv4/tcp_dctcp.h`; [rfc8257].
 //! Deviations:
@@ -32,10 +32,10 @@ pub const PARAMS: &[ParamSpec] = &[
 const ALPHA_MAX: u32 = 1024;
 const ALPHA_SHIFT: u32 = 10;
 
-/// Send an ACK at once. Linux: `ICSK_ACK_NOW`.
+/// The bit of `ack_pending` that requests an immediate ACK. Linux: `ICSK_ACK_NOW`.
 const ACK_NOW: u8 = 16;
 
-/// DCTCP as Linux has it. Linux: `struct dctcp`.
+/// DCTCP as in Linux. Linux: `struct dctcp`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dctcp {
     shift_g: u32,
@@ -43,14 +43,14 @@ pub struct Dctcp {
     /// Whether the peer does not support ECN; the flow is then Reno from the start. Linux:
     /// `dctcp_reno`.
     is_reno: bool,
-    /// Packets delivered, and those with a mark, at the start of the window.
+    /// The counts of packets delivered, and delivered with a mark, at the start of the window.
     old_delivered: u32,
     old_delivered_ce: u32,
     /// `rcv_nxt` when the mark of the latest packet was recorded.
     prior_rcv_nxt: u32,
-    /// The share of marks, `<< 10`.
+    /// The average share of marked packets, `<< 10`.
     alpha: u32,
-    /// The window ends when this is acknowledged.
+    /// The window ends when this sequence number is acknowledged.
     next_seq: u32,
     /// Whether the latest packet received had a mark.
     ce_state: bool,
@@ -78,12 +78,12 @@ impl Dctcp {
         self.old_delivered_ce = conn.delivered_ce;
     }
 
-    /// Linux: `dctcp_update_alpha`.
+    /// Updates alpha with the share of marks in the last window. Linux: `dctcp_update_alpha`.
     fn update_alpha(&mut self, conn: &Conn) {
         let delivered = conn.delivered.wrapping_sub(self.old_delivered);
         let delivered_ce = conn.delivered_ce.wrapping_sub(self.old_delivered_ce);
-        // An alpha too small for the shift drops to zero at once; otherwise it would never get
-        // there.
+        // If alpha is so small that the shift gives 0, alpha becomes 0; otherwise it would never
+        // decrease to 0.
         let decay = match self.alpha >> self.shift_g {
             0 => self.alpha,
             decay => decay,
@@ -97,14 +97,14 @@ impl Dctcp {
         self.begin_window(conn);
     }
 
-    /// Halves the window for a loss, unlike for a mark. Linux: `dctcp_react_to_loss`.
+    /// Halves cwnd after a loss; marks reduce it by less. Linux: `dctcp_react_to_loss`.
     fn react_to_loss(&mut self, ctl: &mut Control) {
         self.loss_cwnd = ctl.cwnd;
         ctl.ssthresh = (ctl.cwnd >> 1).max(2);
     }
 
-    /// Handles an arriving packet, marked or not: a change of the mark is acknowledged at once, and
-    /// ECE follows the mark. Linux: `dctcp_ece_ack_update`.
+    /// Handles an arriving packet: requests an immediate ACK if the CE mark has changed, and sets
+    /// ECE to the mark. Linux: `dctcp_ece_ack_update`.
     fn echo(&mut self, conn: &Conn, is_ce: bool) -> Control {
         let mut ctl = conn.ctl;
         if self.ce_state != is_ce {
@@ -153,7 +153,7 @@ impl CongestionControl for Dctcp {
 
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
-        // A timeout is handled at its own event, so that it reduces only once.
+        // A timeout reduces cwnd at its own event, so it is ignored here.
         if !self.is_reno && new == CaState::Recovery && conn.ca_state != CaState::Recovery {
             self.react_to_loss(&mut ctl);
         }
@@ -221,7 +221,7 @@ mod tests {
             conn.delivered_ce += 10;
             dctcp.in_ack_event(&conn, 0);
         }
-        // With a tenth of the packets marked, the window shrinks by a twentieth.
+        // If a tenth of the packets are marked, cwnd decreases by a twentieth.
         assert_eq!(dctcp.ssthresh(&conn), 95);
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The records themselves, the columns of kernel traces that the oracle reads, the attributes of
 //! the Python classes with their stubs, and `docs/fields.md` are generated from these rows. To add
-//! a field, add a row, and fill it in where the sender does.
+//! a field, add a row here, and set the field in the sender.
 
 use std::fmt;
 
@@ -11,8 +11,8 @@ use crate::linux_int::trunc_u32;
 /// Calls the macro `$make` with `{ $with } Record, "meaning" { rows } computed { rows }`.
 ///
 /// A row of a field is `name: type, column, unit, kernel's name, meaning`; the row of a writable
-/// field ends with its least and largest value. The column is the field's in kernel traces, or
-/// empty. Computed values are methods of the record.
+/// field ends with its least and largest value. The column is the name of the field's column in
+/// kernel traces, or empty. Computed values are methods of the record.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! fields {
@@ -98,33 +98,33 @@ macro_rules! fields {
     } };
 }
 
-/// A row of the table without the record that it belongs to.
+/// A row of the table: one field, without the type of its record.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
-    /// Its name.
+    /// The field's name.
     pub name: &'static str,
-    /// Its type.
+    /// The field's type.
     pub kind: Kind,
-    /// Its column in kernel traces, if these have one.
+    /// The name of the field's column in kernel traces, if they have one.
     pub column: Option<&'static str>,
-    /// Its unit; `flag` for yes or no.
+    /// The field's unit; `flag` for yes or no.
     pub unit: &'static str,
-    /// Its name in Linux.
+    /// The field's name in Linux.
     pub linux: &'static str,
     /// The least and largest value that may be written; `None` if the field is read-only.
     pub writable: Option<(u64, u64)>,
-    /// Its meaning.
+    /// The field's meaning.
     pub meaning: &'static str,
 }
 
 /// A field of a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<R: 'static> {
-    /// Its row.
+    /// The field's row.
     pub about: About,
-    /// Its value as 64 bits, with its sign if it has one.
+    /// Reads the field as 64 bits, sign-extended if the type is signed.
     pub get: fn(&R) -> i64,
-    /// Stores the low bits of a value; `false` if there is no such state.
+    /// Stores the low bits of a value; returns `false` if the field's type has no such value.
     pub put: fn(&mut R, i64) -> bool,
 }
 
@@ -133,11 +133,11 @@ pub struct Field<R: 'static> {
 pub struct Rows {
     /// The record's name.
     pub record: &'static str,
-    /// Its meaning.
+    /// The record's meaning.
     pub meaning: &'static str,
-    /// Its fields, in order.
+    /// The record's fields, in order.
     pub fields: Vec<About>,
-    /// The values that its methods compute.
+    /// The values that the record's methods compute.
     pub computed: &'static [About],
 }
 
@@ -155,7 +155,7 @@ pub enum Kind {
     PacingStatus,
 }
 
-/// Its name in Rust.
+/// Writes the type's name in Rust.
 impl fmt::Display for Kind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
@@ -177,7 +177,7 @@ pub(crate) trait Value: Copy {
 
     fn bits(self) -> i64;
 
-    /// The value with these low bits.
+    /// The value with these low bits; `None` if the type has no such value.
     fn of(bits: i64) -> Option<Self>;
 }
 
@@ -219,12 +219,12 @@ impl Value for bool {
     }
 }
 
-/// A column, unless it is empty.
+/// `Some(name)`, or `None` if the name is empty.
 pub(crate) const fn column(name: &'static str) -> Option<&'static str> {
     if name.is_empty() { None } else { Some(name) }
 }
 
-/// The bounds of a writable field; `None` for others.
+/// The least and largest value of a writable field; `None` for a read-only field.
 pub(crate) const fn bounds(of: &[(u64, u64)]) -> Option<(u64, u64)> {
     match of {
         [one] => Some(*one),

@@ -1,10 +1,10 @@
-//! `highspeed`: HighSpeed TCP. The larger the window, the faster it grows and the less a loss
-//! costs.
+//! `highspeed`: HighSpeed TCP. With a larger cwnd, growth is faster and the reduction after a loss
+//! smaller.
 //!
-//! Up to 38 packets it is Reno. Above that, each row of a table gives the growth in packets per
-//! window, up to 72 above 84,035 packets. It also gives the share of cwnd that a loss costs, from a
-//! half down to a tenth. They are chosen so that 10 Gbit/s can be reached at a loss rate that
-//! occurs in practice.
+//! With a cwnd of up to 38 packets, HighSpeed TCP behaves like Reno. Above that, each row of a
+//! table gives the growth in packets per window, up to 72 above 84,035 packets. The row also gives
+//! the share of cwnd that a loss subtracts, from a half down to a tenth. With these values, 10
+//! Gbit/s can be reached at a loss rate that occurs in practice.
 //!
 //! Sources: [linux] `net/ipv4/tcp_highspeed.c`; [rfc3649].
 //! Deviations: none.
@@ -12,9 +12,9 @@
 use crate::reno;
 use crate::{CongestionControl, Conn, Control, Draw, Hooks};
 
-/// Per row: the largest cwnd to which it applies, in packets, and the share of cwnd that a loss
-/// costs, in 1/256. The row's number, from 1, is the growth in packets per window. [rfc3649]
-/// appendix B.
+/// Per row: the largest cwnd to which the row applies, in packets, and the share of cwnd that a
+/// loss subtracts, in 1/256. The row's number, from 1, is the growth in packets per window.
+/// [rfc3649] appendix B.
 #[rustfmt::skip]
 const ROWS: [(u32, u32); 72] = [
     (38, 128), (118, 112), (221, 104), (347, 98), (495, 93), (663, 89),
@@ -31,18 +31,18 @@ const ROWS: [(u32, u32); 72] = [
     (68113, 28), (71617, 27), (75401, 26), (79517, 26), (84035, 25), (89053, 24),
 ];
 
-/// The largest clamp at which the kernel's arithmetic does not overflow.
+/// The largest bound of cwnd at which the kernel's arithmetic does not overflow.
 const CLAMP_MAX: u32 = u32::MAX / 128;
 
-/// HighSpeed TCP as Linux has it. Linux: `struct hstcp`.
+/// HighSpeed TCP as in Linux. Linux: `struct hstcp`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Highspeed {
-    /// The current row of the table, from 0.
+    /// The index of the current row of the table, from 0.
     ai: usize,
 }
 
 impl Highspeed {
-    /// Moves from the current row to that of `cwnd`, which is near.
+    /// Moves from the current row to the row of `cwnd`, which is usually near.
     fn move_to_row_of(&mut self, cwnd: u32) {
         while cwnd > ROWS[self.ai].0 && self.ai + 1 < ROWS.len() {
             self.ai += 1;
@@ -52,7 +52,7 @@ impl Highspeed {
         }
     }
 
-    /// Packets per window.
+    /// The growth in packets per window.
     fn increase(self) -> u32 {
         u32::try_from(self.ai + 1).expect("the table has 72 rows")
     }
@@ -91,7 +91,7 @@ impl CongestionControl for Highspeed {
         }
         self.move_to_row_of(ctl.cwnd);
         if ctl.cwnd < ctl.cwnd_clamp {
-            // Per ACK, however many packets it covers.
+            // Counted per ACK, regardless of how many packets the ACK covers.
             ctl.cwnd_cnt = ctl.cwnd_cnt.wrapping_add(self.increase());
             if ctl.cwnd_cnt >= ctl.cwnd {
                 ctl.cwnd_cnt -= ctl.cwnd;

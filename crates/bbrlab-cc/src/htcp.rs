@@ -1,5 +1,5 @@
-//! `htcp`: H-TCP. The increase grows with the time since the last loss, the decrease follows the
-//! RTT.
+//! `htcp`: H-TCP. cwnd's increase grows with the time since the last loss; its decrease depends on
+//! the RTT.
 //!
 //! ```text
 //! alpha = 2 (1 - beta) (1 + 10 D + D^2 / 4)      D = seconds since the last loss, less one; at least 0
@@ -40,36 +40,36 @@ const UNIT: u32 = 1 << 7;
 /// 0.5 and 0.8. Linux: `BETA_MIN`, `BETA_MAX`.
 const BETA: (u8, u8) = (1 << 6, 102);
 
-/// The largest step of the maximum RTT, in milliseconds.
+/// Largest increase of the maximum RTT by one sample, in milliseconds; a larger sample is ignored.
 const MAX_RTT_STEP_MS: u32 = 20;
 
-/// If the minimum RTT is at most this, in milliseconds, a loss always halves cwnd.
+/// Minimum RTT up to which a loss always halves cwnd, in milliseconds.
 const ADAPTIVE_RTT_MS: u32 = 10;
 
-/// H-TCP as Linux has it. Linux: `struct htcp`.
+/// H-TCP as in Linux. Linux: `struct htcp`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Htcp {
     use_rtt_scaling: bool,
     use_bandwidth_switch: bool,
-    /// Increase per window, `<< 7`.
+    /// Increase of cwnd per window acknowledged, in packets `<< 7`.
     alpha: u32,
-    /// Share of cwnd that a loss leaves, `<< 7`.
+    /// Factor by which a loss multiplies cwnd, `<< 7`.
     beta: u8,
-    /// Whether beta may follow the RTT: after the first congestion.
+    /// Whether beta may depend on the RTT: false until the first congestion.
     modeswitch: bool,
-    /// Packets covered by the latest ACK, cut to 16 bits; 1 once used.
+    /// Packets covered by the latest ACK, truncated to 16 bits; 1 after its use.
     pkts_acked: u16,
     throughput: Throughput,
     /// Lowest RTT ever, in jiffies; 0 for none.
     min_rtt: u32,
     /// Highest recent RTT, in jiffies.
     max_rtt: u32,
-    /// Jiffies at the end of the latest congestion.
+    /// End of the latest congestion, in jiffies.
     last_cong: u32,
     undo: Undo,
 }
 
-/// The values restored after a spurious reduction; none if `last_cong` is 0.
+/// The values to restore after a spurious reduction; not set if `last_cong` is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Undo {
     last_cong: u32,
@@ -83,12 +83,12 @@ struct Throughput {
     /// Packets acknowledged since `lasttime`.
     packetcount: u32,
     min_b: u32,
-    /// Highest since the last congestion, and highest before that.
+    /// Highest throughput since the last congestion, and highest in the interval before.
     max_b: u32,
     old_max_b: u32,
-    /// Smoothed. Linux: `Bi`.
+    /// Smoothed throughput. Linux: `Bi`.
     b: u32,
-    /// Jiffies of the latest measurement.
+    /// Time of the latest measurement, in jiffies.
     lasttime: u32,
 }
 
@@ -119,7 +119,8 @@ impl Htcp {
         }
     }
 
-    /// Linux: the second half of `measure_achieved_throughput`.
+    /// Updates the achieved throughput, about once per window. Linux: the second half of
+    /// `measure_achieved_throughput`.
     fn measure_throughput(&mut self, conn: &Conn, pkts_acked: u32) {
         let now = conn.jiffies;
         let measured = &mut self.throughput;
@@ -148,14 +149,14 @@ impl Htcp {
         measured.lasttime = now;
     }
 
-    /// Linux: `htcp_beta_update`.
+    /// Updates beta at a loss, from throughput and RTT. Linux: `htcp_beta_update`.
     fn update_beta(&mut self, hz: u32) {
         if self.use_bandwidth_switch {
             let Throughput { max_b, old_max_b, .. } = self.throughput;
             self.throughput.old_max_b = max_b;
             let (low, high) = (old_max_b.wrapping_mul(4), old_max_b.wrapping_mul(6));
-            // Whether it is outside 0.8 to 1.2 times the old one, in wrapping 32-bit numbers.
-            // Linux: `between`.
+            // Whether `max_b` is outside 0.8 to 1.2 times `old_max_b`, in wrapping 32-bit
+            // arithmetic. Linux: `between`.
             if high.wrapping_sub(low) < max_b.wrapping_mul(5).wrapping_sub(low) {
                 self.beta = BETA.0;
                 self.modeswitch = false;
@@ -175,7 +176,7 @@ impl Htcp {
         }
     }
 
-    /// Linux: `htcp_alpha_update`.
+    /// Updates alpha from the time since the last congestion. Linux: `htcp_alpha_update`.
     fn update_alpha(&mut self, conn: &Conn) {
         let hz = conn.hz;
         let mut factor: u32 = 1;
@@ -186,7 +187,7 @@ impl Htcp {
             factor = (since.wrapping_mul(10).wrapping_add(square) / hz).wrapping_add(1);
         }
         if self.use_rtt_scaling && self.min_rtt != 0 {
-            // 100 ms count as 1; bounded to 0.5 and 10, `<< 3`.
+            // 100 ms divided by the minimum RTT, limited to 0.5 to 10, `<< 3`.
             let scale = ((hz << 3) / self.min_rtt.wrapping_mul(10).max(1)).clamp(1 << 2, 10 << 3);
             factor = ((factor << 3) / scale).max(1);
         }
@@ -241,7 +242,7 @@ impl CongestionControl for Htcp {
         let (min_rtt, max_rtt) = (self.min_rtt, self.max_rtt);
         self.update_beta(conn.hz);
         self.update_alpha(conn);
-        // The maximum decays, so that a change of route is noticed.
+        // The maximum RTT decays, so that it follows a change of route.
         if min_rtt > 0 && max_rtt > min_rtt {
             self.max_rtt = min_rtt.wrapping_add((max_rtt - min_rtt).wrapping_mul(95) / 100);
         }
@@ -320,7 +321,7 @@ mod tests {
     use crate::no_draw::NoDraw;
     use crate::{CongestionControl as _, Conn, Params};
 
-    /// Packets per window, in 1/128, this many seconds after the last congestion.
+    /// Alpha, in 1/128 packets per window, this many seconds after the last congestion.
     fn alpha_after(seconds: u32) -> u32 {
         let mut conn = Conn { hz: 1000, jiffies: 5, ..Conn::default() };
         let mut htcp = Htcp::new(&Params::new()).unwrap();

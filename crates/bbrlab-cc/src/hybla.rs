@@ -5,11 +5,11 @@
 //! slow start: cwnd += 2^rho - 1 per ACK      congestion avoidance: cwnd += rho^2 / cwnd per ACK
 //! ```
 //!
-//! Meant for satellites. Rho follows the lowest smoothed RTT; outside the Open state it is Reno.
-//! Fractions of a packet are in 1/128.
+//! Hybla is meant for satellite paths. Rho is computed from the lowest smoothed RTT. Outside the
+//! Open state, Hybla behaves like Reno. Fractions of a packet are in 1/128.
 //!
-//! Sources: [linux] `net/ipv4/tcp_hybla.c`; [hybla].
-//! Deviations: none. As in the kernel, growth is per ACK, however many packets it covers.
+//! Sources: [linux] `net/ipv4/tcp_hybla.c`; [hybla]. Deviations: none. As in the kernel, growth is
+//! per ACK, regardless of how many packets the ACK covers.
 
 use crate::params::ParamTable;
 use crate::reno;
@@ -30,19 +30,19 @@ const EIGHTHS_Q7: [u32; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
 /// Largest exponent of slow start.
 const RHO_MAX: u32 = 16;
 
-/// The clamp that `init` sets, in packets.
+/// The upper bound of cwnd that `init` sets, in packets.
 const CLAMP: u32 = 65_535;
 
-/// Hybla as Linux has it. Linux: `struct hybla`.
+/// Hybla as in Linux. Linux: `struct hybla`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's name")]
 pub struct Hybla {
     rtt0_us: u32,
-    /// Whether the state is Open.
+    /// Whether the loss-recovery state is Open.
     hybla_en: bool,
-    /// The fraction of a packet that cwnd has grown by, in 1/128.
+    /// The growth of cwnd that is not a whole packet yet, in 1/128 packets.
     snd_cwnd_cents: u32,
-    /// Rho and its square as whole numbers; then rho in eighths, and its square in 1/128.
+    /// Rho and its square, rounded down; then rho in eighths, and its square in 1/128.
     rho: u32,
     rho2: u32,
     rho_3ls: u32,
@@ -61,7 +61,7 @@ impl Hybla {
         Ok(Self { rtt0_us: rtt0_ms * 1000, ..Self::default() })
     }
 
-    /// Linux: `hybla_recalc_param`.
+    /// Updates rho from the smoothed RTT. Linux: `hybla_recalc_param`.
     fn update_rho(&mut self, conn: &Conn) {
         // `srtt_us` is the smoothed RTT times eight, so the quotient is rho in eighths.
         self.rho_3ls = (conn.srtt_us / self.rtt0_us).max(8);
@@ -132,7 +132,8 @@ impl CongestionControl for Hybla {
             self.snd_cwnd_cents -= 128;
             ctl.cwnd_cnt = 0;
         }
-        // The increment is less than a 128th: a packet per window, like Reno.
+        // If the increment is less than 1/128 packet, cwnd grows by a packet per window, as in
+        // Reno.
         if increment == 0 && ctl.cwnd_cnt >= ctl.cwnd {
             ctl.cwnd = ctl.cwnd.wrapping_add(1);
             ctl.cwnd_cnt = 0;
@@ -161,7 +162,7 @@ mod tests {
     use crate::no_draw::NoDraw;
     use crate::{CongestionControl as _, Conn, Params};
 
-    /// Growth at an ACK on a path of `rtt_us`, from `cwnd` with `ssthresh`.
+    /// The growth of `cwnd` at an ACK, in packets, on a path with this RTT.
     fn growth(rtt_us: u32, cwnd: u32, ssthresh: u32) -> u32 {
         let mut hybla = Hybla::new(&Params::new()).unwrap();
         let mut conn = Conn { srtt_us: rtt_us << 3, is_cwnd_limited: true, ..Conn::default() };

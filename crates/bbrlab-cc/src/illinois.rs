@@ -1,4 +1,4 @@
-//! `illinois`: TCP-Illinois. Increase and decrease follow the queueing delay.
+//! `illinois`: TCP-Illinois. cwnd's increase and decrease depend on the queueing delay.
 //!
 //! ```text
 //! da = average RTT of the round trip, dm = highest RTT ever, each less the lowest
@@ -7,7 +7,8 @@
 //! cwnd += alpha / cwnd per acknowledged packet       cwnd -= beta cwnd on loss
 //! ```
 //!
-//! Alpha and beta are set once per round trip; below 15 packets it is Reno.
+//! Alpha and beta are set once per round trip. With a cwnd below 15 packets, TCP-Illinois behaves
+//! like Reno.
 //!
 //! Sources: [linux] `net/ipv4/tcp_illinois.c`; [illinois].
 //! Deviations: none.
@@ -45,13 +46,14 @@ const BETA_SHIFT: u32 = 6;
 const BETA_MIN: u32 = (1 << BETA_SHIFT) / 8;
 const BETA_MAX: u32 = (1 << BETA_SHIFT) / 2;
 
-/// RTT samples are cut to this, in microseconds, so that alpha's arithmetic fits. Linux: `RTT_MAX`.
+/// Upper bound of RTT samples in microseconds, so that the arithmetic of alpha fits 32 bits. Linux:
+/// `RTT_MAX`.
 const RTT_MAX_US: u32 = u32::MAX / ALPHA_MAX;
 
-/// No RTT sample yet.
+/// The value before the first RTT sample.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
-/// TCP-Illinois as Linux has it. Linux: `struct illinois`.
+/// TCP-Illinois as in Linux. Linux: `struct illinois`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Illinois {
     win_thresh: u32,
@@ -62,17 +64,17 @@ pub struct Illinois {
     /// Lowest and highest sample ever, in microseconds.
     base_rtt_us: u32,
     max_rtt_us: u32,
-    /// The round trip ends when this is acknowledged.
+    /// The round trip ends when this sequence number is acknowledged.
     end_seq: u32,
-    /// Increase per window, `<< 7`.
+    /// Increase of cwnd per window acknowledged, in packets `<< 7`.
     alpha: u32,
-    /// Share of cwnd that a loss costs, `<< 6`.
+    /// Share of cwnd that a loss subtracts, `<< 6`.
     beta: u32,
-    /// Packets covered by the latest ACK, cut to 16 bits; 1 once used.
+    /// Packets covered by the latest ACK, truncated to 16 bits; 1 after its use.
     acked: u16,
-    /// Whether the delay has been above its low threshold.
+    /// Whether the average delay has been above a hundredth of the highest.
     rtt_above: bool,
-    /// Round trips below it since then.
+    /// Number of round trips at or below that threshold since then.
     rtt_low: u8,
 }
 
@@ -96,7 +98,8 @@ impl Illinois {
         self.sum_rtt_us = 0;
     }
 
-    /// Linux: `update_params`.
+    /// Sets alpha and beta from the delays of a round trip, and begins the next. Linux:
+    /// `update_params`.
     fn end_round(&mut self, conn: &Conn) {
         if conn.ctl.cwnd < self.win_thresh {
             self.alpha = ALPHA_BASE;
@@ -111,14 +114,14 @@ impl Illinois {
         self.begin_round(conn);
     }
 
-    /// The increase for an average delay `da` where the highest was `dm`. Linux: `alpha`.
+    /// Alpha for the average delay `da` and the highest delay `dm`. Linux: `alpha`.
     fn alpha_of(&mut self, da: u32, dm: u32) -> u32 {
         let low = dm / 100;
         if da <= low {
             if !self.rtt_above {
                 return ALPHA_MAX;
             }
-            // One good round trip after a bad one may be chance.
+            // A single round trip with low delay may be chance, so `theta` of them are required.
             self.rtt_low = self.rtt_low.wrapping_add(1);
             if u32::from(self.rtt_low) < self.theta {
                 return self.alpha;
@@ -134,7 +137,7 @@ impl Illinois {
     }
 }
 
-/// The decrease for an average delay `da` where the highest was `dm`. Linux: `beta`.
+/// Beta for the average delay `da` and the highest delay `dm`. Linux: `beta`.
 fn beta_of(da: u32, dm: u32) -> u32 {
     let low = dm / 10;
     if da <= low {

@@ -1,10 +1,10 @@
 //! Congestion controls as pure state machines.
 //!
-//! An algorithm has no clock, socket or simulator of its own. It reads a [`Conn`], a
+//! An algorithm has no access to a clock, socket or simulator. It reads a [`Conn`], a
 //! [`RateSample`], an [`AckSample`] or a [`LostSkb`], and returns the fields that it writes as a
-//! [`Control`]. The events are Linux's `tcp_congestion_ops`, turned into values. So the same code
-//! can serve the simulator, the replay of kernel traces, an ns-3 module, a C interface and a
-//! notebook.
+//! [`Control`]. The callbacks are those of Linux's `tcp_congestion_ops`, with values instead of
+//! pointers. So the same code can serve the simulator, the replay of kernel traces, an ns-3 module,
+//! a C interface and a notebook.
 //!
 //! Sources: [linux] `include/net/tcp.h`, `struct tcp_congestion_ops`, and its callers.
 
@@ -57,24 +57,24 @@ pub trait Draw {
     /// A random integer in `0..bound`. Linux: `get_random_u32_below`.
     fn below(&mut self, bound: u32) -> u32;
 
-    /// Lends the source by value to an algorithm behind the plug-in edge; [`Self::take_back`] ends
-    /// the loan. The lent source draws the numbers that this one would draw.
+    /// Lends this source, by value, to a custom algorithm ([`Plugged`]); [`Self::take_back`] ends
+    /// the loan. The lent source draws the numbers that this source would have drawn.
     ///
     /// # Panics
-    /// If it is not the source of a run: only runs have such algorithms.
+    /// If this is not the source of a run: only runs have custom algorithms.
     fn lend(&mut self) -> Lent {
         unreachable!("only the source of a run is lent")
     }
 
-    /// Continues from the state in which a loan ended.
+    /// Ends a loan: this source continues from the lent source's state.
     fn take_back(&mut self, _lent: Lent) {}
 }
 
 /// A source of random integers on loan.
 ///
-/// It is a value, so that an algorithm behind the plug-in edge holds no pointer to the sender's
-/// host. Such a pointer would force the sender to reload its host's fields after every call, even a
-/// call to a built-in algorithm.
+/// A value, so that a custom algorithm holds no pointer to the sender's host. Such a pointer would
+/// force the sender to reload its host's fields after every call, even a call to a built-in
+/// algorithm.
 #[derive(Clone, Debug)]
 pub struct Lent {
     state: [u64; 4],
@@ -82,13 +82,13 @@ pub struct Lent {
 }
 
 impl Lent {
-    /// A source with this state, from which `below` draws.
+    /// A source with this state; `below` draws a number from the state and advances it.
     #[must_use]
     pub const fn new(state: [u64; 4], below: fn(&mut [u64; 4], u32) -> u32) -> Self {
         Self { state, below }
     }
 
-    /// Its state.
+    /// The state after the draws so far.
     #[must_use]
     pub const fn state(&self) -> [u64; 4] {
         self.state
@@ -109,9 +109,10 @@ impl Draw for Lent {
     }
 }
 
-/// Which callbacks an algorithm has: the ones that are not null in its `tcp_congestion_ops`.
+/// The callbacks that an algorithm has: those that are not null in the kernel's
+/// `tcp_congestion_ops`.
 ///
-/// The sender reads this once, at set-up, and does not call absent ones.
+/// The sender reads this once, at set-up, and does not call absent callbacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -132,15 +133,15 @@ pub struct Hooks {
     pub min_tso_segs: bool,
     /// `TCP_CONG_NEEDS_ECN`: negotiates ECN by itself and sets ECT on every packet (DCTCP).
     pub needs_ecn: bool,
-    /// Comes from a kernel tree whose sampler records `lost` and the flight for each packet (BBRv2
-    /// and v3).
+    /// The algorithm's kernel tree records, for each packet sent, `lost` and the packets in flight
+    /// (BBRv2 and v3).
     pub notes_in_flight: bool,
 }
 
 /// A snapshot for time series and plots. Linux: `get_info`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Info {
-    /// The state's name as time series spell it; `""` for algorithms without states.
+    /// The name of the algorithm's state in time series; `""` for algorithms without states.
     pub state: &'static str,
     /// Bandwidth estimate in payload bytes per second.
     pub bw: Option<u64>,
@@ -158,11 +159,11 @@ pub struct Info {
 
 /// One congestion control: Linux's `tcp_congestion_ops` as a state machine.
 ///
-/// Every method receives the connection as it is before the call and returns the connection's
-/// writable fields as they are after it; a method that writes nothing returns `conn.ctl`. The
-/// defaults are the kernel's behaviour for a null callback.
+/// Every method receives the connection as it is before the call, and returns the connection's
+/// writable fields as they are after the call. A method that changes no field returns `conn.ctl`.
+/// The default methods behave like the kernel for a null callback.
 pub trait CongestionControl {
-    /// Which callbacks exist.
+    /// The callbacks that the algorithm has.
     fn hooks(&self) -> Hooks;
 
     /// Called when the connection is established. The kernel zeroes the private block before this
@@ -175,12 +176,12 @@ pub trait CongestionControl {
     }
 
     /// Called before the loss-recovery state becomes `new`; `conn.ca_state` still holds the old
-    /// one.
+    /// state.
     fn set_state(&mut self, conn: &Conn, _new: CaState, _draw: &mut impl Draw) -> Control {
         conn.ctl
     }
 
-    /// Called after a packet was marked lost; `conn.lost` already counts it.
+    /// Called after a packet was marked lost; `conn.lost` already includes this packet.
     fn skb_marked_lost(&mut self, conn: &Conn, _skb: &LostSkb, _draw: &mut impl Draw) -> Control {
         conn.ctl
     }
@@ -188,7 +189,7 @@ pub trait CongestionControl {
     /// The slow start threshold for a new loss episode, in packets; the caller stores it.
     fn ssthresh(&mut self, conn: &Conn) -> u32;
 
-    /// The cwnd to go back to after a spurious episode, in packets; the caller stores it.
+    /// The cwnd to restore after a spurious loss episode, in packets; the caller stores it.
     fn undo_cwnd(&mut self, conn: &Conn) -> u32;
 
     /// Called for an ACK, if the algorithm has [`Hooks::cong_control`].
@@ -218,28 +219,28 @@ pub trait CongestionControl {
         0
     }
 
-    /// The smallest burst in segments, which follows from the pacing rate alone. The default is the
+    /// The smallest burst in segments, for [`Hooks::min_tso_segs`]. The default is that of the
     /// sysctl `tcp_min_tso_segs`.
     fn min_tso_segs(&self, _conn: &Conn) -> u32 {
         2
     }
 
-    /// The factor by which the send buffer exceeds the window.
+    /// The size of the send buffer as a multiple of cwnd.
     fn sndbuf_expand(&self, _conn: &Conn) -> u32 {
         2
     }
 
-    /// The bandwidth that `ss` would report, in bytes per second.
+    /// The bandwidth that the tool `ss` would show, in bytes per second.
     fn bw(&self, _conn: &Conn) -> u64 {
         0
     }
 
-    /// The values of interest for a time series.
+    /// The values of the state for a time series.
     fn info(&self, _conn: &Conn) -> Info {
         Info::default()
     }
 
-    /// The whole private state, field by field, under the kernel's names (without the traces'
-    /// prefix `s_`).
+    /// Calls `field` with each field of the private state, under the kernel's names (without the
+    /// prefix `s_` of traces).
     fn snapshot(&self, _field: &mut dyn FnMut(&'static str, i64)) {}
 }

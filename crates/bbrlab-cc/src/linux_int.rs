@@ -34,7 +34,7 @@ pub const fn stamp_us_delta(a: u64, b: u64) -> u32 {
 #[must_use]
 #[inline]
 pub const fn msecs_to_jiffies(ms: u32, hz: u32) -> u32 {
-    // At the most common rate there is nothing to convert: this runs at every ACK.
+    // Avoids a division at 1000 Hz, the most common rate: this runs at every ACK.
     if hz == 1000 {
         return ms;
     }
@@ -47,7 +47,7 @@ pub const fn msecs_to_jiffies(ms: u32, hz: u32) -> u32 {
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a division, at every ACK")]
 pub const fn usecs_to_jiffies(us: u32, hz: u32) -> u32 {
-    // Division by a constant, the most common rate, is a multiplication: this runs at every ACK.
+    // At 1000 Hz, the most common rate, the compiler turns the division into a multiplication.
     if hz == 1000 { us.div_ceil(1000) } else { us.div_ceil(1_000_000 / hz) }
 }
 

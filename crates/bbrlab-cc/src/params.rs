@@ -22,16 +22,16 @@ pub type Params = Vec<(String, ParamValue)>;
 /// A parameter that an algorithm has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParamSpec {
-    /// Its name in `cc_params`.
+    /// The parameter's name in `cc_params`.
     pub name: &'static str,
-    /// Its default, written as a scenario would write it.
+    /// The default value, written as in a scenario.
     pub default: &'static str,
-    /// Its meaning, with its unit.
+    /// The parameter's meaning, with its unit.
     pub summary: &'static str,
 }
 
 impl ParamSpec {
-    /// Its default.
+    /// Parses the default.
     #[must_use]
     pub fn default_value(&self) -> ParamValue {
         let text = self.default;
@@ -51,7 +51,7 @@ impl ParamSpec {
 /// Why a table of parameters was refused.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParamError {
-    /// The parameter in question.
+    /// The name of the parameter that was refused.
     pub name: String,
     /// The value found and the values accepted.
     pub reason: String,
@@ -76,20 +76,19 @@ impl fmt::Display for ParamValue {
     }
 }
 
-/// The values of an algorithm's parameters: those that the scenario sets, defaults for the rest.
+/// The values of an algorithm's parameters: set by the scenario, or defaults.
 pub(crate) struct ParamTable<'a> {
     specs: &'static [ParamSpec],
     given: &'a Params,
 }
 
 impl<'a> ParamTable<'a> {
-    /// The parameters of `specs`, as `given` sets them.
+    /// The parameters of `specs`, with the values of the scenario in `given`.
     pub(crate) fn new(specs: &'static [ParamSpec], given: &'a Params) -> Self {
         Self { specs, given }
     }
 
-    /// A ratio in fixed point, `<< 16`. Algorithms compute in integers; decimals are converted
-    /// here.
+    /// A ratio in fixed point, `<< 16`: algorithms compute in integers.
     pub(crate) fn ratio_q16(
         &self,
         name: &str,
@@ -131,7 +130,7 @@ impl<'a> ParamTable<'a> {
         Ok(ppm as u32)
     }
 
-    /// A whole number.
+    /// A whole number in `range`.
     pub(crate) fn integer(
         &self,
         name: &str,
@@ -156,12 +155,12 @@ impl<'a> ParamTable<'a> {
         }
     }
 
-    /// Whether the value is this name.
+    /// Whether the parameter's value is `text`.
     pub(crate) fn is_text(&self, name: &str, text: &str) -> bool {
         matches!(self.value(name), ParamValue::Text(value) if value == text)
     }
 
-    /// One of several named values.
+    /// The element of `choices` that the parameter's value names.
     pub(crate) fn choice<T: Copy>(
         &self,
         name: &str,
@@ -178,7 +177,7 @@ impl<'a> ParamTable<'a> {
         })
     }
 
-    /// The given value, or the default.
+    /// The scenario's value, or the default.
     fn value(&self, name: &str) -> ParamValue {
         let given = self.given.iter().rev().find(|(given, _)| given == name);
         given.map_or_else(|| self.default_of(name), |(_, value)| value.clone())

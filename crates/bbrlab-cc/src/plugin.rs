@@ -1,10 +1,9 @@
-//! The plug-in edge: congestion controls that are not on the list of
-//! [`Algorithm`](crate::Algorithm).
+//! Custom congestion controls: those that are not in the list of [`Algorithm`](crate::Algorithm).
 //!
 //! Any [`CongestionControl`] can be put into a [`Plugged`], which is one variant of
-//! [`Cc`](crate::Cc). Only calls to this variant go through a table of functions, so the algorithms
-//! of the list pay nothing for it. A [`Maker`] makes one for each connection, and a [`Controls`]
-//! has the makers of a run by their names.
+//! [`Cc`](crate::Cc). Only calls to this variant go through a table of functions, so built-in
+//! algorithms are not slowed down. A [`Maker`] makes an instance for each connection, and a
+//! [`Controls`] holds the makers of a run by their names.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use crate::{
     LostSkb, Params, RateSample,
 };
 
-/// [`CongestionControl`] without generics, so that a box can hold any.
+/// [`CongestionControl`] without generics, so that a `Box` can hold any implementation.
 trait Erased: fmt::Debug + Send {
     fn boxed_clone(&self) -> Box<dyn Erased>;
     fn hooks(&self) -> Hooks;
@@ -110,7 +109,7 @@ impl<C: CongestionControl + Clone + fmt::Debug + Send + 'static> Erased for C {
     }
 }
 
-/// An instance of a congestion control from outside the list.
+/// An instance of a custom congestion control.
 #[derive(Debug)]
 pub struct Plugged(Box<dyn Erased>);
 
@@ -127,7 +126,7 @@ impl Clone for Plugged {
     }
 }
 
-/// Calls an algorithm behind the edge, which borrows the source of random numbers.
+/// Calls a custom algorithm, and lends it the source of random numbers during the call.
 fn lending(draw: &mut impl Draw, call: impl FnOnce(&mut Lent) -> Control) -> Control {
     let mut lent = draw.lend();
     let ctl = call(&mut lent);
@@ -208,46 +207,47 @@ impl CongestionControl for Plugged {
 /// The connection that an instance is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The number of its flow.
+    /// The number of the connection's flow.
     pub flow: u32,
     /// The value of [`Conn::clock_ns`] when the run begins.
     pub epoch_ns: u64,
 }
 
-/// Makes the instances of a congestion control from outside the list, one for each connection.
+/// Makes the instances of a custom congestion control, one for each connection.
 pub trait Maker: fmt::Debug + Send + Sync {
-    /// Which callbacks its instances have.
+    /// The callbacks that the instances have.
     fn hooks(&self) -> Hooks;
 
-    /// Makes an instance. If that is impossible, [`Self::has_failed`] returns true, and the
-    /// instance returned must be harmless.
+    /// Makes an instance. If that fails, [`Self::has_failed`] returns true, and the instance
+    /// returned must still answer every call without a panic.
     fn make(&self, params: &Params, place: Place) -> Plugged;
 
-    /// Whether an instance could not be made, or could not answer a call. The run then continues
-    /// briefly with what the instances return, and is given up; its owner has the reason.
+    /// Whether an instance could not be made, or a call of one has failed. The run then continues
+    /// briefly with the values that the instances return, and is aborted; the maker keeps the
+    /// reason.
     fn has_failed(&self) -> bool {
         false
     }
 }
 
-/// The congestion controls from outside the list that runs may use, by their names.
+/// The custom congestion controls that runs may use, by name.
 #[derive(Clone, Debug, Default)]
 pub struct Controls(Vec<(String, Arc<dyn Maker>)>);
 
 impl Controls {
-    /// No congestion controls.
+    /// Returns an empty table.
     #[must_use]
     pub const fn none() -> Self {
         Self(Vec::new())
     }
 
-    /// These congestion controls.
+    /// Returns a table of these congestion controls.
     #[must_use]
     pub fn of(named: Vec<(String, Arc<dyn Maker>)>) -> Self {
         Self(named)
     }
 
-    /// Whether there are none.
+    /// Whether the table is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -259,7 +259,7 @@ impl Controls {
         self.0.iter().find(|(other, _)| other == name).map(|(_, maker)| maker)
     }
 
-    /// The name of the first that has failed, if any.
+    /// The name of the first congestion control that has failed, if any.
     #[must_use]
     pub fn failed(&self) -> Option<&str> {
         self.0.iter().find(|(_, maker)| maker.has_failed()).map(|(name, _)| name.as_str())

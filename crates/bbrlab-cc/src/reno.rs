@@ -1,7 +1,7 @@
-//! `reno`: NewReno's window, and the two growth rules that the other window-based algorithms share.
+//! `reno`: NewReno, and the two growth rules that other window-based algorithms use.
 //!
 //! Slow start adds a packet for each acknowledged packet up to ssthresh; congestion avoidance adds
-//! one packet per `weight` acknowledged packets. Nothing grows unless the window was the limit.
+//! one packet per `weight` acknowledged packets. cwnd grows only if cwnd limited the sender.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cong.c`: `tcp_slow_start`, `tcp_cong_avoid_ai`,
 //! `tcp_reno_cong_avoid`, `tcp_reno_ssthresh`, `tcp_reno_undo_cwnd`; `include/net/tcp.h`:
@@ -10,11 +10,11 @@
 
 use crate::{CaState, CongestionControl, Conn, Control, Hooks};
 
-/// NewReno, which has no state of its own.
+/// NewReno. It has no state beyond the connection's fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reno;
 
-/// Whether cwnd was what limited the sender. Linux: `tcp_is_cwnd_limited`.
+/// Whether cwnd limited the sender. Linux: `tcp_is_cwnd_limited`.
 #[must_use]
 pub fn is_cwnd_limited(conn: &Conn) -> bool {
     conn.is_cwnd_limited
@@ -32,14 +32,14 @@ pub fn slow_start(ctl: &mut Control, acked: u32) -> u32 {
 
 /// Adds one packet per `weight` acknowledged packets. Linux: `tcp_cong_avoid_ai`.
 pub fn cong_avoid_ai(ctl: &mut Control, weight: u32, acked: u32) {
-    // Credit left over from a larger weight is used up at once, so that cwnd does not jump.
+    // Credit from a larger weight adds only one packet, so that cwnd does not jump.
     if ctl.cwnd_cnt >= weight {
         ctl.cwnd_cnt = 0;
         ctl.cwnd = ctl.cwnd.wrapping_add(1);
     }
     ctl.cwnd_cnt = ctl.cwnd_cnt.wrapping_add(acked);
     if ctl.cwnd_cnt >= weight {
-        // A weight of zero would need a window of zero, which the kernel never has.
+        // The weight is 0 only if cwnd is 0, which does not occur in the kernel.
         let delta = ctl.cwnd_cnt.checked_div(weight).unwrap_or(0);
         ctl.cwnd_cnt = ctl.cwnd_cnt.wrapping_sub(delta.wrapping_mul(weight));
         ctl.cwnd = ctl.cwnd.wrapping_add(delta);
@@ -47,7 +47,8 @@ pub fn cong_avoid_ai(ctl: &mut Control, weight: u32, acked: u32) {
     ctl.cwnd = ctl.cwnd.min(ctl.cwnd_clamp);
 }
 
-/// Linux: `tcp_reno_cong_avoid`.
+/// Grows cwnd by slow start, then by a packet per cwnd acknowledged packets. Linux:
+/// `tcp_reno_cong_avoid`.
 #[must_use]
 pub fn cong_avoid(conn: &Conn, acked: u32) -> Control {
     let mut ctl = conn.ctl;
@@ -66,26 +67,26 @@ pub fn cong_avoid(conn: &Conn, acked: u32) -> Control {
     ctl
 }
 
-/// Half the window, at least 2 packets. Linux: `tcp_reno_ssthresh`.
+/// Half of cwnd, at least 2 packets. Linux: `tcp_reno_ssthresh`.
 #[must_use]
 pub fn ssthresh(conn: &Conn) -> u32 {
     (conn.ctl.cwnd >> 1).max(2)
 }
 
-/// The window from before the reduction. Linux: `tcp_reno_undo_cwnd`.
+/// cwnd before the reduction, at least the current cwnd. Linux: `tcp_reno_undo_cwnd`.
 #[must_use]
 pub fn undo_cwnd(conn: &Conn) -> u32 {
     conn.ctl.cwnd.max(conn.prior_cwnd)
 }
 
-/// The ssthresh worth keeping: three quarters of cwnd if that is more, except during a reduction.
-/// Linux: `tcp_current_ssthresh`.
+/// ssthresh, or three quarters of cwnd if larger; during a reduction, ssthresh. Linux:
+/// `tcp_current_ssthresh`.
 #[must_use]
 pub fn current_ssthresh(conn: &Conn) -> u32 {
     if matches!(conn.ca_state, CaState::Cwr | CaState::Recovery) {
         conn.ctl.ssthresh
     } else {
-        // Two shifts lose two remainders, so this is at most 3/4.
+        // Both shifts round down, so the sum is at most 3/4 of cwnd.
         conn.ctl.ssthresh.max((conn.ctl.cwnd >> 1).wrapping_add(conn.ctl.cwnd >> 2))
     }
 }

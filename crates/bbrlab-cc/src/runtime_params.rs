@@ -1,9 +1,10 @@
-//! Parameters that a connection holds as values, where other connections have constants known at
-//! compile time.
+//! Parameters that a connection stores as values, because a scenario sets them. Other connections
+//! use constants known at compile time.
 
 use std::ops::{Deref, DerefMut};
 
-/// Parameters held as values. Replaces a type that derefs to the same parameters as constants.
+/// Parameters stored as values. Code that is generic over `Deref` accepts this type or a type of
+/// constants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RuntimeParams<T>(pub(crate) T);
 

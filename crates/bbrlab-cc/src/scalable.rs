@@ -1,7 +1,8 @@
-//! `scalable`: Scalable TCP. Adds a packet per hundred acknowledged, and loses an eighth per loss.
+//! `scalable`: Scalable TCP. Adds a packet to cwnd per hundred acknowledged, and subtracts an
+//! eighth of cwnd per loss.
 //!
-//! Recovery takes the same time at every rate: some 13 round trips. Below 100 packets it grows like
-//! Reno.
+//! The time from a loss to the same cwnd is equal at every rate: about 13 round trips. Below 100
+//! packets, cwnd grows as in Reno.
 //!
 //! Sources: [linux] `net/ipv4/tcp_scalable.c`; [kelly].
 //! Deviations: none.
@@ -9,13 +10,14 @@
 use crate::reno;
 use crate::{CongestionControl, Conn, Control, Draw, Hooks};
 
-/// Acknowledged packets per packet of growth, at most. Linux: `TCP_SCALABLE_AI_CNT`.
+/// Largest number of packets to acknowledge per packet by which cwnd grows. Linux:
+/// `TCP_SCALABLE_AI_CNT`.
 pub(crate) const AI_CNT: u32 = 100;
 
-/// A loss costs cwnd shifted right by this. Linux: `TCP_SCALABLE_MD_SCALE`.
+/// A loss subtracts cwnd shifted right by this from cwnd. Linux: `TCP_SCALABLE_MD_SCALE`.
 const MD_SHIFT: u32 = 3;
 
-/// Scalable TCP, which has no state of its own.
+/// Scalable TCP. It has no state beyond the connection's fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scalable;
 

@@ -1,13 +1,12 @@
-//! `veno`: Reno that guesses from the backlog whether a loss is congestion.
+//! `veno`: Reno that estimates from the backlog in the queue whether a loss is congestion.
 //!
 //! ```text
 //! backlog = cwnd (rtt - base_rtt) / rtt      in half packets
 //! below 3 packets: grow like Reno, a loss costs a fifth; from 3 on: half the growth, a loss costs half
 //! ```
 //!
-//! Sources: [linux] `net/ipv4/tcp_veno.c`; [veno].
-//! Deviations: none. As in the kernel, the lowest RTT is reset at every ACK, so it is that of the
-//! latest ACK.
+//! Sources: [linux] `net/ipv4/tcp_veno.c`; [veno]. Deviations: none. As in the kernel, `min_rtt_us`
+//! is reset at every ACK, so it is the RTT of the latest ACK.
 
 use crate::linux_int::trunc_u32;
 use crate::reno;
@@ -19,21 +18,22 @@ const BACKLOG_SHIFT: u32 = 1;
 /// The backlog that means congestion: three packets. Linux: `beta`.
 const BETA: u32 = 3 << BACKLOG_SHIFT;
 
-/// No RTT sample yet.
+/// The value before the first RTT sample.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
-/// Veno as Linux has it. Linux: `struct veno`.
+/// Veno as in Linux. Linux: `struct veno`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Veno {
-    /// Whether samples count: true in the Open state.
+    /// Whether RTT samples are used: true in the Open state.
     doing_veno_now: bool,
-    /// Samples so far.
+    /// Number of RTT samples so far.
     cnt_rtt: u16,
     /// Lowest RTT since the last ACK, plus one microsecond.
     min_rtt_us: u32,
     /// Lowest RTT ever, plus one microsecond.
     base_rtt_us: u32,
-    /// Whether the next full window grows cwnd; every other one does.
+    /// Whether cwnd grows when the next window is acknowledged: with a long backlog, after every
+    /// second window.
     inc: bool,
     /// The backlog in half packets.
     diff: u32,
@@ -45,7 +45,7 @@ impl Veno {
         self.min_rtt_us = NO_RTT_US;
     }
 
-    /// Linux: `tcp_veno_init`.
+    /// Restarts the measurement of RTTs. Linux: `tcp_veno_init`.
     fn restart(&mut self) {
         self.base_rtt_us = NO_RTT_US;
         self.inc = true;
@@ -77,7 +77,7 @@ impl Veno {
             let weight = ctl.cwnd;
             reno::cong_avoid_ai(ctl, weight, acked);
         } else if ctl.cwnd_cnt >= ctl.cwnd {
-            // Every other window.
+            // Grows by a packet per two windows.
             if self.inc && ctl.cwnd < ctl.cwnd_clamp {
                 ctl.cwnd += 1;
                 self.inc = false;
@@ -136,7 +136,7 @@ impl CongestionControl for Veno {
         if !reno::is_cwnd_limited(conn) {
             return conn.ctl;
         }
-        // With two samples or fewer they may all come from delayed ACKs.
+        // Two samples or fewer may all come from delayed ACKs, so they are not used.
         let ctl =
             if self.cnt_rtt <= 2 { reno::cong_avoid(conn, acked) } else { self.grow(conn, acked) };
         self.min_rtt_us = NO_RTT_US;
@@ -169,7 +169,7 @@ mod tests {
     use crate::no_draw::NoDraw;
     use crate::{AckSample, CongestionControl as _, Conn};
 
-    /// ssthresh of 50 packets at `rtt_us`, where 100 ms was the lowest.
+    /// ssthresh after a loss at a cwnd of 50 packets and this RTT, with a lowest RTT of 100 ms.
     fn ssthresh_at(rtt_us: i32) -> u32 {
         let mut veno = Veno::default();
         let mut conn = Conn { is_cwnd_limited: true, ..Conn::default() };

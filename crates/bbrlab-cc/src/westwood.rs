@@ -1,5 +1,4 @@
-//! `westwood`: TCP Westwood+. After a loss the window is what the path carried: bandwidth times
-//! lowest RTT.
+//! `westwood`: TCP Westwood+. After a loss, cwnd is the estimated bandwidth times the lowest RTT.
 //!
 //! The bandwidth is the bytes acknowledged per round trip (of 50 ms at least), smoothed twice with
 //! weight 7/8. Growth is Reno's. Times are in jiffies, the bandwidth in bytes per jiffy.
@@ -17,21 +16,21 @@ const INIT_RTT_S: u32 = 20;
 /// Shortest window of a bandwidth sample: a twentieth of a second. Linux: `TCP_WESTWOOD_RTT_MIN`.
 const WINDOWS_PER_S: u32 = 20;
 
-/// Westwood+ as Linux has it. Linux: `struct westwood`.
+/// Westwood+ as in Linux. Linux: `struct westwood`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Westwood {
-    /// The bandwidth, smoothed once and twice, in bytes per jiffy.
+    /// The bandwidth, smoothed once, then smoothed twice, in bytes per jiffy.
     bw_ns_est: u32,
     bw_est: u32,
-    /// Jiffies at the start of the window.
+    /// Start of the window of the bandwidth sample, in jiffies.
     rtt_win_sx: u32,
-    /// Bytes acknowledged in it.
+    /// Bytes acknowledged in the window.
     bk: u32,
     /// Bytes before this sequence number have been counted.
     snd_una: u32,
-    /// Bytes that the latest slow-path ACK counted for.
+    /// Number of bytes that the latest slow-path ACK acknowledged.
     cumul_ack: u32,
-    /// Bytes counted at duplicate ACKs, to be taken off the next cumulative one.
+    /// Bytes counted at duplicate ACKs, to be subtracted at the next cumulative ACK.
     accounted: u32,
     /// Latest RTT, and the lowest, in jiffies.
     rtt: u32,
@@ -42,7 +41,7 @@ pub struct Westwood {
 }
 
 impl Westwood {
-    /// Takes a sample if the window is over. Linux: `westwood_update_window`.
+    /// Takes a bandwidth sample if the window is over. Linux: `westwood_update_window`.
     fn update_window(&mut self, conn: &Conn) {
         if self.first_ack {
             self.snd_una = conn.snd_una;
@@ -72,8 +71,8 @@ impl Westwood {
         }
     }
 
-    /// The bytes that a slow-path ACK stands for. A duplicate stands for one segment, which the
-    /// cumulative ACK that follows must not count again. Linux: `westwood_acked_count`.
+    /// The number of bytes that a slow-path ACK acknowledges. A duplicate ACK counts as one
+    /// segment, which the next cumulative ACK must not count again. Linux: `westwood_acked_count`.
     fn acked_count(&mut self, conn: &Conn) -> u32 {
         self.cumul_ack = conn.snd_una.wrapping_sub(self.snd_una);
         if self.cumul_ack == 0 {
@@ -99,7 +98,7 @@ impl Westwood {
     }
 }
 
-/// 7/8 of the old, 1/8 of the new. Linux: `westwood_do_filter`.
+/// 7/8 of the old value plus 1/8 of the new one. Linux: `westwood_do_filter`.
 fn smooth(old: u32, new: u32) -> u32 {
     old.wrapping_mul(7).wrapping_add(new) >> 3
 }
@@ -199,8 +198,7 @@ mod tests {
         let mut conn = Conn { hz: 1000, mss: 1000, ..Conn::default() };
         westwood.init(&conn, &mut NoDraw);
         westwood.pkts_acked(&conn, &AckSample { rtt_us: 100_000, ..AckSample::default() });
-        // A megabyte per second over 100 ms is 100 packets, but the first window counts 99 in 101
-        // ms.
+        // 1 MB/s times 100 ms is 100 packets, but the first window counts 99 packets in 101 ms.
         for _ in 0..200 {
             conn.jiffies += 1;
             conn.snd_una += 1000;

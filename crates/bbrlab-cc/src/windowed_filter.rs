@@ -1,27 +1,26 @@
-//! Running maximum or minimum over a sliding window, in three samples of memory.
+//! Running maximum or minimum over a sliding window, with memory for three samples.
 //!
-//! Keeping every sample of the window would give the exact extreme. This filter keeps three: the
-//! best, the best since that one, and the best since the second. Its extreme is never older than
-//! the window and nearly exact. BBR v1 filters its bandwidth this way (time in rounds), the stack
-//! its minimum RTT (time in jiffies).
+//! The exact extreme would need every sample of the window. This filter stores three: the best, the
+//! best after the first, and the best after the second. Its result is nearly exact and never older
+//! than the window. BBR v1 filters its bandwidth with it (time in rounds), the stack its minimum
+//! RTT (time in jiffies).
 //!
-//! Time is a 32-bit counter that wraps and never runs backwards. One filter is used for maxima or
-//! for minima, never for both, so the second best is never better than the best, nor the third than
-//! the second.
+//! Time is a 32-bit counter that wraps and never decreases. A filter is used for maxima or for
+//! minima, never for both, so its samples are ordered from best to third best.
 //!
 //! Sources: [linux] `lib/win_minmax.c`, `include/linux/win_minmax.h`; Kathleen Nichols' algorithm.
 //! Deviations: none.
 
-/// A value and when it was measured.
+/// A value and the time of its measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
-    /// When, in the caller's unit of time; wraps. Linux: `t`.
+    /// The time in the caller's unit; wraps. Linux: `t`.
     pub t: u32,
     /// The value. Linux: `v`.
     pub v: u32,
 }
 
-/// The best three samples of the window; each is newer than the one before it, or the same sample.
+/// The best three samples of the window; each is newer than the previous sample, or equal to it.
 /// Linux: `struct minmax`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowedFilter {
@@ -29,7 +28,7 @@ pub struct WindowedFilter {
 }
 
 impl WindowedFilter {
-    /// A filter that holds nothing but `v`, measured at `t`.
+    /// A filter that contains only `v`, measured at `t`.
     #[must_use]
     pub const fn new(t: u32, v: u32) -> Self {
         Self { samples: [Measured { t, v }; 3] }
@@ -53,7 +52,7 @@ impl WindowedFilter {
         self.samples
     }
 
-    /// Forgets everything but `v` at `t`, and returns `v`. Linux: `minmax_reset`.
+    /// Replaces all samples by `v`, measured at `t`, and returns `v`. Linux: `minmax_reset`.
     pub fn reset(&mut self, t: u32, v: u32) -> u32 {
         *self = Self::new(t, v);
         v
@@ -73,8 +72,8 @@ impl WindowedFilter {
         self.running(window, Measured { t, v }, |new, old| new <= old)
     }
 
-    /// Adds `new`. Nothing changes in the usual case: it is worse than all three, and the best is
-    /// young, or still in the window with the others measured later.
+    /// Adds `new`. Usually the filter does not change: `new` is worse than all three samples, and
+    /// the best is recent, or is still in the window while the others are newer.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "at every ACK")]
     fn running(
@@ -93,9 +92,10 @@ impl WindowedFilter {
         self.displace(window, new, at_least_as_good)
     }
 
-    /// Restarts the filter from a new best (ties included, since the newer sample lasts longer) and
-    /// when the window holds no sample any more. Otherwise `new` displaces the second and third
-    /// best if it is at least as good as the second, or the third alone.
+    /// Restarts the filter from `new` if `new` is at least as good as the best (on a tie, the newer
+    /// sample stays in the window longer), or if all samples have left the window. Otherwise `new`
+    /// replaces the second and third best if it is at least as good as the second, or only the
+    /// third.
     #[inline(never)]
     fn displace(
         &mut self,
@@ -117,21 +117,21 @@ impl WindowedFilter {
         self.get()
     }
 
-    /// Drops the best when it leaves the window, and makes sure that the second and third best come
-    /// from later parts of the window, so that there is always a sample to fall back on.
+    /// Drops the best sample when it leaves the window. Takes the second and third best from later
+    /// parts of the window, so that a sample remains when the best is dropped.
     #[inline]
     fn expire(&mut self, window: u32, new: Measured) {
         let [best, second, third] = &mut self.samples;
         let age = new.age_of(*best);
         if age > window {
             self.shift(new);
-            // The second best may be too old as well; the third is not, or the filter would have
-            // restarted.
+            // The second best may have left the window as well, but not the third: the filter would
+            // have restarted.
             if new.age_of(self.samples[0]) > window {
                 self.shift(new);
             }
         } else if age <= window / 4 {
-            // Each is young enough.
+            // All three samples are recent enough.
         } else if second.t == best.t {
             *second = new;
             *third = new;
@@ -148,7 +148,7 @@ impl WindowedFilter {
 }
 
 impl Measured {
-    /// How much older `other` is.
+    /// The time from the measurement of `other` to that of `self`.
     const fn age_of(self, other: Self) -> u32 {
         self.t.wrapping_sub(other.t)
     }
@@ -162,7 +162,8 @@ mod tests {
     use crate::xorshift::Xorshift;
     use expect_test::{Expect, expect};
 
-    /// `(t, v)` in; the best and all three samples out, one line each.
+    /// Adds samples `(t, v)`; compares the best and all three samples after each, one line per
+    /// sample.
     fn check_max(window: u32, samples: &[(u32, u32)], expected: &Expect) {
         let mut filter = WindowedFilter::default();
         let mut lines = String::new();
@@ -174,7 +175,8 @@ mod tests {
         expected.assert_eq(&lines);
     }
 
-    /// Linux: `minmax_running_min`, `minmax_subwin_update`, line by line.
+    /// The kernel's code, line by line, for comparison. Linux: `minmax_running_min`,
+    /// `minmax_subwin_update`.
     fn kernel_running_min(s: &mut [Measured; 3], win: u32, t: u32, v: u32) {
         let new = Measured { t, v };
         if v <= s[0].v || t.wrapping_sub(s[2].t) > win {

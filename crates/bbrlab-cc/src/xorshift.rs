@@ -1,4 +1,4 @@
-//! Random numbers for histories in tests.
+//! Random numbers for generated sequences of events in tests.
 
 /// A xorshift generator: the same numbers in every run.
 pub(crate) struct Xorshift(u64);

@@ -1,4 +1,4 @@
-//! `yeah`: `YeAH-TCP`. Scalable while the queue is short, Reno otherwise.
+//! `yeah`: `YeAH-TCP`. Grows like Scalable TCP while the queue is short, otherwise like Reno.
 //!
 //! ```text
 //! queue = cwnd (rtt - base_rtt) / rtt      this flow's packets in the queue, once per round trip
@@ -16,47 +16,49 @@ use crate::scalable::AI_CNT;
 use crate::vegas::RttRound;
 use crate::{AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks};
 
-/// More packets than this in the queue are too many. Linux: `TCP_YEAH_ALPHA`.
+/// Largest number of the flow's packets in the queue for fast mode. Linux: `TCP_YEAH_ALPHA`.
 const QUEUE_MAX: u32 = 80;
 
-/// cwnd shifted right by this is the least that a loss costs. Linux: `TCP_YEAH_DELTA`.
+/// cwnd shifted right by this is the smallest reduction after a loss. Linux: `TCP_YEAH_DELTA`.
 const LOSS_SHIFT: u32 = 3;
 
-/// cwnd shifted right by this is the most that is subtracted from it without a loss.
-/// Linux: `TCP_YEAH_EPSILON`.
+/// cwnd shifted right by this is the largest reduction without a loss. Linux: `TCP_YEAH_EPSILON`.
 const DECONGESTION_SHIFT: u32 = 1;
 
-/// More delay than the lowest RTT divided by this is too much. Linux: `TCP_YEAH_PHY`.
+/// The lowest RTT divided by this is the largest queueing delay for fast mode. Linux:
+/// `TCP_YEAH_PHY`.
 const DELAY_DIVISOR: u32 = 8;
 
-/// Slow rounds in a row that mean competition. Linux: `TCP_YEAH_RHO`.
+/// Number of consecutive slow rounds that indicate competing Reno flows. Linux: `TCP_YEAH_RHO`.
 const SLOW_ROUNDS: u32 = 16;
 
-/// Fast rounds after which Reno's window is forgotten. Linux: `TCP_YEAH_ZETA`.
+/// Number of fast rounds after which the estimate of Reno's window is reset. Linux:
+/// `TCP_YEAH_ZETA`.
 const FAST_ROUNDS: u32 = 50;
 
-/// The largest clamp at which the kernel's arithmetic does not overflow.
+/// The largest bound of cwnd at which the kernel's arithmetic does not overflow.
 const CLAMP_MAX: u32 = u32::MAX / 128;
 
-/// `YeAH` as Linux has it. Linux: `struct yeah`.
+/// `YeAH` as in Linux. Linux: `struct yeah`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Yeah {
     round: RttRound,
-    /// First byte of the last round, and cwnd at its end: recorded, but not used.
+    /// First byte of the last round, and cwnd at the end of the round: recorded as in the kernel,
+    /// but not used.
     beg_snd_una: u32,
     beg_snd_cwnd: u32,
-    /// Packets in the queue at the last judgement.
+    /// The flow's packets in the queue at the end of the last round.
     last_queue: u32,
-    /// Slow rounds in a row; 0 in fast mode.
+    /// Number of consecutive slow rounds; 0 in fast mode.
     doing_reno_now: u32,
     /// The cwnd that Reno would have, estimated in slow rounds.
     reno_count: u32,
-    /// Fast rounds.
+    /// Number of fast rounds.
     fast_count: u32,
 }
 
 impl Yeah {
-    /// Judges the queue at the end of a round.
+    /// Estimates the queue at the end of a round, and selects fast or slow mode.
     fn judge(&mut self, ctl: &mut Control) {
         let RttRound { min_rtt_us, base_rtt_us, .. } = self.round;
         let delay_us = min_rtt_us.wrapping_sub(base_rtt_us);

@@ -14,7 +14,7 @@ use crate::builtin_id::BuiltinId;
     name = "bbrlab",
     version = concat!(env!("CARGO_PKG_VERSION")),
     about = "A laboratory for TCP congestion control",
-    long_about = "A laboratory for TCP congestion control: a scenario file in; tables, pictures and data out.",
+    long_about = "A laboratory for TCP congestion control: simulates scenario files; writes tables, plots and data.",
     arg_required_else_help = true,
     subcommand_required = true,
     max_term_width = 100,
@@ -35,19 +35,20 @@ pub(crate) enum Verb {
   bbrlab show examples.dumbbell | bbrlab run -
   bbrlab run bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f")]
     Run(RunArgs),
-    /// Put parts of a sweep together that `run --shard` has computed; computes nothing
+    /// Join the parts of a sweep that `run --shard` computed; simulates nothing
     #[command(after_help = "Examples:
   bbrlab run sweep.toml --shard 1/2 --out part1
   bbrlab run sweep.toml --shard 2/2 --out part2
   bbrlab merge part1 part2 --out sweep")]
     Merge(MergeArgs),
-    /// Run the papers' experiments: published figures next to measured ones, and a verdict on every
-    /// claim
+    /// Run the papers' experiments: published next to measured values, and a verdict on every claim
     #[command(after_help = examples_of_reproduce())]
     Reproduce(ReproduceArgs),
     /// List algorithms, scenarios, papers and metrics
     #[command(after_help = "Examples:
   bbrlab list
+  bbrlab list algorithms bbr3
+  bbrlab list scenarios examples
   bbrlab list algorithms --json")]
     List(ListArgs),
     /// Print a built-in scenario as text, with its comments, or the JSON Schema of scenario files
@@ -55,7 +56,7 @@ pub(crate) enum Verb {
   bbrlab show examples.two-bbr > my.toml
   bbrlab show --schema > bbrlab.schema.json")]
     Show(ShowArgs),
-    /// Write a commented scenario to start from
+    /// Write a commented scenario as a starting point
     #[command(after_help = "Example: bbrlab new my.toml")]
     New(NewArgs),
     /// Validate scenario files and estimate what a run would cost; runs nothing
@@ -66,7 +67,7 @@ pub(crate) enum Verb {
     /// Compare with recordings of real kernel code and real Linux hosts
     #[command(after_help = "Example: bbrlab validate golden reference/golden/bbr1")]
     Validate(ValidateArgs),
-    /// Draw the pictures of folders of results
+    /// Draw plots from folders of results
     #[command(after_help = "Examples:
   bbrlab plot bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f
   bbrlab plot RUN --panels rtt,cwnd --from 5s --to 20s --size 84x60mm --format pdf
@@ -75,8 +76,7 @@ pub(crate) enum Verb {
   bbrlab plot SWEEP --cdf queue
   bbrlab plot RUN RUN --overlay --panels rtt,queue")]
     Plot(PlotArgs),
-    /// Show the same figures of several folders of results side by side, with differences and
-    /// intervals
+    /// Compare the metrics of several folders of results, with differences and intervals
     #[command(after_help = "Examples:
   bbrlab compare bbrlab-runs/examples.dumbbell-0a1b2c3d4e5f bbrlab-runs/examples.dumbbell-5f4e3d2c1b0a
   bbrlab compare before after --json")]
@@ -86,7 +86,7 @@ pub(crate) enum Verb {
         after_help = "Example: bbrlab report bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f --out two-bbr.html"
     )]
     Report(ReportArgs),
-    /// Write the data of results for other programs
+    /// Convert results to CSV for other programs
     #[command(after_help = "Examples:
   bbrlab export bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f --csv
   bbrlab export bbrlab-runs --csv --out tables")]
@@ -101,8 +101,7 @@ pub(crate) enum Verb {
   bbrlab bench a --show before.json"
     )]
     Bench(BenchArgs),
-    /// Evaluate the claims and calculations in papers' data files on the numbers that the papers
-    /// print
+    /// Evaluate the claims and calculations in papers' data files with the papers' own numbers
     #[command(hide = true, after_help = "Example: bbrlab evaluate papers/*.toml")]
     Evaluate(EvaluateArgs),
     /// One case of `bench`, in this process
@@ -133,29 +132,29 @@ fn examples_of_reproduce() -> String {
 #[derive(Args, Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Running {
-    /// First seed, in place of the scenario's
+    /// First seed, instead of the scenario's
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
     pub(crate) seed: Option<u64>,
-    /// Runs at a time [default: one per processor]
+    /// Runs in parallel [default: one per processor]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) jobs: Option<u32>,
     /// Folder for the results [default: bbrlab-runs/NAME-HASH]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Recompute what is already there and overwrite it
+    /// Recompute and overwrite existing results
     #[arg(long)]
     pub(crate) force: bool,
-    /// Draw no pictures
+    /// Draw no plots
     #[arg(long)]
     pub(crate) no_pictures: bool,
-    /// Refuse more than this many data packets (a row of the series counts as 100, a byte of memory
-    /// as 1)
+    /// Refuse runs of more than this many data packets (a row of the time series counts as 100
+    /// packets, a byte of memory as 1)
     #[arg(long, value_name = "PACKETS", allow_negative_numbers = true, default_value = "1e10", value_parser = packets)]
     pub(crate) limit: u64,
-    /// No progress, no notes: results only
+    /// Print results only: no progress bar, no notes
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// One JSON document on standard output
+    /// Print one JSON document instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -163,20 +162,24 @@ pub(crate) struct Running {
 #[derive(Args, Debug)]
 pub(crate) struct RunArgs {
     /// Scenario files, ids of built-in scenarios (see `bbrlab list scenarios`), - for standard
-    /// input, or folders of results, which are continued
+    /// input, or folders of results to continue
     #[arg(required = true, value_name = "SCENARIO", value_hint = ValueHint::AnyPath)]
     pub(crate) scenarios: Vec<String>,
-    /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s
+    /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s; can be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Show all columns of the table, however wide; a table that is not for a terminal has them all
+    /// Continue the results in all folders below one that holds none itself
+    #[arg(long)]
+    pub(crate) recursive: bool,
+    /// Show all columns, even if the table is wider than the terminal; files and pipes always get
+    /// all
     #[arg(long)]
     pub(crate) wide: bool,
-    /// Only part K of N of each scenario's runs; `bbrlab merge` puts the parts together
+    /// Run only part K of N of each scenario's runs; `bbrlab merge` joins the parts
     #[arg(long, value_name = "K/N", value_parser = shard, allow_hyphen_values = true)]
     pub(crate) shard: Option<Shard>,
-    /// Who computes the runs: `sim`, the simulator [default: sim; of a folder of results, who
-    /// computed them]
+    /// Back end that computes the runs; `sim` is the simulator [default: sim; for a folder of
+    /// results, the back end that computed them]
     #[arg(long, value_name = "BACKEND", value_parser = on)]
     pub(crate) on: Option<&'static dyn Backend>,
     #[command(flatten)]
@@ -201,45 +204,47 @@ fn shard(words: &str) -> Result<Shard, String> {
 
 #[derive(Args, Debug)]
 pub(crate) struct MergeArgs {
-    /// Folders of parts of one sweep, as `bbrlab run --shard` leaves them
+    /// Folders with parts of one sweep, written by `bbrlab run --shard`
     #[arg(required = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) folders: Vec<PathBuf>,
-    /// The folder for the whole sweep; it may be one of the others
+    /// Folder for the whole sweep; it may be the folder of a part
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: PathBuf,
-    /// Draw no pictures
+    /// Draw no plots
     #[arg(long)]
     pub(crate) no_pictures: bool,
-    /// No progress, no notes: results only
+    /// Print results only: no progress bar, no notes
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// One JSON document on standard output
+    /// Print one JSON document instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct ReproduceArgs {
-    /// Papers or experiments (see `bbrlab list papers`); all, if nothing is named
+    /// Papers or experiments (see `bbrlab list papers`) [default: all]
     #[arg(value_name = "PAPER[.EXPERIMENT]")]
     pub(crate) names: Vec<String>,
     /// Seeds per point [default: 5, or 1 at 1 Gbit/s and above]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seeds)]
     pub(crate) seeds: Option<u64>,
-    /// One seed, no points at 1 Gbit/s, and runs of 30 s where figures settle early; claims that
-    /// this touches get no verdict
+    /// Run one seed, no points at 1 Gbit/s, and only 30 s where metrics settle early; claims that
+    /// need more get no verdict
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) quick: bool,
-    /// For each claim that is thought an artifact: which switch makes it (first seed)
+    /// For each claim that is expected to be an artifact, find the settings that make it true
+    /// (first seed)
     #[arg(long, conflicts_with = "quick")]
     pub(crate) explain: bool,
-    /// Which verdicts hang on what the papers leave unstated (first seed, unless --seeds is given)
+    /// Find the verdicts that depend on parameters that the papers do not state (first seed, unless
+    /// --seeds is given)
     #[arg(long, conflicts_with = "quick")]
     pub(crate) sensitivity: bool,
-    /// Taken only to say that `run` does it
+    /// Accepted only to point to `run --set`
     #[arg(long, value_name = "KEY=VALUE", hide = true)]
     pub(crate) set: Vec<String>,
-    /// Write the report as one self-contained page, with pictures
+    /// Write the report as one self-contained HTML page with plots
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) html: Option<PathBuf>,
     /// Write the report as Markdown
@@ -251,7 +256,7 @@ pub(crate) struct ReproduceArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ShowArgs {
-    /// A built-in scenario: `bbrlab list scenarios` lists them
+    /// Id of a built-in scenario (see `bbrlab list scenarios`)
     #[arg(
         value_name = "ID",
         required_unless_present = "schema",
@@ -259,17 +264,17 @@ pub(crate) struct ShowArgs {
         value_parser = BuiltinId
     )]
     pub(crate) id: Option<String>,
-    /// The JSON Schema of scenario files, for editors
+    /// Print the JSON Schema of scenario files, for editors
     #[arg(long, conflicts_with = "id")]
     pub(crate) schema: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct NewArgs {
-    /// The file to write
+    /// File to write
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
-    /// Write over a file that exists
+    /// Overwrite an existing file
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -279,38 +284,41 @@ pub(crate) struct CheckArgs {
     /// Scenario files, ids of built-in scenarios, - for standard input, or folders of results
     #[arg(required = true, value_name = "SCENARIO", value_hint = ValueHint::AnyPath)]
     pub(crate) scenarios: Vec<String>,
-    /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s
+    /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s; can be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Who computes the runs that are checked for: `sim`, the simulator [default: sim; of a folder
-    /// of results, who computed them]
+    /// Back end that would compute the runs; `sim` is the simulator [default: sim; for a folder of
+    /// results, the back end that computed them]
     #[arg(long, value_name = "BACKEND", value_parser = on)]
     pub(crate) on: Option<&'static dyn Backend>,
-    /// First seed, in place of the scenario's
+    /// First seed, instead of the scenario's
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
     pub(crate) seed: Option<u64>,
-    /// Runs at a time [default: one per processor]
+    /// Runs in parallel [default: one per processor]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) jobs: Option<u32>,
-    /// The --limit that a run would have
+    /// The --limit that `run` would get
     #[arg(long, value_name = "PACKETS", allow_negative_numbers = true, default_value = "1e10", value_parser = packets)]
     pub(crate) limit: u64,
-    /// One JSON document on standard output
+    /// Print one JSON document instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct ListArgs {
-    /// What to list; all, if nothing is named
+    /// Kind of entries [default: the names of all]
     #[arg(value_enum, value_name = "WHAT")]
     pub(crate) what: Option<What>,
-    /// One JSON document on standard output
+    /// Names of entries, or the parts in front of their dots: `bbr3`, `examples`, `links`
+    #[arg(value_name = "NAME", requires = "what")]
+    pub(crate) names: Vec<String>,
+    /// Print one JSON document instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What can be listed.
+/// A kind of entries that `list` prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum What {
     Algorithms,
@@ -333,39 +341,40 @@ pub(crate) enum Against {
   bbrlab validate golden reference/golden --only bbr1 cubic core
   bbrlab validate golden reference/golden/bbr1 --json")]
     Golden {
-        /// Folders with traces; each, or a folder above it, must contain MANIFEST.csv
+        /// Folders with traces; each folder or one of its parents must contain MANIFEST.csv
         #[arg(required = true, value_name = "DIR")]
         dirs: Vec<PathBuf>,
-        /// Only these algorithms or services
+        /// Replay only the traces of these algorithms or services
         #[arg(long, value_name = "NAME", num_args = 1..)]
         only: Vec<String>,
-        /// One JSON document on standard output
+        /// Print one JSON document instead of text
         #[arg(long)]
         json: bool,
     },
-    /// Run every scenario of a reference folder and compare with what a real Linux stack did
+    /// Run every scenario of a reference folder and compare the results with a real Linux stack
     #[command(after_help = "Examples:
   bbrlab validate linux reference/linux-reference --only 1_cubic 8_ecn
   bbrlab validate linux reference/linux-reference --seeds 3 --out pictures")]
     Linux(crate::validate_linux::LinuxArgs),
-    /// Feed our sender and receiver what a real Linux host received, packet by packet
+    /// Feed bbrlab's sender and receiver the packets that a Linux host received; compare what they
+    /// send
     #[command(after_help = "Example: bbrlab validate packets reference/linux-reference/packets")]
     Packets {
         /// Folders with packet logs
         #[arg(required = true, value_name = "DIR")]
         dirs: Vec<PathBuf>,
-        /// One JSON document on standard output
+        /// Print one JSON document instead of text
         #[arg(long)]
         json: bool,
     },
-    /// Replay packet logs of Linux's queue disciplines; each packet must leave, be dropped and be
-    /// marked as there
+    /// Replay packet logs of Linux's queue disciplines; each packet must leave, be dropped or be
+    /// marked as in the log
     #[command(after_help = "Example: bbrlab validate queues reference/linux-aqm/packets")]
     Queues {
         /// Folders with packet logs
         #[arg(required = true, value_name = "DIR")]
         dirs: Vec<PathBuf>,
-        /// One JSON document on standard output
+        /// Print one JSON document instead of text
         #[arg(long)]
         json: bool,
     },
@@ -373,25 +382,28 @@ pub(crate) enum Against {
 
 #[derive(Args, Debug)]
 pub(crate) struct PlotArgs {
-    /// Folders of runs or of sweeps, or folders with such folders in them
+    /// Folders of runs or sweeps, or folders that contain such folders
     #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
     pub(crate) folders: Vec<PathBuf>,
-    /// Folder for the pictures [default: the folders of the results]
+    /// Folder for the plots [default: the folders of the results]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
-    /// Panels of a run: state, throughput, rtt, cwnd, queue, bw, pacing
+    /// Write next to the results in all folders below one that holds none itself
+    #[arg(long)]
+    pub(crate) recursive: bool,
+    /// Panels of a run's plot: state, throughput, rtt, cwnd, queue, bw, pacing
     #[arg(long, value_name = "PANEL", value_delimiter = ',')]
     pub(crate) panels: Vec<String>,
-    /// Figures of a sweep, by their names in `list metrics`: `share`, `fct_ms.p95`
+    /// Metrics of a sweep (see `bbrlab list metrics`), such as share or fct_ms.p95
     #[arg(long, value_name = "METRIC", value_delimiter = ',')]
     pub(crate) metric: Vec<String>,
-    /// Figure of a sweep along the axis, in place of a swept key: `queue_delay_ms.mean`
+    /// Metric on the x axis of a sweep's plot instead of a swept key, such as queue_delay_ms.mean
     #[arg(long, value_name = "METRIC")]
     pub(crate) against: Option<String>,
-    /// Swept key along the axis; with --against, the one along which points are joined
+    /// Swept key on the x axis; with --against, the key along which points are joined by lines
     #[arg(long, value_name = "KEY")]
     pub(crate) x: Option<String>,
-    /// Swept key that colours tell apart
+    /// Swept key whose values have different colours
     #[arg(long, value_name = "KEY")]
     pub(crate) by: Option<String>,
     /// Start of a run's time axis
@@ -400,87 +412,90 @@ pub(crate) struct PlotArgs {
     /// End of a run's time axis
     #[arg(long, value_name = "TIME")]
     pub(crate) to: Option<String>,
-    /// Distributions instead: fct (completion times), rtt (RTT samples), queue (delays of packets
-    /// at the bottleneck)
-    #[arg(long, value_name = "OF", value_delimiter = ',', conflicts_with_all = ["panels", "metric", "against", "x"])]
+    /// Draw distributions instead: fct (completion times), rtt (RTT samples), queue (delays of
+    /// packets at the bottleneck)
+    #[arg(long, value_name = "KIND", value_delimiter = ',', conflicts_with_all = ["panels", "metric", "against", "x"])]
     pub(crate) cdf: Vec<String>,
-    /// Draw two runs in one picture, the second on top of the first
+    /// Draw two runs in one plot, the second on top of the first
     #[arg(long)]
     pub(crate) overlay: bool,
-    /// Width and height: 84x60mm (text as large as in print), 1600x900px
+    /// Width and height, such as 84x60mm (text has the size of print) or 1600x900px
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<String>,
-    /// svg, png, pdf [default: svg,png]
+    /// File formats: svg, png, pdf [default: svg,png]
     #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
     pub(crate) format: Vec<String>,
-    /// No notes
+    /// Print no notes
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct CompareArgs {
-    /// Folders of runs or of sweeps; the differences are to the first
+    /// Folders of runs or sweeps; differences are to the first folder
     #[arg(required = true, num_args = 2.., value_name = "RUN", value_hint = ValueHint::DirPath)]
     pub(crate) folders: Vec<PathBuf>,
-    /// Show all columns of the table, however wide
+    /// Show all columns, even if the table is wider than the terminal
     #[arg(long)]
     pub(crate) wide: bool,
-    /// One JSON document on standard output
+    /// Print one JSON document instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct ReportArgs {
-    /// Folders of runs or of sweeps, or folders with such folders in them
+    /// Folders of runs or sweeps, or folders that contain such folders
     #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
     pub(crate) folders: Vec<PathBuf>,
-    /// The page [default: report.html in the first folder]
+    /// HTML file to write [default: report.html in the first folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct ExportArgs {
-    /// Folders of runs or of sweeps, or folders with such folders in them
+    /// Folders of runs or sweeps, or folders that contain such folders
     #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
     pub(crate) folders: Vec<PathBuf>,
-    /// As CSV: every Parquet file, with a line of names; nulls are empty, numbers read back exactly
+    /// Write every Parquet file as CSV with a header line; nulls are empty, numbers read back
+    /// exactly
     #[arg(long, required = true)]
     pub(crate) csv: bool,
-    /// Folder for the files [default: each beside its Parquet file]
+    /// Folder for the files [default: the folder of each Parquet file]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
+    /// Write next to the results in all folders below one that holds none itself
+    #[arg(long)]
+    pub(crate) recursive: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct BenchArgs {
-    /// Cases of the table
+    /// Cases of the table.
     #[arg(value_name = "CASE", help = cases_help())]
     pub(crate) cases: Vec<String>,
-    /// Processes per case, of which the one with the fewest CPU seconds counts
+    /// Processes per case; the one with the fewest CPU seconds counts
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeat: u32,
-    /// Print ratios to the figures of an earlier document as well, those of now divided by those of
-    /// then; exits with 1 where a digest differs. FILE is what --json has written, or - for
-    /// standard input
+    /// Also print ratios to an earlier document: the new value divided by the old one. The exit
+    /// status is 1 if a digest differs. FILE was written by --json; - is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) against: Option<PathBuf>,
-    /// Measure nothing: print the figures of this document, of all its cases unless some are named
+    /// Print the values of this document and measure nothing; all cases unless some are named
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "repeat")]
     pub(crate) show: Option<PathBuf>,
-    /// No notes
+    /// Print no notes
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// One JSON document on standard output
+    /// Print one JSON document instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct EvaluateArgs {
-    /// Data files of papers
+    /// Papers' data files
     #[arg(required = true, value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
 }
@@ -539,16 +554,18 @@ fn packets(text: &str) -> Result<u64, String> {
 /// The help text of `bench`.
 const BENCH_ABOUT: &str = "Measure the speed of this machine and build
 
-Each case is a fixed simulation, without files. Without suffix: (a) one flow at 50 Mbit/s, (b) 16 flows at 1 Gbit/s, \
-(c) 1,000 flows at 10 Gbit/s, (d) 100,000 flows at 100 Gbit/s, (d-tenth) 10,000 flows at 10 Gbit/s; all bbr1, a buffer \
-of 4 BDP, every packet paced on its own, no delay before the bottleneck. A suffix says what differs. (wide) is one flow \
-that nothing but the link limits. docs/performance.md has them in full, with the figures of this project's machine. All \
-but (d) and (wide) take about half a minute of CPU time, (d) 8 s a process.
+Each case is a fixed simulation that writes no files. The cases without a suffix are (a) one flow at 50 Mbit/s, (b) 16 \
+flows at 1 Gbit/s, (c) 1,000 flows at 10 Gbit/s, (d) 100,000 flows at 100 Gbit/s and (d-tenth) 10,000 flows at 10 \
+Gbit/s. They use bbr1, a buffer of 4 BDP, pacing of single packets, and no delay before the bottleneck. A suffix names \
+the difference to the case without it. (wide) is one flow that only the link limits. docs/performance.md describes all \
+cases and lists the values of one machine. All cases except (d) and (wide) together take about half a minute of CPU \
+time; (d) takes 8 s per process.
 
-Speed is data packets that leave the bottleneck per second of CPU time, set-up included. Noise is by how much longer \
-the median process took than the fastest, beside ratios the larger of both documents: a smaller difference of two speeds \
-says nothing. Memory is the most that the process held, the program's own 5 MB included; a megabyte of it differs from call to call. The digest is a hash of what happened to every packet: with equal digests, the \
-same was computed. Instructions and cache misses are counted by `cargo xtask bench`, with valgrind.";
+Speed is the number of data packets that leave the bottleneck per second of CPU time, set-up included. Noise is how much \
+longer the median process took than the fastest, in percent; with ratios, it is the larger value of the two documents. \
+A difference of two speeds below the noise means nothing. Memory is the peak of the process, with 5 MB for the program \
+itself; it varies by about 1 MB between calls. The digest is a hash of what happened to every packet: equal digests \
+mean equal results. `cargo xtask bench` counts instructions and cache misses with valgrind.";
 
 /// Returns the help text of the cases.
 fn cases_help() -> String {

@@ -16,7 +16,8 @@ use crate::args::{BenchArgs, BenchCaseArgs};
 use crate::output::{Output, Stopped, Verdict};
 
 pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
-    // Read first, so that a wrong file is reported before minutes of measuring.
+    // The files are read first, so that the user gets an error for a wrong file before minutes of
+    // measuring.
     let files = [&args.show, &args.against].into_iter().flatten();
     refuse_second_stdin(&files.map(|path| path.display().to_string()).collect::<Vec<_>>())?;
     let cases = chosen(args)?;
@@ -33,7 +34,7 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
         not_compared.extend(names.iter().filter(|name| !has(name)).map(|&name| name.to_owned()));
         if !not_compared.is_empty() && !args.quiet {
             let (path, left) = (path.display(), not_compared.join(", "));
-            output.note(&format!("not compared, since {path} does not have them: {left}"));
+            output.note(&format!("not compared, because {path} lacks them: {left}"));
         }
     }
     let mut document = match shown {
@@ -49,14 +50,16 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
     if args.json {
         output.json(&document)?;
     } else {
-        output.text(&format!("{}\n\n", document.origin.words()))?;
-        output.text(&words(&document.cases))?;
+        output.text(&format!("{}\n\n", document.origin.describe()))?;
+        output.text(&describe(&document.cases))?;
     }
     let (Some(path), Some(earlier)) = (&args.against, &earlier) else { return Ok(()) };
     if !args.json {
-        let (path, origin) = (path.display(), earlier.origin.words());
-        output.text(&format!("\nRatios of the figures above to those of {path}: {origin}\n\n"))?;
-        output.text(&ratio_words(&document.ratios))?;
+        let (path, origin) = (path.display(), earlier.origin.describe());
+        output.text(&format!(
+            "\nRatios of the values above to the values in {path} ({origin})\n\n"
+        ))?;
+        output.text(&describe_ratios(&document.ratios))?;
     }
     if let Some(told) = document.origin.other_machine(&earlier.origin)
         && !args.quiet
@@ -89,12 +92,12 @@ fn chosen(args: &BenchArgs) -> Result<Vec<&'static BenchCase>, LabError> {
         .find_map(|(name, before)| before.contains(name).then_some(name))
     {
         return Err(LabError::Usage(format!(
-            "`{name}`: expected each case once, found it again; --repeat says how often one is measured"
+            "`{name}`: expected each case once, found it again; --repeat N measures each case N times"
         )));
     }
     let case = |name: &String| match bench_case(name) {
         Err(_) if Path::new(name).is_file() => Err(LabError::Usage(format!(
-            "`{name}`: expected a case, found a file; --show prints the figures of one"
+            "`{name}`: expected a case, found a file; --show FILE prints its values"
         ))),
         case => case,
     };
@@ -128,7 +131,7 @@ fn measure(
     output: &mut Output,
 ) -> Result<Vec<BenchResult>, Stopped> {
     if cfg!(debug_assertions) && !args.quiet {
-        output.note("this is a debug build: its figures say nothing about speed");
+        output.note("this is a debug build: its speed means nothing; build with --release");
     }
     let mut results = Vec::new();
     for case in cases {
@@ -142,7 +145,7 @@ fn measure(
             .collect::<Result<Vec<BenchResult>, Stopped>>()?;
         all.sort_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s));
         let of_all: Vec<f64> = all.iter().map(|result| result.cpu_s).collect();
-        // Other programs only ever make a process slower, so the fastest one is the measurement.
+        // Other programs can only make a process slower, so the fastest process gives the result.
         let mut best = all.swap_remove(0);
         best.cpu_s_of_all = if of_all.len() > 1 { of_all } else { Vec::new() };
         results.push(best);
@@ -158,7 +161,7 @@ pub(crate) fn one(args: &BenchCaseArgs, output: &mut Output) -> Verdict {
     output.json(&result)
 }
 
-fn words(results: &[BenchResult]) -> String {
+fn describe(results: &[BenchResult]) -> String {
     let mut table = Table::new()
         .column("case", "", Align::Left)
         .column("simulated", "s", Align::Right)
@@ -198,7 +201,7 @@ fn words(results: &[BenchResult]) -> String {
     table.without_empty_columns().render_in(None)
 }
 
-fn ratio_words(ratios: &[Ratios]) -> String {
+fn describe_ratios(ratios: &[Ratios]) -> String {
     let mut table = Table::new()
         .column("case", "", Align::Left)
         .column("speed", "more is better", Align::Right)
@@ -217,7 +220,7 @@ fn ratio_words(ratios: &[Ratios]) -> String {
             fixed(of.l1_misses_per_packet, 2),
             fixed(of.l2_misses_per_packet, 2),
             fixed(of.peak_rss_bytes, 2),
-            if of.same_digest { "same" } else { "another" }.to_owned(),
+            if of.same_digest { "same" } else { "different" }.to_owned(),
         ]);
     }
     table.without_empty_columns().render_in(None)
@@ -243,15 +246,15 @@ fn in_a_process(case: &BenchCase, again: &[OsString]) -> Result<BenchResult, Sto
 
 #[cfg(test)]
 mod tests {
+    use super::describe;
     use super::document::tests::result;
-    use super::words;
 
     #[test]
     fn ns3_has_columns_where_it_was_run() {
         let mut results = [result("a", None, "1"), result("b", None, "2")];
-        assert!(!words(&results).contains("ns-3"));
+        assert!(!describe(&results).contains("ns-3"));
         results[0].ns3_data_packets_per_cpu_s = Some(40_000.0);
-        let text = words(&results);
+        let text = describe(&results);
         assert!(text.contains("ns-3") && text.contains("0.0400") && text.contains("100"), "{text}");
     }
 
@@ -259,10 +262,10 @@ mod tests {
     fn what_was_not_counted_has_no_columns() {
         let mut results = [result("a", None, "1"), result("b", None, "2")];
         results[0].l2_misses_per_packet = None;
-        let text = words(&results);
+        let text = describe(&results);
         assert!(!text.contains("instructions") && !text.contains("misses"), "{text}");
         results[1].instructions_per_packet = Some(1540.0);
-        let text = words(&results);
+        let text = describe(&results);
         assert!(text.contains("instructions") && text.contains('–'), "{text}");
     }
 }

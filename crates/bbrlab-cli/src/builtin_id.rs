@@ -1,5 +1,5 @@
-//! The id of a built-in scenario on the command line. Shells complete it. It accepts any text,
-//! because the command explains an unknown id better than clap's list of ids.
+//! The argument for the id of a built-in scenario. Its list of ids lets shells complete the id. The
+//! argument accepts any text, because the command explains an unknown id better than clap does.
 
 use std::ffi::OsStr;
 

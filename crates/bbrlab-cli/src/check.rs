@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::args::CheckArgs;
 use crate::output::{Output, Stopped, Verdict};
-use crate::run::{on, sets};
+use crate::run::{notes_of_files, on, sets};
 
 pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     let sets = sets(&args.set, args.seed);
@@ -23,7 +23,8 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     // Check the other files even if one is invalid.
     let mut wrong: Option<LabError> = None;
     for name in &args.scenarios {
-        // Nothing is written, so keys may be changed for a folder of results, too.
+        // `check` writes nothing, so `--set` may change keys of the scenario in a folder of
+        // results.
         let named = match open_named(name, &sets, true, not_a_scenario) {
             Ok(named) => named,
             Err(error) => {
@@ -36,6 +37,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
         for named in named {
             let on = on(args.on, &named)?;
             let scenario = named.scenario;
+            notes_of_files(&scenario, output);
             let estimate = Estimate::of_scenario(&scenario);
             let over = check_limit(&estimate, jobs, estimate.sweep_bytes, args.limit)
                 .and_then(|()| check_backend(&scenario, on))
@@ -44,7 +46,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
             if args.json {
                 documents.push(of_scenario(&scenario, &estimate, cpu_s, over.as_ref()));
             } else {
-                output.text(&words(&scenario, &estimate, cpu_s, jobs, over.as_ref()))?;
+                output.text(&describe(&scenario, &estimate, cpu_s, jobs, over.as_ref()))?;
             }
         }
     }
@@ -54,7 +56,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     wrong.map_or(Ok(()), |error| Err(Stopped::Lab(error)))
 }
 
-fn words(
+fn describe(
     scenario: &Scenario,
     estimate: &Estimate,
     cpu_s: f64,
@@ -87,7 +89,10 @@ fn words(
     line("data packets", format!("{packets} {}", amount(estimate.data_packets, at_most.packets)));
     line("events", format!("{packets} {}", amount(estimate.events, at_most.packets)));
     let cpu_s = time(cpu_s, at_most.packets);
-    line("time", format!("{packets} {cpu_s} of CPU on this machine, up to {jobs} runs at a time"));
+    line(
+        "time",
+        format!("{packets} {cpu_s} of CPU on this machine, up to {jobs} runs in parallel"),
+    );
     line(
         "memory",
         format!(
@@ -97,11 +102,11 @@ fn words(
         ),
     );
     if estimate.sweep_bytes > 0 {
-        let beside = bytes(two_digits(estimate.sweep_bytes, false));
+        let more = bytes(two_digits(estimate.sweep_bytes, false));
         line(
             "",
             format!(
-                "about {beside} for summary and table in addition to the runs, some 30 MB for pictures"
+                "about {more} for summary and table, and about 30 MB for plots, in addition to the runs"
             ),
         );
     }
@@ -118,17 +123,17 @@ fn words(
     line(
         "disk",
         format!(
-            "{disk} {} in all, without pictures",
+            "{disk} {} in total, without plots",
             bytes(two_digits(estimate.disk_bytes, at_most.disk))
         ),
     );
     line(
         "",
-        "about: right within a factor of two (time: as this machine is now); at most: an upper bound"
+        "about: within a factor of two (time: at this machine's present speed); at most: an upper bound"
             .to_owned(),
     );
     if let Some(error) = over {
-        line("limit", format!("`run` would refuse: {error}"));
+        line("refused", format!("by `run`: {error}"));
     }
     format!("{}: valid\n{text}", scenario.name())
 }
@@ -158,7 +163,8 @@ struct OfScenario {
     series_rows: u64,
     series_bytes: u64,
     disk_bytes: u64,
-    /// The keys whose values are upper bounds; the others are right within a factor of two.
+    /// The keys of this entry whose values are upper bounds. The other estimates are right within a
+    /// factor of two.
     at_most: Vec<&'static str>,
     refused: Option<String>,
 }

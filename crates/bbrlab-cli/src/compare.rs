@@ -1,4 +1,4 @@
-//! `bbrlab compare`: folders of results side by side.
+//! `bbrlab compare`: the metrics of several folders of results, with their differences.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
         let found: Vec<String> =
             args.folders.iter().zip(&runs).map(|(folder, runs)| points_of(folder, runs)).collect();
         return Err(LabError::Usage(format!(
-            "expected folders with a point in common; found none: {}",
+            "expected folders with a point in common, found none: {}",
             found.join("; ")
         ))
         .into());
@@ -51,7 +51,7 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
     output.text(&compare_table(&names, &comparison, width))
 }
 
-/// Returns the name of a folder with the keys that are swept in it, each with its first values.
+/// Returns the name of a folder, followed by its swept keys with the first few values of each.
 fn points_of(folder: &Path, runs: &[RunSummary]) -> String {
     const SHOWN: usize = 6;
     let mut swept: Vec<(&str, Vec<String>)> = Vec::new();

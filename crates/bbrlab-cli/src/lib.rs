@@ -1,5 +1,5 @@
-//! The `bbrlab` command: parse, call, print. A library, because the Python package has the same
-//! command.
+//! The `bbrlab` command: parses the command line, calls the lab and prints the result. It is a
+//! library because the Python package installs the same command.
 //!
 //! Results go to standard output, messages to standard error. Exit status: 0 done, 1 the run or a
 //! check failed, 2 bad usage or bad input, 130 interrupted.
@@ -32,8 +32,8 @@ use crate::output::{Output, Stopped, Verdict};
 pub use crate::shell_files::shell_files;
 
 /// Runs a user's command line, whose first word is the program's name, and returns the exit status.
-/// `again` is the way to call the same program again: a program, and the words before those of the
-/// command line.
+/// `again` is the program and the first words with which this command is started again in another
+/// process.
 #[must_use]
 pub fn run_command(words: impl IntoIterator<Item = OsString>, again: &[OsString]) -> u8 {
     let cli = match Cli::try_parse_from(words) {
@@ -66,7 +66,7 @@ pub fn answer<'a>(
     })?;
     let mut output = Output::of_program(stop.clone());
     match call(&cli.verb, &mut output) {
-        // The printed text already contains what the status means.
+        // The printed text already contains the reason for the status.
         Ok(()) | Err(Stopped::Status(_)) => {}
         Err(Stopped::Lab(error)) => return Err(error),
         Err(Stopped::Output(error)) => return Err(LabError::Failed(error.to_string())),

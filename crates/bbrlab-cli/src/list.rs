@@ -1,35 +1,82 @@
 //! `bbrlab list`: algorithms, queue disciplines, scenarios, papers and metrics.
+//!
+//! Without arguments, `list` prints all names on one screen. With a kind, it prints a line per
+//! name. With names of algorithms or queue disciplines, it prints their parameters.
 
-use bbrlab_papers::Paper;
+mod details;
+mod entries;
+mod overview;
+
+use bbrlab_lab::LabError;
 use bbrlab_report::{Align, Table};
-use bbrlab_run::{
-    Algorithm, Figure, FlowGroup, FlowSummary, Kind, LinkSummary, Role, RunSummary, TinSummary,
-    WaitSummary,
-};
-use bbrlab_scenario::{BUILTINS, QueueInfo, Scenario, queues};
-use serde::Serialize;
+use bbrlab_run::Algorithm;
+use bbrlab_scenario::{BUILTINS, Scenario, nearest_dotted, queues};
 use serde_json::{Map, Value};
 
 use crate::args::{ListArgs, What};
-use crate::output::{Output, Verdict, value};
+use crate::output::{Output, Verdict};
+use entries::{MetricEntry, document, metric_entries};
+
+const ALL: [What; 5] =
+    [What::Algorithms, What::Queues, What::Scenarios, What::Papers, What::Metrics];
 
 pub(crate) fn list(args: &ListArgs, output: &mut Output) -> Verdict {
-    let all = [What::Algorithms, What::Queues, What::Scenarios, What::Papers, What::Metrics];
-    match (args.what, args.json) {
-        (Some(what), true) => output.json(&document(what)),
-        (Some(what), false) => output.text(&words(what)),
-        (None, true) => {
-            let documents: Map<String, Value> =
-                all.iter().map(|&what| (heading(what).to_lowercase(), document(what))).collect();
-            output.json(&documents)
+    let Some(what) = args.what else {
+        if !args.json {
+            return output.text(&overview::overview());
         }
-        (None, false) => {
-            for (place, what) in all.into_iter().enumerate() {
-                let gap = if place == 0 { "" } else { "\n" };
-                output.text(&format!("{gap}{}\n\n{}", heading(what), words(what)))?;
+        let of = |what: What| (heading(what).to_lowercase(), document(what, &Chosen::all()));
+        return output.json(&ALL.into_iter().map(of).collect::<Map<String, Value>>());
+    };
+    let chosen = Chosen::of(what, &args.names)?;
+    if args.json {
+        output.json(&document(what, &chosen))
+    } else {
+        output.text(&words(what, &chosen))
+    }
+}
+
+/// The names of a list that the user has chosen.
+struct Chosen {
+    /// The chosen names; empty if the user chose all.
+    names: Vec<String>,
+}
+
+impl Chosen {
+    fn all() -> Self {
+        Self { names: Vec::new() }
+    }
+
+    /// Returns the chosen names, or an error for an unknown name. A name may also be the part of
+    /// other names before a dot, such as `examples`.
+    fn of(what: What, names: &[String]) -> Result<Self, LabError> {
+        let known = names_of(what);
+        for name in names {
+            let chosen = Self { names: vec![name.clone()] };
+            if known.iter().any(|known| chosen.has(known)) {
+                continue;
             }
-            Ok(())
+            let (one, all) = (singular(what), heading(what).to_lowercase());
+            let names: Vec<&str> = known.iter().map(String::as_str).collect();
+            let meant = nearest_dotted(name, &names);
+            let meant = meant.map_or_else(String::new, |it| format!(" (did you mean `{it}`?)"));
+            return Err(LabError::Usage(format!(
+                "`{name}`: no such {one}{meant}; `bbrlab list {all}` lists all"
+            )));
         }
+        Ok(Self { names: names.to_vec() })
+    }
+
+    fn is_all(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        let is_part = |chosen: &String| {
+            name.strip_prefix(chosen.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.is_all() || self.names.iter().any(is_part)
     }
 }
 
@@ -43,139 +90,41 @@ fn heading(what: What) -> &'static str {
     }
 }
 
-fn words(what: What) -> String {
+fn singular(what: What) -> &'static str {
     match what {
-        What::Algorithms => algorithms(),
-        What::Queues => queue_disciplines(),
-        What::Scenarios => scenarios(),
-        What::Papers => papers(),
-        What::Metrics => metrics(),
+        What::Algorithms => "algorithm",
+        What::Queues => "queue discipline",
+        What::Scenarios => "scenario",
+        What::Papers => "paper or experiment",
+        What::Metrics => "metric",
     }
 }
 
-/// An entry of `list algorithms --json`.
-#[derive(Serialize)]
-struct AlgorithmEntry {
-    name: &'static str,
-    title: &'static str,
-    summary: &'static str,
-    parameters: Map<String, Value>,
-    source: &'static str,
-    built: bool,
-}
-
-#[derive(Serialize)]
-struct ParameterEntry {
-    default: &'static str,
-    summary: &'static str,
-}
-
-/// An entry of `list queues --json`.
-#[derive(Serialize)]
-struct QueueEntry {
-    name: &'static str,
-    summary: &'static str,
-    limit_packets: Option<u64>,
-    parameters: Map<String, Value>,
-}
-
-/// A parameter of a queue discipline. Without a default it is unset, or follows from other
-/// parameters.
-#[derive(Serialize)]
-struct QueueParameterEntry {
-    default: Option<String>,
-    summary: &'static str,
-}
-
-/// An entry of `list scenarios --json`.
-#[derive(Serialize)]
-struct ScenarioEntry {
-    id: &'static str,
-    title: String,
-    file: &'static str,
-}
-
-/// An entry of `list papers --json`.
-#[derive(Serialize)]
-struct PaperEntry {
-    key: &'static str,
-    title: &'static str,
-    year: i64,
-    venue: &'static str,
-    experiments: Vec<ExperimentEntry>,
-}
-
-#[derive(Serialize)]
-struct ExperimentEntry {
-    id: &'static str,
-    title: &'static str,
-    built: bool,
-}
-
-/// An entry of `list metrics --json`.
-#[derive(Serialize)]
-struct MetricEntry {
-    name: String,
-    unit: &'static str,
-    definition: String,
-}
-
-fn document(what: What) -> Value {
+fn names_of(what: What) -> Vec<String> {
     match what {
-        What::Algorithms => {
-            Algorithm::ALL.iter().copied().map(algorithm_entry).map(value).collect()
+        What::Algorithms => Algorithm::ALL.iter().map(|of| of.name().to_owned()).collect(),
+        What::Queues => queues().into_iter().map(|of| of.name.to_owned()).collect(),
+        What::Scenarios => BUILTINS.iter().map(|of| of.id.to_owned()).collect(),
+        What::Papers => {
+            let of = |paper: &'static bbrlab_papers::Paper| {
+                let experiments = paper.experiments.iter().map(|of| of.id.clone());
+                std::iter::once(paper.key.clone()).chain(experiments)
+            };
+            bbrlab_papers::papers().iter().flat_map(of).collect()
         }
-        What::Queues => queues().into_iter().map(queue_entry).map(value).collect(),
-        What::Scenarios => BUILTINS
-            .iter()
-            .map(|builtin| ScenarioEntry {
-                id: builtin.id,
-                title: title(builtin.id),
-                file: builtin.file,
-            })
-            .map(value)
-            .collect(),
-        What::Papers => bbrlab_papers::papers().iter().map(paper_entry).map(value).collect(),
-        What::Metrics => metric_entries().into_iter().map(value).collect(),
+        What::Metrics => metric_entries().into_iter().map(|of| of.name).collect(),
     }
 }
 
-fn algorithm_entry(algorithm: Algorithm) -> AlgorithmEntry {
-    let parameters = algorithm.params().iter().map(|p| {
-        (p.name.to_owned(), value(ParameterEntry { default: p.default, summary: p.summary }))
-    });
-    AlgorithmEntry {
-        name: algorithm.name(),
-        title: algorithm.title(),
-        summary: algorithm.summary(),
-        parameters: parameters.collect(),
-        source: algorithm.source(),
-        built: true,
-    }
-}
-
-fn queue_entry(queue: QueueInfo) -> QueueEntry {
-    let parameters = queue.parameters.into_iter().map(|(name, default, summary)| {
-        (name.to_owned(), value(QueueParameterEntry { default, summary }))
-    });
-    QueueEntry {
-        name: queue.name,
-        summary: queue.summary,
-        limit_packets: queue.limit,
-        parameters: parameters.collect(),
-    }
-}
-
-fn paper_entry(paper: &'static Paper) -> PaperEntry {
-    let experiments = paper.experiments.iter();
-    PaperEntry {
-        key: &paper.key,
-        title: &paper.title,
-        year: paper.year,
-        venue: &paper.venue,
-        experiments: experiments
-            .map(|e| ExperimentEntry { id: &e.id, title: &e.title, built: true })
-            .collect(),
+fn words(what: What, chosen: &Chosen) -> String {
+    match what {
+        What::Algorithms if chosen.is_all() => algorithms(),
+        What::Algorithms => details::of_algorithms(chosen),
+        What::Queues if chosen.is_all() => queue_disciplines(),
+        What::Queues => details::of_queues(chosen),
+        What::Scenarios => scenarios(chosen),
+        What::Papers => papers(chosen),
+        What::Metrics => metrics(chosen),
     }
 }
 
@@ -185,15 +134,10 @@ fn algorithms() -> String {
         .column("published as", "", Align::Left)
         .column("what it does", "", Align::Left);
     for algorithm in Algorithm::ALL {
-        let summary = algorithm.summary().to_owned();
-        table.row(vec![algorithm.name().to_owned(), algorithm.title().to_owned(), summary]);
-        let more = |line: String| vec![String::new(), String::new(), line];
-        table.row(more(format!("source: {}", algorithm.source())));
-        for p in algorithm.params() {
-            table.row(more(format!("{} = {}: {}", p.name, p.default, p.summary)));
-        }
+        let (name, title) = (algorithm.name().to_owned(), algorithm.title().to_owned());
+        table.row(vec![name, title, algorithm.summary().to_owned()]);
     }
-    table.render()
+    table.render() + "\n`bbrlab list algorithms bbr3` shows the source and the parameters of one.\n"
 }
 
 fn queue_disciplines() -> String {
@@ -201,21 +145,13 @@ fn queue_disciplines() -> String {
         Table::new().column("name", "", Align::Left).column("what it does", "", Align::Left);
     for queue in queues() {
         table.row(vec![queue.name.to_owned(), queue.summary.to_owned()]);
-        let more = |line: String| vec![String::new(), line];
-        if let Some(limit) = queue.limit {
-            table.row(more(format!("limit = {limit}pkt")));
-        }
-        for (name, default, meaning) in queue.parameters {
-            let default = default.unwrap_or_else(|| "none".to_owned());
-            table.row(more(format!("{name} = {default}: {meaning}")));
-        }
     }
-    table.render()
+    table.render() + "\n`bbrlab list queues fq_codel` shows the parameters of one.\n"
 }
 
-fn scenarios() -> String {
+fn scenarios(chosen: &Chosen) -> String {
     let mut table = Table::new().column("id", "", Align::Left).column("title", "", Align::Left);
-    for builtin in BUILTINS {
+    for builtin in BUILTINS.iter().filter(|of| chosen.has(of.id)) {
         table.row(vec![builtin.id.to_owned(), title(builtin.id)]);
     }
     table.render()
@@ -225,46 +161,32 @@ fn title(id: &str) -> String {
     Scenario::builtin(id, &[]).map(|scenario| scenario.title().to_owned()).unwrap_or_default()
 }
 
-fn papers() -> String {
+fn papers(chosen: &Chosen) -> String {
     let mut table =
         Table::new().column("experiment", "", Align::Left).column("title", "", Align::Left);
     for paper in bbrlab_papers::papers() {
+        let experiments: Vec<_> =
+            paper.experiments.iter().filter(|of| chosen.has(&of.id)).collect();
+        if experiments.is_empty() && !chosen.has(&paper.key) {
+            continue;
+        }
         table.row(vec![paper.key.clone(), format!("{} ({})", paper.title, paper.year)]);
-        for experiment in &paper.experiments {
+        for experiment in experiments {
             table.row(vec![format!("  {}", experiment.id), experiment.title.clone()]);
         }
     }
     table.render()
 }
 
-fn metrics() -> String {
+fn metrics(chosen: &Chosen) -> String {
     let mut table = Table::new()
         .column("name", "", Align::Left)
         .column("unit", "", Align::Left)
         .column("definition", "", Align::Left);
     for MetricEntry { name, unit, definition } in metric_entries() {
-        table.row(vec![name, unit.to_owned(), definition]);
+        if chosen.has(&name) {
+            table.row(vec![name, unit.to_owned(), definition]);
+        }
     }
     table.render()
-}
-
-/// Returns every result in the records of runs, links, groups of flows and flows, with its name in
-/// `--json`.
-fn metric_entries() -> Vec<MetricEntry> {
-    let of = |figures: &'static [Figure], prefix: &'static str| {
-        let results = figures.iter().filter(|it| it.role == Role::Result && it.kind != Kind::Many);
-        results.map(move |figure| {
-            let parts: Vec<&str> = figure.parts.iter().map(|part| part.name).collect();
-            let definition = [parts.join(", "), figure.meaning.to_owned()].join(" ");
-            let definition = definition.trim_start().to_owned();
-            MetricEntry { name: format!("{prefix}{}", figure.name), unit: figure.unit, definition }
-        })
-    };
-    of(RunSummary::FIGURES, "")
-        .chain(of(LinkSummary::FIGURES, "links."))
-        .chain(of(TinSummary::FIGURES, "links.tins."))
-        .chain(of(WaitSummary::FIGURES, "waits."))
-        .chain(of(FlowGroup::FIGURES, "flow_groups."))
-        .chain(of(FlowSummary::FIGURES, "flows."))
-        .collect()
 }

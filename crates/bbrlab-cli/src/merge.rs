@@ -26,14 +26,14 @@ pub(crate) fn merge(args: &MergeArgs, output: &mut Output) -> Verdict {
         }))?;
     } else {
         output.text(&format!(
-            "{scenario}: {complete} of {runs} runs are in {out}, {copied} copied\n"
+            "{scenario}: {complete} of {runs} runs are in {out}, {copied} of them copied now\n"
         ))?;
     }
     if complete == runs {
         return Ok(());
     }
     output.note(&format!(
-        "note: {} runs are missing; bbrlab run {out} computes them",
+        "note: {} runs are missing; `bbrlab run {out}` computes them",
         runs - complete
     ));
     Err(Stopped::Status(1))

@@ -14,7 +14,7 @@ pub(crate) enum Stopped {
     Lab(LabError),
     /// Standard output cannot be written.
     Output(io::Error),
-    /// Everything has been printed; this is the exit status.
+    /// All results have been printed, and the command ends with this exit status.
     Status(u8),
 }
 
@@ -40,10 +40,11 @@ enum Caller {
     /// A user, at standard output and standard error.
     User {
         out: io::BufWriter<io::Stdout>,
-        /// The way to call this program again: a program and its first words.
+        /// The program and the first words with which this command is started again in another
+        /// process.
         again: Vec<OsString>,
     },
-    /// Another program, which gets the printed text and requests the stop.
+    /// Another program, which gets the printed text and can request the stop.
     Program { text: Vec<u8>, stop: Stop },
 }
 
@@ -70,8 +71,8 @@ impl Output {
         Some(usize::from(width.0).max(NARROWEST))
     }
 
-    /// Returns the request that ends a command early; complete results are kept. From now on,
-    /// Ctrl-C of a user makes this request.
+    /// Returns the request that ends a command early and keeps complete results. After this call, a
+    /// user makes the request with Ctrl-C; before it, Ctrl-C ends the program at once.
     pub(crate) fn stop(&self) -> Result<Stop, LabError> {
         match &self.caller {
             Caller::User { .. } => Stop::on_interrupt()
@@ -80,8 +81,8 @@ impl Output {
         }
     }
 
-    /// Returns how this program is called again: a program and its first words. Empty if another
-    /// program is the caller.
+    /// Returns the program and the first words with which this command is started again in another
+    /// process. Empty if another program is the caller.
     pub(crate) fn again(&self) -> &[OsString] {
         match &self.caller {
             Caller::User { again, .. } => again,
@@ -108,7 +109,8 @@ impl Output {
         self.text("\n")
     }
 
-    /// Like [`Self::json`], for a document that is not in memory as a whole: `write` writes it.
+    /// Like [`Self::json`], but `write` writes the document piece by piece, so that it need not be
+    /// in memory.
     pub(crate) fn json_by(
         &mut self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>,
@@ -119,7 +121,7 @@ impl Output {
         })
     }
 
-    /// Prints a message about the work. The command continues if standard error cannot be written.
+    /// Prints a message on standard error. The command continues if this fails.
     pub(crate) fn note(&mut self, text: &str) {
         if let Caller::User { out, .. } = &mut self.caller {
             let _ = out.flush();
@@ -146,7 +148,7 @@ impl Output {
     pub(crate) fn end(mut self, result: Verdict) -> u8 {
         let flushed = self.out().flush().map_err(Stopped::Output);
         if let Caller::User { out, .. } = self.caller {
-            // Do not try to write the rest a second time when the buffer is dropped.
+            // If the flush failed, dropping the buffer would try to write the rest a second time.
             let (_, _) = out.into_parts();
         }
         match result.and(flushed) {

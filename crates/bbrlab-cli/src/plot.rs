@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bbrlab_lab::{LabError, PlotChoice, plot_as};
+use bbrlab_lab::{LabError, PlotChoice, plot_as, refuse_results_below};
 use bbrlab_papers::not_a_metric;
 
 use crate::args::{ExportArgs, PlotArgs, ReportArgs};
@@ -23,6 +23,9 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
         formats: args.format.clone(),
         cdf: args.cdf.clone(),
     };
+    if !args.recursive && args.out.is_none() && !args.overlay {
+        refuse_all(&args.folders)?;
+    }
     output.notes_of_missing(&args.folders);
     if args.overlay {
         for file in bbrlab_lab::plot_overlay(&args.folders, args.out.as_deref(), &choice)? {
@@ -35,6 +38,9 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
 }
 
 pub(crate) fn export(args: &ExportArgs, output: &mut Output) -> Verdict {
+    if !args.recursive && args.out.is_none() {
+        refuse_all(&args.folders)?;
+    }
     output.notes_of_missing(&args.folders);
     each(&args.folders, args.out.as_deref(), bbrlab_lab::export_csv, output)
 }
@@ -46,8 +52,14 @@ pub(crate) fn report(args: &ReportArgs, output: &mut Output) -> Verdict {
     output.text(&format!("{}\n", file.display()))
 }
 
-/// Makes files of the results in each folder, and prints their names. With several folders, each
-/// gets a folder of its name in `out`.
+/// Returns an error if a folder holds no results itself but contains folders of results, all of
+/// which would get new files.
+fn refuse_all(folders: &[PathBuf]) -> Result<(), LabError> {
+    folders.iter().try_for_each(|folder| refuse_results_below(folder))
+}
+
+/// Calls `make` for each folder and prints the names of the files that it wrote. If there are
+/// several folders, the files of each go to a folder of the same name in `out`.
 fn each(
     folders: &[PathBuf],
     out: Option<&Path>,
@@ -65,7 +77,7 @@ fn each(
             if let Some(first) = names[..place].iter().position(|other| other == name) {
                 let (first, second) = (folders[first].display(), folders[place].display());
                 return Err(LabError::Usage(format!(
-                    "{first} and {second} would both be {} in --out; name them one by one",
+                    "{first} and {second} would both be written to {} in --out; plot one folder at a time",
                     name.display()
                 ))
                 .into());

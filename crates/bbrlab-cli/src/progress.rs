@@ -5,10 +5,10 @@ use std::io::{IsTerminal as _, Write as _};
 use bbrlab_lab::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Steps of the bar.
+/// Number of steps of a full bar.
 const STEPS: u64 = 1000;
 
-/// A progress bar; hidden if standard error is not a terminal or the user wants no progress.
+/// A progress bar, hidden with `--quiet` or if standard error is not a terminal.
 pub(crate) struct Bar {
     shown: ProgressBar,
     name: String,

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use bbrlab_lab::{COMMIT, LabError, VERSION, check_reports, refuse_results};
 use bbrlab_papers::{
-    Claim, ClaimFigure, ClaimVerdict, Compared, Expected, Experiment, Explained, Judged, Key,
-    Looked, MeasuredRow, NO_KEY, ReproduceOptions, Reproduced, Sensitivity, Told, Work, claims_of,
-    explain, judge_claims, select, sensitivity, sensitivity_table, write_replication,
+    Claim, ClaimEvaluation, ClaimFigure, ClaimVerdict, Compared, Expected, Experiment,
+    ExperimentReport, Explained, Judged, Key, MeasuredRow, NO_KEY, ReproduceOptions, Reproduced,
+    Sensitivity, Work, claims_of, explain, judge_claims, select, sensitivity, sensitivity_table,
+    write_replication,
 };
 use bbrlab_report::{
     Align, ClaimLine, PublishedRow, Table, claims_text, published_tables, verdict_counts,
@@ -40,7 +41,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
     };
     let files: Vec<&PathBuf> = [&args.html, &args.markdown].into_iter().flatten().collect();
     check_reports(&files)?;
-    let mut done: Vec<Told> = Vec::new();
+    let mut done: Vec<ExperimentReport> = Vec::new();
     let mut ended: Option<LabError> = None;
     let all = experiments.len();
     for (number, experiment) in (1..).zip(experiments) {
@@ -48,7 +49,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
         let explained = to_explain(experiment, args).count();
         if explained > 0 && !running.quiet {
             output.note(&format!(
-                "{}: the switches behind {explained} claims come first, and then the table",
+                "{}: runs for the causes of {explained} claims come first, then the table",
                 experiment.id
             ));
         }
@@ -56,13 +57,13 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
             Ok(one) => {
                 if !running.json {
                     let gap = if done.is_empty() { "" } else { "\n" };
-                    output.text(&format!("{gap}{}", words(&one.reproduced)))?;
+                    output.text(&format!("{gap}{}", describe(&one.reproduced)))?;
                     let lines: Vec<ClaimLine> = one.claims.iter().map(Judged::line).collect();
                     if !lines.is_empty() {
                         output.text(&format!("\n{}", claims_text(&lines)))?;
                     }
                     for explained in &one.explained {
-                        output.text(&format!("\n{}", explained_words(explained)))?;
+                        output.text(&format!("\n{}", describe_explained(explained)))?;
                     }
                     if !one.sensitivity.is_empty() {
                         output.text(&format!("\n{}", sensitivity_table(&one.sensitivity)))?;
@@ -70,11 +71,11 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
                 }
                 if !running.quiet {
                     let reproduced = &one.reproduced;
-                    let what = if options.pictures { "results and pictures" } else { "results" };
+                    let what = if options.pictures { "results and plots" } else { "results" };
                     output.note(&format!(
                         "{}: {}; {what} in {}",
                         reproduced.id,
-                        work_words(&one),
+                        describe_work(&one),
                         folders(reproduced)
                     ));
                     if let Some(first) = one.judged_by() {
@@ -99,7 +100,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
         return Err(Stopped::Lab(error));
     }
     if args.explain && !done.iter().any(|one| !one.explained.is_empty()) {
-        output.note("--explain: no claim about these experiments is expected to be an artefact");
+        output.note("--explain: no claim about these experiments is expected to be an artifact");
     }
     write_replication(&done, &options, args.html.as_deref(), args.markdown.as_deref())?;
     let unjudged = claims.iter().filter(|judged| judged.verdict.is_none()).count();
@@ -122,7 +123,7 @@ fn refuse_set(args: &ReproduceArgs, experiments: &[&Experiment]) -> Result<(), L
             .map_or("SCENARIO", String::as_str),
     };
     Err(LabError::Usage(format!(
-        "`--set {set}`: `reproduce` runs experiments as their papers have them; `bbrlab run` changes a key: \
+        "`--set {set}`: `reproduce` runs experiments unchanged; to change a key, use `bbrlab run`: \
          bbrlab run {scenario} --set {set}"
     )))
 }
@@ -132,13 +133,14 @@ fn one(
     title: &str,
     options: &ReproduceOptions,
     args: &ReproduceArgs,
-) -> Result<Told, LabError> {
+) -> Result<ExperimentReport, LabError> {
     let bar = Bar::new(title, args.running.quiet);
     let show = |progress| bar.show(progress);
-    let all = || -> Result<Told, LabError> {
+    let all = || -> Result<ExperimentReport, LabError> {
         let mut work = Work::default();
-        // These runs have one seed and some points only. The last call determines the folder's
-        // summary, so these partial runs precede the whole experiment.
+        // The runs for `--explain` and `--sensitivity` have only some points and usually one seed.
+        // The last call determines the summary in the folder, so these runs precede the whole
+        // experiment.
         let mut explained = Vec::new();
         for claim in to_explain(experiment, args) {
             explained.extend(explain(experiment, claim, options, &mut work, show)?);
@@ -150,7 +152,7 @@ fn one(
         };
         let reproduced = bbrlab_papers::reproduce(experiment, options, show)?;
         let claims = judge_claims(experiment, &reproduced, options, &mut work, show)?;
-        Ok(Told { reproduced, claims, explained, sensitivity, switched: work })
+        Ok(ExperimentReport { reproduced, claims, explained, sensitivity, switched: work })
     };
     let done = all();
     bar.end();
@@ -167,18 +169,19 @@ fn to_explain(
     claims.filter(move |claim| is_asked && claim.expected == Expected::Artifact)
 }
 
-/// Describes the cause of an artifact, and below it the effect of each switch.
-fn explained_words(explained: &Explained) -> String {
-    let mut text = wrapped(&explained.words());
-    if let Some(command) = explained.by_hand.command() {
-        text.push_str(&format!("by hand: {command}\n"));
+/// Describes the cause of an artifact, followed by the effect of switching each possible cause on
+/// or off.
+fn describe_explained(explained: &Explained) -> String {
+    let mut text = wrapped(&explained.describe());
+    if let Some(command) = explained.repeat.command() {
+        text.push_str(&format!("repeat with: {command}\n"));
     }
     if explained.switches.is_empty() {
         return text;
     }
     let mut table = Table::new()
-        .column("alone on", "", Align::Left)
-        .column("alone off", "", Align::Left)
+        .column("true with only this", "", Align::Left)
+        .column("true without this", "", Align::Left)
         .column("switch", "", Align::Left);
     let word = |truth: &Result<bool, String>| {
         truth.as_ref().map_or_else(|_| "cannot be run".to_owned(), bool::to_string)
@@ -189,21 +192,22 @@ fn explained_words(explained: &Explained) -> String {
     text.push_str(&table.render());
     for effect in &explained.switches {
         let why = |which: &str, truth: &Result<bool, String>| {
-            truth.as_ref().err().map(|why| format!("{}, alone {which}: {why}", effect.switch))
+            truth.as_ref().err().map(|why| format!("{}, {which}: {why}", effect.switch))
         };
-        let both = [why("on", &effect.alone_on), why("off", &effect.alone_off)];
+        let both =
+            [why("with only this", &effect.alone_on), why("without this", &effect.alone_off)];
         text.extend(both.into_iter().flatten().map(|why| wrapped(&why)));
     }
     text
 }
 
-/// Returns the counts of verdicts.
+/// Returns a table with the number of claims for each verdict.
 fn counted(claims: &[&Judged]) -> String {
     let lines: Vec<ClaimLine> = claims.iter().map(|judged| judged.line()).collect();
     verdict_counts(&lines, &ClaimVerdict::ALL.map(ClaimVerdict::name))
 }
 
-fn words(reproduced: &Reproduced) -> String {
+fn describe(reproduced: &Reproduced) -> String {
     let mut text = format!("{}: {}", reproduced.id, reproduced.title);
     if !reproduced.source.is_empty() {
         text.push_str(&format!(" ({})", reproduced.source.join(", ")));
@@ -215,13 +219,14 @@ fn words(reproduced: &Reproduced) -> String {
     text
 }
 
-/// Describes the CPU time of an experiment's runs, including those with something switched.
-fn work_words(one: &Told) -> String {
+/// Describes the CPU time of an experiment's runs, including runs with changed settings for claims,
+/// artifacts and choices.
+fn describe_work(one: &ExperimentReport) -> String {
     let own = &one.reproduced.work;
     let mut all = own.clone();
     all.include(&one.switched);
     let mut words = format!(
-        "{} runs computed, {} found complete, together {:.2} s of CPU",
+        "{} runs computed, {} found complete, {:.2} s of CPU in total",
         all.computed,
         all.found(),
         all.cpu_s()
@@ -229,7 +234,7 @@ fn work_words(one: &Told) -> String {
     let (runs, cpu_s) = one.switched.beyond(own);
     if runs > 0 {
         words.push_str(&format!(
-            "; {runs} of these runs, with {cpu_s:.2} s, tested artifacts, causes or unstated parameters and are not in the table"
+            "; {runs} of these runs ({cpu_s:.2} s) tested artifacts, causes or unstated parameters and are not in the table"
         ));
     }
     words
@@ -267,13 +272,13 @@ fn wrapped(text: &str) -> String {
 struct Document<'a> {
     version: &'a str,
     commit: &'a str,
-    /// The number that the user gave; null for the usual numbers.
+    /// The value of `--seeds`; null for the default numbers.
     seeds: Option<u64>,
     claims: Vec<OfClaim<'a>>,
     experiments: Vec<OfExperiment<'a>>,
-    /// With `--explain`.
+    /// With `--explain`: the explained artifacts.
     explanations: Vec<OfExplained<'a>>,
-    /// With `--sensitivity`.
+    /// With `--sensitivity`: the effects of unstated parameters.
     sensitivity: Vec<OfSensitivity<'a>>,
     cpu_s: f64,
 }
@@ -287,17 +292,17 @@ struct OfClaim<'a> {
     rule: OfRule<'a>,
     expected: &'a str,
     verdict: Option<&'a str>,
-    measured: Option<OfLooked<'a>>,
+    measured: Option<OfEvaluation<'a>>,
     interval: Option<[f64; 2]>,
-    /// Results under the settings of the artifacts that the claim names, if those were needed.
+    /// Results with the settings of the artifacts that the claim names, if the verdict needed them.
     artifacts: Vec<OfSetting<'a>>,
-    /// Results with the possible causes of its failure switched.
+    /// Results with each possible cause of the claim's failure switched.
     causes: Vec<OfSetting<'a>>,
     reason: &'a str,
 }
 
-/// The condition under which a claim is true: the expression holds at the keys of `at`, for all
-/// values of `forall`, at this share of the points.
+/// The condition under which a claim is true: the expression `expr` holds at the keys of `at`, for
+/// all values of `forall`, at the given share of the points.
 #[derive(Serialize)]
 struct OfRule<'a> {
     expr: &'a str,
@@ -307,7 +312,7 @@ struct OfRule<'a> {
 }
 
 #[derive(Serialize)]
-struct OfLooked<'a> {
+struct OfEvaluation<'a> {
     /// Whether the claim is true for the medians at as many points as it requires.
     is_true: bool,
     points_true: u64,
@@ -350,9 +355,9 @@ struct OfSetting<'a> {
     /// The definition by which packets are counted: the data file's `definitions`, or the authors'
     /// `program`.
     counting: &'a str,
-    /// The folders of its runs.
+    /// The folders of the runs with this setting.
     out: Vec<String>,
-    measured: Option<OfLooked<'a>>,
+    measured: Option<OfEvaluation<'a>>,
     /// The confidence interval of the share of seeds in which the claim is true under this setting.
     interval: Option<[f64; 2]>,
     /// The reason why nothing was measured.
@@ -365,13 +370,13 @@ fn of_claim(judged: &Judged) -> OfClaim<'_> {
     let under = judged.under.iter().map(|under| OfSetting {
         artifact: is_artifact.then_some(&under.of),
         setting: &under.setting,
-        scenarios: &under.by_hand.scenarios,
-        set: &under.by_hand.sets,
-        counting: under.by_hand.counting.name(),
+        scenarios: &under.repeat.scenarios,
+        set: &under.repeat.sets,
+        counting: under.repeat.counting.name(),
         out: under.out.iter().map(|folder| folder.display().to_string()).collect(),
-        measured: under.looked.as_ref().ok().map(of_looked),
+        measured: under.evaluation.as_ref().ok().map(of_evaluation),
         interval: under.interval(),
-        missing: under.looked.as_ref().err().map(String::as_str),
+        missing: under.evaluation.as_ref().err().map(String::as_str),
     });
     let (artifacts, causes) = under.partition(|_| is_artifact);
     OfClaim {
@@ -382,7 +387,7 @@ fn of_claim(judged: &Judged) -> OfClaim<'_> {
         rule: of_rule(claim),
         expected: claim.expected.name(),
         verdict: judged.verdict.map(ClaimVerdict::name),
-        measured: judged.looked.as_ref().map(of_looked),
+        measured: judged.evaluation.as_ref().map(of_evaluation),
         interval: judged.interval,
         artifacts,
         causes,
@@ -414,17 +419,17 @@ fn of_key(key: &Key) -> Value {
     }
 }
 
-fn of_looked(looked: &Looked) -> OfLooked<'_> {
-    OfLooked {
-        is_true: looked.is_true,
-        points_true: looked.points_true,
-        points: looked.points,
-        seeds_true: looked.seeds_true,
-        true_in: &looked.true_in,
-        false_at: looked.false_points.iter().map(|point| of_keys(&point.at)).collect(),
-        seeds: looked.seeds,
-        values: looked.figures.iter().map(of_figure).collect(),
-        compared: looked.compared.iter().map(of_compared).collect(),
+fn of_evaluation(evaluation: &ClaimEvaluation) -> OfEvaluation<'_> {
+    OfEvaluation {
+        is_true: evaluation.is_true,
+        points_true: evaluation.points_true,
+        points: evaluation.points,
+        seeds_true: evaluation.seeds_true,
+        true_in: &evaluation.true_in,
+        false_at: evaluation.false_points.iter().map(|point| of_keys(&point.at)).collect(),
+        seeds: evaluation.seeds,
+        values: evaluation.figures.iter().map(of_figure).collect(),
+        compared: evaluation.compared.iter().map(of_compared).collect(),
     }
 }
 
@@ -436,9 +441,9 @@ fn of_figure(figure: &ClaimFigure) -> OfFigure<'_> {
     OfFigure { metric: &figure.metric, at: of_keys(&figure.at), value: figure.value }
 }
 
-/// Returns the CPU seconds of all runs, including those with something switched. A run that several
+/// Returns the CPU seconds of all runs, including runs with changed settings. A run that several
 /// experiments use counts once.
-fn cpu_s(done: &[Told]) -> f64 {
+fn cpu_s(done: &[ExperimentReport]) -> f64 {
     let mut all = Work::default();
     for one in done {
         all.include(&one.reproduced.work);
@@ -477,8 +482,8 @@ fn of_sensitivity(of: &Sensitivity) -> OfSensitivity<'_> {
         experiment: &of.experiment,
         choice: &of.choice,
         instead: &of.instead,
-        scenarios: &of.by_hand.scenarios,
-        set: &of.by_hand.sets,
+        scenarios: &of.repeat.scenarios,
+        set: &of.repeat.sets,
         decides: of.decides.iter().map(|(claim, _)| claim.as_str()).collect(),
         looked_at: of.looked_at,
         missing: of.missing.as_deref(),
@@ -490,10 +495,10 @@ struct OfSwitch<'a> {
     switch: &'a str,
     on: &'a [String],
     off: &'a [String],
-    /// Whether the claim is true with only this switch on; null if that cannot be run.
+    /// Whether the claim is true if only this switch is on; null if this cannot be run.
     alone_on: Option<bool>,
     alone_off: Option<bool>,
-    /// The reasons why it cannot be run alone on, and alone off.
+    /// The reasons why the runs with only this switch on, or only this switch off, are impossible.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     missing: Vec<&'a str>,
 }
@@ -514,10 +519,10 @@ fn of_explained(explained: &Explained) -> OfExplained<'_> {
         claim: &explained.claim,
         artifact: explained.setting.as_ref().map(|(artifact, _)| artifact.as_str()),
         setting: explained.setting.as_ref().map(|(_, words)| words.as_str()),
-        scenarios: &explained.by_hand.scenarios,
-        set: &explained.by_hand.sets,
-        counting: explained.by_hand.counting.name(),
-        cause: explained.cause.words(),
+        scenarios: &explained.repeat.scenarios,
+        set: &explained.repeat.sets,
+        counting: explained.repeat.counting.name(),
+        cause: explained.cause.describe(),
         switches: switches.collect(),
     }
 }
@@ -532,7 +537,7 @@ struct OfExperiment<'a> {
     rows: Vec<OfRow<'a>>,
     /// CPU seconds of the experiment's own runs.
     cpu_s: f64,
-    /// CPU seconds of further runs, with something switched.
+    /// CPU seconds of further runs with changed settings, for claims, artifacts and choices.
     switched_cpu_s: f64,
     out: &'a [PathBuf],
 }
@@ -553,7 +558,7 @@ struct OfCell<'a> {
     interval: Option<[f64; 2]>,
 }
 
-fn document<'a>(done: &'a [Told], options: &ReproduceOptions) -> Document<'a> {
+fn document<'a>(done: &'a [ExperimentReport], options: &ReproduceOptions) -> Document<'a> {
     Document {
         version: VERSION,
         commit: COMMIT,
@@ -566,8 +571,8 @@ fn document<'a>(done: &'a [Told], options: &ReproduceOptions) -> Document<'a> {
     }
 }
 
-fn of_experiment(told: &Told) -> OfExperiment<'_> {
-    let reproduced = &told.reproduced;
+fn of_experiment(one: &ExperimentReport) -> OfExperiment<'_> {
+    let reproduced = &one.reproduced;
     let rows = reproduced.rows.iter().zip(&reproduced.measured.rows);
     OfExperiment {
         id: &reproduced.id,
@@ -577,7 +582,7 @@ fn of_experiment(told: &Told) -> OfExperiment<'_> {
         note: reproduced.note,
         rows: rows.map(|(row, measured)| of_row(row, measured)).collect(),
         cpu_s: reproduced.work.cpu_s(),
-        switched_cpu_s: told.switched.beyond(&reproduced.work).1,
+        switched_cpu_s: one.switched.beyond(&reproduced.work).1,
         out: &reproduced.out,
     }
 }

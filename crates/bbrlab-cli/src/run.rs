@@ -1,13 +1,14 @@
-//! `bbrlab run`: scenarios in; table, pictures and data out.
+//! `bbrlab run`: runs scenarios, prints a table and writes pictures and data.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use bbrlab_cost::Estimate;
 use bbrlab_lab::{
     Backend, Batch, BatchOptions, LabError, Named, RECORDS_HELD, Records, SIMULATOR, Stop,
     SummaryOf, backend_of, check_limit, default_out, open_named, part_of, processors,
-    refuse_results, refuse_second_stdin, run_batch, write_runs_json,
+    refuse_results, refuse_results_below, refuse_second_stdin, run_batch, write_runs_json,
 };
 use bbrlab_papers::not_a_scenario;
 use bbrlab_report::{Points, run_table};
@@ -24,7 +25,13 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
     refuse_second_stdin(&args.scenarios)?;
     let mut scenarios = Vec::new();
     for name in &args.scenarios {
+        if !args.recursive && args.running.out.is_none() {
+            refuse_results_below(Path::new(name))?;
+        }
         scenarios.extend(open_named(name, &sets, args.running.out.is_some(), not_a_scenario)?);
+    }
+    if !args.running.quiet {
+        scenarios.iter().for_each(|named| notes_of_files(&named.scenario, output));
     }
     let jobs = jobs(&args.running);
     let parts: Vec<Option<BTreeSet<u64>>> = scenarios
@@ -70,7 +77,7 @@ fn finish(json: bool, records: &[Records<'_>], output: &mut Output) -> Verdict {
     if json { output.json_by(|out| write_runs_json(out, records)) } else { Ok(()) }
 }
 
-/// Describes the progress of the sweep to which a shard belongs.
+/// Describes how many runs of the sweep the shard has, and how many of all its runs are complete.
 fn of_shard(shard: Shard, of: u64, batch: &Batch<'_>, scenario: &Scenario) -> String {
     let Shard { number, of: shards } = shard;
     let mut text = format!("shard {number} of {shards}: {of} of {}", runs(scenario.runs()));
@@ -82,7 +89,8 @@ fn of_shard(shard: Shard, of: u64, batch: &Batch<'_>, scenario: &Scenario) -> St
     text
 }
 
-/// Returns the back end that the user names, or else the one whose results are continued.
+/// Returns the back end of `--on`, or else the back end that computed the results in the named
+/// folder, or else the simulator.
 pub(crate) fn on(
     given: Option<&'static dyn Backend>,
     named: &Named,
@@ -157,12 +165,12 @@ fn leftover(batch: &Batch<'_>, scenario: &Scenario) -> String {
     let out = batch.out.as_ref().map(|out| out.display().to_string()).unwrap_or_default();
     if let Some(partial) = &batch.partial {
         return format!(
-            "interrupted after {} s of simulated time; the results up to then are in {out}",
+            "interrupted after {} s of simulated time; the results up to that time are in {out}",
             partial.sim_s
         );
     }
     format!(
-        "interrupted: {} of {} are finished and in {out}; the same command continues from there",
+        "interrupted: {} of {} are finished and in {out}; the same command continues",
         batch.records.count(),
         runs(scenario.runs())
     )
@@ -170,6 +178,13 @@ fn leftover(batch: &Batch<'_>, scenario: &Scenario) -> String {
 
 fn runs(count: u64) -> String {
     if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+}
+
+/// Prints what was ignored or rounded in the files that a scenario names.
+pub(crate) fn notes_of_files(scenario: &Scenario, output: &mut Output) {
+    for note in scenario.notes() {
+        output.note(&note);
+    }
 }
 
 /// Returns the `--set` options, with the seed as one of them.

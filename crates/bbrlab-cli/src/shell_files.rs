@@ -1,7 +1,7 @@
 //! Files that a package installs together with the command: completion scripts and manual pages.
 //!
-//! They are made from the definition of the command line, like `--help`, so that they always agree
-//! with it.
+//! They are generated from the definition of the command line, like `--help`, so that they always
+//! agree with the command.
 
 use clap::{CommandFactory as _, ValueEnum as _};
 use clap_complete::{Generator as _, Shell};
@@ -23,12 +23,12 @@ pub fn shell_files() -> Vec<(String, Vec<u8>)> {
         (format!("completions/{file}"), completions(shell))
     });
     let mut command = Cli::command();
-    // Names the pages of subcommands `bbrlab-run` and so on, and adds the command `help`.
+    // `build` names the pages of subcommands `bbrlab-run` and so on, and adds the command `help`.
     command.build();
     let shown = command.get_subcommands().filter(|one| !one.is_hide_set());
     let pages = std::iter::once(&command).chain(shown.filter(|one| one.get_name() != "help"));
     let pages = pages.map(|one| {
-        // The name of the program at the foot of each page; subcommands have no version.
+        // The foot of each page names the program and its version, which subcommands lack.
         let man = Man::new(one.clone()).source(concat!("bbrlab ", env!("CARGO_PKG_VERSION")));
         let mut page = Vec::new();
         man.render(&mut page).expect("memory can be written to");

@@ -1,4 +1,4 @@
-//! `bbrlab show` and `bbrlab new`: scenarios as text, to read or as a starting point.
+//! `bbrlab show` prints a scenario as text; `bbrlab new` writes one as a starting point.
 
 use bbrlab_lab::{builtin_text, write_new};
 use bbrlab_papers::not_a_scenario;

@@ -23,7 +23,7 @@ pub(crate) fn validate(args: &ValidateArgs, output: &mut Output) -> Verdict {
             if *json {
                 output.json(&document(&golden))?;
             } else {
-                output.text(&words(&golden))?;
+                output.text(&describe(&golden))?;
             }
             verdict(&golden, output)
         }
@@ -33,7 +33,7 @@ pub(crate) fn validate(args: &ValidateArgs, output: &mut Output) -> Verdict {
             if *json {
                 output.json(&packets::document(&replayed))?;
             } else {
-                output.text(&packets::words(&replayed))?;
+                output.text(&packets::describe(&replayed))?;
             }
             packets::verdict(&replayed, output)
         }
@@ -42,14 +42,15 @@ pub(crate) fn validate(args: &ValidateArgs, output: &mut Output) -> Verdict {
             if *json {
                 output.json(&queues::document(&replayed))?;
             } else {
-                output.text(&queues::words(&replayed))?;
+                output.text(&queues::describe(&replayed))?;
             }
             queues::verdict(&replayed, output)
         }
     }
 }
 
-/// Lists the episodes that could not be replayed; they are bad input.
+/// Prints the errors of episodes that could not be replayed, and returns an error for bad input if
+/// there are any.
 fn damage(damaged: &[LogError], output: &mut Output) -> Verdict {
     for error in damaged {
         output.note(&error.to_string());
@@ -80,14 +81,15 @@ fn verdict(golden: &Golden, output: &mut Output) -> Verdict {
     }
     if !report.unsupported.is_empty() {
         let names = report.unsupported.join(", ");
-        return Err(
-            LabError::Usage(format!("not built yet: {names}; leave them out with --only")).into()
-        );
+        return Err(LabError::Usage(format!(
+            "not supported: {names}; omit them by naming others with --only"
+        ))
+        .into());
     }
     Ok(())
 }
 
-fn words(golden: &Golden) -> String {
+fn describe(golden: &Golden) -> String {
     let report = &golden.report;
     let mut table = Table::new()
         .column("algorithm", "", Align::Left)

@@ -1,4 +1,5 @@
-//! `bbrlab validate linux`: compares our stack with a real one, point by point.
+//! `bbrlab validate linux`: compares results of our stack with those of a Linux host, point by
+//! point.
 
 use std::path::PathBuf;
 
@@ -20,31 +21,31 @@ const PICTURES: usize = 5;
 
 #[derive(Args, Debug)]
 pub(crate) struct LinuxArgs {
-    /// Folders with a reference: summary.csv, and time series for cwnd and the pictures
+    /// Folders with a reference: summary.csv, and time series for cwnd and the plots
     #[arg(required = true, value_name = "DIR")]
     dirs: Vec<PathBuf>,
-    /// Only scenarios with one of these in their names
+    /// Compare only scenarios whose names contain one of these texts
     #[arg(long, value_name = "PART", num_args = 1..)]
     only: Vec<String>,
-    /// Our seeds per point
+    /// Seeds per point of the simulator's runs
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
-    /// Runs at a time [default: one per processor]
+    /// Runs in parallel [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     jobs: Option<u32>,
-    /// Folder for pictures of both stacks, one drawn over the other
+    /// Folder for plots of both stacks, one drawn over the other
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Number of pictures; those of the scenarios that differ most are drawn
+    /// Number of plots; the scenarios that differ most are drawn
     #[arg(long, value_name = "N", requires = "out", default_value_t = PICTURES)]
     pictures: usize,
-    /// Draw the pictures of these scenarios
+    /// Draw plots of these scenarios instead
     #[arg(long, value_name = "SCENARIO", num_args = 1.., requires = "out", conflicts_with = "pictures")]
     picture: Vec<String>,
-    /// No progress, no notes: results only
+    /// Print results only: no progress bar, no notes
     #[arg(long, short)]
     quiet: bool,
-    /// One JSON document on standard output
+    /// Print one JSON document instead of text
     #[arg(long)]
     json: bool,
 }
@@ -64,7 +65,7 @@ pub(crate) fn validate(args: &LinuxArgs, output: &mut Output) -> Verdict {
     if args.json {
         output.json(&document(&report))?;
     } else {
-        output.text(&words(&report))?;
+        output.text(&describe(&report))?;
     }
     if report.is_interrupted {
         let text = format!("interrupted; {} points were compared", report.points.len());
@@ -78,7 +79,7 @@ pub(crate) fn validate(args: &LinuxArgs, output: &mut Output) -> Verdict {
         };
         let files = write_overlays(&args.dirs, &options, &report, &which, out)?;
         if !args.quiet {
-            output.note(&format!("{} pictures in {}", files.len() / 2, out.display()));
+            output.note(&format!("{} plots in {}", files.len() / 2, out.display()));
         }
     }
     if aims(&report).iter().all(|(_, _, holds)| *holds) { Ok(()) } else { Err(Stopped::Status(1)) }
@@ -96,7 +97,7 @@ fn aims(report: &LinuxReport) -> Vec<(String, f64, bool)> {
         .collect()
 }
 
-fn words(report: &LinuxReport) -> String {
+fn describe(report: &LinuxReport) -> String {
     let mut text = String::new();
     let mut kernels: Vec<&str> = Vec::new();
     for point in &report.points {
@@ -124,7 +125,7 @@ fn words(report: &LinuxReport) -> String {
     text.push('\n');
     if let Some((points, summary)) = bbr_under_early_drops(report) {
         text.push_str(&format!(
-            "of these, {points} points with BBR under a queue or policer that drops early\n\n{}\n",
+            "{points} of these points have BBR under a queue or policer that drops early\n\n{}\n",
             summary_table(&summary).render()
         ));
     }
@@ -194,8 +195,8 @@ fn cwnd_table<'a>(points: impl Iterator<Item = &'a LinuxPoint>) -> Table {
     table
 }
 
-/// Returns a table with the 95th percentile and the largest of the differences of each metric, by
-/// family.
+/// Returns a table with the 95th percentile and the largest of the differences of each metric, for
+/// each family of scenarios.
 fn families_table(report: &LinuxReport) -> Table {
     let shown = [
         Metric::Goodput,
@@ -233,8 +234,8 @@ fn families_table(report: &LinuxReport) -> Table {
     table
 }
 
-/// Returns the number and the summary of points with BBR under early drops. They are summarised
-/// separately, because BBR does not yield to such drops.
+/// Returns the number and the summary of points with BBR under early drops. These points are
+/// summarised separately, because BBR does not reduce its rate after such drops.
 fn bbr_under_early_drops(report: &LinuxReport) -> Option<(usize, Vec<(Metric, MetricSummary)>)> {
     let points: Vec<&LinuxPoint> =
         report.points.iter().filter(|point| point.is_bbr_under_early_drops).collect();

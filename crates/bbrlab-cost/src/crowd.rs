@@ -1,5 +1,5 @@
-//! Flows that arrive faster than their link can serve them: how many wait, and how often their
-//! timers expire.
+//! Models flows that arrive faster than their link can serve them: how many flows wait, and how
+//! often their timers expire.
 
 use bbrlab_run::Arrivals;
 use bbrlab_units::Span;
@@ -15,11 +15,11 @@ pub(crate) struct Crowd {
     /// Duration of a flow on an idle path, in seconds.
     alone_s: f64,
     at_most: f64,
-    /// Flows that have arrived and that the links have not served yet.
+    /// The number of flows that have arrived and that the links have not served yet.
     pub(crate) waiting: f64,
     /// The largest number of concurrent flows.
     pub(crate) under_way: f64,
-    pub(crate) turned_away: f64,
+    pub(crate) rejected: f64,
 }
 
 impl Crowd {
@@ -27,18 +27,10 @@ impl Crowd {
         let (gap_s, at_most) = (seconds(Span(arrivals.gap.mean)), f64::from(arrivals.at_most));
         let alone_s = demand.seconds_alone();
         let under_way = (alone_s / gap_s).min(at_most);
-        Self {
-            gap_s,
-            each: demand.each,
-            alone_s,
-            at_most,
-            waiting: 0.0,
-            under_way,
-            turned_away: 0.0,
-        }
+        Self { gap_s, each: demand.each, alone_s, at_most, waiting: 0.0, under_way, rejected: 0.0 }
     }
 
-    /// Packets of the flows that wait.
+    /// Packets of the waiting flows.
     pub(crate) fn backlog(&self) -> f64 {
         self.waiting * self.each
     }
@@ -56,14 +48,14 @@ impl Crowd {
         let room = (self.at_most - on_the_way_s / present_s.max(1e-9)).max(0.0);
         let before = self.waiting;
         let grown = (came - served).max(-before);
-        let turned_away = (before + grown - room).max(0.0).min(grown.max(0.0));
-        self.turned_away += turned_away;
-        self.waiting = before + grown - turned_away;
+        let rejected = (before + grown - room).max(0.0).min(grown.max(0.0));
+        self.rejected += rejected;
+        self.waiting = before + grown - rejected;
         self.under_way =
             self.under_way.max((self.waiting + self.alone_s / self.gap_s).min(self.at_most));
-        // The number of waiting flows rises or falls linearly, and stays constant once it has
-        // reached its limit.
-        let ramp = if grown > 0.0 { 1.0 - turned_away / grown } else { 1.0 };
+        // The number of waiting flows changes linearly, until it reaches its limit and stays
+        // constant.
+        let ramp = if grown > 0.0 { 1.0 - rejected / grown } else { 1.0 };
         let mean = f64::midpoint(before, self.waiting) * ramp + self.waiting * (1.0 - ramp);
         on_the_way_s + mean * present_s
     }
@@ -96,12 +88,12 @@ mod tests {
             at_most,
             waiting: 0.0,
             under_way: 10.0,
-            turned_away: 0.0,
+            rejected: 0.0,
         }
     }
 
     #[test]
-    fn flows_that_are_not_served_wait_and_whoever_finds_no_place_is_turned_away() {
+    fn flows_that_are_not_served_wait_and_flows_without_a_place_are_rejected() {
         // 100 flows per second arrive and 60 are served, so six of them are in flight at any time.
         let near = |one: f64, other: f64| (one - other).abs() < 1e-6;
         let mut all = crowd(1e6);
@@ -111,14 +103,12 @@ mod tests {
         );
         // Later they are served.
         let flow_s = all.sent(14_000.0, 10.0);
-        assert!(
-            near(all.waiting, 0.0) && near(all.turned_away, 0.0) && near(flow_s, 140.0 + 2000.0)
-        );
+        assert!(near(all.waiting, 0.0) && near(all.rejected, 0.0) && near(flow_s, 140.0 + 2000.0));
 
         let mut few = crowd(206.0);
         let flow_s = few.sent(6000.0, 10.0);
         assert!(
-            near(few.waiting, 200.0) && near(few.turned_away, 200.0) && near(few.under_way, 206.0)
+            near(few.waiting, 200.0) && near(few.rejected, 200.0) && near(few.under_way, 206.0)
         );
         assert!(near(flow_s, 60.0 + 500.0 + 1000.0), "{flow_s}");
     }

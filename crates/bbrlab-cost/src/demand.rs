@@ -1,11 +1,13 @@
-//! The packets that one flow can send, as limited by its source, its windows, its path and random
+//! Estimates the packets that one flow can send, given its source, its windows, its path and random
 //! loss.
 
 #![expect(clippy::cast_precision_loss, reason = "an estimate; no figure of a run depends on it")]
 
 use bbrlab_cc::{Algorithm, Window};
 use bbrlab_link::{Link, Loss, Probability, Queue, Rate};
-use bbrlab_run::{Arrivals, Bursts, FlowClass, Hop, Law, Pause, Requests, Source, headers};
+use bbrlab_run::{
+    Arrivals, Bursts, Distribution, FlowClass, Hop, Pause, Requests, Source, headers,
+};
 use bbrlab_scenario::Outline;
 use bbrlab_stack::{Sockbuf, SocketBuffer, Stack};
 use bbrlab_units::{BitRate, NS_PER_S, Span};
@@ -13,23 +15,23 @@ use bbrlab_units::{BitRate, NS_PER_S, Span};
 /// Bytes of the headers of a data packet: Ethernet, IP, TCP and timestamps.
 pub(crate) const AROUND_PAYLOAD: f64 = (Link::ETHERNET.0 + headers::DATA as u64) as f64;
 
-/// Payload bytes that a socket buffer holds for each byte of its memory. Linux:
-/// `tcp_rcv_established` measures the ratio of payload to truesize, 1448 / 2304 for full segments.
+/// Payload bytes per byte of memory in a socket buffer. Linux: `tcp_rcv_established` measures the
+/// ratio of payload to truesize, 1448 / 2304 for full segments.
 const PAYLOAD_OF_MEMORY: f64 = 0.628;
 
-/// The memory of a buffer that grows as in Linux. Linux: the third value of `tcp_rmem` and
-/// `tcp_wmem` on a host of some gigabytes.
+/// The maximum memory of an auto-tuned buffer. Linux: the third value of `tcp_rmem` and `tcp_wmem`
+/// on a host of some gigabytes.
 const AUTO_BYTES: f64 = 64.0 * 1024.0 * 1024.0;
 
-/// The mean window of Reno under random loss is at most this over the root of the loss ratio. The
-/// mean of a deterministic sawtooth is 1.22 (Mathis et al. 1997); measured means are up to 1.3
-/// times larger, because losses come in clusters.
+/// The mean window of Reno under random loss is at most this value divided by the square root of
+/// the loss ratio. The mean of a deterministic sawtooth is 1.22 (Mathis et al. 1997); measured
+/// means are up to 1.3 times larger, because losses come in clusters.
 const WINDOW_UNDER_LOSS: f64 = 1.22 * 1.5;
 
-/// The demand of one flow of a class that is alone on its path.
+/// The demand of one flow of a class, if the flow is alone on its path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Demand {
-    /// Data packets per second, at most; infinite if only links limit it.
+    /// The largest rate in data packets per second; infinite if only links limit the rate.
     pub(crate) rate: f64,
     /// The largest number of data packets; infinite if the source never ends.
     pub(crate) packets: f64,
@@ -43,15 +45,15 @@ pub(crate) struct Demand {
     /// Packets that are in the network and in the send buffer when the application stops. Zero if
     /// the source is slower than its path, because all data that it wrote has left.
     pub(crate) after_stop: f64,
-    /// Whether the flow sends as much as it can. If not, `rate` and its links are only upper
+    /// Whether the flow reaches the limits of `rate` and its links. If not, they are only upper
     /// bounds.
     pub(crate) is_sure: bool,
     /// Whether the flow uses all capacity that its links have left while it is active.
     pub(crate) is_greedy: bool,
-    /// Whether no window of a connection limits it, because it represents many arriving flows or
-    /// sends datagrams.
+    /// Whether no connection's window limits the rate, because the flow represents many arriving
+    /// flows or sends datagrams.
     is_many: bool,
-    /// Its slow start.
+    /// The slow start of a connection.
     ramp: Ramp,
 }
 
@@ -60,9 +62,9 @@ pub(crate) struct Demand {
 struct Ramp {
     rtt_s: f64,
     initial: f64,
-    /// Packets.
+    /// The largest window in packets.
     window: f64,
-    /// Packets per second of the narrowest link.
+    /// The rate of the narrowest link in packets per second.
     link: f64,
 }
 
@@ -147,7 +149,7 @@ impl Demand {
                 && ramp.seconds_to(rate * rtt_s) < active_s / 2.0;
         }
         if demand.packets.is_finite() && loss > 0.0 {
-            // Lost packets are sent again.
+            // Lost packets are retransmitted, which adds to the packets sent.
             demand.packets /= 1.0 - loss.min(0.5);
         }
         demand
@@ -213,14 +215,16 @@ impl Demand {
             }
             Source::Requests(ref requests) => self.read_requests(requests, packets_of),
             Source::Arrivals(Arrivals { ref gap, ref size, at_most }) => {
-                // However fast a single flow is, together the flows send all arriving data, except
-                // that of rejected flows.
+                // Together the flows send all arriving data except the data of rejected flows,
+                // independently of the speed of a single flow.
                 self.each = packets_of(size.mean as f64);
                 let alone_s = self.ramp.seconds_for(self.each);
                 let come = 1.0 / seconds(Span(gap.mean));
                 self.rate = self.each * come.min(f64::from(at_most) / alone_s.max(1e-9));
-                let is_tame = |law: &Law| matches!(law, Law::Constant | Law::Exponential);
-                self.is_sure = is_tame(&size.law) && is_tame(&gap.law);
+                let is_tame = |distribution: &Distribution| {
+                    matches!(distribution, Distribution::Constant | Distribution::Exponential)
+                };
+                self.is_sure = is_tame(&size.distribution) && is_tame(&gap.distribution);
             }
             Source::Train { bytes, count, gap } => {
                 let each = packets_of(bytes.0 as f64);
@@ -251,14 +255,15 @@ impl Demand {
             Pause::Think(ref think) => {
                 // Random draws may give pauses shorter than the average and responses larger than
                 // the average.
-                let is_constant = [&requests.size.law, &think.law].map(|law| *law == Law::Constant);
+                let is_constant = [&requests.size.distribution, &think.distribution]
+                    .map(|distribution| *distribution == Distribution::Constant);
                 let most = if is_constant == [true, true] { 1.0 } else { 2.0 };
                 self.rate = self.rate.min(most * each / (fastest_s + seconds(Span(think.mean))));
                 self.is_sure = false;
             }
         }
-        self.is_sure &=
-            matches!(requests.size.law, Law::Constant) && each > 10.0 * full * self.ramp.rtt_s;
+        self.is_sure &= matches!(requests.size.distribution, Distribution::Constant)
+            && each > 10.0 * full * self.ramp.rtt_s;
         if let Some(count) = requests.count {
             self.packets = each * f64::from(count);
             self.alone_s = self.packets / self.rate.max(1e-9);
@@ -369,7 +374,7 @@ fn mean_loss(link: &Link) -> f64 {
     }
 }
 
-/// The number of loss bursts per packet of a link.
+/// The mean number of loss bursts per packet on a link.
 fn loss_bursts(link: &Link) -> f64 {
     let ratio = |probability: Probability| probability.0 as f64 / Probability::ONE.0 as f64;
     match link.loss {
@@ -380,8 +385,8 @@ fn loss_bursts(link: &Link) -> f64 {
     }
 }
 
-/// Whether the reverse path carries the ACKs of a flow that alone sends `packets_per_s` packets per
-/// second. ACKs that are lost in a full queue cost little, so a third of them is enough.
+/// Whether the reverse path can carry the ACKs of one flow that sends `packets_per_s` packets per
+/// second. Lost ACKs hardly slow a flow down, so capacity for a third of the ACKs is enough.
 fn has_acks(class: &FlowClass, outline: &Outline, packets_per_s: f64) -> bool {
     /// The size of an ACK on the wire.
     const ACK_BYTES: f64 = 66.0;
@@ -417,8 +422,8 @@ fn changes(class: &FlowClass, outline: &Outline) -> bool {
             .any(|link| link.delay_steps.is_some() || matches!(link.loss, Some(Loss::Steps(_))))
 }
 
-/// Whether data or ACKs wait for slots, grants or transmission opportunities, which may forward too
-/// few of them, or an ACK filter drops most ACKs.
+/// Whether slots, grants or transmission opportunities may limit the rate of data or ACKs, or an
+/// ACK filter drops most ACKs.
 fn waits_for_slots(class: &FlowClass, outline: &Outline) -> bool {
     class.forward.iter().chain(&class.reverse).any(|hop| match *hop {
         Hop::Link(number) => {
@@ -431,7 +436,7 @@ fn waits_for_slots(class: &FlowClass, outline: &Outline) -> bool {
     })
 }
 
-/// Whether the mean window under random loss is at most that of Reno or CUBIC.
+/// Whether the algorithm's mean window under random loss is at most the window of Reno or CUBIC.
 fn follows_reno(cc: Algorithm) -> bool {
     matches!(cc.window(), Window::Reno | Window::Cubic)
 }
@@ -444,7 +449,8 @@ fn loss_that_is_borne(cc: Algorithm) -> f64 {
     }
 }
 
-/// Whether flows of this algorithm use more than half of a link, if only its queue limits them.
+/// Whether flows of this algorithm use more than half of a link, if only the link's queue limits
+/// them.
 fn fills(
     cc: Algorithm,
     link: &Link,

@@ -1,10 +1,10 @@
 //! Estimates the cost of a run before it is run: packets, events, memory, rows, bytes on disk,
 //! work.
 //!
-//! Nothing is simulated. [`demand`](crate::demand) computes how much a flow can send at most,
-//! [`fluid`](crate::fluid) how the flows share the links. If flows fill a link or send all data of
-//! their source, the estimates are right within a factor of two. If losses, short queues or short
-//! runs prevent this, the estimates are upper bounds: see [`Estimate::at_most`].
+//! No simulation takes place. [`demand`](crate::demand) computes how much a flow can send at most,
+//! and [`fluid`](crate::fluid) how the flows share the links. If flows fill a link or send all data
+//! of their source, the estimates are correct within a factor of two. If losses, short queues or
+//! short runs prevent this, the estimates are upper bounds: see [`Estimate::at_most`].
 //!
 //! `crates/bbrlab-lab/tests/all/estimates.rs` compares estimates with runs.
 
@@ -49,7 +49,7 @@ pub struct Estimate {
     pub sweep_bytes: u64,
     /// Bytes of the folders on disk, of all runs, without pictures.
     pub disk_bytes: u64,
-    /// Computing time of all runs, in events of a run of one flow.
+    /// Computing time of all runs. The unit is the time of an event in a run with one flow.
     pub work: f64,
     /// The part of `data_packets` that is only an upper bound.
     pub data_packets_unsure: u64,
@@ -60,17 +60,17 @@ pub struct Estimate {
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "one for each kind of figure")]
-/// Marks the values of an estimate that are upper bounds; the others are right within a factor of
-/// two.
+/// Flags the values of an estimate that are upper bounds. Other values are correct within a factor
+/// of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtMost {
-    /// Data packets, events and time.
+    /// Whether data packets, events and computing time are upper bounds.
     pub packets: bool,
-    /// Memory.
+    /// Whether memory is an upper bound.
     pub memory: bool,
-    /// Rows of the time series.
+    /// Whether the rows of the time series are an upper bound.
     pub rows: bool,
-    /// Bytes of the time series, and bytes on disk.
+    /// Whether the bytes of the time series and the bytes on disk are upper bounds.
     pub disk: bool,
 }
 
@@ -112,12 +112,12 @@ const QUEUE_ROW_MEMORY_BYTES: f64 = 120.0;
 /// takes twice eight bytes.
 const COLUMN_BYTES: f64 = 16.0;
 
-/// Columns of the series of flows and of queues.
+/// Number of columns in the series of flows and of queues.
 const SERIES_COLUMNS: f64 = 23.0;
 const QUEUE_COLUMNS: f64 = 9.0;
 
 /// Bytes of a run's folder that do not depend on the run (schemas, names of values, hashes), and
-/// how many of these bytes are in the files of its series.
+/// the part of these bytes that is in the files of the series.
 const FOLDER_BYTES: f64 = 24e3;
 const SERIES_FILES_BYTES: f64 = 9e3;
 
@@ -133,7 +133,7 @@ const COMPACT_RECORD_BYTES: f64 = 820.0;
 const TRANSFER_BYTES: f64 = 16.0;
 const TRANSFERS_MAX: f64 = 10_000.0;
 
-/// With more flows the records are written without indentation.
+/// The largest number of flows for which records are written with indentation.
 const FLOWS_INDENTED: u64 = 1000;
 
 /// Bytes of a compressed row of a queue on disk, without its time.
@@ -226,7 +226,7 @@ impl Estimate {
                 let busy = per_row.powf(1.5) / (per_row.powf(1.5) + 1.2);
                 // An upper bound must also hold for rows that compress badly.
                 let least = if active.is_sure { 1.0 } else { 1.6 };
-                // The parts of a train resemble each other.
+                // The transfers of a train are similar, so their rows compress well.
                 let is_train = matches!(class.source, Source::Train { .. });
                 let busy = if is_train { 0.4 * busy } else { busy };
                 flow_bytes += least
@@ -293,7 +293,8 @@ impl Estimate {
         estimate
     }
 
-    /// The values that are upper bounds. A sum counts as an estimate if at least half of it is one.
+    /// Returns which values are upper bounds. A sum counts as an upper bound if more than half of
+    /// it is one.
     #[must_use]
     pub fn at_most(&self) -> AtMost {
         let packets = self.data_packets_unsure > self.data_packets / 2;
@@ -302,7 +303,7 @@ impl Estimate {
         AtMost { packets, memory: self.is_memory_at_most, rows, disk: rows || packets }
     }
 
-    /// The cost of this many runs like this one.
+    /// The total cost of `runs` runs with this cost.
     pub(crate) fn times(self, runs: u64) -> Self {
         Self {
             runs: self.runs.saturating_mul(runs),
@@ -319,7 +320,7 @@ impl Estimate {
         }
     }
 
-    /// The cost of both, if they run one after the other.
+    /// The total cost of both, if they run in sequence.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let is_larger = self.memory_bytes > other.memory_bytes;
@@ -343,8 +344,8 @@ impl Estimate {
         }
     }
 
-    /// The cost of a sweep of this many points: the cost of its runs, and their records in memory
-    /// and in the sweep's folder.
+    /// The cost of a sweep: the cost of its runs, which `self` has, plus the records in memory and
+    /// in the sweep's folder.
     pub(crate) fn with_records_of_sweep(self, points: u64) -> Self {
         if self.runs < 2 {
             return self;
@@ -364,13 +365,13 @@ impl Estimate {
     }
 }
 
-/// Whether a run counts the packets of this class: those at the bottleneck, if there is a
-/// bottleneck.
+/// Whether `data_packets` includes the packets of this class. If there is a bottleneck, only
+/// packets that cross it count.
 fn is_counted(class: &FlowClass, outline: &Outline) -> bool {
     outline.bottleneck.is_none_or(|link| class.forward.contains(&Hop::Link(link)))
 }
 
-/// Whether the rows of a flow of this class end with its last packet, not with its stop.
+/// Whether the rows of a flow of this class end with its last packet, even if the flow stops later.
 fn ends(class: &FlowClass, sample: Sample) -> bool {
     sample == Sample::Ack || matches!(class.source, Source::Bytes(_) | Source::Train { .. })
 }
@@ -445,8 +446,8 @@ fn acks_per_packet(class: &FlowClass, active: &Activity) -> f64 {
     0.5 + 0.5 * one_by_one.min(1.0)
 }
 
-/// Events of connections besides those of their packets: handshakes, and the losses and timeouts of
-/// flows that get no data through.
+/// Events of connections that are not events of delivered packets: handshakes, and losses and
+/// timeouts of flows that cannot deliver data.
 fn events_of_connections(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
     let (forward, reverse) = events_on_the_way(class, outline);
     // One event for the connect; then a SYN, a SYN-ACK and an ACK cross the network.
@@ -456,11 +457,11 @@ fn events_of_connections(class: &FlowClass, outline: &Outline, active: &Activity
     let first_window = active.each.min(10.0);
     active.connections * opening
         + active.waiting * (1.0 + first_window * dropped)
-        + active.turned_away
+        + active.rejected
         + active.timeouts * (1.0 + dropped)
 }
 
-/// Events of the application that occur whether or not a packet leaves.
+/// Events of the application that also occur if no packet is sent.
 fn events_per_second(class: &FlowClass) -> f64 {
     let datagrams = |rate: BitRate| {
         if class.is_udp { rate.0 as f64 / 8.0 / f64::from(class.mss) } else { 0.0 }
@@ -478,7 +479,7 @@ fn events_per_second(class: &FlowClass) -> f64 {
     }
 }
 
-/// Packets that may be on the link: in its queue and propagating.
+/// The largest number of packets on the link, in its queue and propagating.
 fn waiting(link: &Link, wire_bytes: f64) -> f64 {
     let Some(rate) = link.rate.at_start() else { return 0.0 };
     let on_the_way = rate.0 as f64 / 8.0 * seconds(link.delay) / wire_bytes;

@@ -1,5 +1,5 @@
-//! A fluid model of how flows share their links over time. In each slice of the run every class
-//! gets the same rate per flow until a link or its own demand limits it (max-min fairness).
+//! A fluid model of how flows share their links over time. In each slice of time, every class gets
+//! the same rate per flow, until a link or the class's demand limits the rate (max-min fairness).
 
 #![expect(clippy::cast_precision_loss, reason = "an estimate; no figure of a run depends on it")]
 
@@ -18,19 +18,19 @@ const SLICES_MAX: usize = 48;
 /// the same rate per flow.
 const ROUNDS_MAX: usize = 24;
 
-/// A transfer of fewer packets may finish within its first windows.
+/// The number of packets below which a transfer may finish within its first windows.
 const SHORT_PACKETS: f64 = 100.0;
 
 /// The activity of the flows of a class in a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Activity {
-    /// Data packets of all its flows.
+    /// Data packets of all flows.
     pub(crate) packets: f64,
-    /// Seconds from start to end, summed over its flows.
+    /// Seconds from start to end, summed over the flows.
     pub(crate) active_s: f64,
-    /// Whether these are estimates, and not upper bounds.
+    /// Whether the values are estimates, and not upper bounds.
     pub(crate) is_sure: bool,
-    /// Seconds for which its flows are active, summed over the flows. Each arriving flow counts.
+    /// Seconds for which flows are active, summed over the flows, including each arriving flow.
     pub(crate) flow_s: f64,
     /// Connections whose data the links carry; zero for datagrams.
     pub(crate) connections: f64,
@@ -42,10 +42,10 @@ pub(crate) struct Activity {
     /// The number of arriving flows that wait at the end.
     pub(crate) waiting: f64,
     /// The number of arriving flows that are rejected.
-    pub(crate) turned_away: f64,
+    pub(crate) rejected: f64,
     /// Seconds of `flow_s` in which flows wait for a timeout, because other flows fill the link.
     pub(crate) starved_s: f64,
-    /// Timeouts of these flows.
+    /// Timeouts of flows that wait.
     pub(crate) timeouts: f64,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Activity {
 struct Class {
     starts: Starts,
     demand: Demand,
-    /// Shared links with a limited rate that its data crosses.
+    /// Shared links with a limited rate that the class's data crosses.
     links: Vec<usize>,
     /// Bytes of a data packet on a link.
     wire_bytes: f64,
@@ -85,8 +85,8 @@ pub(crate) fn activities(outline: &Outline) -> Vec<Activity> {
     for pair in cuts.windows(2) {
         slice(&mut classes, &outline.links, pair[0], pair[1]);
     }
-    // If a greedy flow uses all capacity that the others leave, the sum is the capacity of the
-    // link, so no class there is unsure.
+    // If a greedy flow uses all capacity that other flows leave, the total is the capacity of the
+    // link, so the estimates of all classes on this link are sure.
     let mut is_full = vec![false; outline.links.len()];
     for class in classes.iter().filter(|class| class.demand.is_greedy && class.demand.is_sure) {
         class.links.iter().for_each(|&link| is_full[link] = true);
@@ -136,7 +136,7 @@ impl Class {
         let narrow = links.iter().map(|&link| crossing[link]).fold(1.0, f64::max);
         let active_s = starts.present_s(0.0, starts.end_s) / starts.count;
         let mut demand = Demand::of(class, outline, active_s, narrow);
-        // The rate of access links, which each flow has for itself.
+        // The smallest rate of the access links, which are private to each flow.
         let own = class.private_links.iter().filter_map(|link| highest(&link.rate));
         let own = own.map(|rate| rate / 8.0 / wire_bytes).fold(f64::INFINITY, f64::min);
         demand.rate = demand.rate.min(own);
@@ -165,7 +165,7 @@ impl Class {
     fn finished(self, end_s: f64, is_covered: bool) -> Activity {
         let Self { starts, demand, crowd, mut activity, .. } = self;
         let started = starts.started(starts.end_s);
-        // No flow is faster than its slow start.
+        // Slow start limits the packets of a flow.
         let present_s = starts.present_s(0.0, starts.end_s) / started.max(1.0);
         activity.packets = activity.packets.min(started * demand.packets_within(present_s));
         if starts.end_s < end_s {
@@ -181,9 +181,9 @@ impl Class {
         if let Some(crowd) = crowd {
             activity.under_way = crowd.under_way;
             activity.waiting = crowd.waiting;
-            activity.turned_away = crowd.turned_away;
+            activity.rejected = crowd.rejected;
         }
-        // Each part of a train and each arriving flow has its own connection.
+        // Each transfer of a train and each arriving flow has its own connection.
         let is_in_parts = crowd.is_some() || demand.packets > demand.each;
         activity.connections = match () {
             () if self.is_udp => 0.0,
@@ -193,7 +193,7 @@ impl Class {
         activity
     }
 
-    /// Packets that the class would send in a slice if no link stopped it.
+    /// Packets that the class would send in a slice without the limits of links.
     fn wanted(&self, from_s: f64, to_s: f64) -> f64 {
         let present_s = self.starts.present_s(from_s, to_s);
         let arrived = self.starts.started(to_s) - self.starts.started(from_s);
@@ -244,7 +244,7 @@ impl Class {
 }
 
 impl Starts {
-    /// Flows that have started before this time.
+    /// Number of flows that have started before this time.
     fn started(self, at_s: f64) -> f64 {
         if at_s <= self.first_s {
             return 0.0;
@@ -268,9 +268,10 @@ impl Starts {
     }
 }
 
-/// The boundaries of the slices. Between two of them only ends of transfers change anything.
+/// The boundaries of the slices: starts and stops of flows and changes of rates, at most
+/// [`SLICES_MAX`].
 fn cuts(classes: &[Class], links: &[Link], end_s: f64) -> Vec<f64> {
-    /// A sequence of starts is cut into this many parts.
+    /// The number of slices for the starts of a class's flows.
     const PARTS: u32 = 12;
     let mut cuts = vec![0.0, end_s];
     for Class { starts, demand, .. } in classes {
@@ -306,8 +307,8 @@ fn cuts(classes: &[Class], links: &[Link], end_s: f64) -> Vec<f64> {
 fn slice(classes: &mut [Class], links: &[Link], from_s: f64, to_s: f64) {
     let mut room: Vec<f64> =
         links.iter().map(|link| capacity_bytes(&link.rate, from_s, to_s)).collect();
-    // Seconds of presence are the weights, so classes with equal rates per flow have sent equal
-    // multiples of their weights.
+    // The weights are the flow-seconds of the classes, so equal rates per flow are equal packets
+    // per weight.
     let mut open: Vec<(usize, f64, f64)> = Vec::new();
     for (number, class) in classes.iter().enumerate() {
         let weight = class.weight(class.starts.present_s(from_s, to_s));

@@ -3,14 +3,14 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `estimate.rs` | the cost of a run, and of several |
+//! | `estimate.rs` | the cost of one run, and sums of costs |
 //! | `scenario.rs` | the cost of a scenario's runs |
 //! | `demand.rs` | how much a flow can send at most |
 //! | `fluid.rs` | how flows share their links |
-//! | `crowd.rs` | flows that come faster than their link can serve them |
+//! | `crowd.rs` | flows that arrive faster than their link can serve them |
 //!
-//! The model uses floating point. The last bit of `powf`, `ln` and `log2` may differ between
-//! machines, so estimates may differ too.
+//! The model uses floating-point numbers. The last bit of `powf`, `ln` and `log2` may differ
+//! between machines, so estimates may also differ.
 
 mod crowd;
 mod demand;

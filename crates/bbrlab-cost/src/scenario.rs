@@ -1,5 +1,5 @@
-//! The cost of a scenario's runs. The runs of a point differ only in their seeds, so each point is
-//! estimated once.
+//! Estimates the cost of a scenario's runs. The runs of a point differ only in their seeds, so each
+//! point is estimated once.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use bbrlab_scenario::Scenario;
 use crate::estimate::Estimate;
 
 impl Estimate {
-    /// The estimated cost of all runs together; memory is that of the largest run.
+    /// The estimated cost of all runs together; memory is the memory of the largest run.
     #[must_use]
     pub fn of_scenario(scenario: &Scenario) -> Self {
         let points = (0..scenario.points())
@@ -16,7 +16,7 @@ impl Estimate {
         points.fold(Self::default(), Self::and).with_records_of_sweep(scenario.points())
     }
 
-    /// The estimated cost of these runs together, like [`Estimate::of_scenario`].
+    /// The estimated cost of the runs with these numbers together, like [`Estimate::of_scenario`].
     ///
     /// # Panics
     /// If there is no such run.

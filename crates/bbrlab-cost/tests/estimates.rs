@@ -76,8 +76,8 @@ fn an_application_that_turns_on_and_off_has_an_event_for_each_turn() {
     let each = |on: &str| events(&format!("on = {on}; off = {on}"));
     assert!(each("\"1us\"") > 6_000_000, "six seconds of two turns every 2 us");
     assert!(each("\"1ns\"") > 6_000_000_000);
-    let law = "{ distribution = \"exponential\", mean = \"1ns\" }";
-    assert!(each(law) > 6_000_000_000);
+    let distribution = "{ distribution = \"exponential\", mean = \"1ns\" }";
+    assert!(each(distribution) > 6_000_000_000);
 }
 
 #[test]
@@ -408,7 +408,7 @@ fn two_flows(sets: &[&str]) -> Scenario {
 }
 
 #[test]
-fn what_a_run_takes_is_told_beforehand() {
+fn the_cost_of_a_run_is_estimated_beforehand() {
     let mut lines = String::new();
     for (what, sets) in [
         ("a link shared by two", vec![]),

@@ -1,16 +1,16 @@
-//! A calendar queue: one timer per flow, for timers that are armed often.
+//! A calendar queue with one timer per flow, for timers that are armed often.
 //!
 //! Time is divided into buckets of equal width, and each timer is in the bucket of its deadline.
 //! The next timer is the earliest timer of the first bucket that has any; at equal times, the timer
 //! of the lowest flow. A bitmap marks the buckets that have timers, so one instruction usually
-//! finds the next one. The cost to arm and to fire a timer is therefore the same with 100,000 other
-//! timers as with 10.
+//! finds the next bucket. The cost to arm and to fire a timer is therefore the same with 100,000
+//! other timers as with 10.
 //!
-//! A bucket is an unordered linked list, sorted when it becomes the current bucket. Its width is
-//! about the time between two timers, and there are several buckets per timer. The width is adapted
-//! from time to time. A timer whose deadline is beyond the last bucket is not accepted. It goes
-//! into the heap, where it costs more. This happens to flows that arm their timers less often than
-//! most.
+//! A bucket is an unordered linked list, sorted when it becomes the current bucket. The width of
+//! buckets is about the time between two timers, and there are several buckets per timer. The width
+//! is adapted from time to time. A timer whose deadline is beyond the last bucket is not accepted.
+//! The caller puts it into the heap, where timers cost more. This happens to flows that arm their
+//! timers less often than most.
 //!
 //! Sources: R. Brown, "Calendar queues: a fast O(1) priority queue implementation for the
 //! simulation event set problem", Communications of the ACM 31(10), 1988.
@@ -23,16 +23,16 @@
 
 use bbrlab_units::Time;
 
-/// Instead of the next timer of a bucket: the timer is not armed.
+/// Value of [`Timer::after`] for a timer that is not armed.
 const IDLE: u32 = u32::MAX;
 
-/// Instead of the next timer of a bucket: the timer is, or was, in the heap.
+/// Value of [`Timer::after`] for a timer that is, or was, in the heap.
 const IN_HEAP: u32 = u32::MAX - 1;
 
-/// The end of a bucket's list.
+/// Value of [`Timer::after`] for the last timer of a bucket's list.
 const NIL: u32 = u32::MAX - 2;
 
-/// Instead of a bucket's number: the calendar is empty.
+/// Value of [`CalendarQueue::bucket`] for an empty calendar.
 const NO_BUCKET: u64 = u64::MAX;
 
 /// log2 of the width of a bucket in nanoseconds: initial value and maximum. There are fewer than
@@ -43,16 +43,16 @@ const WIDTH_SHIFT_MAX: u32 = 35;
 /// Buckets per word of the bitmap.
 const WORD: usize = 64;
 
-/// Minimum number of buckets per timer. If there are few timers, each has more buckets, because
+/// Minimum number of buckets per timer. With few timers, there are more buckets per timer, because
 /// some timers may be armed much further ahead than others.
 const BUCKETS_PER_TIMER: usize = 4;
 const FEW_TIMERS: usize = 32;
 const MORE_FOR_FEW: usize = 3;
 
-/// A timer.
+/// The timer of a flow.
 #[derive(Clone, Copy, Debug)]
 struct Timer {
-    /// The deadline.
+    /// The deadline, if the timer is in the calendar.
     at: Time,
     /// The next timer of the same bucket, or [`NIL`]; or [`IDLE`] or [`IN_HEAP`].
     after: u32,
@@ -61,11 +61,11 @@ struct Timer {
 /// The state of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimerState {
-    /// It is not armed.
+    /// The timer is not armed.
     Idle,
-    /// It is in the calendar, with this deadline.
+    /// The timer is in the calendar, with this deadline.
     InCalendar(Time),
-    /// It is, or was, in the heap.
+    /// The timer is, or was, in the heap.
     InHeap,
 }
 
@@ -95,26 +95,26 @@ pub(crate) struct CalendarQueue {
     later: u32,
     /// log2 of the width of a bucket in nanoseconds.
     width_shift: u32,
-    /// Deadlines less than this many nanoseconds ahead have a bucket.
+    /// The number of nanoseconds ahead within which every deadline has a bucket.
     horizon: u64,
     timers: Vec<Timer>,
     /// The first timer in the list of each slot, or [`NIL`]. The number of slots is a power of two.
-    /// Buckets whose distance is a multiple of it share a slot, and only one of them has timers at
-    /// a time.
+    /// Buckets whose distance is a multiple of this number share a slot, and only one of them has
+    /// timers at a time.
     lists: Vec<u32>,
     /// Bitmap of the slots that have timers.
     occupied: Vec<u64>,
     occupancy: Occupancy,
 }
 
-/// How well the buckets were used since the last check of their width.
+/// Counts since the last check of the buckets' width, which show whether the width is suitable.
 #[derive(Clone, Copy, Debug, Default)]
 struct Occupancy {
-    /// Buckets passed.
+    /// Number of buckets that time has passed.
     buckets: u64,
-    /// Buckets opened, which had timers.
+    /// Number of buckets opened because they had timers.
     opened: u64,
-    /// Timers that were not accepted.
+    /// Number of timers that were not accepted.
     refused: u64,
 }
 
@@ -465,7 +465,7 @@ mod tests {
     use bbrlab_units::Time;
     use proptest::prelude::*;
 
-    /// A calendar queue and the expected deadlines, by flow.
+    /// A calendar queue and the expected deadline of each flow.
     struct Twin {
         calendar: CalendarQueue,
         armed: Vec<Option<Time>>,
@@ -548,8 +548,7 @@ mod tests {
     }
 
     /// Arms each timer again when it has fired, at a different time within `period` for each flow.
-    /// Returns how many of the last deadlines had no bucket, and the width of the buckets at the
-    /// end.
+    /// Returns the number of recent deadlines without a bucket, and the final width of the buckets.
     fn settle(twin: &mut Twin, period: u64) -> (usize, u32) {
         let flows = twin.armed.len();
         let ahead = |flow: usize| period - period / 8 * (flow as u64 % 7) - flow as u64;
@@ -580,13 +579,13 @@ mod tests {
         }
     }
 
-    /// Timers of equal deadlines cost no more than others.
+    /// Timers with equal deadlines fire in the order of flows.
     #[test]
     fn timers_of_one_time_fire_in_the_order_of_flows() {
         let mut twin = Twin::new(500);
         for round in 1..20 {
             for flow in 0..500 {
-                // In an order that is neither that of flows nor the reverse.
+                // In an order that is neither the order of flows nor its reverse.
                 assert!(twin.arm(flow * 7 % 500, 100_000) || round < 4);
             }
             while twin.fire().is_some() {}

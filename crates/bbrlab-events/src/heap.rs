@@ -1,16 +1,14 @@
 //! A 4-ary heap of 128-bit keys, with a lazy hole.
 //!
 //! The four children of a node share one cache line. When the top is popped, its place stays empty
-//! until a push fills it or the popped event ends. This takes one sift-down, where a pop and a push
-//! would take two. Almost every event schedules its successor, so this is the common case. The
-//! least entry below the top is stored, so a successor that precedes all other entries takes one
-//! comparison.
-//! comparison.
+//! until a push fills it or the popped event ends. So a pop and a push take one sift-down instead
+//! of two. Almost every event schedules its successor, so this is the common case. The least entry
+//! below the top is stored, so a successor that precedes all other entries takes one comparison.
 
 use crate::key::Key;
 
-/// Four siblings. Places beyond the end contain [`Key::NEVER`], so that the least key is found
-/// without a bounds check.
+/// Four siblings. Places beyond the end of the heap contain [`Key::NEVER`], so that finding the
+/// least key needs no bounds check.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Siblings([Key; 4]);

@@ -18,14 +18,14 @@ pub enum Kind {
     AtSender = 4,
     /// A timer of a flow expires.
     Timer = 5,
-    /// An application requested a call.
+    /// A call that an application has requested is due.
     Application = 6,
 }
 
 /// The largest number of flows, and of links.
 pub const IDS_MAX: u32 = 1 << 24;
 
-/// An event's place in the order. The event with the least key is next.
+/// An event's position in the order of events. The event with the least key is next.
 ///
 /// ```text
 /// time 64 | kind 4 | kind of the event that sent the packet 4 | flow or link 24 | sequence number 32
@@ -51,7 +51,7 @@ impl Key {
     /// Later than every event.
     pub const NEVER: Self = Self(u128::MAX);
 
-    /// Makes the key of an event at `at`. `tie` decides at equal times.
+    /// Makes the key of an event at `at`. `tie` determines the order at equal times.
     #[inline]
     pub fn new(at: Time, tie: u64) -> Self {
         Self((u128::from(at.0) << 64) | u128::from(tie))
@@ -109,7 +109,7 @@ impl From<Kind> for KindNumber {
     }
 }
 
-/// The bits of a tie that hold flow (or link) and sequence number.
+/// The bits of a tie that contain flow (or link) and sequence number.
 pub const ID_TIE: u64 = (1 << 56) - 1;
 
 /// Returns flow (or link) and sequence number as stored in a tie.

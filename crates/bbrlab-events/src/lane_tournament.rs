@@ -1,8 +1,7 @@
 //! A tournament tree of lane heads: finds the lane whose first packet arrives next.
 //!
-//! A packet that leaves its lane changes the key of one leaf. The tree updates it with one
-//! comparison per level. A heap would insert and remove every packet, and sift it to its place each
-//! time.
+//! A packet that leaves its lane changes the key of one leaf, and the tree is updated with one
+//! comparison per level. A heap would insert, sift and remove an entry for every packet.
 
 use crate::key::Key;
 

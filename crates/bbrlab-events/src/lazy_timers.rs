@@ -1,20 +1,20 @@
-//! Lazy deletion for timers in the heap: each timer has at most one live entry there.
+//! Lazy deletion for timers in the heap: each timer has at most one valid entry in the heap.
 //!
-//! Arming a timer for a later time only changes its deadline; when its entry is reached, it is
-//! pushed again. Arming it for an earlier time pushes a second entry; the first entry is recognised
-//! as stale when it is reached. A retransmission timer that every ACK moves therefore costs one
-//! store per ACK.
+//! Arming a timer for a later time only changes its deadline; when the timer's entry is reached,
+//! another entry is pushed for the deadline. Arming a timer for an earlier time pushes a second
+//! entry; the first entry is recognised as stale when it is reached. A retransmission timer that
+//! every ACK moves therefore costs one store per ACK.
 
 use bbrlab_units::Time;
 
-/// A timer of a flow: the end of the flow that has it, and its number there.
+/// A timer of a flow: the end of the flow that has the timer, and the timer's number at this end.
 ///
 /// Timers of the same flow and deadline expire in the order of ends, then of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimerId(u32);
 
 impl TimerId {
-    /// Stands for no timer.
+    /// Instead of a timer: no timer.
     pub(crate) const NONE: Self = Self(u32::MAX);
 
     /// Makes the id of timer `number` of the flow's first end (0) or second end (1).
@@ -52,13 +52,13 @@ impl TimerId {
 struct Timer {
     /// When the timer expires; `NEVER` if disarmed.
     deadline: Time,
-    /// Time of the live entry in the heap; `NEVER` if there is none.
+    /// Time of the valid entry in the heap; `NEVER` if there is none.
     queued: Time,
 }
 
-/// Number of flows whose timers with the same [`TimerId`] are neighbours in memory. Flows that
-/// started one after the other are usually visited one after the other. They then find their timers
-/// in a cache line that was used just before.
+/// Number of flows whose timers with the same [`TimerId`] are neighbours in memory. Flows with
+/// consecutive numbers often have events one after another. Their timers are then in a cache line
+/// that was used just before.
 const ABREAST: u32 = 16;
 
 /// The timers of all flows, or of all links.
@@ -128,7 +128,7 @@ impl LazyTimers {
         self.timers[slot as usize].deadline
     }
 
-    /// Decides about a timer's entry for `now` that was taken from the heap.
+    /// Returns the action for a timer's entry for `now`, which was taken from the heap.
     #[inline]
     pub(crate) fn reached(&mut self, slot: u32, now: Time) -> Reached {
         let timer = &mut self.timers[slot as usize];

@@ -1,5 +1,5 @@
 //! The event queue of a discrete-event network simulator. It returns events in an order that does
-//! not depend on how they are stored.
+//! not depend on how the queue stores them.
 //!
 //! # Interface
 //!
@@ -16,8 +16,8 @@
 //! | [`EventQueue::head_left`] | replaces the first packet of another lane, which has left |
 //!
 //! A *lane* is a delay line: packets on one constant delay leave it in the order in which they
-//! entered. Therefore only its first packet, its *head*, has to be compared with other events. The
-//! caller stores the packets; the queue stores the key of each head.
+//! entered. Therefore only the lane's first packet, its *head*, must be compared with other events.
+//! The caller stores the packets; the queue stores the key of each head.
 //!
 //! # Order
 //!

@@ -1,4 +1,4 @@
-//! The event queue: the comparison of its structures, and the interface.
+//! The event queue: its interface, and the comparison of the structures that store events.
 
 use bbrlab_units::Time;
 
@@ -58,11 +58,11 @@ pub struct EventQueue {
     tournament: TimerTournament,
     /// The timer of each flow that is in the tournament.
     tournament_timer: TimerId,
-    /// When the first event of heap, lane tournament and calendar is due. It may be too early while
-    /// an entry is open.
+    /// Time of the first event of heap, lane tournament and calendar. While an entry is open, this
+    /// time may be too early.
     others: Time,
     heap: Heap,
-    /// When the first event of lane tournament and calendar is due.
+    /// Time of the first event of lane tournament and calendar.
     outside_heap: Time,
     lanes: LaneTournament,
     calendar: CalendarQueue,
@@ -99,15 +99,15 @@ impl EventQueue {
         }
     }
 
-    /// Keeps this timer of each flow in the tournament. Use it for a timer that is armed for almost
-    /// every packet. Only the cost changes. Call this before the first flow is added.
+    /// Stores this timer of each flow in the tournament. Choose a timer that is armed for almost
+    /// every packet. The choice affects only the cost. Call this before the first flow is added.
     pub fn set_tournament_timer(&mut self, timer: TimerId) {
         self.tournament_timer = timer;
     }
 
-    /// Keeps this timer of each flow in the calendar. Use it for a timer that is armed often and
-    /// about equally far ahead in all flows. Only the cost changes. Call this before the first flow
-    /// is added.
+    /// Stores this timer of each flow in the calendar. Choose a timer that is armed often and about
+    /// equally far ahead in all flows. The choice affects only the cost. Call this before the first
+    /// flow is added.
     pub fn set_calendar_timer(&mut self, timer: TimerId) {
         self.calendar_timer = timer;
     }
@@ -139,7 +139,8 @@ impl EventQueue {
         self.link_count += 1;
     }
 
-    /// Adds the next lane, which is empty. Lanes are numbered from 0; the first two cost least.
+    /// Adds the next lane, which is empty. Lanes are numbered from 0; events of the first two lanes
+    /// cost least.
     pub fn add_lane(&mut self) {
         if self.lane_count >= FIRST_LANES {
             self.lanes.add();
@@ -154,7 +155,7 @@ impl EventQueue {
     /// since.
     #[inline]
     pub fn next(&self) -> (Time, Source) {
-        // Times decide, unless several events are due at the same time.
+        // Compares only times, unless several events are due at the same time.
         let [first, second] = self.first_heads.map(Key::time);
         let others = self.others;
         let timer = self.tournament.next();
@@ -267,7 +268,7 @@ impl EventQueue {
         }
     }
 
-    /// Inserts an event. `index` is returned with it.
+    /// Inserts an event. [`Self::take`] returns `index` with the event.
     #[inline]
     pub fn insert(&mut self, key: Key, index: u32) {
         if self.heap.is_open() {
@@ -473,8 +474,9 @@ impl EventQueue {
         }
     }
 
-    /// Whether the timer of an entry that was taken, due at `now`, expires. It is then no longer
-    /// armed. Otherwise the timer has been moved or disarmed, and the queue handles the entry.
+    /// Whether the timer of an entry, taken at `now`, expires. If so, the timer is no longer armed.
+    /// Otherwise the timer has been moved or disarmed since, and the queue pushes or drops the
+    /// entry.
     #[inline]
     pub fn expires(&mut self, key: Key, index: u32, now: Time) -> bool {
         let timers =
@@ -504,7 +506,8 @@ mod tests {
     use crate::lazy_timers::TimerId;
     use bbrlab_units::Time;
 
-    /// A deadline so late that 64 bits do not hold it together with the number of one of two flows.
+    /// A deadline too late for an entry of the tournament, where 64 bits contain the deadline and
+    /// the flow.
     const LATE: Time = Time(u64::MAX / 2);
 
     #[test]

@@ -1,10 +1,10 @@
 //! A tournament tree with one timer per flow, for timers that are armed for every packet.
 //!
-//! A sender with pacing arms its timer again whenever it fires. The tree updates it with one
-//! comparison per level. An entry is one word: the deadline, and the flow in the low bits. The flow
-//! decides at equal times, as in a [`Key`]. The entries on the way to the root are known in
-//! advance, so the processor loads all of them at once. In the heap, which also holds other events,
-//! an update takes several times as long.
+//! A sender with pacing arms its timer again whenever the timer fires. The tree updates the timer's
+//! entry with one comparison per level. An entry is one word: the deadline, and the flow in the low
+//! bits. The flow determines the order at equal times, as in a [`Key`]. The entries on the path to
+//! the root are known in advance, so the processor loads all of them at once. An update of the
+//! heap, which also contains other events, takes several times as long.
 //!
 //! As in the heap, the entry of a timer that has fired stays open until the timer is armed again or
 //! its event ends. One update of the path to the root then replaces two.
@@ -16,13 +16,13 @@ use bbrlab_units::Time;
 /// The entry of a timer that is not armed.
 const NEVER: u64 = u64::MAX;
 
-/// Stands for no flow.
+/// Instead of a flow's number: no flow.
 const NONE: u32 = u32::MAX;
 
 /// The entries of a tournament tree. Entry n is the smaller of entries 2n and 2n + 1, so entry 1 is
 /// the smallest. The second half contains the flows.
 ///
-/// Up to 131,072 flows, the compiler knows the number of entries. It then needs neither a loop
+/// Up to 131,072 flows, the compiler knows the number of entries, so the code needs neither a loop
 /// counter for the levels nor bounds checks.
 #[derive(Debug)]
 enum Tree {
@@ -67,7 +67,7 @@ impl Tree {
         }
     }
 
-    /// Returns the number of flows for which there are entries.
+    /// Returns the number of flows for which the tree has entries.
     fn flows(&self) -> u32 {
         low_half(self.all().len() as u64 / 2)
     }
@@ -137,9 +137,10 @@ fn update(entries: &mut [u64], mut place: usize, levels: u32, entry: u64) -> u64
 pub(crate) struct TimerTournament {
     /// Deadline and flow of the next timer. The deadline is `NEVER` if no timer is armed.
     winner: (Time, u32),
-    /// The flow whose timer has fired while its entry is still there; `NONE` if no entry is open.
+    /// The flow whose timer has fired, but whose entry is still in the tree; `NONE` if no entry is
+    /// open.
     open: u32,
-    /// The number of low bits of an entry that hold the flow.
+    /// The number of low bits of an entry that contain the flow.
     flow_bits: u32,
     flow_mask: u64,
     /// Deadlines from this one on do not fit an entry.
@@ -206,9 +207,9 @@ impl TimerTournament {
         self.set_apart(flow, NEVER);
     }
 
-    /// Arms a flow's timer for `at`. Returns false, and does nothing, if the deadline is too late:
-    /// the bits of the flow leave too few bits of an entry for it. With a million flows, deadlines
-    /// from two hours on are too late.
+    /// Arms a flow's timer for `at`. Returns false, and does nothing, if the deadline is too late
+    /// for the bits of an entry that the flow's bits leave. With a million flows, deadlines from
+    /// two hours on are too late.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
     pub(crate) fn arm(&mut self, flow: u32, at: Time) -> bool {
@@ -245,7 +246,7 @@ impl TimerTournament {
     }
 
     /// Returns the deadline of an entry. The shift is signed: only `NEVER` has the highest bit, so
-    /// it keeps all bits.
+    /// `NEVER` stays `NEVER`.
     #[inline]
     fn time_of(&self, entry: u64) -> Time {
         Time((entry.cast_signed() >> self.flow_bits).cast_unsigned())

@@ -27,7 +27,8 @@ impl From<LabError> for Unwritten {
     }
 }
 
-/// Like [`write()`], for a file that is not in memory as a whole: `fill` writes it.
+/// Like [`write()`], but `fill` writes the file's content piece by piece, so that it need not be in
+/// memory.
 ///
 /// # Errors
 /// If the file cannot be written, or `fill` fails.
@@ -53,11 +54,11 @@ pub(crate) fn write_by(
     })
 }
 
-/// Writes a file that the user has named. A link stays, and its target is written.
+/// Writes a file that the user has named. If it is a symbolic link, the link stays and its target
+/// is replaced.
 ///
 /// # Errors
-/// If it cannot be written, or if a device, a pipe or a file that must not be written is in its
-/// place.
+/// If the file cannot be written, or the path is a device, a pipe or a read-only file.
 pub(crate) fn write_named(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     refuse_replacing(path)?;
     let target = fs::canonicalize(path).ok().filter(|_| path.is_symlink());
@@ -67,14 +68,16 @@ pub(crate) fn write_named(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
 /// Writes a file that the user has named. An existing file is replaced only with `force`.
 ///
 /// # Errors
-/// If it exists, or cannot be written.
+/// If the file exists and `force` is false, or it cannot be written.
 pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), LabError> {
     let shown = path.display();
     if path.is_dir() {
         return Err(LabError::Usage(format!("{shown} is a folder; name a file")));
     }
     if !force && path.symlink_metadata().is_ok() {
-        return Err(LabError::Usage(format!("{shown} exists; use --force to write over it")));
+        return Err(LabError::Usage(format!(
+            "{shown} exists; overwrite it with --force, or name another file"
+        )));
     }
     write_named(path, bytes)
 }
@@ -83,21 +86,21 @@ pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), LabError>
 fn refuse_replacing(path: &Path) -> Result<(), LabError> {
     let Ok(there) = fs::metadata(path) else { return Ok(()) };
     let found = if !there.is_file() {
-        "no regular file"
+        "not a regular file"
     } else if there.permissions().readonly() {
         "read-only"
     } else {
         return Ok(());
     };
     let shown = path.display();
-    Err(LabError::Usage(format!("{shown} is {found}, and would be replaced; name another file")))
+    Err(LabError::Usage(format!("{shown} is {found} and is not overwritten; name another file")))
 }
 
-/// Returns an error early, before much work, if `path` cannot be written: it is a folder, or in a
-/// folder that cannot be written to.
+/// Returns an error if `path` cannot be written, because it is a folder or in a read-only folder.
+/// Callers check this before long work.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If `path` cannot be written.
 pub(crate) fn refuse_unwritable(path: &Path) -> Result<(), LabError> {
     if path.is_dir() {
         return Err(LabError::Usage(format!("{} is a folder; name a file", path.display())));
@@ -111,7 +114,7 @@ pub(crate) fn refuse_unwritable(path: &Path) -> Result<(), LabError> {
     tried.map_err(|error| LabError::io("write", path, &error))
 }
 
-/// Makes renames in a folder survive a crash of the machine.
+/// Syncs a folder to the disk, so that renames in it survive a crash of the machine.
 ///
 /// # Errors
 /// If the system reports an error.
@@ -127,7 +130,7 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<(), LabError> {
 /// If a file is in the way, or the system reports an error.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), LabError> {
     if folder.as_os_str().is_empty() {
-        let text = "expected a folder, found \"\", which names none; \".\" is this one";
+        let text = "expected a folder, found an empty text; \".\" is the current folder";
         return Err(LabError::Usage(text.to_owned()));
     }
     match fs::create_dir_all(folder) {
@@ -208,7 +211,7 @@ mod tests {
     #[test]
     fn leftovers_of_the_dead_are_removed_and_those_of_the_living_kept() {
         let scratch = Scratch::new("leftovers");
-        // No process has this id: Linux's largest is 2^22.
+        // No process has the id 99999999: Linux's largest is 2^22.
         let dead = scratch.path().join(".summary.json.99999999.partial");
         let living = scratch.path().join(".summary.json.1.partial");
         fs::write(&dead, b"").unwrap();
@@ -233,7 +236,7 @@ mod tests {
     fn a_folder_has_a_name() {
         let error = make_folder(Path::new("")).unwrap_err();
         assert!(matches!(error, LabError::Usage(_)));
-        let expected = r#"expected a folder, found "", which names none; "." is this one"#;
+        let expected = r#"expected a folder, found an empty text; "." is the current folder"#;
         assert_eq!(error.to_string(), expected);
     }
 }

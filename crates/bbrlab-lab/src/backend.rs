@@ -1,7 +1,7 @@
 //! The interface of back ends, which compute runs. `backends/mod.rs` has the list.
 //!
-//! A back end gets a resolved run and returns its records. A value that it does not measure is
-//! `None`.
+//! A back end gets a resolved run and returns its records. In the records, a value that the back
+//! end does not measure is `None`.
 
 use bbrlab_cost::Estimate;
 use bbrlab_run::{Controls, Place, Run};
@@ -13,10 +13,11 @@ use crate::stop::Stop;
 
 /// A program that computes runs.
 pub trait Backend: std::fmt::Debug + Sync {
-    /// Its name in `--on`, in records and in folders: lower-case letters and digits.
+    /// The back end's name in `--on`, in records and in folders' names: lower-case letters and
+    /// digits.
     fn name(&self) -> &'static str;
 
-    /// Its version. A run of another version is computed again.
+    /// The back end's version. A run that another version computed is computed again.
     fn version(&self) -> String;
 
     /// Whether it supports every scenario, so that callers can skip [`Self::refusals`].
@@ -36,10 +37,10 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// Whether the same run gives the same bytes on every machine.
     fn is_repeatable(&self) -> bool;
 
-    /// Computes a run. It calls `watch` with the share that is done.
+    /// Computes a run. It calls `watch` with the finished share of the run, from 0 to 1.
     ///
     /// # Errors
-    /// If it rejects the run or cannot finish it.
+    /// If the back end rejects the run or cannot finish it.
     fn execute(&self, task: &Task<'_>, watch: &mut dyn FnMut(f64)) -> Result<Executed, String>;
 }
 
@@ -48,20 +49,21 @@ pub trait Backend: std::fmt::Debug + Sync {
 pub struct Task<'a> {
     /// The run.
     pub run: &'a Run,
-    /// Its expected number of data packets.
+    /// The run's expected number of data packets.
     pub packets: u64,
-    /// The custom congestion controls that it needs.
+    /// The custom congestion controls that the run needs.
     pub controls: &'a Controls,
-    /// Set when the user asks for an early end.
+    /// Requested when the user asks for an early end.
     pub stop: &'a Stop,
 }
 
 /// A part of a run that a back end does not support.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Its place in the scenario.
+    /// The place in the scenario, such as a link or a `[[flows]]` table, that has the unsupported
+    /// value.
     pub place: Place,
-    /// The key at that place, for the direction of the data.
+    /// The key of the unsupported value at that place, in the direction of the data.
     pub key: &'static str,
     /// The reason.
     pub reason: String,
@@ -82,7 +84,7 @@ impl Refusal {
 /// Returns an error that lists everything in a scenario that a back end does not support.
 ///
 /// # Errors
-/// If it refuses any point.
+/// If the back end does not support some point of the scenario.
 pub fn check_backend(scenario: &Scenario, on: &dyn Backend) -> Result<(), LabError> {
     if on.can_do_all() {
         return Ok(());
@@ -125,7 +127,7 @@ mod tests {
     use crate::batch::{Batch, BatchOptions, SummaryOf, default_out, run_batch};
     use crate::error::LabError;
     use crate::execute::Executed;
-    use crate::finish::finish_whole;
+    use crate::finish::finish_if_complete;
     use crate::picture_files::read_results;
     use crate::scratch::Scratch;
     use crate::stop::Stop;
@@ -262,10 +264,13 @@ mod tests {
         assert_eq!(run(&one, &TESTBED, &single).computed, 1);
         assert_eq!(run(&one, &TESTBED, &single).found, 1);
         let error = refused(&one, SIMULATOR, &single);
-        assert!(error.contains("holds another run") && error.contains("by testbed"), "{error}");
+        assert!(error.contains("contains another run") && error.contains("by testbed"), "{error}");
         assert_eq!(run(&sweep, &TESTBED, &many).computed, 2);
         let error = refused(&sweep, SIMULATOR, &many);
-        assert!(error.contains("holds another sweep") && error.contains("by testbed"), "{error}");
+        assert!(
+            error.contains("contains another sweep") && error.contains("by testbed"),
+            "{error}"
+        );
         let mut folders: Vec<String> = fs::read_dir(&many)
             .unwrap()
             .flatten()
@@ -274,15 +279,16 @@ mod tests {
             .collect();
         folders.sort();
         assert!(folders.iter().all(|folder| folder.ends_with("_testbed")), "{folders:?}");
-        assert_eq!(finish_whole(&sweep, &many, false).unwrap().complete, 2);
+        assert_eq!(finish_if_complete(&sweep, &many, false).unwrap().complete, 2);
         let mark = fs::read_to_string(many.join("sweep.json")).unwrap();
         let mark: BTreeMap<String, serde_json::Value> = serde_json::from_str(&mark).unwrap();
         assert_eq!((&mark["backend"], &mark["backend_version"]), (&"testbed".into(), &"1".into()));
         // The list of this program does not have this back end.
         let error = backend_of(&many).unwrap_err().to_string();
         assert!(
-            error
-                .ends_with("`testbed`, which this program does not have; expected a back end: sim"),
+            error.ends_with(
+                "`testbed`, which this program lacks; expected one of the back ends sim"
+            ),
             "{error}"
         );
     }
@@ -292,7 +298,7 @@ mod tests {
         let sweep = scenario("repeat = 2\n");
         let scratch = Scratch::new("door-version");
         let first = run(&sweep, &TESTBED, scratch.path()).records.into_vec().unwrap();
-        // Seeds without digests are not treated as the same run.
+        // Runs without digests cannot be identical, so the group has an interval.
         let document = read_results(scratch.path()).unwrap();
         let group = &document.groups.unwrap()[0];
         assert_eq!((group.identical_digests, &*group.backend), (None, "testbed"));
@@ -305,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_are_computed_anew_and_differ_leave_no_summary_that_contradicts_them() {
+    fn recomputed_runs_that_differ_leave_no_summary_that_contradicts_them() {
         let sweep = scenario("repeat = 3\n");
         let scratch = Scratch::new("door-anew");
         run(&sweep, &TESTBED, scratch.path());

@@ -1,7 +1,7 @@
 //! Executes all runs of a scenario on all cores and writes each into its folder.
 //!
-//! Runs are independent: each is simulated with its own memory and written into its own folder. The
-//! contents of the folders do not depend on the number of workers or on the order in which they
+//! Runs share no data: each is simulated in its own memory and written into its own folder. The
+//! contents of the folders do not depend on the number of workers or on the order in which runs
 //! finish.
 
 use std::cmp::Reverse;
@@ -28,8 +28,8 @@ use crate::picture_files::{picture_of_folder, pictures_are_there, write_pictures
 use crate::pool::{Pool, Progress, Worker};
 use crate::records::{Held, Records, folder_of, named_as_in};
 use crate::run_folder::{
-    Files, Found, Maker, RunKey, SCENARIO, begin_run, begin_sweep, forget_summary, is_marked, look,
-    look_for_sweep, maker_of, write_run,
+    Files, Found, Maker, RunKey, SCENARIO, begin_run, begin_sweep, examine, examine_sweep,
+    forget_summary, is_marked, maker_of, write_run,
 };
 use crate::stop::Stop;
 
@@ -40,24 +40,24 @@ pub struct BatchOptions {
     pub on: &'static dyn Backend,
     /// The folder of the batch; `None` writes nothing.
     pub out: Option<PathBuf>,
-    /// Whether to recompute complete runs and to overwrite other runs.
+    /// Whether to recompute complete runs, and to overwrite runs of other scenarios in the folder.
     pub force: bool,
-    /// Runs at a time.
+    /// The number of runs computed at the same time.
     pub jobs: usize,
-    /// Whether to draw pictures next to the data: one of a single run, or those of the sweep.
+    /// Whether to draw pictures next to the data, of a single run or of the sweep.
     pub pictures: bool,
-    /// The runs to make, by their numbers; all for `None`.
+    /// The numbers of the runs to compute; `None` for all.
     pub only: Option<BTreeSet<u64>>,
     /// Which runs the summary and pictures in the folder show.
     pub summary: SummaryOf,
-    /// Bytes of records that are held in memory. Further records are read from the runs' folders
+    /// The most bytes of records held in memory. Further records are read from the runs' folders
     /// when they are needed.
     pub held: u64,
     /// The custom congestion controls that the scenario declares. If it declares any, all runs are
-    /// computed on the caller's thread, one after the other. They are always recomputed, because a
-    /// folder does not identify the behaviour of such a control.
+    /// computed on the caller's thread, one after the other. Runs that use such a control are
+    /// always recomputed, because their folder does not identify its behaviour.
     pub controls: Controls,
-    /// Set when the user asks for an early end.
+    /// Requested when the user asks for an early end.
     pub stop: Stop,
 }
 
@@ -69,7 +69,8 @@ pub enum SummaryOf {
     /// All runs of the scenario. Other processes compute some of them, and each process that finds
     /// all of them complete writes the summary.
     Whole,
-    /// No runs: the summary is left to a later call of [`finish_whole`](crate::finish_whole).
+    /// No runs: the summary is left to a later call of
+    /// [`finish_if_complete`](crate::finish_if_complete).
     Later,
 }
 
@@ -80,17 +81,17 @@ pub struct Batch<'s> {
     pub records: Records<'s>,
     /// The folder of the batch.
     pub out: Option<PathBuf>,
-    /// Runs computed by this call.
+    /// The number of runs computed by this call.
     pub computed: u64,
-    /// How many of the computed runs had been begun by a process that was then killed.
+    /// How many of the computed runs another process had begun before it was killed.
     pub repeated: u64,
-    /// Runs that were found complete.
+    /// The number of runs that were found complete in the folder.
     pub found: u64,
     /// With [`SummaryOf::Whole`], how many runs of the scenario are complete in the folder.
     pub complete: Option<u64>,
-    /// Whether the user ended it early.
+    /// Whether the user ended the batch early.
     pub is_interrupted: bool,
-    /// The results of an interrupted single run up to that moment; its folder is marked as
+    /// The results of a single run up to its interruption. The run's folder is marked as
     /// incomplete.
     pub partial: Option<Box<RunSummary>>,
 }
@@ -107,11 +108,11 @@ pub fn default_out(scenario: &Scenario, on: &dyn Backend) -> PathBuf {
 /// The outcome of an attempt at a run.
 enum Attempt {
     Ended(Ended),
-    /// Another process is computing it.
+    /// Another process is computing the run.
     Elsewhere,
 }
 
-/// An attempt that is over, or a run whose files are still to be written.
+/// The state of an attempt after computing: over, or with files still to be written.
 enum Computed {
     Over(Attempt),
     ToWrite(Box<ToWrite>),
@@ -126,7 +127,7 @@ struct ToWrite {
 }
 
 impl Computed {
-    /// Writes the files, if there are any.
+    /// Writes the files, if any are still to be written.
     fn keep(self) -> Result<Attempt, LabError> {
         match self {
             Self::Over(attempt) => Ok(attempt),
@@ -151,11 +152,11 @@ struct Ended {
 enum How {
     WasThere,
     Computed,
-    /// Computed, after another process had begun it and was killed.
+    /// Computed, after another process had begun the run and was killed.
     Repeated,
 }
 
-/// Runs a scenario. The caller has checked the limits.
+/// Runs a scenario. The caller has checked with `check_limit` that the work is accepted.
 ///
 /// # Errors
 /// If a file cannot be written, or the folder holds something else.
@@ -176,7 +177,7 @@ pub fn run_batch<'s>(
         make_folder(out)?;
         if !is_single {
             let _lock = Lock::take(out)?;
-            match look_for_sweep(out, scenario, &maker) {
+            match examine_sweep(out, scenario, &maker) {
                 Found::Nothing => {}
                 _ if options.force => {}
                 found => return Err(refuse(out, found)),
@@ -198,21 +199,22 @@ pub fn run_batch<'s>(
         watch(Progress { done: 0, total: work.count() as u64, share: 0.0, outdated });
     }
     let Outcome { mut states, mut held, partial } = work.all_runs(watch)?;
-    // Held until the end: if two processes end at once, the summary of the second contains the runs
-    // of the first.
+    // The lock is held until the end. If two processes end at the same time, the second therefore
+    // sees the first one's runs and includes them in its summary.
     let _lock =
         options.out.as_ref().filter(|_| !is_single).map(|out| Lock::take(out)).transpose()?;
     for (place, state) in states.iter_mut().enumerate() {
         let number = work.number(place);
         match state {
-            // This process was interrupted, but another may have continued.
+            // This process was interrupted while another process was computing this run. The run
+            // may be complete by now.
             State::Elsewhere => {
                 if let Some(ended) = work.found_complete(number, work.folder(number).as_deref())? {
                     held.offer(number, ended.summary);
                     *state = State::Complete(ended.how);
                 }
             }
-            // The process was interrupted before it checked this run.
+            // This process was interrupted before it examined this run.
             State::Open if !is_single && work.is_there(number) => {
                 *state = State::Complete(How::WasThere);
             }
@@ -241,8 +243,8 @@ pub fn run_batch<'s>(
     Ok(Batch { records, out, computed, repeated, found, complete, is_interrupted, partial })
 }
 
-/// Returns an error if the caller does not provide the declared custom congestion controls, or if a
-/// folder cannot distinguish them from others.
+/// Returns an error if the caller does not provide the declared custom congestion controls, or if
+/// results go to a folder and a control's program has no hash to identify it there.
 fn check_controls(scenario: &Scenario, options: &BatchOptions) -> Result<(), LabError> {
     for outside in scenario.outside() {
         if options.controls.get(&outside.name).is_none() {
@@ -250,7 +252,7 @@ fn check_controls(scenario: &Scenario, options: &BatchOptions) -> Result<(), Lab
         }
         if options.out.is_some() && outside.sha256.is_none() {
             return Err(LabError::Usage(format!(
-                "{}: `controls.{}`: expected a `sha256` of its program for results in a folder, found none: the text of {} cannot be had",
+                "{}: `controls.{}`: results in a folder need a `sha256` of its program, but the text of {} is unavailable",
                 scenario.name(),
                 outside.name,
                 outside.source
@@ -261,7 +263,7 @@ fn check_controls(scenario: &Scenario, options: &BatchOptions) -> Result<(), Lab
 }
 
 /// Returns the runs of part `number` of `parts`, counted from 1. The runs are dealt to the parts in
-/// turn, the heaviest first, so that all parts take about as long.
+/// turn, the heaviest first, so that all parts take about the same time.
 #[must_use]
 pub fn part_of(scenario: &Scenario, number: u64, parts: u64) -> BTreeSet<u64> {
     let dealt = heaviest_first(scenario);
@@ -269,8 +271,8 @@ pub fn part_of(scenario: &Scenario, number: u64, parts: u64) -> BTreeSet<u64> {
     mine.map(|(_, (run, _))| *run).collect()
 }
 
-/// Returns the numbers of all runs with their expected data packets, the largest first. A run
-/// without data packets has a weight above 0, too.
+/// Returns the numbers of all runs with their weights in data packets, the heaviest first. Each
+/// weight includes the cost of setting up the run, so it is above 0 even without data packets.
 #[must_use]
 pub fn heaviest_first(scenario: &Scenario) -> Vec<(u64, u64)> {
     let weights = Weights::of(scenario, 0..scenario.points());
@@ -286,8 +288,9 @@ const PACKETS_OF_SET_UP: u64 = 10_000;
 /// Approximate events per data packet on a dumbbell.
 const EVENTS_OF_A_PACKET: u64 = 3;
 
-/// The expected data packets of each run, or the number of data packets with as many events, if
-/// that is larger. All seeds of a point have the same weight.
+/// The estimated work of each run, in data packets: its expected data packets, or its expected
+/// events divided by [`EVENTS_OF_A_PACKET`] if that is larger. All seeds of a point have the same
+/// estimate.
 struct Weights {
     /// By point.
     packets: Vec<u64>,
@@ -319,7 +322,7 @@ impl Weights {
 struct Work<'a, 's> {
     scenario: &'s Scenario,
     options: &'a BatchOptions,
-    /// Their numbers in the scenario; all for `None`.
+    /// The runs' numbers in the scenario; `None` for all runs.
     numbers: Option<Vec<u64>>,
     weights: Weights,
     maker: &'a Maker,
@@ -329,14 +332,14 @@ struct Work<'a, 's> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Open,
-    /// Another process was computing it.
+    /// Another process was computing the run.
     Elsewhere,
     Complete(How),
 }
 
 /// The outcome of the work.
 struct Outcome {
-    /// The states by place in the batch.
+    /// The runs' states, by place in the batch.
     states: Vec<State>,
     held: Held,
     /// The results of a single run that was interrupted.
@@ -491,7 +494,7 @@ impl<'a, 's> Work<'a, 's> {
             None => None,
         };
         let was_begun = lock.as_ref().is_some_and(|lock| lock.was_left);
-        // Before the lock was free, another process may have completed it.
+        // Another process may have completed the run before this process took the lock.
         if let Some(ended) = self.found_complete(number, folder.as_deref())? {
             return Ok(Computed::Over(Attempt::Ended(ended)));
         }
@@ -510,7 +513,7 @@ impl<'a, 's> Work<'a, 's> {
                 write_pictures(folder, &[picture_of(&run, &executed.result)])?;
             }
         }
-        // A run of a sweep is written by another thread.
+        // The pool writes a run of a sweep on another thread, because writing waits for the disk.
         let to_write = folder.as_ref().filter(|_| !is_single).zip(lock);
         let files = to_write.as_ref().filter(|_| is_complete).map(|_| Files::of(&toml, &executed));
         let how = if was_begun { How::Repeated } else { How::Computed };
@@ -521,7 +524,8 @@ impl<'a, 's> Work<'a, 's> {
                 Ok(Computed::ToWrite(Box::new(ToWrite { folder, lock, files, ended })))
             }
             (Some((folder, lock)), None) => {
-                // An interrupted run of a sweep has written nothing.
+                // An interrupted run of a sweep has written nothing, so its folder is empty and is
+                // removed.
                 drop(lock);
                 let _ = fs::remove_dir(folder);
                 Ok(Computed::Over(Attempt::Ended(ended)))
@@ -533,7 +537,7 @@ impl<'a, 's> Work<'a, 's> {
     /// Returns a run that is already in its folder, unless it must be recomputed.
     ///
     /// # Errors
-    /// If the folder contains something else.
+    /// If the folder contains another run or files that no run wrote.
     fn found_complete(
         &self,
         number: u64,
@@ -541,7 +545,7 @@ impl<'a, 's> Work<'a, 's> {
     ) -> Result<Option<Ended>, LabError> {
         let Self { scenario, options, .. } = self;
         let Some(folder) = folder.filter(|_| !options.force) else { return Ok(None) };
-        match look(folder, &RunKey::of(scenario, number, &self.maker.backend), self.maker) {
+        match examine(folder, &RunKey::of(scenario, number, &self.maker.backend), self.maker) {
             Found::Complete(_) if self.has_outside(number) => Ok(None),
             Found::Complete(summary) => {
                 Lock::clear(folder)?;
@@ -556,8 +560,8 @@ impl<'a, 's> Work<'a, 's> {
         }
     }
 
-    /// Whether a run's folder says that it is complete, and made by this version; nothing about its
-    /// files is checked.
+    /// Whether the mark in a run's folder says that the run is complete and that this version and
+    /// commit made it. The run's files are not checked.
     fn is_there(&self, number: u64) -> bool {
         let Some(folder) = self.folder(number) else { return false };
         let key = RunKey::of(self.scenario, number, &self.maker.backend);
@@ -583,8 +587,8 @@ pub fn save_run(
     force: bool,
 ) -> Result<(), LabError> {
     let summary = &run.result.summary;
-    let found = match look(folder, &RunKey::of_record(summary), &Maker::of_record(summary)) {
-        // A scenario file that a user wrote.
+    let found = match examine(folder, &RunKey::of_record(summary), &Maker::of_record(summary)) {
+        // The folder contains a scenario file that a user wrote.
         Found::Nothing if folder.join(SCENARIO).exists() && !is_marked(folder) => Found::Foreign,
         found => found,
     };
@@ -606,16 +610,16 @@ fn refuse(folder: &Path, found: Found) -> LabError {
         Found::Other(other) => {
             let hash = other.scenario_hash.get(..12).unwrap_or(&other.scenario_hash);
             format!(
-                "{folder} holds another run (hash {hash}, seed {}{}); use --force to write over it, or another --out",
+                "{folder} contains another run (hash {hash}, seed {}{}); overwrite it with --force, or choose another --out",
                 other.seed,
                 by(&other.backend)
             )
         }
         Found::Sweep => {
-            format!("{folder} holds a sweep; use --force to write over it, or another --out")
+            format!("{folder} contains a sweep; overwrite it with --force, or choose another --out")
         }
         Found::OtherSweep { scenario, runs, backend } => format!(
-            "{folder} holds another sweep (`{scenario}`, {runs} runs{}); use --force to write over it, or another --out",
+            "{folder} contains another sweep (`{scenario}`, {runs} runs{}); overwrite it with --force, or choose another --out",
             by(&backend)
         ),
         _ => format!(

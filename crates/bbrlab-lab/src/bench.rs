@@ -2,9 +2,9 @@
 //! programs computed the same results.
 //!
 //! The cases (a) to (d) use `bbr1`, a buffer of 4 BDP and delayed ACKs as in Linux. Every packet is
-//! paced on its own (`tso = "off"`), there is no access rate, and starts are spread evenly over one
-//! RTT. The digest is on and series are off. The forward delay is behind the bottleneck, so that a
-//! sent packet reaches the link at once.
+//! paced separately (`tso = "off"`), access links have no rate limit, and the flows' starts are
+//! spread evenly over one RTT. The digest is on and series are off. The forward delay is behind the
+//! bottleneck, so that a sent packet reaches the bottleneck at once.
 //!
 //! Each variant changes one of these conditions: a buffer of 1 BDP with its losses, the default
 //! `tso`, another congestion control, or the path through the network.
@@ -27,17 +27,17 @@ use crate::stop::Stop;
 
 /// The path of the packets through the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum PacketPath {
     /// One drop-tail link of constant rate, whose departures are computed on arrival.
     Plain,
     /// The same link with an event for each departure, as queue disciplines need it. The discipline
-    /// is a `CoDel` that never acts, so each packet has the same fate as with `Plain`.
+    /// is a `CoDel` that never drops, so each packet is treated as with `Plain`.
     Departures,
-    /// `CoDel` at work.
+    /// The bottleneck's queue discipline is `CoDel`.
     Codel,
-    /// `FQ-CoDel` at work.
+    /// The bottleneck's queue discipline is `FQ-CoDel`.
     FqCodel,
-    /// Each packet waits for up to 0.1 ms behind the queue; none overtakes another.
+    /// Each packet is delayed by up to 0.1 ms after the queue; no packet overtakes another.
     Jitter,
     /// One packet in a hundred overtakes the packets of the last 1 ms.
     Reorder,
@@ -51,8 +51,8 @@ enum Way {
     Trace,
 }
 
-impl Way {
-    fn words(self) -> &'static str {
+impl PacketPath {
+    fn describe(self) -> &'static str {
         match self {
             Self::Plain => "",
             Self::Departures => ", departures as events",
@@ -70,14 +70,15 @@ impl Way {
 /// A case of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BenchCase {
-    /// Its name.
+    /// The case's name.
     pub name: &'static str,
     /// Simulated time.
     pub duration_ms: u32,
-    /// Simulated time of the shorter of two runs. The other is twice as long. The cost of a packet
-    /// is computed from their difference, so that set-up and start-up cancel.
+    /// Simulated time of the shorter of two runs. The other run is twice as long. The cost per
+    /// packet is computed from the difference between the two runs, so that set-up and start-up
+    /// cancel.
     pub counted_ms: u32,
-    /// Whether it is run when no case is named.
+    /// Whether the case is run when the user names no case.
     pub is_default: bool,
     flows: u32,
     rate: Cow<'static, str>,
@@ -85,10 +86,11 @@ pub struct BenchCase {
     buffer: &'static str,
     tso: &'static str,
     cc: &'static str,
-    way: Way,
+    path: PacketPath,
     /// Further lines of `[stack]`.
     sockets: &'static str,
-    /// The series of flows and queues that are kept.
+    /// How often the series of flows and queues are sampled: an interval, `ack`, or `off` for no
+    /// series.
     sample: Cow<'static, str>,
 }
 
@@ -101,34 +103,36 @@ pub struct BenchResult {
     pub sim_s: f64,
     /// Data packets that left the bottleneck.
     pub data_packets: u64,
-    /// Events.
+    /// Simulator events.
     pub events: u64,
-    /// CPU seconds of the thread that ran it, set-up included.
+    /// CPU seconds of the thread that ran the case, set-up included.
     pub cpu_s: f64,
-    /// CPU seconds of all processes that ran it, the fastest first. Empty if there was one.
+    /// CPU seconds of each process that ran the case, the fastest first. Empty if only one process
+    /// ran it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu_s_of_all: Vec<f64>,
     /// Data packets per CPU second, the measure of speed.
     pub data_packets_per_cpu_s: f64,
-    /// Counted by callgrind over the difference of two lengths; null if they were not counted.
+    /// Instructions per data packet, from the difference between callgrind's counts for two
+    /// simulated lengths; null if they were not counted.
     pub instructions_per_packet: Option<f64>,
-    /// Misses of a modelled first-level data cache of 48 KiB, by cachegrind; null where they were
-    /// not counted.
+    /// Misses per data packet of a first-level data cache of 48 KiB, which cachegrind models; null
+    /// if they were not counted.
     #[serde(default)]
     pub l1_misses_per_packet: Option<f64>,
-    /// Misses of a modelled second-level cache of 2 MiB, by cachegrind; null where they were not
-    /// counted.
+    /// Misses per data packet of a second-level cache of 2 MiB, which cachegrind models; null if
+    /// they were not counted.
     #[serde(default)]
     pub l2_misses_per_packet: Option<f64>,
-    /// Simulated seconds of the two lengths whose difference `cargo xtask bench` counts.
+    /// The two simulated lengths, in seconds, that `cargo xtask bench` runs for the counts.
     #[serde(default)]
     pub counted_s: Option<[f64; 2]>,
-    /// The results of ns-3 on the same dumbbell; null if it was not run.
+    /// Data packets per CPU second of ns-3 on the same dumbbell; null if ns-3 was not run.
     #[serde(default)]
     pub ns3_data_packets_per_cpu_s: Option<f64>,
     /// Peak memory of the process.
     pub peak_rss_bytes: Option<u64>,
-    /// Hash over what happened to every packet.
+    /// Hash over the events of every packet.
     pub digest: String,
 }
 
@@ -143,7 +147,7 @@ const A: BenchCase = BenchCase {
     buffer: "4bdp",
     tso: "off",
     cc: "bbr1",
-    way: Way::Plain,
+    path: PacketPath::Plain,
     sockets: "",
     sample: Cow::Borrowed("off"),
 };
@@ -212,16 +216,17 @@ pub const BENCH_CASES: &[BenchCase] = &[
     BenchCase { name: "a-cubic", cc: "cubic", ..A },
     BenchCase { name: "b-cubic", cc: "cubic", ..B },
     BenchCase { name: "c-cubic", cc: "cubic", ..C },
-    BenchCase { name: "a-codel", way: Way::Codel, ..A },
-    BenchCase { name: "a-fq-codel", way: Way::FqCodel, ..A },
-    BenchCase { name: "b-departures", way: Way::Departures, ..B },
-    BenchCase { name: "b-jitter", way: Way::Jitter, ..B },
-    BenchCase { name: "b-reorder", way: Way::Reorder, ..B },
-    BenchCase { name: "b-two-links", way: Way::TwoLinks, ..B },
-    BenchCase { name: "b-access", way: Way::AccessLinks, ..B },
-    BenchCase { name: "b-trace", way: Way::Trace, ..B },
-    // For `cargo xtask growth`: one flow that neither its sockets nor the queue limit at any rate.
-    // At the lowest rates 4 BDP are three packets, so that every probe would lose some.
+    BenchCase { name: "a-codel", path: PacketPath::Codel, ..A },
+    BenchCase { name: "a-fq-codel", path: PacketPath::FqCodel, ..A },
+    BenchCase { name: "b-departures", path: PacketPath::Departures, ..B },
+    BenchCase { name: "b-jitter", path: PacketPath::Jitter, ..B },
+    BenchCase { name: "b-reorder", path: PacketPath::Reorder, ..B },
+    BenchCase { name: "b-two-links", path: PacketPath::TwoLinks, ..B },
+    BenchCase { name: "b-access", path: PacketPath::AccessLinks, ..B },
+    BenchCase { name: "b-trace", path: PacketPath::Trace, ..B },
+    // For `cargo xtask growth`: one flow that neither socket buffers nor the queue limit at any
+    // rate. The queue is not 4 BDP, because at the lowest rates 4 BDP are three packets and every
+    // bandwidth probe would lose packets.
     BenchCase {
         name: "wide",
         is_default: false,
@@ -232,7 +237,7 @@ pub const BENCH_CASES: &[BenchCase] = &[
     },
 ];
 
-/// Returns the case of that name.
+/// Returns the case of this name.
 ///
 /// # Errors
 /// If there is none.
@@ -241,7 +246,7 @@ pub fn bench_case(name: &str) -> Result<&'static BenchCase, LabError> {
         let names: Vec<&str> = BENCH_CASES.iter().map(|case| case.name).collect();
         let meant = nearest(name, names.iter().copied());
         let meant = meant.map(|meant| format!(" (did you mean `{meant}`?)")).unwrap_or_default();
-        LabError::Usage(format!("`{name}`: no such case{meant}; there are {}", names.join(", ")))
+        LabError::Usage(format!("`{name}`: unknown case{meant}; known are {}", names.join(", ")))
     })
 }
 
@@ -256,8 +261,8 @@ impl BenchCase {
         }
     }
 
-    /// Returns the case with series of flows and queues, sampled every `10ms` for example, or with
-    /// `ack` once per ACK. With `None` there are no series.
+    /// Returns the case with series of flows and queues. `sample` is an interval such as `10ms`, or
+    /// `ack` for a sample per ACK. `None` keeps the value of the case.
     #[must_use]
     pub fn with_series(&self, sample: Option<String>) -> Self {
         Self { sample: sample.map_or_else(|| self.sample.clone(), Cow::Owned), ..self.clone() }
@@ -266,10 +271,10 @@ impl BenchCase {
     /// Describes the case.
     #[must_use]
     pub fn title(&self) -> String {
-        let Self { flows, rate, rtt_ms, buffer, tso, cc, way, .. } = self;
-        let way = way.words();
+        let Self { flows, rate, rtt_ms, buffer, tso, cc, path, .. } = self;
+        let path = path.describe();
         format!(
-            "{cc}, flows: {flows}, rate {rate}, RTT {rtt_ms}ms, buffer {buffer}, tso {tso}{way}"
+            "{cc}, flows: {flows}, rate {rate}, RTT {rtt_ms}ms, buffer {buffer}, tso {tso}{path}"
         )
     }
 
@@ -277,8 +282,8 @@ impl BenchCase {
     /// if there is one.
     ///
     /// # Errors
-    /// If the simulator rejects the case, or a file cannot be written; a test shows that it accepts
-    /// all of them.
+    /// If a file cannot be written, or the simulator rejects the case. A test checks that the
+    /// simulator accepts every case.
     ///
     /// # Panics
     /// If the simulator has not counted packets and events, which is a bug.
@@ -286,7 +291,7 @@ impl BenchCase {
     pub fn run(&self, duration_ms: u32, out: Option<&Path>) -> Result<BenchResult, LabError> {
         let scenario = self.scenario(duration_ms)?;
         let packets = Estimate::of_run(&scenario, 0).data_packets;
-        let run = self.on_its_way(scenario.run(0));
+        let run = self.with_departure_events(scenario.run(0));
         let executed = execute(&run, packets, &Controls::none(), &Stop::new(), |_| {});
         let executed = executed.map_err(LabError::Failed)?;
         if let Some(out) = out {
@@ -313,28 +318,34 @@ impl BenchCase {
     }
 
     fn scenario(&self, duration_ms: u32) -> Result<Scenario, LabError> {
-        let Self { name, flows, rate, rtt_ms, buffer, tso, cc, way, sockets, sample, .. } = self;
+        let Self { name, flows, rate, rtt_ms, buffer, tso, cc, path, sockets, sample, .. } = self;
         let rtt_ns = u64::from(*rtt_ms) * 1_000_000;
         let (one_way_ns, start_step_ns) = (rtt_ns / 2, rtt_ns / u64::from(*flows).max(1));
-        let rate = match way {
-            Way::Trace => {
+        let rate = match path {
+            PacketPath::Trace => {
                 format!("{{ trace = \"made\", opportunities_ms = {:?} }}", opportunities_ms())
             }
             _ => format!("\"{rate}\""),
         };
-        let (of_link, links) = match way {
-            Way::Codel => ("queue = \"codel\"\n", String::new()),
-            Way::FqCodel => ("queue = \"fq_codel\"\n", String::new()),
-            Way::Jitter => ("jitter = \"100us\"\n", String::new()),
-            Way::Reorder => ("reorder = { ratio = 0.01, by = \"1ms\" }\n", String::new()),
-            Way::TwoLinks => (
+        let (of_link, links) = match path {
+            PacketPath::Codel => ("queue = \"codel\"\n", String::new()),
+            PacketPath::FqCodel => ("queue = \"fq_codel\"\n", String::new()),
+            PacketPath::Jitter => ("jitter = \"100us\"\n", String::new()),
+            PacketPath::Reorder => ("reorder = { ratio = 0.01, by = \"1ms\" }\n", String::new()),
+            PacketPath::TwoLinks => (
                 "",
                 format!("[[links]]\nname = \"second\"\nrate = {rate}\nbuffer = \"{buffer}\"\n"),
             ),
-            Way::AccessLinks => ("", format!("[access]\nrate = {rate}\nbuffer = \"1000pkt\"\n")),
-            Way::Plain | Way::Departures | Way::Trace => ("", String::new()),
+            PacketPath::AccessLinks => {
+                ("", format!("[access]\nrate = {rate}\nbuffer = \"1000pkt\"\n"))
+            }
+            PacketPath::Plain | PacketPath::Departures | PacketPath::Trace => ("", String::new()),
         };
-        let path = if *way == Way::TwoLinks { "path = [\"bottleneck\", \"second\"]\n" } else { "" };
+        let path = if *path == PacketPath::TwoLinks {
+            "path = [\"bottleneck\", \"second\"]\n"
+        } else {
+            ""
+        };
         let text = format!(
             "duration = \"{duration_ms}ms\"\nsample = \"{sample}\"\n\
              [stack]\ntso = \"{tso}\"\n{sockets}\
@@ -344,9 +355,10 @@ impl BenchCase {
         Ok(Scenario::parse(&format!("bench.{name}"), "bench", &text, None, &[])?)
     }
 
-    /// Returns the run with the settings that a scenario cannot express.
-    fn on_its_way(&self, mut run: Run) -> Run {
-        if self.way == Way::Departures {
+    /// Returns the run with the queue discipline that makes the bottleneck work with departure
+    /// events, for [`PacketPath::Departures`]. A scenario cannot express the discipline's values.
+    fn with_departure_events(&self, mut run: Run) -> Run {
+        if self.path == PacketPath::Departures {
             let never = Span::from_millis(1_000_000);
             let law = CodelParams { target: never, interval: never, ..CodelParams::DEFAULT };
             let queue = Queue::Codel(law);
@@ -386,7 +398,8 @@ mod tests {
         let with_series = case.with_series(Some("10ms".to_owned()));
         let kept = with_series.run(50, Some(scratch.path())).unwrap();
         assert_eq!(kept.digest, case.run(50, None).unwrap().digest);
-        // 16 flows at 0, 10, 20, 30, 40 and 50 ms, of which one had started at 0.
+        // Samples are taken at 0, 10, 20, 30, 40 and 50 ms. At 0 ms only one of the 16 flows has
+        // started.
         assert_eq!(read_series(scratch.path()).unwrap().len(), 1 + 5 * 16);
     }
 
@@ -400,9 +413,9 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_case_is_told_the_names() {
+    fn the_error_for_an_unknown_case_lists_the_names() {
         let told = bench_case("e").unwrap_err().to_string();
-        assert!(told.starts_with("`e`: no such case; there are a, b, c, d"), "{told}");
+        assert!(told.starts_with("`e`: unknown case; known are a, b, c, d"), "{told}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How fast this machine simulates, measured in a few milliseconds.
+//! The simulator's speed on this machine, measured in a few milliseconds.
 
 use std::sync::OnceLock;
 
@@ -8,11 +8,11 @@ use crate::error::LabError;
 /// Simulated milliseconds of a measurement: some 15,000 events, which take 3 to 10 ms.
 const SIMULATED_MS: u32 = 1200;
 
-/// The number of measurements. The fastest counts, because the first one has cold caches and others
-/// may be disturbed.
+/// The number of measurements. Only the fastest is used, because the first has cold caches and
+/// other processes may slow the others.
 const MEASUREMENTS: usize = 3;
 
-/// Returns the CPU seconds per event of a run of one flow; measured once.
+/// Returns the CPU seconds per event of a run of one flow, measured at the first call.
 ///
 /// # Errors
 /// If the simulator rejects the measured case, which is a bug.

@@ -11,7 +11,7 @@ use bbrlab_scenario::read_span;
 use bbrlab_units::Span;
 
 use crate::error::LabError;
-use crate::named::{Kind, KnownElsewhere, Results, folders_in, results_in};
+use crate::named::{Kind, OtherMeaning, Results, folders_in, results_in};
 use crate::overlaid::{OverlayChoice, plot_two};
 use crate::picture_files::{
     Format, document_of_sweep, plot, read_columns, read_delays, read_document, read_run_files,
@@ -87,7 +87,7 @@ pub fn plot_as(
     folder: &Path,
     out: Option<&Path>,
     choice: &PlotChoice,
-    known: KnownElsewhere,
+    known: OtherMeaning,
 ) -> Result<Vec<PathBuf>, LabError> {
     if *choice == PlotChoice::default() {
         return plot(folder, out);
@@ -97,7 +97,7 @@ pub fn plot_as(
     for results in results_in(folder)? {
         let mut pictures = chosen.pictures(&results).map_err(|reason| match reason {
             Reason::Choice(reason) => {
-                let elsewhere = known_elsewhere(&reason, known).unwrap_or_default();
+                let elsewhere = other_meaning(&reason, known).unwrap_or_default();
                 LabError::Usage(format!("{}: {reason}{elsewhere}", results.path.display()))
             }
             Reason::Lab(error) => error,
@@ -109,13 +109,16 @@ pub fn plot_as(
         files.extend(write_formats(&target, &pictures, &chosen.formats)?);
     }
     if files.is_empty() {
-        return Err(LabError::Usage(format!("{}: nothing is swept here", folder.display())));
+        return Err(LabError::Usage(format!(
+            "{}: this sweep has no swept key, so there is nothing to plot",
+            folder.display()
+        )));
     }
     Ok(files)
 }
 
 /// Returns what else has the name of an unknown metric, if that is the reason.
-fn known_elsewhere(reason: &str, known: KnownElsewhere) -> Option<String> {
+fn other_meaning(reason: &str, known: OtherMeaning) -> Option<String> {
     let name = reason.strip_prefix("unknown metric `")?.split('`').next()?;
     Some(format!("; {}", known(name)?))
 }
@@ -132,12 +135,12 @@ pub fn plot_overlay(
 ) -> Result<Vec<PathBuf>, LabError> {
     let [below, above] = folders else {
         return Err(LabError::Usage(format!(
-            "--overlay: expected the folders of two runs, found {}",
+            "--overlay: expected the folders of two runs, found {} folders",
             folders.len()
         )));
     };
     if choice.of_sweeps() || !choice.cdf.is_empty() || choice.by.is_some() {
-        let reason = "--overlay draws two runs over time; --metric, --against, --x, --by and --cdf are for other pictures";
+        let reason = "--overlay draws two runs over time and cannot be combined with --metric, --against, --x, --by or --cdf";
         return Err(LabError::Usage(reason.to_owned()));
     }
     let Chosen { run, formats, .. } = Chosen::new(choice)?;
@@ -215,14 +218,14 @@ impl<'a> Chosen<'a> {
         }
         match results.kind {
             Kind::Run if self.choice.of_sweeps() => {
-                Err("this is a single run, and --metric, --against, --x and --by are for sweeps".to_owned().into())
+                Err("this is a single run; --metric, --against, --x and --by need a sweep".to_owned().into())
             }
             Kind::Run => {
                 let files = read_run_files(&results.path)?;
                 Ok(vec![chosen_run_picture(&files.input(), &self.run)?])
             }
             Kind::Sweep if self.choice.of_runs() => Err(
-                "this is a sweep, and --panels, --from and --to are for single runs: name the folder of one"
+                "this is a sweep; --panels, --from and --to need a single run: name the folder of one"
                     .to_owned()
                     .into(),
             ),
@@ -237,7 +240,7 @@ impl<'a> Chosen<'a> {
     fn distribution(&self, results: &Results, of: Distribution) -> Result<Picture, Reason> {
         if of != Distribution::Fct && (self.run.from_s.is_some() || self.run.to_s.is_some()) {
             return Err(format!(
-                "--cdf {} is of whole runs, as the percentiles in tables are; --from and --to go with --cdf fct",
+                "--cdf {} shows whole runs, like the percentiles in tables; only --cdf fct allows --from and --to",
                 of.name()
             )
             .into());
@@ -254,7 +257,7 @@ impl<'a> Chosen<'a> {
             Distribution::Queue => {
                 format!(
                     "queue delay at {}, ms",
-                    link.ok_or("no flows share a link here".to_owned())?
+                    link.ok_or("this run has no link that several flows share".to_owned())?
                 )
             }
         };
@@ -268,7 +271,7 @@ impl<'a> Chosen<'a> {
             let of_run = of_run.ok_or_else(|| {
                 let shown = results.path.display();
                 LabError::Usage(format!(
-                    "{} has no {DELAYS_PARQUET}, which earlier versions did not write; `bbrlab run {shown}` writes it",
+                    "{} has no {DELAYS_PARQUET}, because an earlier version wrote the run; `bbrlab run {shown}` adds it",
                     folder.display()
                 ))
             })?;
@@ -299,8 +302,8 @@ impl<'a> Chosen<'a> {
         summary: &RunSummary,
     ) -> Result<Option<Vec<CdfSample>>, Reason> {
         if !folder.join(TRANSFERS_PARQUET).exists() {
-            let reason = "no transfers here: completion times need flows with an end: \
-                          `bytes`, `train`, `requests`, `video` or `arrivals`";
+            let reason = "no transfers here: completion times need flows with `bytes`, `train`, \
+                          `requests`, `video` or `arrivals`";
             return Err(reason.to_owned().into());
         }
         let transfers =
@@ -331,7 +334,7 @@ impl<'a> Chosen<'a> {
 fn runs_with_folders(results: &Results) -> Result<Vec<(PathBuf, RunSummary)>, LabError> {
     let of_run = |folder: PathBuf| {
         let run = read_document(&folder)?.runs.into_iter().next();
-        let run = run.ok_or_else(|| damaged(&folder.join(SUMMARY_JSON), "no run in it"))?;
+        let run = run.ok_or_else(|| damaged(&folder.join(SUMMARY_JSON), "it contains no run"))?;
         Ok::<_, LabError>((folder, run))
     };
     if results.kind == Kind::Run {
@@ -352,7 +355,7 @@ fn runs_with_folders(results: &Results) -> Result<Vec<(PathBuf, RunSummary)>, La
     if found.len() < order.len() {
         let shown = results.path.display();
         return Err(LabError::Usage(format!(
-            "{shown}: the folders of {} of its {} runs are missing; bbrlab run {shown} computes them again",
+            "{shown}: the folders of {} of its {} runs are missing; `bbrlab run {shown}` computes them again",
             order.len() - found.len(),
             order.len()
         )));
@@ -449,7 +452,7 @@ fn size(text: &str) -> Result<Shape, String> {
     };
     let factor = if mm == 0.0 { 1.0 } else { mm };
     if [width, height].iter().any(|side| !(least..=most).contains(&(side * factor))) {
-        return Err(format!("--size: expected sides of {what}, found `{text}`"));
+        return Err(format!("--size: expected width and height of {what}, found `{text}`"));
     }
     Ok(if mm == 0.0 { Shape::pixels(width, height) } else { Shape::paper(width * mm, height * mm) })
 }

@@ -15,7 +15,7 @@ pub enum LabError {
     Usage(String),
     /// The run, a write or a check failed.
     Failed(String),
-    /// The user interrupted it; the text says what is kept.
+    /// The user interrupted the command; the text says which results are kept.
     Interrupted(String),
 }
 

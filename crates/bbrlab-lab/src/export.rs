@@ -31,7 +31,7 @@ pub fn export_csv(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, Lab
         }
     }
     if written.is_empty() {
-        return Err(LabError::Usage(format!("{}: no Parquet file in it", folder.display())));
+        return Err(LabError::Usage(format!("{}: found no Parquet file", folder.display())));
     }
     Ok(written)
 }

@@ -14,15 +14,15 @@ use crate::lock::Lock;
 use crate::picture_files::write_missing_pictures;
 use crate::records::{Held, RECORDS_HELD, Records, folder_of, named_as_in};
 use crate::run_folder::{
-    Found, Maker, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, complete_key, look, read_sweep,
+    Found, Maker, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, complete_key, examine, read_sweep,
 };
 
 /// The progress of a whole sweep.
 #[derive(Debug)]
-pub struct Whole<'s> {
-    /// How many of its runs are complete in its folder.
+pub struct SweepStatus<'s> {
+    /// The number of the sweep's runs that are complete in its folder.
     pub complete: u64,
-    /// Their records, if all are.
+    /// The records of all runs; empty if not all runs are complete.
     pub records: Records<'s>,
 }
 
@@ -30,23 +30,23 @@ pub struct Whole<'s> {
 ///
 /// # Errors
 /// If a file cannot be written.
-pub fn finish_whole<'s>(
+pub fn finish_if_complete<'s>(
     scenario: &'s Scenario,
     out: &Path,
     pictures: bool,
-) -> Result<Whole<'s>, LabError> {
+) -> Result<SweepStatus<'s>, LabError> {
     let _lock = Lock::take(out)?;
     let maker = read_sweep(out).map_or_else(|| Maker::with(SIMULATOR), |sweep| sweep.maker);
     finish(scenario, &maker, out, pictures)
 }
 
-/// Like [`finish_whole`], for a caller that holds the folder's lock.
+/// Like [`finish_if_complete`], for a caller that holds the folder's lock.
 pub(crate) fn finish<'s>(
     scenario: &'s Scenario,
     maker: &Maker,
     out: &Path,
     pictures: bool,
-) -> Result<Whole<'s>, LabError> {
+) -> Result<SweepStatus<'s>, LabError> {
     let folder = |number| folder_of(out, scenario, number, &maker.backend);
     let key = |number| RunKey::of(scenario, number, &maker.backend);
     let is_there = |number: &u64| complete_key(&folder(*number)) == Some(key(*number));
@@ -54,22 +54,22 @@ pub(crate) fn finish<'s>(
         |numbers, held| Records::new(scenario, maker, Some(out.to_path_buf()), numbers, held);
     let there = (0..scenario.runs()).filter(is_there).count() as u64;
     if there < scenario.runs() {
-        return Ok(Whole { complete: there, records: records_of(0..0, Held::new(0)) });
+        return Ok(SweepStatus { complete: there, records: records_of(0..0, Held::new(0)) });
     }
-    // Check the files of the runs as well.
+    // Every run is marked as complete. Check the runs' files against the hashes in the marks.
     let (mut complete, mut held) = (0, Held::new(RECORDS_HELD));
     for number in 0..scenario.runs() {
-        if let Found::Complete(found) = look(&folder(number), &key(number), maker) {
+        if let Found::Complete(found) = examine(&folder(number), &key(number), maker) {
             held.offer(number, Box::new(named_as_in(scenario, number, *found)));
             complete += 1;
         }
     }
     if complete < scenario.runs() {
-        return Ok(Whole { complete, records: records_of(0..0, held) });
+        return Ok(SweepStatus { complete, records: records_of(0..0, held) });
     }
     let records = records_of(0..complete, held);
     write_sweep(scenario, &records, out, pictures)?;
-    Ok(Whole { complete, records })
+    Ok(SweepStatus { complete, records })
 }
 
 /// Writes the summary of all runs of a sweep, and its pictures.

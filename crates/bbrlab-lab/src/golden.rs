@@ -13,9 +13,9 @@ use crate::stop::Stop;
 /// The outcome of replaying some folders.
 #[derive(Clone, Debug)]
 pub struct Golden {
-    /// The results of all that could be replayed.
+    /// The results of all traces that could be replayed.
     pub report: Report,
-    /// Files that are damaged or missing, in the manifest's order.
+    /// Errors for traces that are damaged or missing, in the manifest's order.
     pub damaged: Vec<GoldenError>,
 }
 

@@ -79,13 +79,14 @@ pub use chosen_pictures::{PlotChoice, plot_as, plot_overlay};
 pub use error::{LabError, plain};
 pub use execute::{Executed, execute};
 pub use export::export_csv;
-pub use finish::{Whole, finish_whole};
+pub use finish::{SweepStatus, finish_if_complete};
 pub use golden::{Golden, validate_golden};
 pub use limit::check_limit;
 pub use machine::{processor, processors};
 pub use merge::{Merged, merge};
 pub use named::{
-    KnownElsewhere, Named, builtin_text, open_named, refuse_results, refuse_second_stdin,
+    Named, OtherMeaning, builtin_text, open_named, refuse_results, refuse_results_below,
+    refuse_second_stdin,
 };
 pub use packets::{PacketReplays, validate_packets};
 pub use picture_files::{

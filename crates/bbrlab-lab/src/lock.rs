@@ -1,10 +1,10 @@
 //! Locks on folders of results, so that several processes share the work. The holder of a run's
 //! lock computes the run, and the holder of a sweep's lock writes its summary.
 //!
-//! A lock is a file lock of the operating system, on a file in the folder. It ends with the process
-//! that holds it, however the process ends. A killed process leaves the file, and the next process
-//! locks it again. Otherwise the file is removed with the lock. The holder writes text to the file,
-//! so an empty file was created but never locked.
+//! A lock is a file lock of the operating system, on a file in the folder. The system releases the
+//! lock when its holder ends, even if it was killed. A killed process leaves the file behind, and
+//! the next process locks this file. A process that releases the lock itself also removes the file.
+//! Each holder writes text to the file, so an empty file was created but never locked.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
@@ -15,7 +15,7 @@ use same_file::Handle;
 use crate::atomic_file::make_folder;
 use crate::error::LabError;
 
-/// The name of the file.
+/// The name of the lock file in a folder.
 pub(crate) const LOCK: &str = ".lock";
 
 /// A folder's lock, held until it is dropped.
@@ -34,7 +34,7 @@ impl Lock {
     /// another process holds the lock.
     ///
     /// # Errors
-    /// If the folder or the file cannot be made.
+    /// If the folder or the lock file cannot be created.
     pub(crate) fn try_take(folder: &Path) -> Result<Option<Self>, LabError> {
         Self::acquire(folder, File::try_lock)
     }
@@ -42,7 +42,7 @@ impl Lock {
     /// Like [`Self::try_take`], but waits until the lock is free.
     ///
     /// # Errors
-    /// If the folder or the file cannot be made.
+    /// If the folder or the lock file cannot be created.
     pub(crate) fn take(folder: &Path) -> Result<Self, LabError> {
         let wait = |file: &File| file.lock().map_err(TryLockError::Error);
         Ok(Self::acquire(folder, wait)?.expect("it was waited for"))
@@ -68,7 +68,8 @@ impl Lock {
             make_folder(folder)?;
             let file = match File::options().create(true).truncate(false).write(true).open(&path) {
                 Ok(file) => file,
-                // An interrupted process has removed the folder, because it was still empty.
+                // Another process was interrupted and has removed the folder, because it was still
+                // empty.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(LabError::io("write", &path, &error)),
             };
@@ -86,7 +87,8 @@ impl Lock {
 
     fn held(path: PathBuf, mut file: File, is_locked: bool) -> Self {
         let was_left = file.metadata().is_ok_and(|meta| meta.len() > 0);
-        // If this write fails, a later process does not notice a kill. Nothing else depends on it.
+        // If this write fails, a later process does not notice that this one was killed. The text
+        // has no other use.
         let _ = file.write_all(b"held\n");
         Self { path, was_left, file: is_locked.then_some(file) }
     }
@@ -94,16 +96,16 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // If the file cannot be removed, it stays as after a kill. Closing it afterwards unlocks
-        // it.
+        // If the file cannot be removed, it stays behind as if this process were killed. Closing
+        // the file afterwards releases the lock.
         let _ = fs::remove_file(&self.path);
         self.file = None;
     }
 }
 
-/// A mark that a sweep's folder is in use. Processes that compute the same sweep share it, and no
-/// process begins another sweep there. It is a shared lock on a file that identifies the sweep, and
-/// it ends with the process too.
+/// A mark that a sweep's folder is in use. Processes that compute the same sweep share the mark,
+/// and no process begins another sweep in the folder. The mark is a shared lock on the file that
+/// identifies the sweep. The system releases it when the process ends.
 #[derive(Debug)]
 pub(crate) struct Use {
     /// `None` on a file system without locks.
@@ -111,7 +113,7 @@ pub(crate) struct Use {
 }
 
 impl Use {
-    /// Joins the users of the sweep that a file identifies.
+    /// Marks the sweep that the file identifies as in use by this process.
     pub(crate) fn join(path: &Path) -> Self {
         Self { _file: File::open(path).ok().filter(|file| file.try_lock_shared().is_ok()) }
     }
@@ -153,7 +155,7 @@ mod tests {
     fn several_use_what_a_file_names_and_the_last_one_frees_it() {
         let scratch = Scratch::new("use");
         let file = scratch.path().join("sweep.json");
-        assert!(!Use::is_by_somebody(&file), "there is no such file");
+        assert!(!Use::is_by_somebody(&file), "the file is missing");
         std::fs::write(&file, b"{}").unwrap();
         assert!(!Use::is_by_somebody(&file));
         let (one, other) = (Use::join(&file), Use::join(&file));
@@ -168,7 +170,7 @@ mod tests {
     fn what_a_killed_process_has_left_is_taken_over() {
         let scratch = Scratch::new("lock-left");
         let taken = || Lock::try_take(scratch.path()).unwrap().expect("nobody else");
-        // Killed before it had the lock, or while it held the lock.
+        // A process was killed before it took the lock, or while it held it.
         for (left, was_left) in [("", false), ("held\n", true)] {
             std::fs::write(scratch.path().join(LOCK), left).unwrap();
             assert_eq!(taken().was_left, was_left);
@@ -176,8 +178,8 @@ mod tests {
         }
     }
 
-    /// The file is removed and created again all the time. Two threads must never hold the lock at
-    /// once.
+    /// Each thread that releases the lock removes the file, and the next one creates it again. Two
+    /// threads must never hold the lock at the same time.
     #[test]
     fn many_who_wait_hold_it_in_turn() {
         let scratch = Scratch::new("lock-many");

@@ -1,5 +1,5 @@
-//! Values that the system reports: CPU time, peak memory, processor name, date. They are not part
-//! of a result's bytes, but appear in `run.json` and on the terminal.
+//! Values that the system reports: CPU time, peak memory, processor name, date. They appear only in
+//! `run.json` and on the terminal, so they do not change the bytes of other result files.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -54,8 +54,9 @@ pub(crate) fn date() -> String {
     date_of(seconds)
 }
 
-/// Formats seconds since 1970 as a date in UTC. Months are counted from March, so that a leap day
-/// is the last day of its year. From 1 March of year 0 to 1 January 1970 there are 719,468 days.
+/// Formats seconds since 1970 as a date in UTC. The calculation starts each year in March, so that
+/// a leap day is the last day of its year. There are 719,468 days from 1 March of year 0 to 1
+/// January 1970.
 fn date_of(seconds: u64) -> String {
     let days = seconds / 86_400 + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);

@@ -9,13 +9,13 @@ use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{PARTIAL, make_folder, sync_folder, write};
 use crate::error::{LabError, plain};
-use crate::finish::finish_whole;
+use crate::finish::finish_if_complete;
 use crate::lock::{LOCK, Lock};
 use crate::named::{folders_in, open_named};
 use crate::pool::Progress;
 use crate::records::folder_of;
 use crate::run_folder::{
-    Found, Maker, RUN_JSON, RunKey, SweepFile, begin_sweep, complete_key, look, look_for_sweep,
+    Found, Maker, RUN_JSON, RunKey, SweepFile, begin_sweep, complete_key, examine, examine_sweep,
     read_sweep,
 };
 use crate::stop::Stop;
@@ -25,19 +25,19 @@ use crate::stop::Stop;
 pub struct Merged {
     /// The scenario's name.
     pub scenario: String,
-    /// Its runs.
+    /// The number of the scenario's runs.
     pub runs: u64,
-    /// How many of them are complete in the folder now.
+    /// How many runs are complete in the folder after the merge.
     pub complete: u64,
-    /// How many were copied by this call.
+    /// How many runs this call copied.
     pub copied: u64,
     /// Runs that were not copied, with the reason.
     pub left_out: Vec<String>,
 }
 
 /// Copies the complete runs in `folders`, which hold shards of one sweep, into `out`, except runs
-/// that `out` already has. When all runs are there, `out` is as if one process had computed the
-/// sweep.
+/// that `out` already has. When all runs are in `out`, it has the contents that one process
+/// computing the whole sweep would write.
 ///
 /// # Errors
 /// If a folder holds no sweep, if the folders belong to different sweeps or to another version, or
@@ -53,11 +53,11 @@ pub fn merge(
     make_folder(out)?;
     let _used = {
         let _lock = Lock::take(out)?;
-        match look_for_sweep(out, &scenario, &maker) {
+        match examine_sweep(out, &scenario, &maker) {
             Found::Nothing => {}
             _ => {
                 return Err(LabError::Usage(format!(
-                    "{} holds something else than parts of this sweep; name another --out",
+                    "{} contains files other than parts of this sweep; choose another --out",
                     out.display()
                 )));
             }
@@ -70,17 +70,17 @@ pub fn merge(
     for number in 0..runs {
         if stop.is_requested() {
             return Err(LabError::Interrupted(format!(
-                "interrupted: {number} of {runs} runs were looked for; the same command continues from there"
+                "interrupted after {number} of {runs} runs; the same command continues"
             )));
         }
         let key = RunKey::of(&scenario, number, &maker.backend);
         let target = folder_of(out, &scenario, number, &maker.backend);
-        let is_there = |folder: &Path| matches!(look(folder, &key, &maker), Found::Complete(_));
+        let is_there = |folder: &Path| matches!(examine(folder, &key, &maker), Found::Complete(_));
         let sources = parts.remove(&key).unwrap_or_default();
         if !is_there(&target) {
             for source in sources.iter().filter(|source| **source != target) {
                 if !is_there(source) {
-                    left_out.push(format!("{}: damaged, left out", source.display()));
+                    left_out.push(format!("{}: damaged, omitted", source.display()));
                 } else if copy(source, &target)? {
                     copied += 1;
                     break;
@@ -91,7 +91,7 @@ pub fn merge(
         let share = (number + 1) as f64 / runs as f64;
         watch(Progress { done: number + 1, total: runs, share, outdated: 0 });
     }
-    let complete = finish_whole(&scenario, out, pictures)?.complete;
+    let complete = finish_if_complete(&scenario, out, pictures)?.complete;
     Ok(Merged { scenario: scenario.name().to_owned(), runs, complete, copied, left_out })
 }
 
@@ -103,15 +103,19 @@ fn scenario_of(folders: &[PathBuf]) -> Result<(Scenario, Maker), LabError> {
         let Some(sweep) = read_sweep(folder) else {
             let found = match fs::read_dir(folder) {
                 Err(error) => plain(&error),
-                Ok(_) if folder.join(RUN_JSON).is_file() => "found a single run".to_owned(),
+                Ok(_) if folder.join(RUN_JSON).is_file() => {
+                    "found the folder of a single run".to_owned()
+                }
                 Ok(_) => "found none".to_owned(),
             };
-            return Err(LabError::Usage(format!("{shown}: expected a sweep's folder: {found}")));
+            return Err(LabError::Usage(format!(
+                "{shown}: expected the folder of a sweep: {found}"
+            )));
         };
         if !sweep.maker.is_this_program() {
             let (version, commit) = sweep.maker.program();
             return Err(LabError::Usage(format!(
-                "{shown}: expected a sweep that this version has made, {VERSION} ({COMMIT}), found one of {version} ({commit})",
+                "{shown}: expected a sweep of this version, {VERSION} ({COMMIT}), found one of {version} ({commit})",
             )));
         }
         match &first {
@@ -121,7 +125,7 @@ fn scenario_of(folders: &[PathBuf]) -> Result<(Scenario, Maker), LabError> {
             }
             Some((other, _)) => {
                 return Err(LabError::Usage(format!(
-                    "expected parts of one sweep; found two in {} and {shown}",
+                    "expected parts of one sweep, found different sweeps in {} and {shown}",
                     other.display()
                 )));
             }
@@ -134,13 +138,13 @@ fn scenario_of(folders: &[PathBuf]) -> Result<(Scenario, Maker), LabError> {
     if scenario.hash() != hash {
         let shown = folder.display();
         return Err(LabError::Usage(format!(
-            "{shown}: its scenario.toml is not the one of its runs"
+            "{shown}: its scenario.toml differs from the scenario of its runs"
         )));
     }
     Ok((scenario, maker))
 }
 
-/// Returns the runs that are marked as complete.
+/// Returns the folders of the runs that are marked as complete, by run.
 fn runs_in(folders: &[PathBuf]) -> BTreeMap<RunKey, Vec<PathBuf>> {
     let mut runs: BTreeMap<_, Vec<PathBuf>> = BTreeMap::new();
     for folder in folders {

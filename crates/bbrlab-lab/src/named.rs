@@ -13,23 +13,23 @@ use crate::run_folder::{
 };
 use crate::scenario_files::{open_scenario, read_kept_scenario};
 
-/// A function that describes what else has a name, if a name was not found among what the user
-/// asked for.
-pub type KnownElsewhere = fn(&str) -> Option<String>;
+/// A function for a name that is not a scenario's. It describes what else has this name, such as a
+/// paper.
+pub type OtherMeaning = fn(&str) -> Option<String>;
 
 /// A scenario that a user has named.
 #[derive(Clone, Debug)]
 pub struct Named {
     /// The scenario.
     pub scenario: Scenario,
-    /// The folder that it was read from, where its results are.
+    /// The folder of results that the scenario was read from, if it was.
     pub folder: Option<PathBuf>,
 }
 
 /// Opens the scenarios that one argument names: a file, the id of a built-in scenario, `-` for
 /// standard input, or a folder of results, which may hold several. Unless the results go
-/// `elsewhere`, a folder is run again unchanged. The message about an unknown name includes the
-/// text of `known`.
+/// `elsewhere`, a folder's scenario must be run again unchanged. The message about an unknown name
+/// includes the text that `known` returns.
 ///
 /// # Errors
 /// If a scenario is wrong, or a folder holds none.
@@ -37,18 +37,19 @@ pub fn open_named(
     name: &str,
     sets: &[String],
     elsewhere: bool,
-    known: KnownElsewhere,
+    known: OtherMeaning,
 ) -> Result<Vec<Named>, LabError> {
     let path = Path::new(name);
     if !path.is_dir() {
         let opened = open_scenario(name, sets);
-        let scenario = opened
-            .map_err(|errors| if path.exists() { errors } else { told_of(name, errors, known) })?;
+        let scenario = opened.map_err(|errors| {
+            if path.exists() { errors } else { with_other_meaning(name, errors, known) }
+        })?;
         return Ok(vec![Named { scenario, folder: None }]);
     }
     if !sets.is_empty() && !elsewhere {
         return Err(LabError::Usage(format!(
-            "{name}: a folder of results is run again as it is; to change a key, name another folder with --out"
+            "{name}: a folder of results continues with its own scenario; to change a key, choose another folder with --out"
         )));
     }
     let open = |results: Results| {
@@ -58,14 +59,14 @@ pub fn open_named(
     results_in(path)?.into_iter().map(open).collect()
 }
 
-/// Returns the text of a built-in scenario. The message about an unknown id includes the text of
-/// `known`.
+/// Returns the text of a built-in scenario. The message about an unknown id includes the text that
+/// `known` returns.
 ///
 /// # Errors
-/// If none has this id.
-pub fn builtin_text(id: &str, known: KnownElsewhere) -> Result<&'static str, LabError> {
+/// If no built-in scenario has this id.
+pub fn builtin_text(id: &str, known: OtherMeaning) -> Result<&'static str, LabError> {
     let found = Builtin::named(id).map_err(|errors| {
-        let mut errors = told_of(id, errors, known);
+        let mut errors = with_other_meaning(id, errors, known);
         for error in errors.0.iter_mut().filter(|error| error.help.is_empty()) {
             error.help = vec!["`bbrlab list scenarios` lists the ids".to_owned()];
         }
@@ -74,8 +75,13 @@ pub fn builtin_text(id: &str, known: KnownElsewhere) -> Result<&'static str, Lab
     Ok(found.text)
 }
 
-/// Adds to the errors what else has this name, because users give the names of papers as well.
-fn told_of(name: &str, mut errors: ScenarioErrors, known: KnownElsewhere) -> ScenarioErrors {
+/// Adds a description of what else has this name to the errors, because some users give the name of
+/// a paper instead of a scenario.
+fn with_other_meaning(
+    name: &str,
+    mut errors: ScenarioErrors,
+    known: OtherMeaning,
+) -> ScenarioErrors {
     if let [error] = errors.0.as_mut_slice()
         && let Some(told) = known(name)
     {
@@ -87,12 +93,12 @@ fn told_of(name: &str, mut errors: ScenarioErrors, known: KnownElsewhere) -> Sce
 /// Returns an error if standard input, which can be read only once, is named twice.
 ///
 /// # Errors
-/// If it is named more than once.
+/// If `-` is named more than once.
 pub fn refuse_second_stdin(names: &[String]) -> Result<(), LabError> {
     match names.iter().filter(|name| *name == "-").count() {
         0 | 1 => Ok(()),
         times => Err(LabError::Usage(format!(
-            "`-`: expected it once, found it {times} times: standard input can be read only once"
+            "`-`: expected at most once, found {times} times: standard input can be read only once"
         ))),
     }
 }
@@ -103,23 +109,24 @@ fn scenario_of(folder: &Path, sets: &[String]) -> Result<Scenario, LabError> {
     if !file.exists() {
         let shown = folder.display();
         return Err(LabError::Usage(format!(
-            "{shown}: no {SCENARIO} in it, so it cannot be run again by itself; run its scenario with --out {shown}"
+            "{shown}: this folder has no {SCENARIO}, so it cannot be continued by its name; run its scenario with --out {shown}"
         )));
     }
     let scenario = read_kept_scenario(&file, sets)?;
     if !is_marked(folder) && !holds_text_of(folder, &read_kept_scenario(&file, &[])?) {
         let file = file.display();
         return Err(LabError::Usage(format!(
-            "{file} was written by hand, not by a run, so its folder holds no results: name the file itself, bbrlab run {file}"
+            "{file} was not written by a run, so its folder has no results; name the file itself: bbrlab run {file}"
         )));
     }
     let (name, place) =
         kept_name(folder).unwrap_or_else(|| (name_of_folder(folder), SweepPoint::new()));
-    // A changed run no longer has its place in the sweep.
+    // A run with changed keys is no longer a point of its sweep.
     Ok(scenario.placed(&name, if sets.is_empty() { place } else { SweepPoint::new() }))
 }
 
-/// Whether the `scenario.toml` of a folder is as a run or a sweep of this scenario writes it.
+/// Whether the `scenario.toml` of a folder has the text that a run or a sweep of this scenario
+/// writes.
 pub(crate) fn holds_text_of(folder: &Path, scenario: &Scenario) -> bool {
     fs::read_to_string(folder.join(SCENARIO)).is_ok_and(|text| {
         text == scenario.to_toml() || (scenario.runs() == 1 && text == scenario.run_toml(0))
@@ -148,20 +155,20 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Results {
     pub(crate) path: PathBuf,
-    /// Its path below the folder that the user has named; empty if it is that folder.
+    /// The path relative to the folder that the user has named; empty if it is that folder.
     pub(crate) below: PathBuf,
     pub(crate) kind: Kind,
 }
 
-/// Returns the results in a folder: its own, or the results in the folders below it, in the order
-/// of their names.
+/// Returns the results that a folder holds itself, or else those in the folders below it, sorted by
+/// name.
 ///
 /// # Errors
 /// If there are none.
 pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
     let wrong = |found: &str| {
         LabError::Usage(format!(
-            "{}: expected a folder of results with {SUMMARY_JSON} in it: {found}",
+            "{}: expected a folder of results with {SUMMARY_JSON}: {found}",
             top.display()
         ))
     };
@@ -169,9 +176,36 @@ pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
     let mut found = Vec::new();
     walk(top, Path::new(""), 0, &mut found);
     if found.is_empty() {
-        return Err(wrong("found none, neither here nor in the folders in it"));
+        return Err(wrong("found none in it or in its subfolders"));
     }
     Ok(found)
+}
+
+/// Returns an error if a folder holds no results itself but folders in it do. A command that writes
+/// next to results would change all these folders, some of which may belong to other people.
+///
+/// # Errors
+/// If only folders in it hold results; the message lists them.
+pub fn refuse_results_below(top: &Path) -> Result<(), LabError> {
+    /// The message names this many folders.
+    const SHOWN: usize = 10;
+    if !top.is_dir() || kind_of(top).is_some() {
+        return Ok(());
+    }
+    let Ok(found) = results_in(top) else { return Ok(()) };
+    let mut list = String::new();
+    for results in found.iter().take(SHOWN) {
+        list.push_str("\n  ");
+        list.push_str(&results.path.display().to_string());
+    }
+    if let Some(more) = found.len().checked_sub(SHOWN).filter(|&more| more > 0) {
+        list.push_str(&format!("\n  and {more} more"));
+    }
+    let holds = if found.len() == 1 { "1 folder" } else { &format!("{} folders", found.len()) };
+    Err(LabError::Usage(format!(
+        "{}: holds no results itself, but {holds} of results below it; name those that you mean, or add --recursive for all:{list}",
+        top.display()
+    )))
 }
 
 fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
@@ -188,12 +222,12 @@ fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
     }
 }
 
-/// Returns an error if a folder for folders of results holds results itself. Commands would read
-/// those and ignore the folders in it.
+/// Returns an error if a folder that is to contain folders of results holds results itself. Other
+/// commands would read its own results and ignore the folders in it.
 ///
 /// # Errors
-/// If it holds the results of a run or of a sweep, or a `scenario.toml`, with which commands treat
-/// it as the folder of a run.
+/// If the folder holds the results of a run or of a sweep, or a `scenario.toml`. Commands treat a
+/// folder with a `scenario.toml` as the folder of a run.
 pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
     let Some(kind) = kind_of(folder) else { return Ok(()) };
     let name = kept_name(folder).map_or_else(String::new, |(name, _)| format!(" (`{name}`)"));
@@ -203,12 +237,12 @@ pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
         Kind::Run => "files of a run or of a scenario".to_owned(),
     };
     Err(LabError::Usage(format!(
-        "{} holds {found}, and folders of other results would not be found in it; use another --out",
+        "{} contains {found}, so commands would not find other results in it; choose another --out",
         folder.display()
     )))
 }
 
-/// Determines from the names of the files what kind of results a folder holds.
+/// Returns the kind of results in a folder, according to the names of its files.
 pub(crate) fn kind_of(folder: &Path) -> Option<Kind> {
     let has = |name: &str| folder.join(name).is_file();
     if has(SWEEP_JSON) {

@@ -12,7 +12,7 @@ use crate::error::LabError;
 use crate::named::{Kind, results_in};
 use crate::picture_files::{Format, RunFiles, read_run_files, shared_link, write_formats};
 
-/// The choices for a picture of two runs.
+/// The user's choices for a picture of two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OverlayChoice {
     pub(crate) panels: Vec<RunPanel>,
@@ -20,7 +20,7 @@ pub(crate) struct OverlayChoice {
     pub(crate) to_s: Option<f64>,
     pub(crate) shape: Shape,
     pub(crate) formats: Vec<Format>,
-    /// The end of the files' names.
+    /// The text at the end of the names of the picture files.
     pub(crate) ending: String,
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn plot_two(
     choice: &OverlayChoice,
 ) -> Result<Vec<PathBuf>, LabError> {
     if choice.panels.contains(&RunPanel::State) {
-        let reason = "--overlay: the states of two runs cannot lie on top of each other; leave `state` out of --panels";
+        let reason = "--overlay: the panel `state` cannot show two runs; omit it from --panels";
         return Err(LabError::Usage(reason.to_owned()));
     }
     let (below_path, above_path) = (single_run(folders[0])?, single_run(folders[1])?);
@@ -41,15 +41,15 @@ pub(crate) fn plot_two(
     let time = (choice.from_s.unwrap_or(0.0), choice.to_s.unwrap_or(longest).min(longest));
     if time.0 >= time.1 {
         return Err(LabError::Usage(format!(
-            "--from {} s is not before the end of what is drawn, {} s",
+            "--from {} s is not before the end of the plot, {} s",
             time.0, time.1
         )));
     }
     let flows = shared_flows(&below.summary, &above.summary);
     let panels =
         overlay_panels(&choice.panels, &flows, recording(&below)?, recording(&above)?, time);
-    let [below_name, above_name] =
-        told_apart(&below, &above).unwrap_or_else(|| [name_of(&below_path), name_of(&above_path)]);
+    let [below_name, above_name] = distinct_labels(&below, &above)
+        .unwrap_or_else(|| [name_of(&below_path), name_of(&above_path)]);
     let all = below.summary.flows.len().max(above.summary.flows.len());
     let drawn = overlay_picture(&Overlay {
         name: format!("overlay-{}", name_of(&below_path)),
@@ -59,7 +59,7 @@ pub(crate) fn plot_two(
             format!("{}  ·  {}", below.title(), above.title())
         },
         facts: if all > flows.len() {
-            format!("the first {} of {all} flows are drawn", flows.len())
+            format!("the first {} of {all} flows are shown", flows.len())
         } else {
             String::new()
         },
@@ -92,9 +92,9 @@ fn name_of(folder: &Path) -> String {
     whole.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Returns labels for two runs of one scenario, made of what differs: swept values, algorithms,
-/// seeds. Names of folders would end in two hashes.
-fn told_apart(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
+/// Returns labels for two runs that name the differences between them: scenario, swept values,
+/// algorithms or seeds. The names of their folders are less readable, because they end in hashes.
+fn distinct_labels(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
     let (one, other) = (&below.summary, &above.summary);
     if one.scenario != other.scenario {
         return Some([one.scenario.clone(), other.scenario.clone()]);

@@ -16,7 +16,7 @@ use crate::stop::Stop;
 pub struct PacketReplays {
     /// The results of all episodes that could be replayed, and the omitted parts.
     pub report: PacketsReport,
-    /// Episodes that could not be replayed, in the folders' order.
+    /// The reasons why the other episodes could not be replayed, in the folders' order.
     pub damaged: Vec<LogError>,
 }
 
@@ -42,7 +42,8 @@ pub fn validate_packets(
             folder.known.iter().map(move |episode| (episode, folder.known.as_slice()))
         })
         .collect();
-    // Episodes whose beginning was not recorded take longest, and are last in the list.
+    // The pool begins the heaviest pieces first. Episodes whose beginning was not recorded take
+    // longest and are last in the list, so the weight is the index.
     let weight = |place: usize| place as u64;
     let work = |&(episode, folder): &(&Episode, &[Episode]), _: &Worker<'_>| {
         Ok::<_, Infallible>(packets::validate_episode(episode, folder))

@@ -31,7 +31,8 @@ pub fn write_pictures(folder: &Path, pictures: &[Picture]) -> Result<Vec<PathBuf
     for picture in pictures {
         let svg = folder.join(format!("{}.svg", picture.name));
         let png = folder.join(format!("{}.png", picture.name));
-        // The PNG is written first: then a current SVG implies a current PNG, also after a crash.
+        // The PNG is written first. If the SVG is current, the PNG is therefore current too, even
+        // after a crash.
         write(&png, &picture.png())?;
         write(&svg, picture.svg.as_bytes())?;
         files.extend([svg, png]);
@@ -120,7 +121,10 @@ pub(crate) fn plot(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, La
         files.extend(write_pictures(&target, &pictures)?);
     }
     if files.is_empty() {
-        return Err(LabError::Usage(format!("{}: nothing is swept here", folder.display())));
+        return Err(LabError::Usage(format!(
+            "{}: this sweep has no swept key, so there is nothing to plot",
+            folder.display()
+        )));
     }
     Ok(files)
 }
@@ -144,7 +148,7 @@ pub(crate) fn title_of_sweep(folder: &Path, document: &RunsDocument) -> String {
 /// records of its complete runs.
 ///
 /// # Errors
-/// If it has no complete run, or a file in it is damaged.
+/// If the sweep has no complete run, or a file in its folder is damaged.
 pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError> {
     let sweep = read_sweep(folder).filter(|_| !folder.join(SUMMARY_JSON).exists());
     let Some(SweepFile { maker, .. }) = sweep else {
@@ -159,7 +163,7 @@ pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError>
             complete.insert(key, read_document(&run)?);
         }
     }
-    // In the order of the scenario, as in the summary.
+    // Sort the runs in the order of the scenario, which the summary has too.
     let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
     let in_order = (0..scenario.runs())
         .filter_map(|run| complete.remove(&RunKey::of(&scenario, run, &maker.backend)));
@@ -170,21 +174,25 @@ pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError>
     joined.ok_or_else(|| LabError::Usage(format!("{}: no run is complete yet", folder.display())))
 }
 
-/// Checks that a sweep's summary agrees with the folders of its runs, whose files are checked by
-/// their hashes. Runs without a folder are not checked.
+/// Checks that a sweep's summary agrees with the records in the folders of its runs. Reading these
+/// records checks the files' hashes. Runs without a folder are not checked.
 fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabError> {
     let listed: BTreeMap<_, _> =
         document.runs.iter().map(|run| (RunKey::of_record(run), run)).collect();
     for name in folders_in(folder) {
         let run = folder.join(&name);
         let Some(listed) = complete_key(&run).and_then(|key| listed.get(&key)) else { continue };
-        // Name and place are those of the sweep, and the CPU time is in another file.
+        // The name and the point depend on the sweep, and the CPU time is in another file, so these
+        // fields are not compared.
         let is_listed = |own: RunSummary| {
             let RunSummary { scenario, point, point_values, cpu_s, .. } = (*listed).clone();
             RunSummary { scenario, point, point_values, cpu_s, ..own } == **listed
         };
         if !read_document(&run)?.runs.pop().is_some_and(is_listed) {
-            let reason = format!("its figures of {} are not those of the run", name.display());
+            let reason = format!(
+                "its values of {} differ from the values in the run's folder",
+                name.display()
+            );
             return Err(damaged(&folder.join(SUMMARY_JSON), &reason));
         }
     }
@@ -203,8 +211,8 @@ pub fn read_results(folder: &Path) -> Result<RunsDocument, LabError> {
             let below = results_in(folder)?;
             let first = below.first().map_or(folder, |results| &results.path);
             Err(LabError::Usage(format!(
-                "{}: expected a folder of results with {SUMMARY_JSON} in it: found folders of results in it; name one of \
-                 them, such as {}",
+                "{}: expected a folder of results with {SUMMARY_JSON}, found a folder that contains folders of results; name \
+                 one of them, such as {}",
                 folder.display(),
                 first.display()
             )))
@@ -237,7 +245,7 @@ pub fn open_results(folder: &Path) -> Result<Opened, LabError> {
     let is_of_run = |name: &PathBuf| folder.join(name).join(RUN_JSON).is_file();
     if !folder.join(RUN_JSON).is_file() && folders_in(folder).iter().any(is_of_run) {
         return Err(LabError::Usage(format!(
-            "{}: expected {RUN_JSON} of a run or {SWEEP_JSON} of a sweep, found neither, but folders of runs, which can be opened one by one",
+            "{}: expected {RUN_JSON} of a run or {SWEEP_JSON} of a sweep, found only folders of runs; open them one by one",
             folder.display()
         )));
     }
@@ -254,11 +262,11 @@ pub fn open_results(folder: &Path) -> Result<Opened, LabError> {
 pub fn missing_runs(folder: &Path) -> Vec<String> {
     let of_one = |results: Results| {
         let wanted = read_sweep(&results.path)?.runs;
-        // A damaged sweep has its own error.
+        // No note for a damaged sweep: reading it returns an error.
         let there = document_of_sweep(&results.path).ok()?.runs.len();
         let shown = results.path.display();
         ((there as u64) < wanted).then(|| {
-            format!("{shown}: {there} of {wanted} runs are there; bbrlab run {shown} computes the others")
+            format!("{shown}: {there} of {wanted} runs are complete; `bbrlab run {shown}` computes the others")
         })
     };
     results_in(folder).into_iter().flatten().filter_map(of_one).collect()
@@ -276,11 +284,11 @@ pub(crate) fn picture_of_folder(folder: &Path) -> Result<Picture, LabError> {
 pub struct RunFiles {
     /// The resolved run.
     pub run: Run,
-    /// Its results.
+    /// The run's results.
     pub summary: RunSummary,
-    /// Its flows over time.
+    /// The time series of the run's flows.
     pub series: Series,
-    /// Its links over time.
+    /// The time series of the run's links.
     pub queue: QueueSeries,
     made_by: String,
 }
@@ -311,11 +319,12 @@ pub fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
     let document = read_document(folder)?;
     let made_by = made_by(&document.version, &document.commit);
     let Some(summary) = document.runs.into_iter().next() else {
-        return Err(damaged(&folder.join(SUMMARY_JSON), "no run in it"));
+        return Err(damaged(&folder.join(SUMMARY_JSON), "it contains no run"));
     };
     let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
     let mut run = scenario.run(0);
-    // The scenario in a run's folder holds neither its original name nor its place in a sweep.
+    // The scenario file in a run's folder contains neither the scenario's original name nor the
+    // run's point in a sweep.
     run.scenario.clone_from(&summary.scenario);
     run.point.clone_from(&summary.point);
     let series = read_series(folder)?;
@@ -331,13 +340,13 @@ pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
     let path = folder.join(SUMMARY_JSON);
     if let Err(error) = fs::metadata(&path) {
         return Err(LabError::Usage(format!(
-            "{}: expected a folder of results with {SUMMARY_JSON} in it: {}",
+            "{}: expected a folder of results with {SUMMARY_JSON}: {}",
             folder.display(),
             crate::error::plain(&error)
         )));
     }
-    // The file of a run has a hash, so it is read as a whole. The file of a sweep may be as large
-    // as its records.
+    // A run's `summary.json` is read as a whole, to check its hash. A sweep's `summary.json` has no
+    // hash and can be as large as all its records, so it is parsed while it is read.
     let document = if folder.join(RUN_JSON).exists() {
         serde_json::from_slice(&read_kept(folder, SUMMARY_JSON)?)
     } else {
@@ -369,7 +378,7 @@ pub fn read_queue(folder: &Path) -> Result<QueueSeries, LabError> {
 /// If it is not such a folder, or a file in it is damaged.
 pub fn read_run(folder: &Path) -> Result<RunResult, LabError> {
     let Some(summary) = read_document(folder)?.runs.into_iter().next() else {
-        return Err(damaged(&folder.join(SUMMARY_JSON), "no run in it"));
+        return Err(damaged(&folder.join(SUMMARY_JSON), "it contains no run"));
     };
     let transfers = if folder.join(TRANSFERS_PARQUET).exists() {
         read_columns(folder, TRANSFERS_PARQUET, Transfers::FIGURES, Transfers::from_columns)?
@@ -381,8 +390,8 @@ pub fn read_run(folder: &Path) -> Result<RunResult, LabError> {
     Ok(RunResult { summary, series: read_series(folder)?, queue, transfers, delays })
 }
 
-/// Reads the distributions in a run's folder. There are none if nothing was measured, or if an
-/// earlier version wrote the folder.
+/// Reads the distributions behind the percentiles in a run's folder. There are none if the run
+/// measured none, or if an earlier version wrote the folder.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -394,7 +403,7 @@ pub(crate) fn read_delays(folder: &Path) -> Result<Delays, LabError> {
     }
 }
 
-/// Reads the records in one of a run's Parquet files, from the columns of these names. The columns
+/// Reads the records in one of a run's Parquet files, from the columns of `figures`. The columns
 /// that identify the run in each row are not read.
 ///
 /// # Errors

@@ -1,11 +1,13 @@
 //! Independent pieces of work on several threads.
 //!
-//! Each worker takes the heaviest piece that is left, so that no long piece is begun last. Results
-//! are returned in the caller's order, whatever the threads do, or handed over one by one as they
-//! finish. Then the pool holds only a few bytes per piece, however large the results are. After a
-//! failure or a panic no further piece is begun. A panic is raised again in the caller's thread.
+//! Each worker takes the heaviest remaining piece, so that no long piece is begun last. The pool
+//! returns all results in the caller's order, or passes each result on as soon as its piece ends.
+//! In the second case the pool holds only a few bytes per piece, however large the results are.
+//! After a failure or a panic no further piece is begun. A panic is raised again in the caller's
+//! thread.
 //!
-//! [`Pool::each_kept_here`] does work that must not leave the caller's thread, piece by piece.
+//! [`Pool::each_kept_here`] does all pieces one after the other on the caller's thread, for work
+//! that must not move to other threads.
 //!
 //! The last step of a computed piece may wait for the disk. With [`Pool::each_kept`], separate
 //! threads do this step, several at once, because a file system writes the data of many waiting
@@ -21,39 +23,39 @@ use std::thread;
 
 use crate::stop::Stop;
 
-/// The share of a piece after which its worker reports progress again.
-const SHARE_TOLD: f64 = 0.01;
+/// The smallest step of a piece's finished share that its worker reports.
+const SHARE_REPORTED: f64 = 0.01;
 
-/// Threads that wait for the disk. At most this many pieces wait to be kept after they were
-/// computed.
+/// The number of threads that write results and wait for the disk. At most this many computed
+/// pieces wait for the disk at the same time.
 const KEEPERS: usize = 8;
 
 /// The number of threads, and the request that ends them early.
 #[derive(Clone, Copy, Debug)]
 pub struct Pool<'a> {
-    /// Threads that compute, at most.
+    /// The largest number of threads that compute.
     pub jobs: usize,
-    /// Set when the user asks for an early end.
+    /// Requested when the user asks for an early end.
     pub stop: &'a Stop,
 }
 
 /// How much of the work is done.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Pieces that are finished.
+    /// The number of finished pieces.
     pub done: u64,
-    /// All pieces.
+    /// The number of all pieces.
     pub total: u64,
     /// Share of the work that is done, the pieces in progress included.
     pub share: f64,
-    /// Runs in the folder that are from another version or commit and will be recomputed. Reported
-    /// once, before the first run.
+    /// The number of runs in the folder that are from another version or commit and will be
+    /// recomputed. It is reported once, before the first run, and is 0 otherwise.
     pub outdated: u64,
 }
 
 /// The part of the pool that a piece of work can access.
 pub struct Worker<'a> {
-    /// Set by the user, or by the pool if another piece has failed.
+    /// Requested by the user, or by the pool if another piece has failed.
     pub stop: &'a Stop,
     tell: &'a dyn Fn(f64),
 }
@@ -71,15 +73,16 @@ enum Report<R, E> {
 }
 
 /// The channel on which the threads report.
-type News<R, E> = mpsc::Sender<(usize, Report<R, E>)>;
+type Reports<R, E> = mpsc::Sender<(usize, Report<R, E>)>;
 
 impl Pool<'_> {
-    /// Calls `work` on each of `items`, whose weights are `weight` of their indices; calls `watch`
-    /// on this thread with the progress. A piece that was not begun because the user asked to stop
-    /// has no result.
+    /// Calls `work` on each of `items`, and `watch` on this thread with the progress. `weight`
+    /// gives an item's weight from its index. A piece that was not begun because the user asked to
+    /// stop has the result `None`.
     ///
     /// # Errors
-    /// If a piece fails. If several fail at once, the error is that of the first in the list.
+    /// If a piece fails. If several pieces fail at once, the error of the first one in the list is
+    /// returned.
     ///
     /// # Panics
     /// If a piece of work panics.
@@ -117,8 +120,8 @@ impl Pool<'_> {
         self.through(KEEPERS, items, weight, work, keep, take, watch)
     }
 
-    /// Like [`Self::each_kept`], but on this thread, piece by piece in their order. `watch` is
-    /// called whenever a piece advances.
+    /// Like [`Self::each_kept`], but works on the pieces one after the other on this thread, in the
+    /// order of the list. `watch` is called whenever a piece advances.
     ///
     /// # Errors
     /// If a piece fails.
@@ -165,13 +168,13 @@ impl Pool<'_> {
         let next = AtomicUsize::new(0);
         let stop = self.stop.inner();
         // Sending fails only if the receiving thread has panicked.
-        let end = |news: &News<R, E>, place: usize, result: Result<R, E>| {
+        let end = |reports: &Reports<R, E>, place: usize, result: Result<R, E>| {
             if result.is_err() {
                 stop.request();
             }
-            news.send((place, Report::Ended(result))).is_ok()
+            reports.send((place, Report::Ended(result))).is_ok()
         };
-        let work_through = |news: &News<R, E>, hand_over: &mpsc::SyncSender<(usize, C)>| {
+        let work_through = |reports: &Reports<R, E>, hand_over: &mpsc::SyncSender<(usize, C)>| {
             let _guard = WishOnPanic(&stop);
             while let Some(&place) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let place = place as usize;
@@ -180,25 +183,25 @@ impl Pool<'_> {
                 }
                 let shown = Cell::new(0.0);
                 let tell = |share: f64| {
-                    if share >= shown.get() + SHARE_TOLD {
+                    if share >= shown.get() + SHARE_REPORTED {
                         shown.set(share);
-                        drop(news.send((place, Report::Advanced(share))));
+                        drop(reports.send((place, Report::Advanced(share))));
                     }
                 };
                 let is_heard = match work(&items[place], &Worker { stop: &stop, tell: &tell }) {
                     Ok(piece) if keepers > 0 => hand_over.send((place, piece)).is_ok(),
-                    result => end(news, place, result.and_then(&keep)),
+                    result => end(reports, place, result.and_then(&keep)),
                 };
                 if !is_heard {
                     break;
                 }
             }
         };
-        let keep_all = |news: &News<R, E>, computed: &Mutex<mpsc::Receiver<(usize, C)>>| {
+        let keep_all = |reports: &Reports<R, E>, computed: &Mutex<mpsc::Receiver<(usize, C)>>| {
             let _guard = WishOnPanic(&stop);
             let next = || computed.lock().expect("no thread panics while it holds this").recv();
             while let Ok((place, piece)) = next() {
-                if !end(news, place, keep(piece)) {
+                if !end(reports, place, keep(piece)) {
                     break;
                 }
             }
@@ -222,8 +225,8 @@ impl Pool<'_> {
             }
             drop((send, hand_over, computed));
             let mut so_far = SoFar::new(items.len(), weight);
-            for (place, news) in receive {
-                match news {
+            for (place, report) in receive {
+                match report {
                     Report::Advanced(share) => so_far.advance(place, share),
                     Report::Ended(Ok(result)) => {
                         take(place, result);
@@ -316,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn results_stand_in_the_callers_order_whatever_the_number_of_threads() {
+    fn results_are_in_the_callers_order_with_any_number_of_threads() {
         let items: Vec<u64> = (0..100).map(|n| n * 37 % 101).collect();
         let expected: Vec<Option<u64>> = items.iter().map(|item| Some(2 * item)).collect();
         for jobs in [0, 1, 2, 7, 1000] {
@@ -326,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_stays_here_is_done_in_order_and_told_as_it_advances() {
+    fn work_of_this_thread_is_done_in_order_and_reported_as_it_advances() {
         let stop = Stop::new();
         let (here, mut heard) = (thread::current().id(), Vec::new());
         let mut results = [None; 3];
@@ -422,8 +425,8 @@ mod tests {
                 if item == 3 {
                     return Err("the third is damaged");
                 }
-                // These wait until the failure has been noticed, in case they were begun at the
-                // same time.
+                // Pieces that were begun at the same time wait here until the pool has noticed the
+                // failure.
                 while item > 3 && !worker.stop.is_requested() {
                     thread::yield_now();
                 }
@@ -437,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_failures_the_first_in_the_list_is_told() {
+    fn the_first_of_two_failures_in_the_list_is_reported() {
         let both = std::sync::Barrier::new(2);
         let result = Pool { jobs: 2, stop: &Stop::new() }.each(
             &["first", "second"],
@@ -513,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_surfaces_with_its_words_and_the_others_end() {
+    fn a_panic_surfaces_with_its_message_and_the_others_end() {
         let caught = catch_unwind(AssertUnwindSafe(|| {
             Pool { jobs: 2, stop: &Stop::new() }.each(
                 &[1, 2, 3],

@@ -16,7 +16,7 @@ use crate::stop::Stop;
 pub struct QueueReplays {
     /// The results of all episodes that could be replayed.
     pub report: QueuesReport,
-    /// The reasons why the others could not be replayed, in the folders' order.
+    /// The reasons why the other episodes could not be replayed, in the folders' order.
     pub damaged: Vec<LogError>,
 }
 

@@ -1,6 +1,6 @@
 //! The records of a scenario's runs. Memory holds a limited number of them; the others are read
-//! from their folders each time. So the memory of a sweep depends on its largest runs and on its
-//! points, not on the number of runs.
+//! from their folders each time. The memory of a sweep therefore depends on its largest runs and
+//! its number of points, not on its number of runs.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,11 +13,12 @@ use crate::error::LabError;
 use crate::lock::Lock;
 use crate::run_folder::{Maker, RunKey, folder_name, read_again};
 
-/// Bytes of records that a sweep keeps in memory if no caller needs all at once: some thousand runs
-/// of a few flows.
+/// Bytes of records that a sweep keeps in memory if no caller needs all records at once. This is
+/// enough for some thousand runs of a few flows.
 pub const RECORDS_HELD: u64 = 8 << 20;
 
-/// Bytes for strings that are stored outside a record: once per record and twice per swept key.
+/// Estimated bytes of strings that are stored outside a record's struct. [`bytes_of`] adds this
+/// once per record and twice per swept key.
 const WORDS: usize = 400;
 
 /// The records of some runs of a scenario, in the scenario's order.
@@ -36,7 +37,7 @@ pub struct Records<'s> {
 #[derive(Debug)]
 pub(crate) struct Held {
     records: BTreeMap<u32, Box<RunSummary>>,
-    /// Bytes left for further records.
+    /// The number of bytes that further records may take.
     room: u64,
 }
 
@@ -82,7 +83,7 @@ impl<'s> Records<'s> {
     /// Returns all records, in memory.
     ///
     /// # Errors
-    /// If one cannot be read.
+    /// If a record cannot be read.
     pub fn into_vec(mut self) -> Result<Vec<RunSummary>, LabError> {
         let numbers = std::mem::take(&mut self.numbers);
         let of = |number| match self.held.records.remove(&number) {
@@ -102,7 +103,8 @@ impl<'s> Records<'s> {
             if !folder.is_dir() {
                 return Err(error);
             }
-            // Another process may be rewriting the run. Then it holds the run's lock.
+            // Another process may be rewriting the run and then holds the run's lock. Wait for the
+            // lock and read again.
             let _lock = Lock::take(&folder)?;
             read_again(&folder, &key)
         });
@@ -136,8 +138,8 @@ pub fn folder_of(out: &Path, scenario: &Scenario, number: u64, backend: &str) ->
     out.join(folder_name(&scenario.named_point(point), &RunKey::of(scenario, number, backend)))
 }
 
-/// Gives a run's record the name and the place in the sweep that the run has in this scenario,
-/// because it may have been computed for another scenario.
+/// Sets the scenario name and the point in a run's record to those of this scenario, because the
+/// run may have been computed for another scenario.
 pub(crate) fn named_as_in(scenario: &Scenario, number: u64, run: RunSummary) -> RunSummary {
     let (point, _) = scenario.point_and_seed(number);
     let (scenario, point) = (scenario.name().to_owned(), scenario.named_point(point));
@@ -216,7 +218,7 @@ mod tests {
         }
         let table = |batch: &Batch<'_>| Points::of(&batch.records).unwrap().table(None);
         assert_eq!(table(&held), table(&read));
-        // CPU time differs between computations, and comes from another file.
+        // The CPU time comes from another file, so it is not compared.
         let (mut one, mut other) = (json(held.records), json(read.records));
         for run in one["runs"]
             .as_array_mut()
@@ -234,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_before_a_run_was_looked_at_leaves_it_in_the_summary() {
+    fn an_interrupt_before_a_run_was_examined_leaves_it_in_the_summary() {
         let scenario = Scenario::parse("held", "held", TEXT, None, &[]).unwrap();
         let scratch = Scratch::new("held-interrupted");
         swept(&scenario, scratch.path(), 0);
@@ -252,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_another_process_writes_anew_is_waited_for() {
+    fn a_run_that_another_process_rewrites_is_waited_for() {
         let scenario = Scenario::parse("held", "held", TEXT, None, &[]).unwrap();
         let scratch = Scratch::new("held-anew");
         let records = swept(&scenario, scratch.path(), 0).records;
@@ -271,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_was_altered_behind_our_back_is_named() {
+    fn a_record_that_another_program_altered_is_named() {
         let scenario = Scenario::parse("held", "held", TEXT, None, &[]).unwrap();
         let scratch = Scratch::new("held-altered");
         let records = swept(&scenario, scratch.path(), 0).records;
@@ -281,7 +283,7 @@ mod tests {
         fs::write(&file, text.replace("\"seed\": 2", "\"seed\": 7")).unwrap();
         assert!(records.get(3).is_ok());
         let told = records.get(4).unwrap_err().to_string();
-        assert!(told.contains("was altered since the run wrote it"), "{told}");
+        assert!(told.contains("was changed after the run wrote it"), "{told}");
         fs::remove_file(&file).unwrap();
         let told = write_runs_json(&mut Vec::new(), &[records]).unwrap_err();
         assert!(format!("{told:?}").contains("cannot read"), "{told:?}");

@@ -1,5 +1,5 @@
-//! Files that a user names for reports. If they cannot be written, the error comes early. They are
-//! written as a whole.
+//! Report files that a user names. [`check_reports`] finds files that cannot be written before any
+//! run starts. Each file is replaced as a whole.
 
 use std::path::{Path, PathBuf};
 
@@ -7,36 +7,39 @@ use crate::atomic_file::{make_folder, refuse_unwritable, write_named};
 use crate::error::LabError;
 use crate::run_folder::is_of_results;
 
-/// Returns an error if files cannot be written, before anything is run.
+/// Returns an error if report files cannot be written. Commands call this before the first run.
 ///
 /// # Errors
-/// If one is `-`, a folder, a device, read-only or a file of results, if its folder cannot be
-/// written to, or if two are the same.
+/// If a file is `-`, a folder, a device, read-only or a file of results, if its folder cannot be
+/// written to, or if two names mean the same file.
 pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
     for file in files {
         if file.as_os_str() == "-" {
-            let title = "`-`: expected a file for the report, which does not go to standard output; `./-` is a file of \
-                         that name";
+            let title = "`-`: expected a file; a report is not written to standard output; for a file named `-`, \
+                         write `./-`";
             return Err(LabError::Usage(title.to_owned()));
         }
         refuse_unwritable(file)?;
         if file.exists() && is_of_results(file) {
             let shown = file.display();
-            let title = format!("{shown} holds results, and would be replaced; name another file");
+            let title =
+                format!("{shown} contains results and is not overwritten; name another file");
             return Err(LabError::Usage(title));
         }
     }
-    // Their folders exist by now.
+    // The files' folders exist by now, so their paths can be compared.
     if let [one, other] = files
         && place(one) == place(other)
     {
         let shown = one.display();
-        return Err(LabError::Usage(format!("{shown} is named for two reports; name two files")));
+        return Err(LabError::Usage(format!(
+            "{shown} is named for two reports; name two different files"
+        )));
     }
     Ok(())
 }
 
-/// Returns the canonical path of a file; links are followed.
+/// Returns the canonical path of a file, with links resolved. The file need not exist.
 fn place(file: &Path) -> PathBuf {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).canonicalize();
@@ -47,7 +50,7 @@ fn place(file: &Path) -> PathBuf {
 /// Writes a report or a part of it, and creates its folder if it is missing.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the file or its folder cannot be written.
 pub fn write_report_text(file: &Path, text: &str) -> Result<(), LabError> {
     if let Some(parent) = file.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         make_folder(parent)?;
@@ -74,16 +77,19 @@ mod tests {
         };
         assert_eq!(refused(&["a.html", "a.md"]), None);
         let twice = refused(&["new/a.x", "./new/../new/a.x"]).unwrap();
-        assert!(twice.ends_with("a.x is named for two reports; name two files"), "{twice}");
+        assert!(
+            twice.ends_with("a.x is named for two reports; name two different files"),
+            "{twice}"
+        );
         for file in ["scenario.toml", "summary.json"] {
             // Each file alone is accepted.
             assert_eq!(refused(&[file]), None);
             fs::write(scratch.path().join(file), "").unwrap();
         }
         let results = refused(&["summary.json"]).unwrap();
-        assert!(results.contains("holds results"), "{results}");
+        assert!(results.contains("contains results"), "{results}");
         assert_eq!(refused(&["report.json"]), None);
-        // Not below the scratch folder, but as a user writes it.
+        // `-` as a user writes it, and as a file in the scratch folder.
         assert!(check_reports(&[&PathBuf::from("-")]).is_err());
         assert_eq!(refused(&["-"]), None);
     }

@@ -20,7 +20,7 @@ const RUNS_DRAWN: usize = 12;
 /// folders.
 ///
 /// # Errors
-/// If one is not a folder of results, or the page cannot be written.
+/// If a folder holds no results, or the page cannot be written.
 pub fn write_report(folders: &[PathBuf], file: &Path) -> Result<(), LabError> {
     let mut sections = Vec::new();
     let mut origin: Option<(String, String)> = None;

@@ -28,13 +28,14 @@ use crate::machine;
 
 /// The file that identifies the sweep in a folder. The folder of a run has no such file.
 pub(crate) const SWEEP_JSON: &str = "sweep.json";
-/// CPU time, machine and date, and the hashes of the other files.
+/// The file with a run's CPU time, machine, date, and the hashes of its other files.
 pub(crate) const RUN_JSON: &str = "run.json";
 
 /// Files that a run's folder has only if there are rows for them.
 const SOMETIMES: [&str; 2] = [TRANSFERS_PARQUET, DELAYS_PARQUET];
 
-/// Whether a file has the name of a file of results, and another file of results is next to it.
+/// Whether a path names a file of results: it has such a name, and at least two files with such
+/// names exist in its folder.
 pub(crate) fn is_of_results(file: &Path) -> bool {
     let names = [SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET, SCENARIO];
     let names = names.into_iter().chain(SOMETIMES).chain([SWEEP_JSON, RUN_JSON]);
@@ -79,7 +80,8 @@ pub(crate) struct Maker {
     backend_version: String,
 }
 
-/// Returns the back end of folders that do not name one: early versions had only the simulator.
+/// Returns the back end of folders that name none. Early versions, which had only the simulator,
+/// wrote them.
 fn simulator() -> String {
     SIMULATOR.to_owned()
 }
@@ -100,7 +102,7 @@ impl Maker {
         Self { version, commit, backend: backend.to_owned(), backend_version }
     }
 
-    /// Whether the program is this version and commit, with any back end.
+    /// Whether this version and commit of bbrlab made the results, with any back end.
     pub(crate) fn is_this_program(&self) -> bool {
         self.version == VERSION && self.commit == COMMIT
     }
@@ -146,7 +148,7 @@ struct RunFile {
     scenario_hash: String,
     profile: String,
     seed: u64,
-    /// False if the run was interrupted: then the files hold what was simulated until then.
+    /// False if the run was interrupted. The files then contain the results up to the interruption.
     complete: bool,
     cpu_s: f64,
     processor: String,
@@ -164,7 +166,7 @@ impl RunFile {
     }
 }
 
-/// `sweep.json`: the identity of a sweep, as far as it is not in the text of its scenario.
+/// `sweep.json`: the data that identify a sweep but are not in its `scenario.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SweepFile {
     #[serde(flatten)]
@@ -173,16 +175,16 @@ pub(crate) struct SweepFile {
     pub(crate) title: String,
     /// Hash over all points and seeds.
     pub(crate) scenario_hash: String,
-    /// Its runs, if all are computed.
+    /// The number of runs of the whole sweep.
     pub(crate) runs: u64,
 }
 
 /// The contents of a folder.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Found {
-    /// Nothing, or nothing that can be used again.
+    /// No files, or only files that may be overwritten, such as an incomplete or outdated run.
     Nothing,
-    /// The wanted run, complete, made by the wanted maker.
+    /// The wanted run, complete and made by the wanted back end and version.
     Complete(Box<RunSummary>),
     /// A run of another scenario, seed or back end.
     Other(RunKey),
@@ -190,20 +192,20 @@ pub(crate) enum Found {
     Sweep,
     /// A sweep with complete runs at points that the wanted sweep does not have.
     OtherSweep {
-        /// Its scenario's name.
+        /// The name of the sweep's scenario.
         scenario: String,
-        /// Its runs.
+        /// The number of its runs.
         runs: u64,
-        /// Its back end.
+        /// The back end that computed the sweep.
         backend: String,
     },
-    /// Files of another kind, and no run.
+    /// Files that neither a run nor a sweep wrote.
     Foreign,
 }
 
 /// Determines the contents of `folder`, which is meant for the run `wanted` by `maker`.
 #[must_use]
-pub(crate) fn look(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
+pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
     let Ok(text) = fs::read_to_string(folder.join(RUN_JSON)) else {
         if read_sweep(folder).is_some() {
             return Found::Sweep;
@@ -211,7 +213,7 @@ pub(crate) fn look(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
         return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
     };
     let Ok(file) = serde_json::from_str::<RunFile>(&text) else {
-        // Our file, but damaged, or another program's file of the same name.
+        // Either a damaged `run.json` of ours, or another program's file of this name.
         return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
     };
     if file.key() != *wanted {
@@ -221,7 +223,7 @@ pub(crate) fn look(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
     let needed = [SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET];
     let is_whole = needed.iter().all(|name| file.files.contains_key(*name))
         && file.files.iter().all(|(name, hash)| {
-            // A name with a path in it would point outside the folder.
+            // A name that contains a path could point outside the folder.
             !name.contains('/')
                 && fs::read(folder.join(name)).is_ok_and(|bytes| sha256(&bytes) == *hash)
         });
@@ -242,7 +244,7 @@ pub(crate) fn look(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
 /// Returns the record of a run that was earlier found complete in its folder, or written there.
 ///
 /// # Errors
-/// If it is not there any more.
+/// If the record was removed or changed since then.
 pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, LabError> {
     let path = folder.join(SUMMARY_JSON);
     let read = |name: &str| {
@@ -257,19 +259,20 @@ pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, L
             && mark.files.get(SUMMARY_JSON) == Some(&sha256(&bytes))
     };
     let Some(mark) = mark.filter(is_of_run) else {
-        return Err(damaged(&path, "it was altered since the run wrote it"));
+        return Err(damaged(&path, "it was changed after the run wrote it"));
     };
     let document = serde_json::from_slice::<RunsDocument>(&bytes);
     let document = document.map_err(|error| damaged(&path, &error.to_string()))?;
-    let run = document.runs.into_iter().next().ok_or_else(|| damaged(&path, "no run in it"))?;
+    let run =
+        document.runs.into_iter().next().ok_or_else(|| damaged(&path, "it contains no run"))?;
     Ok(RunSummary { cpu_s: Some(mark.cpu_s), ..run })
 }
 
 /// Determines the contents of `folder`, which is meant to contain the folders of the runs of
-/// `wanted`. The result is `Nothing` if it is empty, or belongs to a sweep whose complete runs are
-/// all at points of `wanted`.
+/// `wanted`. The result is `Nothing` if the folder is empty, or belongs to a sweep whose complete
+/// runs are all at points of `wanted`.
 #[must_use]
-pub(crate) fn look_for_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> Found {
+pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> Found {
     let single = fs::read_to_string(folder.join(RUN_JSON)).ok();
     if let Some(file) = single.and_then(|text| serde_json::from_str::<RunFile>(&text).ok()) {
         return Found::Other(file.key());
@@ -331,15 +334,15 @@ pub(crate) fn is_marked(folder: &Path) -> bool {
     [RUN_JSON, SUMMARY_JSON, SWEEP_JSON].iter().any(|name| folder.join(name).is_file())
 }
 
-/// Returns the name of the back end that computed the results in a folder, or of the simulator if
-/// there are none.
+/// Returns the name of the back end that computed the results in a folder, or the simulator's name
+/// if the folder has no results.
 pub(crate) fn backend_name_of(folder: &Path) -> String {
     let of_run = || serde_json::from_slice(&fs::read(folder.join(RUN_JSON)).ok()?).ok();
     let maker = read_sweep(folder).map(|sweep| sweep.maker).or_else(of_run);
     maker.map_or_else(simulator, |maker: Maker| maker.backend)
 }
 
-/// Returns the name of the scenario whose results a folder holds and, for a run, its place in a
+/// Returns the name of the scenario whose results a folder holds and, for a run, its point in a
 /// sweep.
 #[must_use]
 pub(crate) fn kept_name(folder: &Path) -> Option<(String, SweepPoint)> {
@@ -354,13 +357,15 @@ pub(crate) fn kept_name(folder: &Path) -> Option<(String, SweepPoint)> {
     read_mark(folder).map(|mark| (mark.scenario, SweepPoint::new()))
 }
 
-/// Returns the key of the complete run in a folder. Its files are not checked.
+/// Returns the key of the run in a folder if the run is marked as complete. The run's files are not
+/// checked.
 #[must_use]
 pub(crate) fn complete_key(folder: &Path) -> Option<RunKey> {
     complete_mark(folder).map(|mark| mark.key())
 }
 
-/// Returns the maker of the wanted run if it is complete in a folder. Its files are not checked.
+/// Returns the maker of the wanted run if a folder's mark says that it is complete. The run's files
+/// are not checked.
 #[must_use]
 pub(crate) fn maker_of(folder: &Path, wanted: &RunKey) -> Option<Maker> {
     complete_mark(folder).filter(|mark| mark.key() == *wanted).map(|mark| mark.maker)
@@ -382,7 +387,7 @@ fn read_mark(folder: &Path) -> Option<RunFile> {
 pub(crate) fn read_kept(folder: &Path, name: &str) -> Result<Vec<u8>, LabError> {
     let path = folder.join(name);
     let bytes = fs::read(&path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => damaged(&path, "there is no such file"),
+        io::ErrorKind::NotFound => damaged(&path, "the file is missing"),
         _ => LabError::io("read", &path, &error),
     })?;
     let mark = fs::read(folder.join(RUN_JSON)).ok();
@@ -393,9 +398,10 @@ pub(crate) fn read_kept(folder: &Path, name: &str) -> Result<Vec<u8>, LabError> 
     let mark = mark.transpose()?;
     let hash = mark.as_ref().and_then(|mark| mark.files.get(name));
     match hash {
-        Some(hash) if *hash != sha256(&bytes) => {
-            Err(damaged(&path, &format!("it was altered: its hash is not the one in {RUN_JSON}")))
-        }
+        Some(hash) if *hash != sha256(&bytes) => Err(damaged(
+            &path,
+            &format!("it was changed: its hash differs from the hash in {RUN_JSON}"),
+        )),
         _ => Ok(bytes),
     }
 }
@@ -436,11 +442,12 @@ pub(crate) fn begin_sweep(
     let is_other = read_sweep(folder).is_some_and(|there| there != file);
     if is_other && Use::is_by_somebody(&mark) {
         return Err(LabError::Usage(format!(
-            "{}: another process is computing another sweep in it; wait for its end, or name another --out",
+            "{}: another process is computing another sweep in this folder; wait until it ends, or choose another --out",
             folder.display()
         )));
     }
-    // The mark is written first: a scenario without it would count as a file of the user.
+    // `sweep.json` is written first: without it, a `scenario.toml` would be taken for a file of the
+    // user.
     for (name, bytes) in [(SWEEP_JSON, pretty(&file)), (SCENARIO, scenario.to_toml().into_bytes())]
     {
         let path = folder.join(name);
@@ -452,8 +459,9 @@ pub(crate) fn begin_sweep(
     Ok(Use::join(&mark))
 }
 
-/// Writes a single run's scenario into its folder before the run is computed, so that it can be run
-/// again however it ends. Results of an earlier run stay until there are new results.
+/// Writes a single run's scenario into its folder before the run is computed. A user can then
+/// repeat the run from the folder even if it is interrupted. Results of an earlier run stay until
+/// new results replace them.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -508,14 +516,14 @@ impl Files {
         Self { files, mark }
     }
 
-    /// Writes them. It takes milliseconds, in which the system waits for the disk.
+    /// Writes the files. This takes milliseconds, most of which the thread waits for the disk.
     ///
     /// # Errors
     /// If a file cannot be written.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), LabError> {
         make_folder(folder)?;
         remove_leftovers(folder);
-        // From here on the folder is not complete.
+        // Without `run.json` the folder counts as incomplete until all files are written.
         forget(&folder.join(RUN_JSON))?;
         forget(&folder.join(SWEEP_JSON))?;
         for name in SOMETIMES.into_iter().filter(|name| !self.mark.files.contains_key(*name)) {
@@ -565,7 +573,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, Maker, QUEUE_PARQUET, RUN_JSON, RunKey, look, write_run};
+    use super::{Found, Maker, QUEUE_PARQUET, RUN_JSON, RunKey, examine, write_run};
     use crate::backends::simulator::Simulator;
     use crate::execute::{Executed, execute};
     use crate::picture_files::read_run;
@@ -610,11 +618,11 @@ mod tests {
     #[test]
     fn a_complete_run_is_recognised_with_its_cpu_time() {
         let scratch = Scratch::new("complete");
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
         write_run(scratch.path(), "seed = 3\n", &executed(0.25, true)).unwrap();
         let mut expected = executed(0.0, true).result.summary;
         expected.cpu_s = Some(0.25);
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Complete(Box::new(expected)));
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Complete(Box::new(expected)));
     }
 
     #[test]
@@ -636,7 +644,7 @@ mod tests {
         assert_eq!(times, (series, queue, transfers, delays));
         let key = RunKey::of_record(summary);
         assert_eq!(
-            look(scratch.path(), &key, &maker()),
+            examine(scratch.path(), &key, &maker()),
             Found::Complete(Box::new(summary.clone()))
         );
     }
@@ -646,7 +654,7 @@ mod tests {
         let scratch = Scratch::new("other");
         write_run(scratch.path(), "", &executed(0.0, true)).unwrap();
         let wanted = RunKey { seed: 4, ..key() };
-        assert_eq!(look(scratch.path(), &wanted, &maker()), Found::Other(key()));
+        assert_eq!(examine(scratch.path(), &wanted, &maker()), Found::Other(key()));
     }
 
     #[test]
@@ -655,21 +663,21 @@ mod tests {
         let rewrite = || write_run(scratch.path(), "", &executed(0.0, true)).unwrap();
         rewrite();
         fs::write(scratch.path().join(QUEUE_PARQUET), b"PAR1").unwrap();
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
         rewrite();
         fs::remove_file(scratch.path().join(QUEUE_PARQUET)).unwrap();
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
         rewrite();
         fs::remove_file(scratch.path().join(RUN_JSON)).unwrap();
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
         write_run(scratch.path(), "", &executed(0.0, false)).unwrap();
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
     }
 
     #[test]
     fn a_folder_with_other_peoples_files_is_foreign() {
         let scratch = Scratch::new("foreign");
         fs::write(scratch.path().join("thesis.tex"), b"").unwrap();
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Foreign);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Foreign);
     }
 }

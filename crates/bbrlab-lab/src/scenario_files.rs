@@ -1,5 +1,5 @@
-//! Scenarios in files: the text itself, which may also come from standard input, and the traces and
-//! distributions that it names. The crate `bbrlab-scenario` itself reads no files.
+//! Reads scenarios from files or standard input, and the files of traces and distributions that a
+//! scenario names. The crate `bbrlab-scenario` itself reads no files.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -13,8 +13,8 @@ use bbrlab_scenario::{
 /// The argument that means standard input, and the name of standard input in messages.
 const STDIN: (&str, &str) = ("-", "<stdin>");
 
-/// Reads a file, or a built-in scenario by its id, or for `-` standard input, and applies the
-/// values of `--set key=value`.
+/// Reads a scenario from a file, from the built-in scenarios by its id, or for `-` from standard
+/// input. Applies the values of `--set key=value`.
 ///
 /// # Errors
 /// If the file cannot be read, or if a value in it is wrong at any point of its sweep.
@@ -31,7 +31,7 @@ pub fn open_scenario(file_or_id: &str, sets: &[String]) -> Result<Scenario, Scen
     }
 }
 
-/// Reads a file.
+/// Reads a scenario from a file.
 fn read(path: &Path, sets: &[String]) -> Result<Scenario, ScenarioErrors> {
     let shown = path.display().to_string();
     let text = read_text(path, &shown, Scenario::BYTES_MAX)?;
@@ -39,8 +39,8 @@ fn read(path: &Path, sets: &[String]) -> Result<Scenario, ScenarioErrors> {
     Scenario::parse(&stem, &shown, &text, Some(&files_in(path.parent())), sets)
 }
 
-/// Reads standard input. Its name is its title, or else `stdin`. Relative paths in it start from
-/// the working folder.
+/// Reads a scenario from standard input. The scenario's name is its title, or else `stdin`.
+/// Relative paths in it start from the working folder.
 fn from_stdin(sets: &[String]) -> Result<Scenario, ScenarioErrors> {
     let text = text_of(io::stdin().lock(), STDIN.1, Scenario::BYTES_MAX)?;
     let scenario = Scenario::parse("stdin", STDIN.1, &text, Some(&files_in(None)), sets)?;
@@ -48,8 +48,8 @@ fn from_stdin(sets: &[String]) -> Result<Scenario, ScenarioErrors> {
     Ok(if name.is_empty() { scenario } else { scenario.placed(&name, SweepPoint::new()) })
 }
 
-/// Reads the `scenario.toml` of a folder of results, which is longer than other files if it holds
-/// traces, and applies the values of `--set key=value`.
+/// Reads the `scenario.toml` of a folder of results and applies the values of `--set key=value`.
+/// The file may be longer than other scenario files, because it contains the traces.
 ///
 /// # Errors
 /// As [`open_scenario`].
@@ -79,7 +79,7 @@ fn read_text(path: &Path, shown: &str, bytes_max: u64) -> Result<String, Scenari
     let unreadable = |error: io::Error| {
         let mut told = cannot_be_read(shown, &error);
         if error.kind() == io::ErrorKind::NotFound {
-            told = no_text(shown, "found no such file, and no built-in scenario of that name");
+            told = no_text(shown, "found neither a file nor a built-in scenario of that name");
             let near = Builtin::nearest_id(shown);
             told.help.extend(near.map(|id| format!("did you mean the built-in `{id}`?")));
         }
@@ -131,7 +131,7 @@ mod tests {
     use crate::scratch::Scratch;
 
     #[test]
-    fn a_trace_file_lies_beside_the_scenario() {
+    fn a_trace_file_is_next_to_the_scenario() {
         let scratch = Scratch::new("trace");
         fs::write(scratch.path().join("cell.trace"), "1\n2\n4\n").unwrap();
         let file = scratch.path().join("s.toml");
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_or_too_large_is_told() {
+    fn a_missing_or_too_large_file_is_reported() {
         let scratch = Scratch::new("traces");
         fs::write(scratch.path().join("large"), vec![b'\n'; (8 << 20) + 1]).unwrap();
         let read = files_in(Some(scratch.path()));
@@ -185,7 +185,7 @@ mod tests {
         expect![[r#"
             error: expected a scenario file
             --> DIR/missing.toml
-             = note: found no such file, and no built-in scenario of that name
+             = note: found neither a file nor a built-in scenario of that name
 
             error: expected a scenario file
             --> DIR/
@@ -213,12 +213,13 @@ mod tests {
 
             error: expected a scenario file
             --> examples.dumbell
-             = note: found no such file, and no built-in scenario of that name
+             = note: found neither a file nor a built-in scenario of that name
              = help: did you mean the built-in `examples.dumbbell`?
 
             error: expected a built-in scenario
             --> two-bbr
-             = note: found no such id"#]]
+             = note: found no such id
+             = help: did you mean `examples.two-bbr`?"#]]
         .assert_eq(&told);
     }
 }

@@ -1,4 +1,5 @@
-//! One run in steps that the caller chooses, so that it can read or change values in between.
+//! One run in steps that the caller chooses, so that the caller can read or change values between
+//! steps.
 
 use bbrlab_run::{Controls, Run, RunResult};
 use bbrlab_sim::{LinkMode, Sim, Status, refuse_failed};
@@ -21,7 +22,7 @@ impl SteppedRun {
     }
 
     /// Runs every event up to and including this time in nanoseconds, or to the end of the run.
-    /// Returns whether the end is reached.
+    /// Returns whether the run has ended.
     ///
     /// # Errors
     /// If a custom congestion control has failed.

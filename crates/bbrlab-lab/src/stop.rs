@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-/// A request to stop. All clones share it.
+/// A request to stop. All clones share the request.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     requested: Arc<AtomicBool>,
-    /// Another request that also counts as this one.
+    /// The request to stop the whole work, if this one stops a part of it.
     outer: Option<Arc<Stop>>,
 }
 

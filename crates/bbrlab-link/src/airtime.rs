@@ -7,7 +7,6 @@ use bbrlab_units::{Packets, Span};
 /// A turn is one link's transmission opportunity. It begins with the overhead, during which no
 /// packet is sent. Then the link sends the packets that waited there when the turn began, up to the
 /// bounds. The next link with a packet has the next turn.
-/// link with a packet has its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Airtime {
     /// Links with the same number share a medium. They must have equal values here.
@@ -16,6 +15,7 @@ pub struct Airtime {
     pub overhead: Span,
     /// Maximum number of packets per turn; at least 1.
     pub packets: Packets,
-    /// No packet of a turn begins this long after its first packet, or later.
+    /// Maximum time from the start of a turn's first packet to the start of its last packet,
+    /// exclusive.
     pub time: Option<Span>,
 }

@@ -6,14 +6,15 @@ use bbrlab_units::{Span, Time};
 
 use crate::loss::Probability;
 
-/// A propagation delay that changes. A packet takes the delay that holds when it leaves the link.
+/// A propagation delay that changes. A packet's delay is the one in effect when the packet leaves
+/// the link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelaySteps {
-    /// Each delay holds from its time on; before the first time, the first delay holds. Times
+    /// Each delay applies from its time on; the first delay also applies before its time. Times
     /// ascend.
     pub steps: Arc<[(Time, Span)]>,
-    /// Whether packets stay in order when the delay falls: none arrives before a packet that left
-    /// the link earlier.
+    /// Whether packets stay in order when the delay decreases: a packet never arrives before one
+    /// that left the link earlier.
     pub keep_order: bool,
 }
 
@@ -35,18 +36,18 @@ impl DelaySteps {
 /// A random delay per packet, uniform in [0, `up_to`), drawn when the packet leaves the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jitter {
-    /// Exclusive upper bound.
+    /// Exclusive upper bound of the delay.
     pub up_to: Span,
-    /// Whether packets stay in order: none arrives before a packet that left the link earlier.
+    /// Whether packets stay in order: a packet never arrives before one that left the link earlier.
     pub keep_order: bool,
 }
 
-/// Reordering as in netem's `delay BY reorder`: after the queue, each data packet skips the wait
-/// `by` with probability `ratio`. The base RTT does not include the wait.
+/// Reordering as in netem's `delay BY reorder`: after the queue, each data packet is delayed by
+/// `by`, except with probability `ratio`. The base RTT does not include this delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reorder {
-    /// The probability that a packet skips the wait.
+    /// The probability that a packet is not delayed.
     pub ratio: Probability,
-    /// How long the other packets wait.
+    /// The delay of the other packets.
     pub by: Span,
 }

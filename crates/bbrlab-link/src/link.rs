@@ -9,7 +9,7 @@ use crate::policer::{PeakRate, Policer};
 use crate::queue::{Buffer, CakeParams, EcnThreshold, Queue};
 use crate::rate::{Rate, RateChange};
 
-/// A link in one direction. If a scenario sets a link's `reverse_rate`, it becomes two of these.
+/// A link in one direction. A scenario's link with `reverse_rate` becomes two of these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// The link's name, from which the seeds of its random generators are derived.
@@ -18,12 +18,12 @@ pub struct Link {
     pub rate: Rate,
     /// The effect of a change of rate on packets already accepted.
     pub rate_change: RateChange,
-    /// The depth of a token bucket, which then replaces the exact serialiser. Needs a rate that is
-    /// not a trace.
+    /// The depth of a token bucket. The bucket replaces the exact serialiser, which sends one
+    /// packet after another at the rate. Needs a rate that is not a trace.
     ///
-    /// A packet leaves as soon as there are enough tokens for the whole packet. Until then it
-    /// counts as in service. A packet larger than the bucket is dropped on arrival. The bucket is
-    /// full at the start.
+    /// A packet leaves as soon as there are enough tokens for the whole packet. Until then the
+    /// packet counts as in service. A packet larger than the bucket is dropped on arrival. The
+    /// bucket is full at the start.
     pub burst: Option<Bytes>,
     /// A second bucket in addition to that of `burst`: a packet leaves as soon as both have enough
     /// tokens.
@@ -31,7 +31,7 @@ pub struct Link {
     /// The medium that the link shares with other links. Needs a rate that is not a trace, and no
     /// bucket.
     pub airtime: Option<Airtime>,
-    /// Propagation delay. If it changes, the delay at the start.
+    /// Propagation delay; with `delay_steps`, the delay at the start.
     pub delay: Span,
     /// The changes of the propagation delay.
     pub delay_steps: Option<DelaySteps>,
@@ -44,7 +44,7 @@ pub struct Link {
     /// Forwards the first of every N consecutive ACKs of a flow that carry only an ACK number, and
     /// drops the others. N is at least 1.
     pub ack_thinning: Option<u32>,
-    /// Packets are marked if the backlog or the wait exceeds this.
+    /// The backlog or waiting time above which packets are marked.
     pub ecn_threshold: Option<EcnThreshold>,
     /// Random loss of packets.
     pub loss: Option<Loss>,

@@ -8,24 +8,24 @@ use bbrlab_units::Time;
 /// A probability in units of 2^-32: an event happens if a uniform 32-bit draw is below it. At most
 /// 2^32, which means always.
 ///
-/// It is an integer, so that a draw needs no floating point and is equal on every machine.
+/// An integer, so that the result is equal on every machine, without floating point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Probability(pub u64);
 
 impl Probability {
-    /// Always.
+    /// The probability 1.
     pub const ONE: Self = Self(1 << 32);
-    /// Never.
+    /// The probability 0.
     pub const ZERO: Self = Self(0);
 }
 
 /// A model of random loss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// Each packet independently, with this probability.
+    /// Each packet is lost independently, with this probability.
     Bernoulli(Probability),
-    /// Each packet independently, with the probability that holds when the packet passes. Each
-    /// probability holds from its time on; before the first time, the first one holds. Times
+    /// Each packet is lost independently, with the probability in effect when the packet passes.
+    /// Each probability applies from its time on; the first also applies before its time. Times
     /// ascend.
     Steps(Arc<[(Time, Probability)]>),
     /// Two states, good and bad, each with its loss probability. The first state is good (Gilbert
@@ -34,13 +34,13 @@ pub enum Loss {
     /// As in netem, a packet's loss is decided in the current state. The transition follows, for
     /// the next packet.
     GilbertElliott {
-        /// From good to bad, per packet.
+        /// Probability of the transition from good to bad, per packet.
         to_bad: Probability,
-        /// From bad to good, per packet.
+        /// Probability of the transition from bad to good, per packet.
         to_good: Probability,
-        /// Loss in the good state.
+        /// Probability of loss in the good state.
         loss_good: Probability,
-        /// Loss in the bad state.
+        /// Probability of loss in the bad state.
         loss_bad: Probability,
     },
 }
@@ -48,8 +48,8 @@ pub enum Loss {
 /// The place of random loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossAt {
-    /// Before the queue.
+    /// Before the queue: a lost packet does not use the link's capacity.
     Before,
-    /// After the queue: the packet has used the link's capacity.
+    /// After the queue: a lost packet has used the link's capacity.
     After,
 }

@@ -1,5 +1,5 @@
-//! Token buckets in addition to a link's own: a policer in front of it, and a bound of its peak
-//! rate.
+//! Token buckets in addition to a link's own bucket: a policer in front of the link, and a limit of
+//! the peak rate.
 
 use bbrlab_units::{BitRate, Bytes};
 
@@ -16,7 +16,7 @@ pub struct Policer {
 /// `mtu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeakRate {
-    /// The rate; above that of the link.
+    /// The peak rate; above the link's rate.
     pub rate: BitRate,
     /// The size of the bucket: the bytes that may leave at once. A larger packet is dropped on
     /// arrival.

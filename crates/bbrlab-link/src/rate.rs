@@ -8,12 +8,12 @@ use bbrlab_units::{BitRate, Time};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rate {
     /// No limit: the link is a pure delay and never has a queue. Loss, jitter and reordering still
-    /// apply. It is not a "link with a rate".
+    /// apply. Comments and messages call only other links "links with a rate".
     Unlimited,
     /// One rate for the whole run.
     Constant(BitRate),
-    /// Each rate holds from its time on; before the first time, the first rate holds. Times ascend.
-    /// A rate may be 0, but not in a scenario file.
+    /// Each rate applies from its time on; the first rate also applies before its time. Times
+    /// ascend. A rate may be 0, but not in a scenario file.
     Schedule(Arc<[(Time, BitRate)]>),
     /// Packets leave at the delivery opportunities of a trace.
     Trace(Arc<Trace>),
@@ -42,7 +42,7 @@ impl Rate {
         let Self::Schedule(steps) = self else { return self.at_start() };
         let ends = steps.iter().skip(1).map(|&(at, _)| at.min(end)).chain([end]);
         let parts = steps.iter().zip(ends).enumerate().map(|(number, (&(from, rate), to))| {
-            // The first rate also holds before its time.
+            // The first rate also applies before its time.
             let from = if number == 0 { Time::ZERO } else { from.min(end) };
             u128::from(rate.0) * u128::from(to.since(from).0)
         });
@@ -72,8 +72,8 @@ impl Rate {
 /// The effect of a change of rate on packets already accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateChange {
-    /// Packets keep their departure times, as in netem: a packet is sent at the rate that held when
-    /// it arrived.
+    /// Packets keep their departure times, as in netem: a packet is sent at the rate in effect when
+    /// the packet arrived.
     Keep,
     /// The remaining bits of packets are sent at the new rate, as on a real link.
     Follow,
@@ -82,8 +82,9 @@ pub enum RateChange {
 /// A Mahimahi trace: times at which up to 1,500 bytes may leave. It repeats after the last time.
 ///
 /// An opportunity is lost if no packet waits. Several small packets share an opportunity. A large
-/// packet takes several and leaves with the last. A packet that arrives exactly at the time of an
-/// opportunity waits for the next one. Source: mahimahi `src/frontend/link_queue.cc`.
+/// packet takes several opportunities and leaves with the last one. A packet that arrives exactly
+/// at the time of an opportunity waits for the next one. Source: mahimahi
+/// `src/frontend/link_queue.cc`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     opportunities_ms: Vec<u32>,

@@ -1,33 +1,33 @@
-//! Bounds on the agreement over all points together.
+//! Bounds on the agreement with Linux over all points together.
 //!
-//! A single point may differ by chance or for a known cause, but most points must agree.
+//! A single point may differ by chance or for a known reason, but most points must agree.
 
 use super::difference::{Metric, MetricSummary};
 
 /// A bound on one statistic of a metric's summary.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aim {
-    /// The metric.
+    /// The metric whose summary is bounded.
     pub metric: Metric,
     /// The statistic.
     pub figure: AimStatistic,
-    /// Its bound.
+    /// The bound of the statistic.
     pub bound: f64,
 }
 
 /// A statistic of a metric's summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AimStatistic {
-    /// The median of the differences, to be at most the bound.
+    /// The median of the differences must be at most the bound.
     Median,
-    /// Their 95th percentile, to be at most the bound.
+    /// The 95th percentile of the differences must be at most the bound.
     P95,
-    /// The share of the comparisons within the metric's tolerance, to be at least the bound.
+    /// The share of the comparisons within the metric's tolerance must be at least the bound.
     Within,
 }
 
 impl AimStatistic {
-    /// Its name in documents.
+    /// The statistic's name in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -69,7 +69,7 @@ impl Aim {
         }
     }
 
-    /// Whether the value is within the bound.
+    /// Whether the summary's statistic is within the bound.
     #[must_use]
     pub fn holds(&self, summary: &MetricSummary) -> bool {
         match self.figure {

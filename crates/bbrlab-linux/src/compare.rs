@@ -1,4 +1,4 @@
-//! Compares a point with our runs of it, metric by metric.
+//! Compares the metrics of a point on Linux with our runs of the point.
 
 use bbrlab_run::{Algorithm, FlowSummary, RunSummary};
 
@@ -7,11 +7,11 @@ use super::difference::{LinuxComparison, Metric};
 use super::reference::ReferencePoint;
 use super::settings::Settings;
 
-/// Flows can be told apart if their starts are at least this far apart, in seconds.
+/// Least time between the starts of two flows that makes them distinguishable, in seconds.
 const STARTS_APART_S: f64 = 1.0;
 
-/// Whether flows can be told apart: by congestion control, RTT or start.
-fn are_told_apart(flows: &[FlowSummary]) -> bool {
+/// Whether each flow differs from all others in congestion control, RTT or start time.
+fn are_distinguished(flows: &[FlowSummary]) -> bool {
     flows.iter().enumerate().all(|(place, flow)| {
         flows[..place].iter().all(|other| {
             flow.cc != other.cc
@@ -24,7 +24,7 @@ fn are_told_apart(flows: &[FlowSummary]) -> bool {
     })
 }
 
-/// Compares a point, which has the settings `settings`, with our runs of it.
+/// Compares a point with our runs of it. `settings` are the point's settings.
 pub(super) fn compare(
     point: &ReferencePoint,
     settings: &Settings,
@@ -37,7 +37,7 @@ pub(super) fn compare(
         comparisons.extend(LinuxComparison::new(metric, flow, &of(ours), &of(&point.seeds)));
     };
     let groups: Vec<Option<usize>> =
-        if are_told_apart(flows) { (0..flows.len()).map(Some).collect() } else { vec![None] };
+        if are_distinguished(flows) { (0..flows.len()).map(Some).collect() } else { vec![None] };
     for flow in groups {
         let members: Vec<usize> = flow.map_or((0..flows.len()).collect(), |flow| vec![flow]);
         let sum = |run: &RunSummary, pick: OfFlow| {
@@ -46,8 +46,8 @@ pub(super) fn compare(
         #[expect(clippy::cast_precision_loss, reason = "a handful of flows")]
         let mean =
             |run: &RunSummary, pick: OfFlow| sum(run, pick).map(|sum| sum / members.len() as f64);
-        // For a sequence of transfers, goodput is their size divided by their mean duration, which
-        // the completion time already covers.
+        // For a sequence of transfers, goodput follows from the mean completion time, which is
+        // compared anyway.
         if flows[0].fct_ms.mean.is_none() {
             add(Metric::Goodput, flow, &|run| sum(run, |flow| flow.goodput_mbps));
         }
@@ -60,7 +60,7 @@ pub(super) fn compare(
     add(Metric::Retransmissions, None, &|run| {
         count(run.flows.iter().map(|flow| flow.retransmitted_packets).sum())
     });
-    // The policer drops other packets than the queue of the bottleneck, so both counts are added.
+    // A packet is dropped by the policer or by the bottleneck's queue, so the counts are added.
     add(Metric::Drops, None, &|run| {
         let link = run.links.first()?;
         count(Some(link.drops? + link.policer_drops.unwrap_or(0)))
@@ -94,5 +94,5 @@ fn is_bbr(cc: &str) -> bool {
     Algorithm::from_name(cc).is_some_and(Algorithm::is_bbr)
 }
 
-/// A metric of a flow.
+/// A function that returns a metric of a flow.
 type OfFlow = fn(&FlowSummary) -> Option<f64>;

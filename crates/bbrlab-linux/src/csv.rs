@@ -1,4 +1,4 @@
-//! Comma-separated tables whose columns are found by name, so that additional columns do no harm.
+//! Reads comma-separated tables. Columns are found by name, so additional columns are ignored.
 //!
 //! Error messages name file, line and column.
 
@@ -15,7 +15,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Finds the columns of a header, which must contain those in `needed`.
+    /// Finds the columns in a header. Returns an error if a column of `needed` is missing.
     pub(super) fn new(path: &Path, header: &str, needed: &[&str]) -> Result<Self, LinuxError> {
         let csv = CsvColumns::new(header);
         for needed in needed {
@@ -26,7 +26,7 @@ impl Columns {
         Ok(Self { csv })
     }
 
-    /// Splits a line into cells, of which there must be as many as columns.
+    /// Splits a line into cells. The line must have one cell per column.
     pub(super) fn row<'a>(
         &'a self,
         path: &'a Path,
@@ -50,7 +50,7 @@ pub(super) struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Returns the error for a cell that does not contain the expected value.
+    /// Returns the error for a cell that does not contain a value of the expected kind.
     pub(super) fn wrong(&self, column: &str, expected: &str) -> LinuxError {
         let found = self.optional_text(column).unwrap_or("nothing");
         LinuxError::at(

@@ -1,10 +1,11 @@
 //! Compares cwnd sample by sample: the share of a run's samples in which our cwnd is near Linux's.
 //!
-//! Only runs in which both should have the same cwnd are compared: a single flow without random
-//! loss. Congestion controls that use no random numbers are compared over the whole run. BBR draws
-//! the phase of its gain cycle at random, so only its first seconds are compared. Several of our
-//! seeds are compared, and the best one counts. With a buffer below half a BDP, BBR is not
-//! compared, because its start-up already depends on which packet of a burst is lost.
+//! Only runs in which Linux and our stack should have the same cwnd are compared: a single flow
+//! without random loss. Congestion controls that use no random numbers are compared over the whole
+//! run. BBR draws the phase of its gain cycle at random, so only its first seconds are compared.
+//! For BBR, several of our seeds are compared, and the best agreement counts. With a buffer below
+//! half a BDP, BBR is not compared, because its start-up already depends on which packet of a burst
+//! is lost.
 
 use std::path::Path;
 
@@ -13,36 +14,37 @@ use bbrlab_units::Span;
 use super::reference::ReferencePoint;
 use super::{LinuxError, scenario_text, series};
 
-/// Scenario families in which only the path is varied.
+/// Families of scenarios with one flow that differ only in the path.
 const FAMILIES: [&str; 2] = ["1_single", "v_base"];
 
 /// Congestion controls that use no random numbers.
 const WITHOUT_CHANCE: [&str; 3] = ["cubic", "reno", "vegas"];
 
-/// The part of a BBR run that is compared, from its start, and the number of our seeds.
+/// For BBR: the time from the start of the run that is compared, and the number of our seeds.
 const BBR_UNTIL: Span = Span::from_secs(10);
 const BBR_SEEDS: u64 = 10;
 /// The smallest buffer with which BBR is compared, in BDP.
 const BBR_BUFFER_BDP_MIN: f64 = 0.5;
 
-/// Our cwnd is near Linux's if it differs by at most this many packets, or by this share if that is
-/// more.
+/// Our cwnd is near Linux's if it differs by at most `NEAR_PACKETS` or by the share `NEAR_SHARE`,
+/// whichever is more.
 const NEAR_PACKETS: f64 = 2.0;
 const NEAR_SHARE: f64 = 0.05;
 
 /// The agreement of cwnd in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CwndAgreement {
-    /// Samples of Linux that were compared.
+    /// Number of Linux's samples that were compared.
     pub samples: usize,
-    /// Share of these samples for which ours is near; with several seeds, that of the best seed.
+    /// Share of these samples for which our cwnd is near; with several seeds, the share of the best
+    /// seed.
     pub share: f64,
-    /// How many of our seeds were tried.
+    /// Number of our seeds that were run.
     pub seeds: u64,
 }
 
 impl CwndAgreement {
-    /// The share that a run should reach.
+    /// The share that a point should reach.
     pub const AIM: f64 = 0.95;
 
     /// Whether the share reaches [`Self::AIM`].
@@ -55,15 +57,16 @@ impl CwndAgreement {
 /// Linux's cwnd of a point, and the part of it that is compared.
 #[derive(Clone, Debug)]
 pub(super) struct CwndSeries {
-    /// Seconds and packets.
+    /// Pairs of time in seconds and cwnd in packets.
     samples: Vec<(f64, f64)>,
-    /// The end of the comparison, if that is before the end of the run.
+    /// The end of the compared part; `None` means the end of the run.
     until: Option<Span>,
-    /// How many of our seeds to try.
+    /// Number of our seeds to run.
     pub(super) seeds: u64,
 }
 
-/// Returns Linux's cwnd over time; `None` if it is not compared or the folder has no series.
+/// Returns Linux's cwnd over time; `None` if cwnd is not compared at this point or the folder has
+/// no series.
 pub(super) fn series_of(
     dir: &Path,
     point: &ReferencePoint,
@@ -99,7 +102,7 @@ impl CwndSeries {
         }
     }
 
-    /// Returns the share of Linux's samples for which our run with `seed` is near.
+    /// Returns the share of Linux's samples for which the cwnd of our run with `seed` is near.
     pub(super) fn share(&self, point: &ReferencePoint, seed: u64) -> Result<f64, LinuxError> {
         let mut run = scenario_text::run(point, &point.seeds[0], seed)?;
         run.flow_series = true;
@@ -112,7 +115,7 @@ impl CwndSeries {
         let mut row = 0;
         let mut near: u32 = 0;
         for &(time_s, cwnd) in &self.samples {
-            // Both are sampled at whole milliseconds.
+            // Both series are sampled at whole milliseconds.
             while row < ours.len() && ours.time_s[row] < time_s - 0.5e-3 {
                 row += 1;
             }

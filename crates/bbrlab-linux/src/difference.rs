@@ -1,4 +1,4 @@
-//! The difference between two sets of runs, beyond what chance explains.
+//! Computes the difference between two sets of runs, minus the part that chance explains.
 
 use bbrlab_run::{mean, percentile, variance};
 
@@ -7,7 +7,7 @@ use bbrlab_run::{mean, percentile, variance};
 pub enum Metric {
     /// Payload that the receiver gets, in Mbit/s.
     Goodput,
-    /// Link bytes over capacity.
+    /// Bytes sent at the bottleneck divided by its capacity.
     Utilization,
     /// Mean of the sampled smoothed RTT, in ms.
     MeanRtt,
@@ -15,15 +15,15 @@ pub enum Metric {
     P95Rtt,
     /// Mean queue in packets.
     MeanQueue,
-    /// Retransmissions of the run.
+    /// Retransmitted packets of all flows.
     Retransmissions,
-    /// Drops at the bottleneck.
+    /// Packets dropped at the bottleneck.
     Drops,
     /// Jain's index in the steady state.
     Jain,
     /// Mean completion time in ms.
     Fct,
-    /// CE marks of the run.
+    /// CE marks at the bottleneck.
     Marks,
     /// Drops at the second bottleneck, or at the link of the reverse path.
     SecondDrops,
@@ -48,7 +48,7 @@ impl Metric {
         Self::SecondUtilization,
     ];
 
-    /// Its name in documents.
+    /// The metric's name in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -67,7 +67,7 @@ impl Metric {
         }
     }
 
-    /// Returns the largest difference with which a point passes: the project's aim is that 95 of
+    /// Returns the largest difference at which a comparison passes. The project's aim is that 95 of
     /// 100 points pass.
     #[must_use]
     pub const fn tolerance(self) -> f64 {
@@ -80,8 +80,8 @@ impl Metric {
         }
     }
 
-    /// Returns the smallest divisor of a difference, because two packets in the queue instead of
-    /// one should not count as 100 %. `None` for a metric whose differences are not divided.
+    /// Returns the smallest divisor of a difference: a queue of two packets instead of one should
+    /// not count as 100 %. Returns `None` if differences of the metric are absolute.
     const fn floor(self) -> Option<f64> {
         match self {
             Self::MeanQueue => Some(5.0),
@@ -92,18 +92,19 @@ impl Metric {
     }
 }
 
-/// A metric of a point, in our runs and in Linux's.
+/// The comparison of a metric at a point, between our runs and Linux's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinuxComparison {
     /// The metric.
     pub metric: Metric,
-    /// The flow, where flows can be told apart.
+    /// The flow, if flows are distinguishable and the metric is per flow.
     pub flow: Option<usize>,
     /// Mean over our seeds.
     pub ours: f64,
     /// Mean over Linux's seeds.
     pub linux: f64,
-    /// max(0, |ours - Linux| - 2 SE) / max(Linux, floor); for Jain's index not divided.
+    /// max(0, |ours - Linux| - 2 SE) / max(Linux, floor), where SE is the standard error of the
+    /// difference and floor the metric's smallest divisor. For Jain's index, not divided.
     pub difference: f64,
 }
 
@@ -115,7 +116,7 @@ impl LinuxComparison {
         ours: &[f64],
         linux: &[f64],
     ) -> Option<Self> {
-        /// With fewer seeds, their spread is too uncertain to be used.
+        /// With fewer seeds, Linux's spread is too uncertain, and ours is used instead.
         const SEEDS_MIN: usize = 5;
         let (our_mean, linux_mean) = (mean(ours)?, mean(linux)?);
         let our_sd = variance(ours).sqrt();
@@ -139,10 +140,10 @@ impl LinuxComparison {
     }
 }
 
-/// A metric over all points.
+/// Statistics of a metric's differences over all points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetricSummary {
-    /// Comparisons.
+    /// Number of comparisons.
     pub n: usize,
     /// Median difference.
     pub median: f64,

@@ -1,25 +1,26 @@
-//! Compares our stack with a real one: runs every scenario of a reference folder.
+//! Compares our stack with a real Linux stack: runs every scenario of a reference folder, which
+//! holds results of real kernels.
 //!
-//! A point is a kernel and a scenario. Linux's value is the mean over the seeds of the reference;
-//! ours is the mean over ten seeds, which use the start times of Linux's seeds in turn. Only the
-//! part of a difference above twice its standard error counts, because two BBR flows can settle in
-//! different modes, and a microsecond decides which.
+//! A point is a kernel and a scenario. Linux's value of a metric is the mean over the seeds of the
+//! reference. Our value is the mean over ten seeds, which use the start times of Linux's seeds in
+//! turn. Only the part of a difference above twice its standard error counts, because two BBR flows
+//! can settle in different modes, and a microsecond decides which.
 //!
-//! Queues and smoothed RTTs are means of samples on both sides, at the reference's period, because
-//! its queue statistics are samples, not time integrals. If an application writes at a multiple of
-//! the period, these two kinds of mean differ.
+//! On both sides, mean queues and smoothed RTTs are means of samples at the reference's period,
+//! because the reference has no time integrals of queues. If an application writes at a multiple of
+//! the period, a mean of samples differs from a time integral.
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `reference.rs`, `series.rs`, `csv.rs` | Linux's results as our records and series |
-//! | `settings.rs` | the settings of a point, read and checked |
-//! | `scenario_text.rs` | a point as a scenario of ours |
+//! | `reference.rs`, `series.rs`, `csv.rs` | read Linux's results to our records and series |
+//! | `settings.rs` | reads and checks the settings of a point |
+//! | `scenario_text.rs` | converts a point to a scenario |
 //! | `managed.rs` | settings in the syntax of `tc`: queue disciplines, policers, slots |
 //! | `tasks.rs` | our runs of the points |
-//! | `compare.rs`, `difference.rs` | the comparison of a point; the size of a difference |
-//! | `cwnd.rs` | cwnd sample by sample |
+//! | `compare.rs`, `difference.rs` | compares a point; computes differences |
+//! | `cwnd.rs` | compares cwnd sample by sample |
 //! | `aims.rs` | bounds on the agreement over all points |
-//! | `overlay.rs` | pictures of both, one drawn over the other |
+//! | `overlay.rs` | plots of Linux's run and ours in the same panels |
 
 mod aims;
 mod compare;
@@ -48,13 +49,13 @@ use reference::ReferencePoint;
 use settings::Settings;
 use tasks::PlannedPoint;
 
-/// Our seeds per point.
+/// Default number of our seeds per point.
 const SEEDS: u64 = 10;
 
-/// Congestion controls of the reference that we do not have, by design.
+/// Congestion controls of the reference that we do not implement, by design.
 const LEFT_OUT: [&str; 3] = ["cdg", "nv", "lp"];
 
-/// The reason why a reference folder cannot be used. Each is bad input.
+/// The reason why a reference folder cannot be used: its content is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinuxError(String);
 
@@ -77,29 +78,29 @@ impl fmt::Display for LinuxError {
 
 impl std::error::Error for LinuxError {}
 
-/// A point with its comparisons.
+/// A point with the comparisons of its metrics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinuxPoint {
     /// The kernel.
     pub kernel: String,
     /// The scenario.
     pub scenario: String,
-    /// Its family.
+    /// The scenario's family: scenarios that vary the same settings.
     pub family: String,
-    /// Our names of its congestion controls, flow by flow.
+    /// Our names of the congestion controls, flow by flow.
     pub cc: Vec<String>,
-    /// Whether one of them is a BBR, and packets are dropped before the buffer is full.
+    /// Whether a flow uses a version of BBR, and packets are dropped before the buffer is full.
     pub is_bbr_under_early_drops: bool,
-    /// Seeds of the reference.
+    /// Number of seeds of the reference.
     pub linux_seeds: usize,
-    /// The comparisons of its metrics.
+    /// The comparisons of the point's metrics.
     pub comparisons: Vec<LinuxComparison>,
-    /// The agreement of cwnd, if it is compared.
+    /// The agreement of cwnd; `None` if cwnd is not compared.
     pub cwnd: Option<CwndAgreement>,
 }
 
 impl LinuxPoint {
-    /// Returns the largest of its differences, as a multiple of the tolerance.
+    /// Returns the largest difference of the point, as a multiple of the metric's tolerance.
     #[must_use]
     pub fn worst(&self) -> f64 {
         let multiples = self.comparisons.iter().map(|c| c.difference / c.metric.tolerance());
@@ -114,9 +115,9 @@ pub struct LinuxReport {
     pub points: Vec<LinuxPoint>,
     /// Scenarios that were left out, with the reason.
     pub skipped: Vec<(String, String)>,
-    /// By metric, over all points.
+    /// The summary of each metric over all points.
     pub summary: Vec<(Metric, MetricSummary)>,
-    /// Whether the user interrupted it; then points are missing.
+    /// Whether the user interrupted the comparison. Points are then missing.
     pub is_interrupted: bool,
 }
 
@@ -125,15 +126,16 @@ pub struct LinuxReport {
 pub struct LinuxOptions {
     /// Only scenarios whose name contains one of these; all if empty.
     pub only: Vec<String>,
-    /// Our seeds per point; `None` means ten.
+    /// Number of our seeds per point; `None` means ten.
     pub seeds: Option<u64>,
-    /// Runs at a time.
+    /// Number of runs that are simulated in parallel.
     pub jobs: usize,
-    /// Set when the user asks for an early end.
+    /// Set when the user interrupts the comparison.
     pub stop: Stop,
 }
 
-/// Runs and compares the points of `dirs`; `watch` is called with the progress.
+/// Runs the points of the reference folders `dirs` and compares our results with Linux's. Calls
+/// `watch` with the progress.
 ///
 /// # Errors
 /// If a folder cannot be read, or contains a setting or congestion control that is not known.
@@ -209,7 +211,7 @@ fn plan(
         }
     }
     if planned.is_empty() && skipped.is_empty() {
-        let reason = format!("no scenario has {} in its name", options.only.join(" or "));
+        let reason = format!("no scenario name contains {}", options.only.join(" or "));
         return Err(LinuxError(reason));
     }
     Ok((planned, skipped))
@@ -223,14 +225,14 @@ fn settings_of(dir: &Path, point: &ReferencePoint) -> Result<Settings, LinuxErro
     })
 }
 
-/// Whether we can run a point. If we lack its congestion control by design, the point is added to
+/// Whether we can run a point. If its congestion control is in [`LEFT_OUT`], adds the point to
 /// `skipped`.
 fn is_ours(dir: &Path, point: &ReferencePoint, skipped: &mut Skipped) -> Result<bool, LinuxError> {
     let path = reference::summary_path(dir);
     for flow in &point.seeds[0].flows {
         let name = flow.cc.as_str();
         if LEFT_OUT.contains(&name) {
-            skipped.push((point.scenario.clone(), format!("`{name}` is left out by design")));
+            skipped.push((point.scenario.clone(), format!("`{name}` is omitted by design")));
             return Ok(false);
         }
         if Algorithm::from_name(name).is_none() {

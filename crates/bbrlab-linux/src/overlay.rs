@@ -1,5 +1,5 @@
-//! Pictures of cwnd, RTT, throughput and queue that draw Linux's seed 1 and our first run over each
-//! other.
+//! Plots of cwnd, RTT, throughput and queue, in which Linux's seed 1 and our first run are drawn in
+//! the same panels.
 
 use std::path::{Path, PathBuf};
 
@@ -16,9 +16,10 @@ use super::{LinuxError, LinuxOptions, LinuxReport, plan, scenario_text, series};
 /// The points to draw.
 #[derive(Clone, Debug)]
 pub enum Pictures {
-    /// This many points, those that differ most, in multiples of the tolerances.
+    /// The points with the largest differences, in multiples of the tolerances. The number of
+    /// points.
     Worst(usize),
-    /// The points with these names.
+    /// The points of the scenarios with these names.
     Named(Vec<String>),
 }
 
@@ -41,7 +42,9 @@ pub fn write_overlays(
             if let Some(name) =
                 names.iter().find(|name| !order.iter().any(|p| p.scenario == **name))
             {
-                return Err(LabError::Usage(format!("no scenario `{name}` among those compared")));
+                return Err(LabError::Usage(format!(
+                    "`{name}` is not among the compared scenarios"
+                )));
             }
             order.retain(|point| names.contains(&point.scenario));
         }
@@ -57,7 +60,7 @@ pub fn write_overlays(
         });
         let Some(wanted) = found else { continue };
         if let Some(mut picture) = picture(&dirs[wanted.dir], &wanted.point).map_err(usage)? {
-            // The same scenario may have run on several kernels.
+            // A scenario may have points on several kernels, which need different file names.
             if pictures.iter().any(|other| other.name == picture.name) {
                 picture.name = format!("{}-{}", picture.name, pictures.len() + 1);
             }

@@ -1,8 +1,8 @@
-//! The results of a real Linux stack: the summary rows of a reference folder.
+//! Reads the results of a real Linux stack: the summary of a reference folder.
 //!
-//! A reference folder holds `summary.csv`, one row per run and flow. Rows of one kernel and
-//! scenario are a *point*; its seeds are repetitions of it. A run of the reference becomes the same
-//! record as our runs, in which values that the file does not contain are `None`.
+//! A reference folder has a `summary.csv` with one row per run and flow. The rows of one kernel and
+//! one scenario form a *point*; its runs differ in the seed. A run of the reference is converted to
+//! the record of our runs. Values that the file does not contain are `None`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,18 +13,18 @@ use bbrlab_run::{Fct, FlowSummary, LinkSummary, QueueDelay, QueuePackets, RunSum
 use super::LinuxError;
 use super::csv::{Columns, Row};
 
-/// The largest summary that is read, in bytes: about a hundred thousand rows.
+/// The largest `summary.csv` that is read, in bytes: about a hundred thousand rows.
 const BYTES_MAX: u64 = 64 << 20;
 
 /// Columns that the summary must have.
 const NEEDED: [&str; 8] =
     ["kernel", "scenario", "family", "seed", "flow", "cc", "start_s", "flow_rtt_ms"];
 
-/// The setting that gives the rate of a second bottleneck, to which the columns `rev_*` then
-/// belong.
+/// The setting with the rate of a second bottleneck. If it is set, the columns `rev_*` describe the
+/// second bottleneck.
 pub(super) const SECOND_RATE: &str = "rate2_mbps";
 
-/// Settings that give the rate of a second link, to which the columns `rev_*` belong.
+/// Settings with the rate of a second link, which the columns `rev_*` describe.
 const SECOND_LINK: [&str; 3] = [SECOND_RATE, "rev_rate_mbps", "ack_rate_mbps"];
 
 /// A scenario on a kernel, with all its seeds.
@@ -40,7 +40,7 @@ pub(super) struct ReferencePoint {
     pub(super) duration_s: f64,
     /// `key=value` pairs of the column `settings`.
     pub(super) settings: BTreeMap<String, String>,
-    /// Its runs, one per seed.
+    /// The runs of the point, one per seed.
     pub(super) seeds: Vec<RunSummary>,
 }
 
@@ -67,7 +67,7 @@ pub(super) fn read(dir: &Path) -> Result<Vec<ReferencePoint>, LinuxError> {
     parse(&path, &text)
 }
 
-/// Reads the text of a summary, which is in the file `path`.
+/// Parses the text of the summary in the file `path`.
 pub(super) fn parse(path: &Path, text: &str) -> Result<Vec<ReferencePoint>, LinuxError> {
     let mut lines = text.lines();
     let header = lines.next().ok_or_else(|| LinuxError::at(path, 1, "found an empty file"))?;
@@ -140,7 +140,7 @@ fn point(row: &Row<'_>) -> Result<ReferencePoint, LinuxError> {
     })
 }
 
-/// Reads the values of a run that each of its rows repeats.
+/// Reads the values that all rows of a run have in common.
 fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSummary, LinuxError> {
     let mut links = vec![LinkSummary {
         name: "bottleneck".to_owned(),
@@ -182,8 +182,8 @@ fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSumma
     })
 }
 
-/// Reads `police.drops` from the counters in `qdisc_stats`; `None` if there is no policer. The
-/// reference omits counters that are 0.
+/// Reads the counter `police.drops` from the column `qdisc_stats`; `None` if there is no policer.
+/// The reference omits counters that are 0, so a policer without this counter has 0 drops.
 fn policer_drops(row: &Row<'_>) -> Result<Option<u64>, LinuxError> {
     let counters = row.optional_text("qdisc_stats").unwrap_or_default();
     let mut of_police = counters.split(';').filter_map(|pair| pair.strip_prefix("police."));
@@ -216,7 +216,7 @@ fn flow(row: &Row<'_>, id: u32, stop_s: f64) -> Result<FlowSummary, LinuxError> 
     })
 }
 
-/// Returns our name for a kernel's congestion control.
+/// Returns our name of a congestion control of the kernel.
 fn our_name(cc: &str) -> &str {
     if cc == "bbr" { "bbr1" } else { cc }
 }

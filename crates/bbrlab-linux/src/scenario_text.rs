@@ -1,16 +1,15 @@
-//! Turns a reference point into a scenario of ours: its row, its settings and what its family
-//! implies.
+//! Converts a point of the reference to a scenario, from its row, its settings and its family.
 //!
 //! In the reference's network, a flow passes sender, router, bottleneck, router and receiver. Half
-//! of the RTT is behind the bottleneck and the other half on the reverse path, so the left access
+//! of the RTT follows the bottleneck and the other half is on the reverse path, so the left access
 //! delay is 0. The queue limit of `netem` includes the packet in service. Our limit does not:
 //! `buffer_pkts` counts only packets that wait. When the rate changes, `netem` keeps the departure
 //! times of packets that it has already accepted.
 //!
 //! If the reverse path has a rate, or flows have their own slots, both directions are written as
-//! paths. Then a flow's two delays are links of its own. The right link, between the second router
-//! and the host on the right, has the random loss and the reordering of the reference. The left
-//! link has only a delay. A link treats all packets that cross it in the same way.
+//! paths. Then each flow has two private links with its delays. The right link, between the second
+//! router and the right host, has the random loss and the reordering of the reference, for all
+//! packets that cross it. The left link has only a delay.
 
 use std::fmt::Write as _;
 
@@ -21,17 +20,18 @@ use super::reference::ReferencePoint;
 use super::settings::{Application, Ecn, QueueKind, Reorder, Reverse, Settings};
 use super::{LinuxError, managed};
 
-/// Offset of t = 0 from the 1 ms tick for seeds 2 to 5, in microseconds.
+/// For seeds 2 to 5: time from the kernel's 1 ms tick to time 0 of the run, in microseconds.
 const PHASE_US: [f64; 4] = [137.3, 411.9, 733.1, 288.7];
 
-/// Families whose seed 2 was recorded before phases were set: only seeds 3 to 5 have one.
+/// Families in which seed 2 has no such offset, because it was recorded before offsets were
+/// introduced.
 const SEED_2_WITHOUT_PHASE: [&str; 5] = ["2_loss", "3_two", "4_vs", "5_rtt", "7_many"];
 
-/// One step of the rig's clock in nanoseconds. Timers are rounded up to it, so an application that
-/// writes at a multiple of the sampling period writes just after the sample of that instant.
+/// The step of the reference machine's clock in nanoseconds. Timers are rounded up to a step, so an
+/// application that writes at a multiple of the sampling period writes just after the sample.
 const CLOCK_STEP_NS: u32 = 256;
 
-/// Returns the time from the tick to the start of the flows of that seed, in seconds.
+/// Returns the time from the kernel's tick to the start of the flows with that seed, in seconds.
 fn phase_s(point: &ReferencePoint, seed: u64) -> f64 {
     let has_none = seed == 2 && SEED_2_WITHOUT_PHASE.contains(&point.family.as_str());
     let place = usize::try_from(seed).ok().and_then(|seed| seed.checked_sub(2));
@@ -41,7 +41,7 @@ fn phase_s(point: &ReferencePoint, seed: u64) -> f64 {
     }
 }
 
-/// Returns a point as a run of ours, with seed `seed` and the start times of the reference's run
+/// Converts a point to a run with seed `seed` and the start times of the reference's run
 /// `reference`.
 pub(super) fn run(
     point: &ReferencePoint,
@@ -55,7 +55,7 @@ pub(super) fn run(
     Ok(scenario.run(0))
 }
 
-/// Gives the reference's runs the hash of our scenario for the point.
+/// Sets the scenario hash of the reference's runs to the hash of our scenario for the point.
 pub(super) fn name_runs(point: &mut ReferencePoint) -> Result<(), LinuxError> {
     for place in 0..point.seeds.len() {
         let seed = point.seeds[place].seed;
@@ -65,7 +65,8 @@ pub(super) fn name_runs(point: &mut ReferencePoint) -> Result<(), LinuxError> {
     Ok(())
 }
 
-/// Returns the period in milliseconds of the reference's samples, of which its means are taken.
+/// Returns the sampling period of the reference in milliseconds, for means of queue and smoothed
+/// RTT.
 fn sample_ms(point: &ReferencePoint) -> u32 {
     match point.family.as_str() {
         "7_many" if point.seeds[0].flows.len() == 16 => 40,
@@ -75,21 +76,21 @@ fn sample_ms(point: &ReferencePoint) -> u32 {
     }
 }
 
-/// The form in which a scenario describes the network of a point.
+/// The keys with which our scenario describes the network of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
-    /// A bottleneck, which all flows cross, and a delay for each flow behind it.
+    /// One bottleneck for all flows, and a delay for each flow behind it.
     Dumbbell,
     /// Two bottlenecks in a row.
     TwoHops,
-    /// Each direction as a path over links; delays are links, too.
+    /// Each direction is a path over links; delays are also links.
     Paths,
 }
 
 impl Layout {
     fn of(settings: &Settings, flows: usize) -> Self {
-        // In the reference, each flow has its own `netem` with slots. In a dumbbell all flows share
-        // the slots, and the two delays are equal.
+        // In the reference, each flow has its own `netem` with slots. A dumbbell cannot express
+        // this: all flows share the slots, and the delays of both directions are equal.
         let has_slots = settings.data_slot.is_some() || settings.ack_slot.is_some();
         if let QueueKind::Discipline { second_rate_mbps: Some(_), .. } = settings.queue {
             Self::TwoHops
@@ -103,8 +104,8 @@ impl Layout {
     }
 }
 
-/// Returns the text of the scenario with our seed `seed` and the start times of the reference's run
-/// `reference`.
+/// Returns the text of our scenario for a point, with the seed `seed` and the start times of the
+/// reference's run `reference`.
 fn scenario_text(
     point: &ReferencePoint,
     reference: &RunSummary,
@@ -183,8 +184,8 @@ fn scenario_text(
 fn stack(point: &ReferencePoint, settings: &Settings) -> String {
     let stack = &settings.stack;
     let mut text = format!("[stack]\nclock_step = \"{CLOCK_STEP_NS}ns\"\n");
-    // In the reference, the sixteen flows at 1 Gbit/s read in pieces of 64 KiB, because the rig
-    // would otherwise be too slow.
+    // In the reference, the receivers of the sixteen flows at 1 Gbit/s read 64 KiB at a time,
+    // because the machine would otherwise be too slow.
     let is_sixteen = point.family == "7_many" && point.seeds[0].flows.len() == 16;
     if let Some(bytes) = stack.rcvlowat.or(is_sixteen.then_some(65536)) {
         let _ = writeln!(text, "rcvlowat = \"{bytes}B\"");
@@ -207,7 +208,7 @@ fn stack(point: &ReferencePoint, settings: &Settings) -> String {
     text
 }
 
-/// A link with a rate.
+/// Which of the links with a rate to describe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     /// The bottleneck, or the first of two.
@@ -218,7 +219,7 @@ enum Side {
     Back,
 }
 
-/// Returns the keys of a link with a rate, in which packets wait as at the bottleneck.
+/// Returns the keys of a link with a rate and the point's kind of queue.
 fn link(point: &ReferencePoint, settings: &Settings, side: Side) -> Result<String, String> {
     let (rate_mbps, buffer_pkts) = match (side, settings.reverse) {
         (
@@ -240,7 +241,7 @@ fn link(point: &ReferencePoint, settings: &Settings, side: Side) -> Result<Strin
     } else {
         let _ = writeln!(text, "rate = \"{rate_mbps}Mbit/s\"");
     }
-    // In tbf, the queue limit includes the packet that waits for tokens.
+    // In `tbf`, the queue limit includes the packet that waits for tokens; our limit does not.
     let is_token_bucket = settings.queue != QueueKind::Netem;
     let waiting = buffer_pkts - u64::from(is_token_bucket && buffer_pkts > 1);
     let _ = writeln!(text, "buffer = \"{waiting}pkt\"");
@@ -253,7 +254,7 @@ fn link(point: &ReferencePoint, settings: &Settings, side: Side) -> Result<Strin
     Ok(text)
 }
 
-/// Returns the keys of random loss and reordering, which occur behind the bottleneck.
+/// Returns the keys of random loss and reordering, which occur after the bottleneck.
 fn impairments(point: &ReferencePoint, settings: &Settings) -> String {
     let mut text = String::new();
     if point.loss > 0.0 {
@@ -265,13 +266,14 @@ fn impairments(point: &ReferencePoint, settings: &Settings) -> String {
     text
 }
 
-/// Returns the delays of a flow as two links: right and left of the routers.
+/// Returns the two links with a flow's delays: right and left of the routers.
 fn delays(
     point: &ReferencePoint,
     settings: &Settings,
     (number, rtt_ms): (usize, f64),
 ) -> Result<String, String> {
-    // With reordering, the right delay is the delay that packets may skip.
+    // With reordering, the delay that some packets skip is written as `reorder`, not as the right
+    // delay.
     let [right_ms, left_ms] = match settings.reorder {
         Some(Reorder { by_ms, .. }) => [0.0, rtt_ms - by_ms],
         None => [rtt_ms / 2.0; 2],
@@ -323,8 +325,8 @@ fn application(application: Application) -> String {
     }
 }
 
-/// Returns the parameters of `cc`: those with which its module was loaded, and those that follow
-/// from the kernel's version.
+/// Returns the parameters of `cc`: the module parameters of the run, and parameters that depend on
+/// the kernel's version.
 fn cc_params(point: &ReferencePoint, settings: &Settings, cc: &str) -> String {
     let mut params = Vec::new();
     let family = Algorithm::from_name(cc).and_then(Algorithm::family);

@@ -1,8 +1,8 @@
-//! The time series of a real Linux stack: those of seed 1 in a reference folder.
+//! Reads the time series of a real Linux stack: the series of seed 1 in a reference folder.
 //!
-//! They are in `<folder>/<scenario>.flows.csv.gz` and `.queue.csv.gz`, where the folder is named
-//! after the kernel. A folder without series is a smaller reference, not a damaged one. The series
-//! have the same form as the series of our runs.
+//! The series are in `<folder>/<scenario>.flows.csv.gz` and `.queue.csv.gz`, where the folder is
+//! named after the kernel. A reference without series is valid. The series are converted to the
+//! type of our runs' series.
 
 use std::fs;
 use std::io::Read as _;
@@ -106,7 +106,7 @@ fn unpack(path: &Path) -> Result<Option<String>, LinuxError> {
     }
 }
 
-/// Returns the columns, and the lines below them with their numbers.
+/// Returns the columns, and the lines after the header with their line numbers.
 fn table<'a>(
     path: &Path,
     text: &'a str,

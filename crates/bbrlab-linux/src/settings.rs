@@ -1,8 +1,7 @@
-//! The settings of a point: how it deviates from the reference's dumbbell, read and checked.
+//! Reads and checks the settings of a point, which are deviations from the reference's dumbbell.
 //!
-//! Settings can be combined, as in a real network. An unsupported combination or an unknown value
-//! is an error, because a setting that is ignored silently would lead to a comparison of two
-//! different networks.
+//! A point may combine settings. An unsupported combination or an unknown value is an error. If it
+//! were ignored silently, two different networks would be compared.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -10,7 +9,7 @@ use std::str::FromStr;
 
 use super::reference::{ReferencePoint, SECOND_RATE};
 
-/// All keys.
+/// All keys that settings may have.
 const KNOWN: [&str; 28] = [
     "ack_buffer_pkts",
     "ack_rate_mbps",
@@ -89,7 +88,7 @@ pub(super) enum Ecn {
     #[default]
     Off,
     On,
-    /// On, with the route feature that BBRv3 requires.
+    /// ECN is on, with the route feature that BBRv3 requires.
     Low,
 }
 
@@ -101,26 +100,27 @@ pub(super) enum QueueKind {
     Netem,
     /// A token bucket with a FIFO inside.
     Tbf,
-    /// A token bucket with a `codel` inside that marks packets above this sojourn time.
+    /// A token bucket with a `codel` inside, which marks packets whose sojourn time exceeds the
+    /// threshold.
     TbfCodel { ce_threshold_ms: f64 },
-    /// An exact serialiser with a discipline inside, in the syntax of `tc`. With
-    /// `second_rate_mbps`, a second serialiser of that rate follows.
+    /// An exact serialiser after a queue discipline; `words` is the discipline in the syntax of
+    /// `tc`. With `second_rate_mbps`, a second serialiser of that rate follows.
     Discipline { words: String, second_rate_mbps: Option<f64> },
 }
 
-/// The link of the reverse path, in addition to its delay.
+/// The link of the reverse path, in addition to the delay.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Reverse {
-    /// No link: only a delay.
+    /// No link with a rate, only a delay.
     #[default]
     Free,
-    /// A link like the bottleneck, which only ACKs cross.
+    /// A link like the bottleneck, which carries only ACKs.
     Acks { rate_mbps: f64, buffer_pkts: u64 },
-    /// A link like the bottleneck; every second flow sends data over it.
+    /// A link like the bottleneck. Every second flow sends its data over this link.
     TwoWay { rate_mbps: f64, buffer_pkts: u64 },
 }
 
-/// Reordering: all data is delayed by `by_ms`, except the share `ratio`.
+/// Reordering: data packets are delayed by `by_ms` milliseconds, except the share `ratio` of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Reorder {
     pub(super) ratio: f64,
@@ -138,7 +138,7 @@ impl Settings {
     /// Reads the settings of a point.
     ///
     /// # Errors
-    /// If a key or a value is not known, or settings cannot be combined.
+    /// If a key or a value is unknown, or if our scenarios cannot combine the settings.
     pub(super) fn of(point: &ReferencePoint) -> Result<Self, String> {
         if let Some(key) = point.settings.keys().find(|key| !KNOWN.contains(&key.as_str())) {
             return Err(format!("unknown key `{key}` in column `settings`"));
@@ -164,7 +164,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Returns an error for settings that the network of our scenarios cannot combine.
+    /// Returns an error if our scenarios cannot combine the settings.
     fn check(&self, point: &ReferencePoint) -> Result<(), String> {
         let has_discipline = matches!(self.queue, QueueKind::Discipline { .. });
         let has_second =
@@ -205,7 +205,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether packets can be marked with CE.
+    /// Whether ECN is negotiated, so that packets can be marked with CE.
     pub(super) fn has_marks(&self) -> bool {
         self.ecn != Ecn::Off
     }
@@ -224,16 +224,16 @@ impl Settings {
     }
 }
 
-/// Quotes a key, and leaves other text unchanged.
+/// Puts a key in backticks; leaves text with spaces unchanged.
 fn quoted(key: &str) -> String {
     if key.contains(' ') { key.to_owned() } else { format!("`{key}`") }
 }
 
-/// The pairs that have not been read yet.
+/// The pairs of key and value that have not been read yet.
 struct Left(BTreeMap<String, String>);
 
 impl Left {
-    /// Reads the number of a key, if the key is there.
+    /// Reads the number of a key, if the key is set.
     fn number<N: FromStr + PartialOrd + Default + Display>(
         &mut self,
         key: &str,
@@ -243,7 +243,7 @@ impl Left {
         number.map(Some).ok_or_else(|| format!("{key}: found {text:?}, expected a number"))
     }
 
-    /// Reads the number of a key that `other` requires.
+    /// Reads the number of a key that must be present because `other` is.
     fn other_number<N: FromStr + PartialOrd + Default + Display>(
         &mut self,
         key: &str,
@@ -282,7 +282,7 @@ impl Left {
         Ok(Application::Endless)
     }
 
-    /// Returns an error if `key` is there, which has no effect without `other`.
+    /// Returns an error if `key` is set, because it has no effect without `other`.
     fn alone(&self, key: &str, other: &str) -> Result<(), String> {
         if self.0.contains_key(key) {
             return Err(format!("`{key}`: expected `{other}` as well"));

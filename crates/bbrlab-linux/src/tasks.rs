@@ -1,4 +1,4 @@
-//! Our runs of the points, on all cores.
+//! Simulates our runs of the points in parallel.
 
 use bbrlab_lab::{Pool, Progress, Worker};
 use bbrlab_run::{QueueSeries, RunSummary, mean};
@@ -8,17 +8,17 @@ use super::reference::ReferencePoint;
 use super::settings::Settings;
 use super::{LinuxError, LinuxOptions, scenario_text};
 
-/// A point to run, and Linux's cwnd to compare with.
+/// A point to run, with the cwnd of Linux if it is compared.
 #[derive(Debug)]
 pub(super) struct PlannedPoint {
     pub(super) point: ReferencePoint,
     pub(super) settings: Settings,
     pub(super) cwnd: Option<CwndSeries>,
-    /// The index of the folder that it is from.
+    /// The index of the reference folder that contains the point.
     pub(super) dir: usize,
 }
 
-/// The results of a point's runs. Runs that an interrupt prevented are missing.
+/// The results of a point's runs. A run is `None` if an interrupt prevented it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PointRuns {
     runs: Vec<Option<RunSummary>>,
@@ -35,12 +35,12 @@ impl PointRuns {
     }
 }
 
-/// One piece of work.
+/// One run of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Task {
     /// The run with this index, counted from 0.
     Run(usize),
-    /// The comparison of cwnd with this index.
+    /// The run for the comparison of cwnd with this index, counted from 0.
     Cwnd(usize),
 }
 
@@ -50,7 +50,7 @@ enum Done {
     Cwnd(f64),
 }
 
-/// Runs all points, each with `seeds` seeds; `watch` is called with the progress.
+/// Runs all points, each with `seeds` seeds. Calls `watch` with the progress.
 pub(super) fn run_all(
     planned: &[PlannedPoint],
     seeds: u64,
@@ -101,19 +101,20 @@ pub(super) fn run_all(
 }
 
 impl PlannedPoint {
-    /// Whether the point does not depend on chance. In the families with queue disciplines such a
-    /// point has one seed in the reference. In other families one seed has other reasons.
+    /// Whether the point does not depend on chance. In the families with queue disciplines (`9_`),
+    /// the reference has one seed of such a point. In other families, a single seed has other
+    /// reasons.
     fn is_certain(&self) -> bool {
         self.point.family.starts_with("9_") && self.point.seeds.len() == 1
     }
 
-    /// Returns the agreement of cwnd, from the share that each of our seeds reached.
+    /// Returns the agreement of cwnd, computed from the share that each of our seeds reached.
     pub(super) fn agreement(&self, shares: &[f64]) -> Option<CwndAgreement> {
         self.cwnd.as_ref().map(|cwnd| cwnd.agreement(shares))
     }
 }
 
-/// Simulates our run number `place` of a point, counted from 0. Its mean queue is computed as in
+/// Simulates our run with index `place` of a point. The mean queue is computed from samples, as in
 /// the reference.
 fn run_one(point: &ReferencePoint, place: u64) -> Result<RunSummary, LinuxError> {
     let turn = usize::try_from(place).unwrap_or(usize::MAX) % point.seeds.len();
@@ -131,8 +132,8 @@ fn run_one(point: &ReferencePoint, place: u64) -> Result<RunSummary, LinuxError>
 }
 
 /// Returns the mean of the queue samples of the first link, from `from_s` on. The reference has
-/// this mean, not the time integral. The two differ: if an application writes every 50 ms, samples
-/// taken every 10 ms always fall on the same moments between two writes.
+/// this mean, not the time integral. The two differ if, for example, an application writes every 50
+/// ms: samples every 10 ms are always taken at the same times after a write.
 fn sampled_mean(queue: &QueueSeries, from_s: f64) -> Option<f64> {
     let rows = (0..queue.len()).filter(|&row| queue.link[row] == 0 && queue.time_s[row] >= from_s);
     #[expect(clippy::cast_precision_loss, reason = "a count of packets")]

@@ -165,7 +165,7 @@ fn what_cannot_be_used_is_named() {
     let missing = validate(Path::new("/nowhere").to_owned(), &[], 1).unwrap_err().to_string();
     assert_eq!(missing, "/nowhere/summary.csv: No such file or directory");
     let nothing = validate(excerpt(), &["9_none"], 1).unwrap_err().to_string();
-    assert_eq!(nothing, "no scenario has 9_none in its name");
+    assert_eq!(nothing, "no scenario name contains 9_none");
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub(crate) struct Accounts {
     /// route.
     pub(crate) wire_bytes: Vec<u64>,
     pub(crate) losses: Vec<FlowLosses>,
-    /// By flow; empty if no flow sends bursts.
+    /// The sizes of each flow's bursts; empty if no flow sends bursts.
     pub(crate) bursts: Vec<Option<BurstSize>>,
 }
 
@@ -79,7 +79,7 @@ impl Accounts {
         self.count_lost(flow, wire_bytes, why);
     }
 
-    /// Like [`Self::lose`], for callers that are themselves cold.
+    /// Like [`Self::lose`], for callers that are themselves marked cold.
     #[inline]
     pub(crate) fn count_lost(&mut self, flow: FlowId, wire_bytes: u32, why: Lost) {
         let flow = flow.0 as usize;

@@ -7,7 +7,7 @@
 //! queues together have held at once, at most doubled. An empty queue has no chunk.
 
 /// Values in a chunk.
-const CHUNK: usize = 16;
+const CHUNK: usize = 32;
 
 /// The number that stands for no chunk.
 const NONE: u32 = u32::MAX;
@@ -44,7 +44,7 @@ struct Link {
 #[derive(Clone, Debug)]
 pub(crate) struct Chunks<T> {
     places: Vec<T>,
-    /// One per chunk.
+    /// The neighbours of each chunk.
     links: Vec<Link>,
     /// The chunk that was returned last, or `NONE`.
     free: u32,
@@ -107,12 +107,12 @@ impl<T: Copy + Default> Chunks<T> {
         }
     }
 
-    /// Removes the first value of a queue and returns it and the next one. The queue must not be
+    /// Removes the first value of a queue; returns it and the value after it. The queue must not be
     /// empty.
     pub(crate) fn pop_front(&mut self, queue: &mut Fifo) -> (T, Option<&T>) {
         let place = queue.head as usize;
         self.drop_front(queue, 1);
-        // The value stays there until the next push.
+        // The value stays in its place until the next push.
         (self.places[place], self.front(queue))
     }
 
@@ -170,7 +170,7 @@ impl<T: Copy + Default> Chunks<T> {
     }
 
     /// Moves the last value ahead of all values at the end of the queue for which `after` holds.
-    /// Returns whether it is now the first of the queue.
+    /// Returns whether the moved value is now the first of the queue.
     pub(crate) fn move_last_before(&mut self, queue: &Fifo, after: impl Fn(&T) -> bool) -> bool {
         let mut here = queue.tail as usize;
         while here != queue.head as usize {

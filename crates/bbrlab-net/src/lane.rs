@@ -94,7 +94,7 @@ impl Lane {
         head.packet
     }
 
-    /// Like [`Self::pop`], if the head is the last packet of its chunk or of the lane.
+    /// [`Self::pop`] if the head is the last packet of its chunk or of the lane.
     #[cold]
     #[inline(never)]
     fn pop_at_an_end<P: PacketData>(

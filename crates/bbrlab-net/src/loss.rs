@@ -34,8 +34,8 @@ impl LossProcess {
         Self { state, rng }
     }
 
-    /// Whether the next packet is lost. It passes at `at`, which must not be before the previous
-    /// packet.
+    /// Whether the next packet is lost. The packet passes at `at`, which must not be before the
+    /// previous packet.
     pub(crate) fn loses(&mut self, at: Time) -> bool {
         match &mut self.state {
             State::Bernoulli(probability) => self.rng.happens(*probability),

@@ -23,8 +23,8 @@ pub enum Side {
     Receiver = 1,
 }
 
-/// Data for the other host. The network carries it and never reads it. It is stored in the packet,
-/// and every packet is copied from queue to queue; data that few packets carry is stored
+/// Data for the other host. The network carries the data and never reads them. They are stored in
+/// the packet, which is copied from queue to queue; data that few packets carry are stored
 /// separately.
 pub trait PacketData: Copy + Default + std::fmt::Debug {
     /// Extra data that only few packets carry.
@@ -259,7 +259,7 @@ impl<P: PacketData> Extras<P> {
         }
     }
 
-    /// Returns the extra data of a packet, which stays in the network.
+    /// Returns the extra data of a packet; the data stay in the store.
     pub(crate) fn of(&self, packet: &Packet<P>) -> Option<&P::Extra> {
         (packet.extra != ExtraId::NONE).then(|| &self.slots[packet.extra.0 as usize].kept)
     }

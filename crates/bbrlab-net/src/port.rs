@@ -14,17 +14,18 @@ pub trait Handler<P: PacketData> {
     /// A packet (usually an ACK) has reached the sender of its flow.
     fn at_sender(&mut self, port: &mut Port<'_, P>, packet: &Arrival<'_, P>);
 
-    /// A timer that was armed for now has expired; it is now disarmed.
+    /// A timer has expired at the time for which it was armed; it is now disarmed.
     fn on_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8);
 
-    /// Like [`Self::on_timer`], for the swift timer. A handler that knows which timer that is can
-    /// override it.
+    /// Like [`Self::on_timer`], for the swift timer ([`Network::set_swift_timer`]). A handler can
+    /// override this if it knows which of its timers that is.
     #[inline]
     fn on_swift_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8) {
         self.on_timer(port, flow, side, timer);
     }
 
-    /// Like [`Self::on_timer`], for the even timer. A handler can override it likewise.
+    /// Like [`Self::on_timer`], for the even timer ([`Network::set_even_timer`]). A handler can
+    /// override this if it knows which of its timers that is.
     #[inline]
     fn on_even_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8) {
         self.on_timer(port, flow, side, timer);
@@ -56,8 +57,8 @@ impl<P: PacketData> Port<'_, P> {
     }
 
     /// Sends a packet now from one end of a flow. `payload` returns the data for the other host. It
-    /// is called when the packet gets a place in the network, and not at all if the packet is
-    /// dropped before.
+    /// is called when the packet gets a place in the network; it is not called if the packet is
+    /// dropped before that.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "hosts send data and ACKs from one place each")]
     pub fn send(

@@ -61,7 +61,7 @@ fn run(dirs: &[PathBuf], only: &[String]) -> Result<u64, golden::GoldenError> {
     }
     println!("{} traces, {} rows, {} mismatches", report.traces, report.rows, report.mismatches);
     if !report.unsupported.is_empty() {
-        println!("not built yet: {}", report.unsupported.join(", "));
+        println!("not supported: {}", report.unsupported.join(", "));
     }
     if let Some(first) = &report.first
         && let Some(trace) = traces.iter().find(|trace| trace.file == first.file)

@@ -1,37 +1,37 @@
-//! Comma-separated text as the reference data has it: a header with the columns' names, then lines
-//! with as many cells.
+//! Reads comma-separated text of the reference data: a header with the columns' names, then lines
+//! with one cell per column.
 //!
-//! Only the replayed traces of `golden` have a reader of their own: integers that are written as
-//! differences from the line before, in files of some hundred megabytes.
+//! The traces of `golden` have another reader, because their cells are differences from the
+//! previous line and their files have hundreds of megabytes.
 
 use std::borrow::Cow;
 use std::io::Read as _;
 
 use flate2::read::MultiGzDecoder;
 
-/// The columns of a table, in its order.
+/// The columns of a table, in order.
 #[derive(Clone, Debug)]
 pub struct CsvColumns {
     names: Vec<String>,
 }
 
 impl CsvColumns {
-    /// Those of a header.
+    /// Reads the columns from a header.
     #[must_use]
     pub fn new(header: &str) -> Self {
         Self { names: header.split(',').map(str::to_owned).collect() }
     }
 
-    /// Where the column `name` is.
+    /// The position of the column `name`.
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|column| column == name)
     }
 
-    /// The cells of a line, one for each column. A cell in double quotes may hold commas.
+    /// The cells of a line, one for each column. A cell in double quotes may contain commas.
     ///
     /// # Errors
-    /// In words what was found instead.
+    /// A description of the text found, if the line is malformed or has another number of cells.
     pub fn cells<'l>(&self, line: &'l str) -> Result<Vec<Cow<'l, str>>, String> {
         let cells = split(line)?;
         if cells.len() == self.names.len() {
@@ -71,7 +71,7 @@ fn split(line: &str) -> Result<Vec<Cow<'_, str>>, &'static str> {
     Ok(cells)
 }
 
-/// The unpacked content of a gzip file.
+/// Decompresses a gzip file.
 pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(packed.len().saturating_mul(8));
     let read = MultiGzDecoder::new(packed).read_to_end(&mut bytes);

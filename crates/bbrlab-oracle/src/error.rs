@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why an episode, or a whole folder, could not be judged.
+/// Why an episode, or all episodes of a folder, could not be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogError {
     /// The folder has no `episodes.csv`, or lacks a file that it lists.
@@ -18,23 +18,23 @@ pub enum LogError {
         /// The system's error.
         reason: String,
     },
-    /// A file is not what `gzip` wrote: cut off or altered.
+    /// A file is not valid gzip data: it was truncated or altered.
     BadGzip {
         /// The file.
         path: PathBuf,
         /// The decoder's error.
         reason: String,
     },
-    /// A file does not have the columns of its kind.
+    /// A file does not have the expected columns.
     BadHeader {
         /// The file.
         path: PathBuf,
-        /// Its first line.
+        /// The first line of the file.
         found: String,
-        /// How it should begin.
+        /// The expected beginning of the first line.
         expected: String,
     },
-    /// A row cannot be understood.
+    /// A row cannot be parsed.
     BadRow {
         /// The file.
         path: PathBuf,
@@ -43,13 +43,13 @@ pub enum LogError {
         /// The fault.
         reason: String,
     },
-    /// The counts in a file are not those of `episodes.csv`: it was altered or cut off.
+    /// The counts of a file differ from `episodes.csv`: the file was altered or truncated.
     WrongCount {
         /// The file.
         path: PathBuf,
         /// The column of `episodes.csv`.
         column: &'static str,
-        /// The count there.
+        /// The count in `episodes.csv`.
         expected: u64,
         /// The count found.
         found: u64,
@@ -65,16 +65,16 @@ pub enum LogError {
     },
 }
 
-/// A setting of an episode that is not supported: the episode, or one side of it, is left out.
+/// An unsupported setting of an episode. The episode, or one side of it, is not compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
     /// The episode.
     pub episode: String,
     /// The column of `episodes.csv`.
     pub column: &'static str,
-    /// Its content.
+    /// The content of the column.
     pub found: String,
-    /// The contents that are accepted.
+    /// The accepted contents.
     pub expected: &'static str,
 }
 

@@ -1,9 +1,8 @@
-//! Replays what real kernel code did against our algorithms and our stack, and counts the
-//! differences.
+//! Replays recordings of real kernels on our algorithms and our stack, and counts the differences.
 //!
 //! The references are folders of recorded data: call-by-call traces ([`golden`]) and packet logs of
-//! whole connections ([`packets`]). An oracle only judges: it returns plain records, and the caller
-//! prints or keeps them.
+//! whole connections ([`packets`]). This crate only compares. It returns plain records, which the
+//! caller prints or stores.
 
 mod csv;
 mod error;

@@ -1,16 +1,17 @@
-//! The location of the full reference data, for tests that use all of them.
+//! The location of the complete reference data, for tests that need them.
 
 use std::env;
 use std::io::Write as _;
 use std::path::PathBuf;
 
 /// The folder named by `BBRLAB_REFERENCE` (with `golden/`, `linux-reference/` and `papers/`), or
-/// `None` where it is unset. Reports `reference: used` or `skipped: no reference`, with the test's
-/// name, on standard error. This bypasses the test runner's capture, so that a gate can count.
+/// `None` if the variable is unset. Reports `reference: used` or `skipped: no reference`, with the
+/// test's name, on standard error. The report bypasses the test runner's capture, so that a gate
+/// can count the tests that used the reference.
 ///
 /// # Panics
-/// If the variable is set to something that is not such a folder: a gate that believes it has the
-/// reference must not pass without it.
+/// If the variable does not name such a folder. Otherwise a gate with a misspelt path would pass
+/// without the reference.
 #[must_use]
 pub fn reference(test: &str) -> Option<PathBuf> {
     let Some(folder) = env::var_os("BBRLAB_REFERENCE").map(PathBuf::from) else {

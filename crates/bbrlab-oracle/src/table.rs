@@ -1,4 +1,4 @@
-//! The logs' CSV files: unpacked, split, checked for shape.
+//! Loads the CSV files of packet logs: decompresses them and checks the number of cells.
 
 use std::borrow::Cow;
 use std::fs;

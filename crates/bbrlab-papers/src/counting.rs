@@ -1,15 +1,15 @@
-//! The rules for counting the packets behind a paper's metrics.
+//! Rules for counting the packets from which a paper's metrics are computed.
 
 use serde::Deserialize;
 
-/// A rule for what counts as a packet sent, received and lost.
+/// A rule that defines which packets count as sent, received and lost.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Counting {
     /// The definitions in the paper's data file.
     #[default]
     Definitions,
-    /// The rule of the authors' program, where it differs.
+    /// The rule of the authors' program, if it differs from the definitions.
     ///
     /// [acd-ns3]: `TcpSocketBase::ReceivedData` counts each data segment that arrives as
     /// transmitted. It counts a segment as received only if the segment itself advances the next
@@ -17,9 +17,9 @@ pub enum Counting {
     /// never counts as received. The difference, which the paper calls lost, is the packets that
     /// arrived out of order or as duplicates.
     ///
-    /// A segment that ends below the next expected byte does not reach that function. Here it still
-    /// counts as arrived, because no record holds the number of such segments. They are some of the
-    /// repeated ones, at most 1.5 % of the packets sent with the authors' stack.
+    /// A segment that ends below the next expected byte does not reach that function. Here such a
+    /// segment still counts as arrived, because no record has the number of such segments. They are
+    /// retransmissions, at most 1.5 % of the packets sent with the authors' stack.
     Program,
 }
 
@@ -34,7 +34,7 @@ impl Counting {
     }
 
     /// Describes the rule.
-    pub(crate) fn words(self) -> &'static str {
+    pub(crate) fn describe(self) -> &'static str {
         match self {
             Self::Definitions => "counted as defined",
             Self::Program => "counted as the authors' program counts",

@@ -1,6 +1,6 @@
-//! Checks built-in scenarios and measured rows against the papers' data files. Every point, flow,
-//! start and duration must be run as `papers/*.toml` states it, and a row must have every figure
-//! that a claim uses.
+//! Checks built-in scenarios and measured rows against the papers' data files. Points, flows, start
+//! times and durations of the scenarios must be those in `papers/*.toml`, and the rows must have
+//! every figure that a claim uses.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,8 @@ use crate::papers::{Experiment, Key, papers};
 use crate::row::MeasuredRow;
 use crate::rows::keys_of;
 
-/// Returns the papers whose points and flows are checked here, with their data files: those that
-/// state the bytes per packet. `tests/papers/` checks the others.
+/// Returns the papers that state the bytes per packet, with their data files. The points and flows
+/// of these papers are checked here; `tests/papers/` checks the others.
 fn checked_here() -> impl Iterator<Item = (&'static str, Table)> {
     let all = PAPERS.iter().map(|paper| (paper.key, paper.text.parse().expect("valid TOML")));
     all.filter(|(_, file)| packet_bytes(file).is_some())
@@ -104,8 +104,8 @@ fn every_experiment_has_a_scenario_with_all_points_and_algorithms() {
             let mut expected = 0;
             for algorithm in subjects(&table) {
                 for point in tables(&table, "points") {
-                    // A step is a part of a run. A buffer that a point leaves open takes all values
-                    // of its axis.
+                    // Skip the keys of a step, which is a part of a run. If a point does not set
+                    // the buffer, there must be a run for every value of its axis.
                     let axis = table.get("axes").and_then(|axes| axes.get("buffer_bdp"));
                     let buffers: Vec<Option<f64>> = match axis.and_then(Value::as_array) {
                         Some(axis) if !point.contains_key("buffer_bdp") => {
@@ -156,7 +156,7 @@ fn flows_rates_buffers_and_durations_are_those_of_the_data_files() {
                 let mss = f64::from(run.class(0).mss);
                 let bytes = packet_bytes(&file).expect("chosen by it");
                 assert!(near(mss + 52.0, bytes), "{id}: segments of {mss}");
-                // Flows that each send for the duration may end after it.
+                // Flows that start later may end after `duration_s`.
                 let last_s =
                     flows.iter().filter_map(|flow| figure(flow, "stop_s")).fold(0.0, f64::max);
                 let duration_s = figure(&table, "duration_s").unwrap().max(last_s);
@@ -269,8 +269,8 @@ fn of_point(id: &str, table: &Table, run: &Run, place: &[(&str, Key)]) {
     }
 }
 
-/// Returns a run in which everything happens a few hundred times sooner, which is long enough to
-/// have rows.
+/// Returns a copy of a run with all times divided by a few hundred, which is long enough to have
+/// rows.
 fn shortened(mut run: Run) -> Run {
     let packets_a_second =
         run.links.iter().filter_map(|link| link.rate.at_start()).map(|rate| rate.0).max();
@@ -355,7 +355,7 @@ fn asked(expr: &str, point: &[(String, Value)], metrics: &[String], axes: &[&str
             keys.retain(|(known, _)| known != key);
             keys.push((key.to_owned(), value));
         };
-        // Words in quotes may hold commas: split only where a key or an end follows.
+        // Words in quotes may contain commas, so split only at commas outside quotes.
         let mut quoted = false;
         let arguments = arguments.split(|c| {
             quoted ^= c == '\'';

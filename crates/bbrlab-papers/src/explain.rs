@@ -1,30 +1,30 @@
 //! `--explain`: finds the switch that causes an artifact.
 //!
-//! An artifact's setting differs from the experiment under `linux` in some keys of the stack and of
-//! the links. It may also differ in the form of the experiment (its flows, its queue, the
-//! algorithms as their authors wrote them) or in the rule for counting packets. Each such
-//! difference is a switch.
+//! The setting of an artifact differs from the experiment with the `linux` profile in keys of the
+//! stack and the links. It may also differ in the form of the experiment (its flows, its queue, the
+//! authors' versions of algorithms) or in the rule for counting packets. Each difference is a
+//! switch.
 //!
-//! A claim is evaluated with all switches off, all on, each alone on and each alone off, with one
-//! seed and only at its points. A switch decides if the claim is true with this switch alone on and
-//! false with it alone off. If no switch alone makes the claim true, pairs are tried, first those
-//! whose switches are needed.
+//! A claim is evaluated with all switches off, with all on, with only one on and with only one off,
+//! for each switch. These runs use one seed, and only the claim's points. A switch is the cause if
+//! the claim is true with only this switch on, and false with only this switch off. If no single
+//! switch makes the claim true, pairs are tried. Pairs of needed switches are tried first.
 //!
-//! A pair is reported only if neither of its switches is enough alone. If one of them cannot be run
-//! alone, this is unknown, and the result says so.
+//! A pair is reported only if neither of its switches alone makes the claim true. If a switch
+//! cannot be run alone, this is unknown, and the result says so.
 //!
-//! Each run is stored in a folder, like all other runs, so that no run is computed twice.
+//! Each run is stored in a folder, so that no later call computes it again.
 
 use std::collections::BTreeMap;
 
 use bbrlab_lab::{LabError, Progress};
 use bbrlab_scenario::Scenario;
 
-use crate::by_hand::ByHand;
-use crate::claims::{look, settings_of};
+use crate::claims::{evaluate_claim, settings_of};
 use crate::counting::Counting;
 use crate::judging::{Config, form_of, run_under};
 use crate::papers::{Claim, Experiment};
+use crate::repeat::RepeatCommand;
 use crate::reproduce::ReproduceOptions;
 use crate::study::Setting;
 use crate::work::Work;
@@ -32,69 +32,74 @@ use crate::work::Work;
 /// Maximum number of pairs tried.
 const PAIRS: usize = 60;
 
-/// One difference between an artifact's setting and `linux`.
+/// One difference between an artifact's setting and the experiment with the `linux` profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Switch {
-    /// A key with its values, in the syntax of `--set`.
+    /// A key with its value in each state of the switch, in the syntax of `--set`.
     Key { key: String, on: String, off: String },
-    /// The form of the experiment.
+    /// The form of the experiment when the switch is on.
     Form(&'static str),
-    /// The rule for counting packets.
+    /// The rule for counting packets when the switch is on.
     Counting(Counting),
 }
 
 /// The effect of a switch on a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchEffect {
-    /// The switch: `stack.sndbuf = "131072B"`, the form of the experiment or the rule for counting.
+    /// The switch as text: a key such as `stack.sndbuf = "131072B"`, the form of the experiment or
+    /// the rule for counting.
     pub switch: String,
-    /// The keys that switch it on, in the syntax of `--set`. Empty for the form, which is another
-    /// scenario, and for the rule for counting.
+    /// The overrides that switch it on, in the syntax of `--set`. Empty for the form, which is
+    /// another scenario, and for the rule for counting.
     pub on: Vec<String>,
-    /// The keys that switch it off.
+    /// The overrides that switch it off.
     pub off: Vec<String>,
-    /// Whether the claim is true with only this switch on, or the reason why that could not be run.
+    /// Whether the claim is true with only this switch on, or the reason why this could not be run.
     pub alone_on: Result<bool, String>,
-    /// Whether the claim is true with only this switch off, or such a message.
+    /// Whether the claim is true with only this switch off, or the reason why this could not be
+    /// run.
     pub alone_off: Result<bool, String>,
 }
 
 /// The cause of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArtifactCause {
-    /// The claim is true under `linux`: there is nothing to explain.
+    /// The claim is true with the `linux` profile, so there is nothing to explain.
     TrueUnderLinux,
-    /// This switch: the claim is true with it alone on, and false with it alone off.
+    /// One switch: the claim is true with only this switch on, and false with only this switch off.
     Switch(String),
-    /// Each of these switches alone makes the claim true, and none is known to be needed.
+    /// Any of several switches: each alone makes the claim true, and no switch is known to be
+    /// needed.
     AnyOf {
         /// The switches.
         enough: Vec<String>,
-        /// Those of them without which the others cannot be run. Whether they are needed is
-        /// unknown.
+        /// The switches among `enough` without which the others cannot be run. Whether they are
+        /// needed is unknown.
         not_without: Vec<String>,
     },
     /// Two switches together.
     Pair {
         /// The two switches.
         both: [String; 2],
-        /// Those of them that cannot be run alone. The others are not enough alone.
+        /// The switches of `both` that cannot be run alone. The other switches alone do not make
+        /// the claim true.
         not_alone: Vec<String>,
     },
-    /// No switch alone, and no pair that was run.
+    /// More than two switches: neither a single switch nor a pair that was run makes the claim
+    /// true.
     More {
-        /// The switches that are needed.
+        /// The switches without which the claim is false.
         needed: Vec<String>,
         /// Number of pairs run.
         pairs_run: usize,
         /// Number of pairs not run, because there are too many or they cannot be run.
         pairs_not_run: usize,
     },
-    /// The claim is false under the setting, too.
+    /// The claim is also false with the artifact's setting.
     NotShown,
-    /// No setting is known that should cause it.
+    /// No setting is known that should show the artifact.
     NoSetting,
-    /// Unknown, with the reason.
+    /// The cause is unknown, for this reason.
     Unknown(String),
 }
 
@@ -105,8 +110,8 @@ pub struct Explained {
     pub claim: String,
     /// The artifact's id, and its setting as text; `None` if no setting is known.
     pub setting: Option<(String, String)>,
-    /// The setting as keys of scenarios.
-    pub by_hand: ByHand,
+    /// The command that runs the experiment with this setting.
+    pub repeat: RepeatCommand,
     /// The switches with their effects.
     pub switches: Vec<SwitchEffect>,
     /// The cause.
@@ -114,22 +119,22 @@ pub struct Explained {
 }
 
 impl Switch {
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Self::Key { key, on, .. } => format!("{key} = {on}"),
             Self::Form(form) => format!("the flows and algorithms of the {form} form"),
-            Self::Counting(counting) => counting.words().to_owned(),
+            Self::Counting(counting) => counting.describe().to_owned(),
         }
     }
 
-    /// Returns the keys of the scenario that switch it on or off.
+    /// Returns the overrides that switch it on or off, in the syntax of `--set`.
     fn sets(&self, is_on: bool) -> Vec<String> {
         let Self::Key { key, on, off } = self else { return Vec::new() };
         if !is_on {
             return vec![format!("{key}={off}")];
         }
         let mut sets = vec![format!("{key}={on}")];
-        // A buffer in bytes does not show how much of it a device queue in packets takes.
+        // A buffer counted in bytes cannot be split into a device queue in packets and the rest.
         if let Some(link) = key.strip_suffix(".device_queue") {
             sets.push(format!("{link}.buffer_unit=\"pkt\""));
         }
@@ -140,7 +145,7 @@ impl Switch {
 impl ArtifactCause {
     /// Describes the cause.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::TrueUnderLinux => "true under linux: nothing to explain".to_owned(),
             Self::Switch(switch) => format!("decided by {switch}"),
@@ -177,7 +182,7 @@ impl ArtifactCause {
     }
 }
 
-/// Describes switches of which each is enough alone and none is known to be needed.
+/// Describes switches of which each alone makes the claim true, and none is known to be needed.
 fn any_of(enough: &[String], not_without: &[String]) -> String {
     match (enough, not_without) {
         ([one], []) => format!("made by {one} alone, and by the others without it"),
@@ -191,8 +196,8 @@ fn any_of(enough: &[String], not_without: &[String]) -> String {
     }
 }
 
-/// Explains a claim by the settings of the artifacts that it names. Returns the settings that were
-/// tried without success and the first one that makes the claim true. Adds the runs to `work`.
+/// Explains a claim by the settings of the artifacts that it names. Returns the settings tried, up
+/// to the first setting that makes the claim true. Adds the runs to `work`.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -210,8 +215,8 @@ pub fn explain(
     if settings.is_empty() {
         let claim = claim.id.clone();
         let cause = ArtifactCause::NoSetting;
-        let by_hand = ByHand::default();
-        return Ok(vec![Explained { claim, setting: None, by_hand, switches: Vec::new(), cause }]);
+        let repeat = RepeatCommand::default();
+        return Ok(vec![Explained { claim, setting: None, repeat, switches: Vec::new(), cause }]);
     }
     let one_seed = ReproduceOptions { seeds: Some(1), quick: false, ..options.clone() };
     let mut tried = Vec::new();
@@ -237,7 +242,7 @@ fn explain_by(
     let explained = |switches, cause| Explained {
         claim: claim.id.clone(),
         setting: Some((setting.of.to_string(), setting.words.clone())),
-        by_hand: Config::of(setting).by_hand(experiment, options),
+        repeat: Config::of(setting).repeat(experiment, options),
         switches,
         cause,
     };
@@ -261,7 +266,7 @@ fn explain_by(
     let mut effects = Vec::new();
     for &place in &all {
         effects.push(SwitchEffect {
-            switch: switches[place].words(),
+            switch: switches[place].describe(),
             on: switches[place].sets(true),
             off: switches[place].sets(false),
             alone_on: trials.with(&[place])?,
@@ -283,7 +288,8 @@ fn explain_by(
     Ok(explained(effects, cause))
 }
 
-/// Finds the cause from the effects and from `pair`, the pair that made the claim true, if one did.
+/// Finds the cause from the effects of single switches and from `pair`, the pair that made the
+/// claim true, if there is one.
 fn cause_of(
     effects: &[SwitchEffect],
     pair: Option<(usize, usize)>,
@@ -316,7 +322,7 @@ fn cause_of(
     }
 }
 
-/// Returns all pairs: first those whose two switches are both needed, then those with one needed.
+/// Returns all pairs of switches, those with the most needed switches first.
 fn pairs(effects: &[SwitchEffect]) -> Vec<(usize, usize)> {
     let is_needed = |place: usize| effects[place].alone_off == Ok(false);
     let mut pairs: Vec<(usize, usize)> = (0..effects.len())
@@ -326,7 +332,7 @@ fn pairs(effects: &[SwitchEffect]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Finds the switches between an experiment and a setting: the keys whose values differ, the form
+/// Finds the differences between an experiment and a setting: keys with different values, the form,
 /// and the rule for counting.
 fn switches_of(
     experiment: &'static Experiment,
@@ -367,7 +373,7 @@ fn switches_of(
     Ok(switches)
 }
 
-/// Runs a claim's points with some switches on.
+/// Evaluates a claim on runs with some switches on.
 struct Trials<'a, W> {
     experiment: &'static Experiment,
     claim: &'static Claim,
@@ -378,7 +384,7 @@ struct Trials<'a, W> {
 }
 
 impl<W: FnMut(Progress)> Trials<'_, W> {
-    /// Whether the claim is true with these switches on and the others off, or the reason why this
+    /// Whether the claim is true with these switches on and all others off, or the reason why this
     /// is unknown.
     fn with(&mut self, on: &[usize]) -> Result<Result<bool, String>, LabError> {
         self.run(&config_of(self.switches, on))
@@ -392,11 +398,13 @@ impl<W: FnMut(Progress)> Trials<'_, W> {
     fn run(&mut self, config: &Config) -> Result<Result<bool, String>, LabError> {
         let Self { experiment, claim, options, .. } = *self;
         let ran = run_under(experiment, config, &[claim], options, self.work, self.watch)?;
-        Ok(ran.and_then(|ran| look(claim, &ran.rows)).map(|looked| looked.is_true))
+        Ok(ran
+            .and_then(|ran| evaluate_claim(claim, &ran.rows))
+            .map(|evaluation| evaluation.is_true))
     }
 }
 
-/// Returns the experiment with some switches on and the others off.
+/// Returns the configuration with some switches on and the others off.
 fn config_of(switches: &[Switch], on: &[usize]) -> Config {
     let mut config = Config::default();
     for (place, switch) in switches.iter().enumerate() {
@@ -408,7 +416,7 @@ fn config_of(switches: &[Switch], on: &[usize]) -> Config {
             _ => {}
         }
     }
-    // With all switches off it is the experiment itself, whose runs exist.
+    // With all switches off, use the experiment without overrides, because its runs already exist.
     if on.is_empty() {
         config.sets.clear();
     }
@@ -438,19 +446,19 @@ mod tests {
         let effects = [effect("a", false, true), effect("b", true, false)];
         assert_eq!(cause_of(&effects, None, 0), ArtifactCause::Switch("b".to_owned()));
         let any = [effect("a", true, true), effect("b", true, true), effect("c", false, true)];
-        let words = cause_of(&any, None, 0).words();
+        let words = cause_of(&any, None, 0).describe();
         assert_eq!(words, "made by each of a, b alone, and none is needed");
     }
 
     #[test]
-    fn a_switch_that_is_enough_and_not_needed_is_told_as_one() {
+    fn a_switch_that_is_enough_and_not_needed_is_reported_as_such() {
         let one = |alone_off| SwitchEffect { alone_off, ..effect("a", true, true) };
         let words =
-            |alone_off| cause_of(&[one(alone_off), effect("b", false, true)], None, 0).words();
+            |alone_off| cause_of(&[one(alone_off), effect("b", false, true)], None, 0).describe();
         assert_eq!(words(Ok(true)), "made by a alone, and by the others without it");
         assert_eq!(words(not_run()), "made by a alone; without it the others cannot be run");
         let both = [one(not_run()), effect("b", true, true)];
-        let words = cause_of(&both, None, 0).words();
+        let words = cause_of(&both, None, 0).describe();
         assert_eq!(words, "made by each of a, b alone; without a the others cannot be run");
     }
 
@@ -459,12 +467,12 @@ mod tests {
         let enough = [effect("a", true, true), effect("b", false, true)];
         assert!(matches!(cause_of(&enough, Some((0, 1)), 1), ArtifactCause::AnyOf { .. }));
         let decides = [effect("a", true, false), effect("b", false, false)];
-        assert_eq!(cause_of(&decides, Some((0, 1)), 1).words(), "decided by a");
+        assert_eq!(cause_of(&decides, Some((0, 1)), 1).describe(), "decided by a");
         let unknown = [
             SwitchEffect { alone_on: not_run(), ..effect("a", false, false) },
             effect("b", false, true),
         ];
-        let words = cause_of(&unknown, Some((0, 1)), 1).words();
+        let words = cause_of(&unknown, Some((0, 1)), 1).describe();
         assert_eq!(words, "made by a together with b; alone a cannot be run");
     }
 
@@ -473,11 +481,11 @@ mod tests {
         let effects =
             [effect("a", false, true), effect("b", false, false), effect("c", false, false)];
         assert_eq!(pairs(&effects), [(1, 2), (0, 1), (0, 2)]);
-        let words = cause_of(&effects, Some((1, 2)), 1).words();
+        let words = cause_of(&effects, Some((1, 2)), 1).describe();
         assert_eq!(words, "made by b together with c, and by neither alone");
-        let words = cause_of(&effects, None, 3).words();
+        let words = cause_of(&effects, None, 3).describe();
         assert_eq!(words, "made by more than two switches together; needed are b, c");
-        let words = cause_of(&effects, None, 1).words();
+        let words = cause_of(&effects, None, 1).describe();
         let pairs = "made by no switch alone and by no pair of those that were run (1; 2 were not)";
         assert_eq!(words, format!("{pairs}; needed are b, c"));
     }

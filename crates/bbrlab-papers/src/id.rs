@@ -1,11 +1,11 @@
-//! Places in a study file, for messages.
+//! Ids in a study file that know their line, for error messages.
 
 use std::ops::Deref;
 
 use serde::Deserialize;
 use toml::Spanned;
 
-/// The id of something in a paper's data file, with its place in the study file.
+/// The id of an entry of a paper's data file, with its position in the study file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Id(Spanned<String>);
@@ -19,13 +19,13 @@ impl Deref for Id {
 }
 
 impl Id {
-    /// Returns its line in the file's text.
+    /// Returns the line of the id in the study file, whose text is `text`.
     pub(crate) fn line(&self, text: &str) -> usize {
         line_of(text, self.0.span().start)
     }
 }
 
-/// Returns the line of a place in a text, counted from 1.
+/// Returns the number of the line that contains the byte `place`, counted from 1.
 pub(crate) fn line_of(text: &str, place: usize) -> usize {
     text[..place.min(text.len())].matches('\n').count() + 1
 }

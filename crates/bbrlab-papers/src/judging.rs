@@ -1,31 +1,31 @@
-//! Judges the claims of an experiment from its runs. A claim that is false is also evaluated on
-//! runs in which its artifact is made on purpose or its cause is switched.
+//! Judges the claims of an experiment from its runs. A false claim is also evaluated on runs with
+//! the setting that should show its artifact, or with a possible cause of the failure switched.
 
 use std::path::PathBuf;
 
 use bbrlab_lab::{LabError, Progress};
 use bbrlab_scenario::Scenario;
 
-use crate::by_hand::ByHand;
-use crate::claims::{Judged, Needed, UnderSetting, causes_of, judge, look, settings_of};
+use crate::claims::{Judged, Needed, UnderSetting, causes_of, evaluate_claim, judge, settings_of};
 use crate::counting::Counting;
 use crate::papers::{Claim, Expected, Experiment, papers};
 use crate::quick::SHORT_S;
+use crate::repeat::RepeatCommand;
 use crate::reproduce::{ReproduceOptions, Reproduced, run_scenario};
 use crate::row::MeasuredRows;
 use crate::rows::counted_rows;
 use crate::study::Setting;
 use crate::work::Work;
 
-/// Returns the claims that an experiment decides. A form other than the first decides none.
+/// Returns the claims that are evaluated on an experiment. There are none for a form other than the
+/// first.
 #[must_use]
 pub fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
     let all = papers().iter().flat_map(|paper| &paper.claims);
     all.filter(|claim| experiment.form.is_none() && claim.experiment == experiment.id).collect()
 }
 
-/// Judges the claims of an experiment. Adds the runs with something switched, which some claims
-/// need, to `work`.
+/// Judges the claims of an experiment. Adds the additional runs in other settings to `work`.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -40,23 +40,26 @@ pub fn judge_claims(
     mut watch: impl FnMut(Progress),
 ) -> Result<Vec<Judged>, LabError> {
     let claims = claims_of(experiment);
-    let looked: Vec<_> = claims
+    let evaluation: Vec<_> = claims
         .iter()
         .map(|claim| match why_not(claim, experiment, reproduced) {
             Some(reason) => Err(reason),
-            None => look(claim, &reproduced.measured),
+            None => evaluate_claim(claim, &reproduced.measured),
         })
         .collect();
-    let is_false = |place: usize| looked[place].as_ref().is_ok_and(|it| !it.is_true);
+    let is_false = |place: usize| evaluation[place].as_ref().is_ok_and(|it| !it.is_true);
     let open: Vec<usize> = (0..claims.len()).filter(|&place| is_false(place)).collect();
     let mut under: Vec<Vec<UnderSetting>> = claims.iter().map(|_| Vec::new()).collect();
     let ways: Vec<Vec<&'static Setting>> =
         claims.iter().map(|claim| distinct(ways_of(claim))).collect();
-    // One setting at a time, each claim in its own order, from the narrowest setting to the widest.
+    // In step `nth`, each claim that is not yet true is evaluated in its `nth` setting. Settings
+    // are ordered from the narrowest to the widest.
     for nth in 0.. {
-        // A claim that is true under an earlier setting needs no other.
+        // A claim that is true in an earlier setting needs no further settings.
         let is_shown = |place: usize| {
-            under[place].iter().any(|it| it.looked.as_ref().is_ok_and(|looked| looked.is_true))
+            under[place]
+                .iter()
+                .any(|it| it.evaluation.as_ref().is_ok_and(|evaluation| evaluation.is_true))
         };
         let left = open.iter().copied().filter(|&place| !is_shown(place));
         let asked = by_config(left.filter_map(|place| Some((place, *ways[place].get(nth)?))));
@@ -70,22 +73,22 @@ pub fn judge_claims(
                 under[place].push(UnderSetting {
                     of: setting.of.to_string(),
                     setting: setting.words.clone(),
-                    by_hand: config.by_hand(experiment, options),
+                    repeat: config.repeat(experiment, options),
                     out: ran.as_ref().map(|ran| ran.out.clone()).unwrap_or_default(),
-                    looked: ran
+                    evaluation: ran
                         .as_ref()
                         .map_err(Clone::clone)
-                        .and_then(|ran| look(claims[place], &ran.rows)),
+                        .and_then(|ran| evaluate_claim(claims[place], &ran.rows)),
                 });
             }
         }
     }
-    let judged = claims.iter().zip(looked).zip(under);
-    Ok(judged.map(|((claim, looked), under)| judge(claim, looked, under)).collect())
+    let judged = claims.iter().zip(evaluation).zip(under);
+    Ok(judged.map(|((claim, evaluation), under)| judge(claim, evaluation, under)).collect())
 }
 
-/// Returns the settings in which a false claim is evaluated again: those of its artifacts, or its
-/// possible causes.
+/// Returns the settings in which a false claim is evaluated again: the settings of its artifacts,
+/// or possible causes of the failure.
 fn ways_of(claim: &Claim) -> Vec<&'static Setting> {
     match claim.expected {
         Expected::Artifact => settings_of(claim),
@@ -93,7 +96,8 @@ fn ways_of(claim: &Claim) -> Vec<&'static Setting> {
     }
 }
 
-/// Removes settings that run like an earlier one. Two artifacts may be made in the same way.
+/// Removes settings whose runs are identical to those of an earlier one, since two artifacts may
+/// have the same setting.
 fn distinct(settings: Vec<&'static Setting>) -> Vec<&'static Setting> {
     let mut found: Vec<&Setting> = Vec::new();
     for setting in settings {
@@ -104,7 +108,8 @@ fn distinct(settings: Vec<&'static Setting>) -> Vec<&'static Setting> {
     found
 }
 
-/// Groups claims, given by their places, by their configuration, so that they share its runs.
+/// Groups claims, given by their indices, by configuration, so that claims with one configuration
+/// share its runs.
 fn by_config(
     asked: impl Iterator<Item = (usize, &'static Setting)>,
 ) -> Vec<(Config, Vec<(usize, &'static Setting)>)> {
@@ -132,7 +137,7 @@ fn why_not(claim: &Claim, experiment: &Experiment, reproduced: &Reproduced) -> O
 /// A configuration in which an experiment is run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Config {
-    /// The form; `None` for the first.
+    /// The form of the experiment; `None` for the first form.
     pub(crate) form: Option<&'static str>,
     /// Overrides, in the syntax of `--set`.
     pub(crate) sets: Vec<String>,
@@ -146,17 +151,18 @@ impl Config {
         Self { form: form.as_deref(), sets: sets.clone(), counting: *counting }
     }
 
-    /// Returns how a user runs an experiment in this configuration.
-    pub(crate) fn by_hand(
+    /// Returns the command with which a user runs an experiment in this configuration.
+    pub(crate) fn repeat(
         &self,
         experiment: &'static Experiment,
         options: &ReproduceOptions,
-    ) -> ByHand {
+    ) -> RepeatCommand {
         let form = form_of(experiment, self.form);
         let scenarios = form.map(|form| form.scenarios.clone());
         let (scenarios, sets) = (scenarios.unwrap_or_default(), self.sets.clone());
-        let by_hand = ByHand { scenarios, sets, counting: self.counting, ..ByHand::default() };
-        by_hand.with_seeds_of(options)
+        let repeat =
+            RepeatCommand { scenarios, sets, counting: self.counting, ..RepeatCommand::default() };
+        repeat.with_seeds_of(options)
     }
 }
 
@@ -168,8 +174,8 @@ pub(crate) struct RunUnder {
     pub(crate) out: Vec<PathBuf>,
 }
 
-/// Runs what some claims need of an experiment in another configuration. Adds the runs to `work`.
-/// The inner error states why there are no rows.
+/// Runs the points of an experiment that some claims need, in another configuration. Adds the runs
+/// to `work`. The inner error is the reason why there are no rows.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -197,7 +203,7 @@ pub(crate) fn run_under(
                 }
                 ran.extend(some);
             }
-            // The setting's keys do not fit this experiment.
+            // The overrides of the setting are not valid for this experiment.
             Err(LabError::Scenario(errors)) => return Ok(Err(first_line(&errors.to_string()))),
             Err(error) => return Err(error),
         }

@@ -1,5 +1,5 @@
-//! Values that the simulator always records. Experiments of papers run only on the simulator, so
-//! these values are plain here.
+//! Values that are optional in records because other backends may not have them. The papers'
+//! experiments run only on the simulator, which always records them.
 
 use bbrlab_run::{FlowSummary, MaybeKnown};
 

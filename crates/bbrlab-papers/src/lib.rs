@@ -1,18 +1,18 @@
 //! The papers' experiments: published figures next to measured ones, and a verdict on every claim.
 //!
-//! An experiment is the runs of one or more built-in scenarios and the rows that its paper printed.
-//! The paper's own keys (algorithm, bandwidth, delay ...) locate each run (`locate.rs`). The
-//! paper's metrics are computed by the paper's own formulas and in its units (`metrics/`), which
-//! gives the measured rows (`rows.rs`). The figures printed for the same place are shown next to
-//! them (`published.rs`).
+//! An experiment consists of the runs of one or more built-in scenarios and of the rows that its
+//! paper printed. Each run is located by the paper's keys, such as algorithm, bandwidth and delay
+//! (`locate.rs`). Measured rows have the paper's metrics, computed by the paper's formulas and in
+//! its units (`metrics/`, `rows.rs`). Each measured figure is shown next to the printed figure with
+//! the same keys (`published.rs`).
 //!
 //! | file | idea |
 //! | --- | --- |
 //! | `papers.rs` | what the papers printed and claim: `papers/*.toml` |
-//! | `study.rs`, `id.rs` | what we add to that: `papers/study/*.toml` |
-//! | `names.rs` | what users name: papers, experiments, claims |
+//! | `study.rs`, `id.rs` | our additions: `papers/study/*.toml` |
+//! | `names.rs` | looks up the names that users give: papers, experiments, claims |
 //! | `reproduce.rs` | the runs of an experiment |
-//! | `quick.rs` | what `--quick` leaves out |
+//! | `quick.rs` | the runs that `--quick` leaves out or shortens |
 //! | `metrics/mod.rs` | the list of papers |
 //! | `locate.rs`, `metrics/` | keys and figures of a run, by the paper's formulas |
 //! | `counting.rs` | rules for counting packets |
@@ -20,11 +20,10 @@
 //! | `claims/` | the claims' language, its evaluation and the verdicts |
 //! | `judging.rs`, `explain.rs`, `sensitivity.rs` | verdicts, causes of artifacts, open choices |
 //! | `figures/` | the papers' figures, drawn from our runs |
-//! | `report.rs`, `notes.rs`, `by_hand.rs` | the report, and how to repeat a part of it by hand |
+//! | `report.rs`, `notes.rs`, `repeat.rs` | the report, and how to repeat a part of it |
 //! | `work.rs` | number and CPU time of runs |
-//! | `kept/` | the committed part of results, from which pages are written |
+//! | `kept/` | writes the committed part of results, from which pages are generated |
 
-mod by_hand;
 mod claims;
 mod counting;
 #[cfg(test)]
@@ -42,6 +41,7 @@ mod notes;
 mod papers;
 mod published;
 mod quick;
+mod repeat;
 mod report;
 mod reproduce;
 mod row;
@@ -50,10 +50,9 @@ mod sensitivity;
 mod study;
 mod work;
 
-pub use by_hand::{ByHand, word_of_a_shell};
 pub use claims::{
-    ClaimFigure, ClaimVerdict, Compared, FalsePoint, Judged, Looked, Printed, PrintedCalc,
-    PrintedRule, UnderSetting, cause_keys, evaluate_printed,
+    ClaimEvaluation, ClaimFigure, ClaimVerdict, Compared, FalsePoint, Judged, Printed, PrintedCalc,
+    PrintedRule, UnderSetting, causes, evaluate_printed,
 };
 pub use counting::Counting;
 pub use explain::{ArtifactCause, Explained, SwitchEffect, explain};
@@ -65,7 +64,8 @@ pub use papers::{
     Published, contradictions, papers,
 };
 pub use published::NO_KEY;
-pub use report::{Told, sensitivity_table, write_replication};
+pub use repeat::{RepeatCommand, word_of_a_shell};
+pub use report::{ExperimentReport, sensitivity_table, write_replication};
 pub use reproduce::{DEFAULT_SEEDS, ReproduceOptions, Reproduced, reproduce, scenario_hashes};
 pub use row::{MeasuredRow, MeasuredRows};
 pub use rows::{Finished, RunAt, measured_rows};

@@ -1,4 +1,4 @@
-//! A run's parameters under the papers' own names.
+//! The keys that locate a run in the papers' tables, computed from its parameters.
 
 use bbrlab_link::{Buffer, Link};
 use bbrlab_run::{Algorithm, ParamValue, Run};
@@ -22,7 +22,7 @@ pub(crate) fn algorithms(run: &Run) -> Keys {
     keys
 }
 
-/// Returns a parameter of the algorithm under test: the value set, or its default.
+/// Returns a parameter of the first flow's algorithm: the value that the run sets, or the default.
 #[expect(clippy::cast_precision_loss, reason = "a small number")]
 pub(crate) fn parameter(run: &Run, name: &str) -> f64 {
     let class = run.class(0);
@@ -58,8 +58,8 @@ pub(crate) fn rtt(run: &Run) -> (&'static str, Key) {
     ("rtt_ms", Key::Number(run.class(0).base_rtt.0 as f64 / 1e6))
 }
 
-/// Returns the buffer, if it is swept: in BDP or in packets, as in the sweep, without a device
-/// queue below it.
+/// Returns the buffer, if it is swept, in the unit of the sweep (BDP or packets). A device queue is
+/// not part of it.
 pub(crate) fn buffer(run: &Run) -> Option<(&'static str, Key)> {
     let swept = run.point.get("bottleneck.buffer").and_then(|value| value.as_str())?;
     let in_unit = |unit: &str| swept.strip_suffix(unit).and_then(|n| n.trim().parse().ok());

@@ -1,4 +1,4 @@
-//! Looks up names that a user gives: selects experiments, and explains a name that is neither a
+//! Looks up names that a user types: selects experiments, and explains names that are neither a
 //! paper nor an experiment.
 
 use std::collections::BTreeSet;
@@ -38,7 +38,7 @@ fn not_an_experiment(name: &str) -> String {
     let names: Vec<&str> = name.split(',').map(str::trim).filter(|it| !it.is_empty()).collect();
     if name.contains(',') && !names.is_empty() {
         return format!(
-            "`{name}`: expected names with spaces between them, found a comma: bbrlab reproduce {}",
+            "`{name}`: expected names separated by spaces, found a comma: bbrlab reproduce {}",
             names.join(" ")
         );
     }
@@ -47,24 +47,25 @@ fn not_an_experiment(name: &str) -> String {
     }
     let keys: Vec<&str> = papers().iter().map(|paper| paper.key.as_str()).collect();
     format!(
-        "`{name}`: no such paper or experiment{}; the papers are {}, and `bbrlab list papers` lists their experiments",
+        "`{name}`: unknown paper or experiment{}; papers are {}; `bbrlab list papers` lists their experiments",
         did_you_mean(name),
         keys.join(", ")
     )
 }
 
-/// Explains a name that was given as a metric of runs but is a figure of a paper.
+/// Explains a name that a user gave as a metric of runs if it is a metric of a paper. Otherwise
+/// returns `None`.
 #[must_use]
 pub fn not_a_metric(name: &str) -> Option<String> {
     let paper = papers().iter().find(|paper| paper.metrics.iter().any(|own| own.id == name))?;
     Some(format!(
-        "`{name}` is a figure of {key}'s tables, which `bbrlab reproduce {key}` prints",
+        "`{name}` is a metric in {key}'s tables, which `bbrlab reproduce {key}` prints",
         key = paper.key
     ))
 }
 
-/// Explains a name that was given as a scenario but belongs to a paper, with the command that
-/// accepts it.
+/// Explains a name that a user gave as a scenario if it is a paper's, and suggests the command that
+/// accepts it. Otherwise returns `None`.
 #[must_use]
 pub fn not_a_scenario(name: &str) -> Option<String> {
     if BUILTINS.iter().any(|builtin| builtin.id == name) {
@@ -89,8 +90,7 @@ fn experiments() -> impl Iterator<Item = &'static Experiment> {
     papers().iter().flat_map(|paper| &paper.experiments)
 }
 
-/// Describes what has this name among the papers and scenarios, if it is neither a paper nor an
-/// experiment.
+/// Describes the claim, artifact, contradiction or scenario that has this name, if there is one.
 fn known_as(name: &str) -> Option<String> {
     let claim = papers().iter().flat_map(|paper| &paper.claims).find(|claim| claim.id == name);
     if let Some(claim) = claim {
@@ -103,7 +103,7 @@ fn known_as(name: &str) -> Option<String> {
         return Some(artifact(name));
     }
     let (of, own) = name.rsplit_once('.').unwrap_or(("contradictions", name));
-    // A user may look for it under one of its papers.
+    // A user may name a contradiction under any paper's key, such as `song2021.x01`.
     let is_own = of == "contradictions" || papers().iter().any(|paper| paper.key == of);
     let is_it = |it: &&Contradiction| is_own && it.id == own;
     if let Some(meant) = contradictions().iter().find(is_it) {
@@ -111,7 +111,7 @@ fn known_as(name: &str) -> Option<String> {
     }
     if BUILTINS.iter().any(|builtin| builtin.id == name) {
         return Some(format!(
-            "`{name}` is a scenario, and no experiment of a paper; `bbrlab run {name}` runs it"
+            "`{name}` is a scenario, not an experiment of a paper; `bbrlab run {name}` runs it"
         ));
     }
     no_such_number(name)
@@ -123,7 +123,7 @@ fn artifact(name: &str) -> String {
     let experiments: BTreeSet<&str> = seen.map(|claim| claim.experiment.as_str()).collect();
     let experiments: Vec<&str> = experiments.into_iter().collect();
     match experiments.as_slice() {
-        [] => format!("`{name}` is an artifact that no claim is about; nothing is run for it"),
+        [] => format!("`{name}` is an artifact without claims, so there is nothing to run"),
         all => format!(
             "`{name}` is an artifact; claims about it are judged by `bbrlab reproduce {}`",
             all.join(" ")
@@ -135,8 +135,8 @@ fn contradiction(it: &Contradiction) -> String {
     let name = format!("contradictions.{}", it.id);
     if BUILTINS.iter().any(|builtin| builtin.id == name) {
         format!(
-            "`{name}` is a contradiction between papers, of which no paper printed an experiment; \
-             `bbrlab run {name}` runs its scenario, and `docs/contradictions.md` tells what comes of it"
+            "`{name}` is a contradiction between papers, not an experiment of a paper; \
+             `bbrlab run {name}` runs its scenario, and `docs/contradictions.md` has the results"
         )
     } else {
         let sides = it.sides.join(", ");
@@ -210,11 +210,9 @@ fn no_such_form(name: &str) -> Option<String> {
         .map(|experiment| experiment.id.as_str())
         .collect();
     Some(match forms.as_slice() {
-        [] => format!(
-            "`{name}`: {of} has no form `{form}` and no other; `bbrlab reproduce {of}` runs it"
-        ),
+        [] => format!("`{name}`: {of} has only one form; `bbrlab reproduce {of}` runs it"),
         forms => format!(
-            "`{name}`: {of} has no form `{form}`; there are {of} and {}",
+            "`{name}`: {of} has no form `{form}`; its forms are {of} and {}",
             forms.join(" and ")
         ),
     })
@@ -228,7 +226,8 @@ fn did_you_mean(name: &str) -> String {
     }
     let keys = || papers().iter().map(|paper| paper.key.as_str());
     let ends_so = |id: &str| id.split_once('.').is_some_and(|(_, own)| own == name);
-    // A paper's name means all of its experiments.
+    // A paper's key is a valid name, which selects all of its experiments, so it is suggested
+    // first.
     let mut meant: Vec<&str> = keys().filter(|key| key.starts_with(name)).collect();
     if meant.is_empty() {
         let own = experiments().filter(|experiment| experiment.form.is_none());
@@ -260,7 +259,7 @@ mod tests {
         assert_eq!(ids(&["kato2025.sixteen-344"]).unwrap(), ["kato2025.sixteen-344"]);
         assert_eq!(ids(&["song2021"]).unwrap().len(), 10);
         assert!(
-            ids(&["song2022"]).unwrap_err().starts_with("`song2022`: no such paper or experiment")
+            ids(&["song2022"]).unwrap_err().starts_with("`song2022`: unknown paper or experiment")
         );
     }
 }

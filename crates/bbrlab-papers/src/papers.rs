@@ -1,4 +1,4 @@
-//! The papers with their printed figures and claims, for `reproduce` and `list`.
+//! Reads the papers' printed figures and claims from the data files.
 
 mod artifact;
 mod claim;
@@ -24,36 +24,37 @@ pub(crate) use self::key::equal;
 /// A paper.
 #[derive(Clone, Debug)]
 pub struct Paper {
-    /// Its name in ids, such as `lanigan2020`.
+    /// The paper's name in ids, such as `lanigan2020`.
     pub key: String,
-    /// Its title.
+    /// The paper's title.
     pub title: String,
-    /// The year it appeared.
+    /// The year of publication.
     pub year: i64,
-    /// Where it appeared.
+    /// The journal, conference or other place of publication.
     pub venue: String,
-    /// Its experiments, in the paper's order.
+    /// The experiments, in the paper's order.
     pub experiments: Vec<Experiment>,
-    /// Units and definitions of its metrics.
+    /// The metrics of the paper with their units.
     pub metrics: Vec<Metric>,
-    /// Names that its expressions use, with their values.
+    /// Constants that the expressions of claims use, with their values.
     pub constants: Vec<(String, f64)>,
-    /// Its statements.
+    /// The claims: statements of the paper as expressions.
     pub claims: Vec<Claim>,
-    /// The parts of its numbers that do not come from the algorithms.
+    /// The artifacts: effects in the paper's numbers that do not come from the algorithms.
     pub artifacts: Vec<Artifact>,
-    /// Expressions that must be true of the printed numbers.
+    /// Expressions that must be true of the printed numbers; they find errors in the data file.
     pub(crate) identities: Vec<Identity>,
-    /// Our additions.
+    /// Our additions, from `papers/study/`.
     pub(crate) study: Study,
 }
 
-/// An expression that is true of a paper's printed numbers, unless the data have an error.
+/// An expression that must be true of a paper's printed numbers. If it is false, the data file has
+/// an error.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
-    /// Its id.
+    /// The identity's id.
     pub(crate) id: String,
-    /// The experiment whose rows it is about.
+    /// The experiment on whose rows the expression is evaluated.
     pub(crate) experiment: String,
     /// The expression, in the language of claims.
     pub(crate) expr: String,
@@ -79,16 +80,16 @@ impl Identity {
 /// A metric as a paper defines it.
 #[derive(Clone, Debug)]
 pub struct Metric {
-    /// Its name.
+    /// The metric's name in the data file.
     pub id: String,
-    /// Its unit.
+    /// The metric's unit.
     pub unit: String,
 }
 
 /// Returns the papers, always in the same order.
 ///
 /// # Panics
-/// If a built-in file is damaged; a test reads them all.
+/// If a built-in data file is invalid; a test reads all of them.
 pub fn papers() -> &'static [Paper] {
     static READ: OnceLock<Vec<Paper>> = OnceLock::new();
     READ.get_or_init(|| {
@@ -98,13 +99,13 @@ pub fn papers() -> &'static [Paper] {
     })
 }
 
-/// Reads a paper's data file alone, without our additions.
+/// Reads a paper's data file without the study file.
 ///
 /// # Errors
 /// If it is not valid TOML.
 ///
 /// # Panics
-/// If a claim or an artifact in it does not follow `papers/README.md`.
+/// If a claim or an artifact in the file does not follow `papers/README.md`.
 pub(crate) fn read_alone(key: &str, text: &str) -> Result<Paper, String> {
     read(key, text, "")
 }
@@ -171,16 +172,16 @@ fn words_of(form: &str) -> String {
     form.replace('-', " ")
 }
 
-/// Returns the paper of an item, by the item's id.
+/// Returns the paper to which an id belongs. Ids begin with the paper's key.
 pub(crate) fn paper_of(id: &str) -> Option<&'static Paper> {
     let key = id.split('.').next().unwrap_or_default();
     papers().iter().find(|paper| paper.key == key)
 }
 
-/// Returns the unit of a metric of an experiment's paper, as tables write it.
+/// Returns the unit of a metric as tables show it.
 pub(crate) fn unit_of(experiment: &str, metric: &str) -> String {
     let paper = paper_of(experiment);
-    // A prefix before the name of a paper's metric does not change the unit.
+    // Some measured metrics have a prefix before the paper's name; the unit is the same.
     let is_it = |known: &&Metric| metric == known.id || metric.ends_with(&format!("_{}", known.id));
     let unit = paper.and_then(|paper| paper.metrics.iter().find(is_it));
     let unit = unit.map(|metric| metric.unit.as_str());
@@ -208,7 +209,7 @@ fn word(table: &Table, key: &str) -> String {
     table.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Returns a number, whole or not.
+/// Reads an integer or a decimal number.
 fn number(value: &Value) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "parameters and figures as papers print them")]
     match value {

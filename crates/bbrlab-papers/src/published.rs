@@ -1,4 +1,4 @@
-//! Measured rows with the figures that the paper printed for the same place.
+//! Combines measured rows with the figures that the paper printed for the same keys.
 
 use bbrlab_report::{PrintedAs, PublishedCell, PublishedRow, median};
 use toml::{Table, Value};
@@ -6,11 +6,10 @@ use toml::{Table, Value};
 use crate::papers::{Experiment, Key, unit_of};
 use crate::row::{MeasuredRow, MeasuredRows};
 
-/// Placeholder for a key that a row does not have, such as the lambda of an algorithm other than
-/// BBR+.
+/// Text in a table for a key that a row does not have. Only BBR+ has a lambda, for example.
 pub const NO_KEY: &str = "–";
 
-/// Returns the measured rows, each with the published figures.
+/// Returns the measured rows of an experiment, each with the printed figures.
 pub(crate) fn published_rows(
     experiment: &Experiment,
     measured: &MeasuredRows,
@@ -23,7 +22,7 @@ pub(crate) fn published_rows(
     measured.rows.iter().map(of_row).collect()
 }
 
-/// Returns a measured metric of a row, with its interval and the figure printed for the same place.
+/// Returns a measured metric of a row, with its confidence interval and the printed figure.
 pub(crate) fn cell_of(experiment: &Experiment, row: &MeasuredRow, metric: &str) -> PublishedCell {
     let derived = experiment.derived_rows.iter().map(|row| (row, PrintedAs::Derived));
     let known = experiment.rows.iter().map(|row| (row, printed_as(row))).chain(derived);
@@ -46,14 +45,15 @@ pub(crate) fn cell_of(experiment: &Experiment, row: &MeasuredRow, metric: &str) 
     }
 }
 
-/// Returns how the paper's words qualify a printed row.
+/// Returns the qualification that the paper gives a printed row, such as "about".
 fn printed_as(row: &Table) -> PrintedAs {
     let words = row.get("qualifier").and_then(Value::as_str);
     words.map_or(PrintedAs::Value, PrintedAs::from_words)
 }
 
-/// Returns the printed metric to compare with a measured one. If a formula other than the paper's
-/// is judged, the printed figure belongs to `paper_…`, which is measured by the paper's formula.
+/// Returns the name of the printed metric to compare with a measured one. Some claims are judged on
+/// another formula than the paper's. Then `paper_…` is measured by the paper's formula, and the
+/// printed figure is compared with it.
 fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     match metric.strip_prefix("paper_") {
         Some(own) => Some(own),
@@ -62,9 +62,9 @@ fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     }
 }
 
-/// Whether a printed row is for the same place. No key that both rows have may differ, and the
-/// measured row must not be about a part that the printed row does not name, such as one of several
-/// flows.
+/// Whether a printed row has the same place as a measured row. Keys that both rows have must be
+/// equal. The measured row must not describe a part that the printed row does not name, such as one
+/// of several flows.
 fn is_at(row: &MeasuredRow, printed: &Table) -> bool {
     row.keys.iter().all(|(name, here)| match printed.get(name) {
         Some(there) => here.is(there),
@@ -72,7 +72,8 @@ fn is_at(row: &MeasuredRow, printed: &Table) -> bool {
     })
 }
 
-/// Returns the algorithm and the keys whose values differ between rows.
+/// Returns the names of the keys that a table shows: the algorithm, and keys whose values differ
+/// between rows.
 fn shown_keys(rows: &[MeasuredRow]) -> Vec<String> {
     let mut names: Vec<&String> = Vec::new();
     for (name, _) in rows.iter().flat_map(|row| &row.keys) {

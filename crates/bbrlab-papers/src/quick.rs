@@ -10,13 +10,13 @@ use crate::papers::paper_of;
 /// The length of a short run, in seconds.
 pub(crate) const SHORT_S: u64 = 30;
 
-/// Whether an experiment's runs are cut short: its figures settle within [`SHORT_S`].
+/// Whether `--quick` shortens an experiment's runs, because its figures settle within [`SHORT_S`].
 pub(crate) fn is_cut_short(experiment: &str) -> bool {
     let settled = paper_of(experiment).map(|paper| &paper.study.quick.settled_early);
     settled.is_some_and(|all| all.iter().any(|id| **id == *experiment))
 }
 
-/// Whether another run of the same scenario shows the same as this run.
+/// Whether `--quick` leaves a run out, because another run of the scenario has the same figures.
 pub(crate) fn is_repeated(scenario: &str, run: &Run) -> bool {
     let repeated = paper_of(scenario).and_then(|paper| paper.study.quick.repeated.as_ref());
     repeated.filter(|it| *it.experiment == *scenario).is_some_and(|it| {

@@ -13,23 +13,24 @@ use crate::reproduce::{ReproduceOptions, Reproduced};
 use crate::sensitivity::Sensitivity;
 use crate::work::Work;
 
-/// An experiment with its claims and the causes of its artifacts.
+/// The results of an experiment for the report: its claims, and the causes of its artifacts.
 #[derive(Clone, Debug)]
-pub struct Told {
-    /// The experiment.
+pub struct ExperimentReport {
+    /// The experiment with its measured figures.
     pub reproduced: Reproduced,
-    /// Its claims.
+    /// The claims with their verdicts.
     pub claims: Vec<Judged>,
-    /// The causes of its artifacts.
+    /// The causes of artifacts.
     pub explained: Vec<Explained>,
-    /// The effects of choices that the paper leaves open.
+    /// The effects of alternatives to the choices for unstated parameters.
     pub sensitivity: Vec<Sensitivity>,
-    /// The runs for evaluating claims, artifacts and choices, beyond the experiment's own.
+    /// Number and CPU time of additional runs, for claims, artifacts and choices.
     pub switched: Work,
 }
 
-impl Told {
-    /// The experiment that judges the claims, if this is another form of it.
+impl ExperimentReport {
+    /// If this is a form other than the first: the id of the experiment whose first form judges the
+    /// claims.
     #[must_use]
     pub fn judged_by(&self) -> Option<&'static str> {
         let mut all = papers().iter().flat_map(|paper| &paper.experiments);
@@ -39,7 +40,8 @@ impl Told {
 }
 
 impl Reproduced {
-    /// Describes how the figures came about, and what a reader should know before comparing them.
+    /// Describes how the figures were measured, and what readers should know before they compare
+    /// them.
     #[must_use]
     pub fn note_words(&self) -> String {
         let seeds = || self.measured.rows.iter().map(|row| row.seeds_run);
@@ -74,20 +76,20 @@ impl Reproduced {
 }
 
 impl Explained {
-    /// Describes the cause in a sentence.
+    /// Describes the claim's artifact and its cause in a sentence.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let Self { claim, setting, cause, .. } = self;
         match setting {
             Some((artifact, words)) => {
-                format!("{claim} as in {artifact} ({words}): {}.", cause.words())
+                format!("{claim} as in {artifact} ({words}): {}.", cause.describe())
             }
-            None => format!("{claim}: {}.", cause.words()),
+            None => format!("{claim}: {}.", cause.describe()),
         }
     }
 }
 
-/// Returns a table of the effects of choices that a paper leaves open. Empty if there are none.
+/// Returns a table of the effects of alternatives to open choices. Empty if there are none.
 #[must_use]
 pub fn sensitivity_table(found: &[Sensitivity]) -> String {
     if found.is_empty() {
@@ -98,7 +100,7 @@ pub fn sensitivity_table(found: &[Sensitivity]) -> String {
         .column("instead", "", Align::Left)
         .column("decides", "", Align::Left);
     for one in found {
-        table.row(vec![one.choice.clone(), one.instead.clone(), one.words()]);
+        table.row(vec![one.choice.clone(), one.instead.clone(), one.describe()]);
     }
     table.render()
 }
@@ -109,7 +111,7 @@ pub fn sensitivity_table(found: &[Sensitivity]) -> String {
 /// # Errors
 /// If a file cannot be written, or the data of a plot cannot be read.
 pub fn write_replication(
-    told: &[Told],
+    told: &[ExperimentReport],
     options: &ReproduceOptions,
     html: Option<&Path>,
     markdown: Option<&Path>,
@@ -137,7 +139,10 @@ pub fn write_replication(
     html.map_or(Ok(()), |file| write_report_text(file, &report.page()))
 }
 
-fn section(one: &Told, options: &ReproduceOptions) -> Result<ReplicationSection, LabError> {
+fn section(
+    one: &ExperimentReport,
+    options: &ReproduceOptions,
+) -> Result<ReplicationSection, LabError> {
     let reproduced = &one.reproduced;
     let mut command = format!("bbrlab reproduce {}", reproduced.id);
     if options.quick {
@@ -170,8 +175,8 @@ fn section(one: &Told, options: &ReproduceOptions) -> Result<ReplicationSection,
     })
 }
 
-/// Writes the cause of an artifact, and how to repeat the runs.
+/// Writes the cause of an artifact, and the command that repeats the runs.
 fn paragraph(explained: &Explained) -> String {
-    let words = explained.words();
-    explained.by_hand.command().map_or(words.clone(), |it| format!("{words} By hand: {it}"))
+    let words = explained.describe();
+    explained.repeat.command().map_or(words.clone(), |it| format!("{words} Repeat with: {it}"))
 }

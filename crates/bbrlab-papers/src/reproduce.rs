@@ -1,4 +1,4 @@
-//! The runs of an experiment, and its published figures next to measured ones.
+//! Runs an experiment and puts the figures that its paper printed next to the measured ones.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use crate::work::Work;
 /// Default number of seeds of an experiment.
 pub const DEFAULT_SEEDS: u64 = 5;
 
-/// At this rate and above, the default is one seed.
+/// From this rate on, the default is one seed per point.
 const FAST_BPS: u64 = 1_000_000_000;
 
 /// Options for reproducing experiments.
@@ -31,23 +31,23 @@ const FAST_BPS: u64 = 1_000_000_000;
 pub struct ReproduceOptions {
     /// Seeds per point; `None` means the default.
     pub seeds: Option<u64>,
-    /// Whether to run only one seed, no points at 1 Gbit/s or that repeat others, and short runs
-    /// where the figures settle early.
+    /// Whether to run one seed, leave out points at 1 Gbit/s or more and points that repeat others,
+    /// and shorten runs whose figures settle early.
     pub quick: bool,
     /// First seed.
     pub seed: Option<u64>,
-    /// The folder that holds a folder for each experiment.
+    /// The folder in which each scenario gets a folder; `None` means the default.
     pub out: Option<PathBuf>,
     /// Whether to recompute complete runs.
     pub force: bool,
     /// Whether to draw each experiment's own plots next to its data. Plots of single runs are drawn
     /// by `bbrlab plot`.
     pub pictures: bool,
-    /// Number of runs at a time.
+    /// Number of parallel runs.
     pub jobs: usize,
-    /// The limit on the work, in data packets.
+    /// The limit on the estimated work per scenario, in data packets: see [`check_limit`].
     pub limit: u64,
-    /// Set when the user asks for an early end.
+    /// Set when the user interrupts the call.
     pub stop: Stop,
 }
 
@@ -61,27 +61,27 @@ impl ReproduceOptions {
 /// An experiment with its published and measured figures.
 #[derive(Clone, Debug)]
 pub struct Reproduced {
-    /// Its id.
+    /// The experiment's id.
     pub id: String,
-    /// The title.
+    /// The experiment's title.
     pub title: String,
-    /// Tables and figures of the paper.
+    /// The paper's tables and figures that show the experiment.
     pub source: Vec<String>,
-    /// A note for readers who compare its figures.
+    /// A note for readers who compare its figures with the paper's.
     pub note: &'static str,
-    /// Hash of each of its scenarios, with the seeds.
+    /// The hash of each of its scenarios; it covers the number of seeds.
     pub scenario_hashes: Vec<String>,
     /// The measured rows.
     pub measured: MeasuredRows,
-    /// These rows with the published figures.
+    /// The measured rows with the published figures.
     pub rows: Vec<PublishedRow>,
     /// The first run of each point, for plots over time.
     pub runs: Vec<RunAt>,
     /// The folders of the runs and plots of each scenario.
     pub out: Vec<PathBuf>,
-    /// Number and CPU time of its runs.
+    /// The number of its runs, and their CPU time.
     pub work: Work,
-    /// The points that `--quick` leaves out: the first run of each.
+    /// The first run of each point at 1 Gbit/s or more that `--quick` leaves out.
     pub left_out: Vec<Run>,
     /// Whether `--quick` shortened the runs.
     pub is_cut_short: bool,
@@ -150,12 +150,12 @@ fn seeded(
     Scenario::builtin(id, &sets)
 }
 
-/// Returns the hashes of an experiment's scenarios as [`reproduce`] runs them with this number of
-/// seeds (`None`: the default). With them, committed results can be compared with the current
+/// Returns the hashes of an experiment's scenarios as [`reproduce`] runs them with `seeds` seeds
+/// (`None`: the default). The hashes show whether committed results belong to the current
 /// scenarios.
 ///
 /// # Errors
-/// If a scenario does not take that number of seeds.
+/// If a scenario does not allow that number of seeds.
 pub fn scenario_hashes(
     experiment: &Experiment,
     seeds: Option<u64>,
@@ -166,8 +166,8 @@ pub fn scenario_hashes(
     experiment.scenarios.iter().map(|id| scenario(id).map(hash)).collect()
 }
 
-/// Runs a built-in scenario with the requested seeds, without the points that the caller names by
-/// the number of their first run. Returns nothing if no run is left.
+/// Runs a built-in scenario with the requested seeds. Leaves out each point for whose first run
+/// `is_left_out` returns true. Returns `None` if no run is left.
 pub(crate) fn run_scenario(
     id: &str,
     sets: &[String],
@@ -195,12 +195,12 @@ pub(crate) fn run_scenario(
     check_limit(&estimate, options.jobs, estimate.records_bytes, options.limit).map_err(
         |error| {
             let plural = if seeds == 1 { "" } else { "s" };
-            LabError::Usage(format!("{id} with {seeds} seed{plural} a point: {error}"))
+            LabError::Usage(format!("{id} with {seeds} seed{plural} per point: {error}"))
         },
     )?;
     let only: BTreeSet<u64> = points.into_iter().flatten().collect();
-    // One folder for any number of seeds, so that more seeds add to the existing ones. A single run
-    // has its own folder.
+    // The folder does not depend on the number of seeds, so a call with more seeds reuses the
+    // existing runs. A scenario with a single run has its own folder.
     let own = if scenario.runs() == 1 {
         default_out(&scenario, SIMULATOR)
     } else {
@@ -219,7 +219,7 @@ pub(crate) fn run_scenario(
         pictures: options.pictures,
         only: Some(only),
         summary: SummaryOf::These,
-        // The records are evaluated, so all are held.
+        // All records stay in memory, because the rows are computed from them.
         held: u64::MAX,
         controls: Controls::none(),
         stop: options.stop.clone(),
@@ -227,7 +227,7 @@ pub(crate) fn run_scenario(
     let batch = run_batch(&scenario, &batch_options, watch)?;
     if batch.is_interrupted {
         return Err(LabError::Interrupted(format!(
-            "interrupted: {} of {wanted} runs of {id} are finished and in {}; the same command continues from there",
+            "interrupted: {} of {wanted} runs of {id} are finished and in {}; the same command continues",
             batch.records.count(),
             out.display()
         )));
@@ -237,7 +237,7 @@ pub(crate) fn run_scenario(
     Ok(Some(Finished { scenario, runs, numbers, out, computed }))
 }
 
-/// Whether a link of a run has 1 Gbit/s or more.
+/// Whether the bottleneck of a run has 1 Gbit/s or more at the start.
 fn is_fast(run: &Run) -> bool {
     run.bottleneck_link()
         .and_then(|link| link.rate.at_start())

@@ -1,9 +1,9 @@
 //! Measured rows: an experiment's figures, under the names that the paper's data file uses.
 //!
-//! A row describes one place of a paper's table or figure. Its keys (algorithm, delay, buffer ...)
-//! are those that locate the printed rows, and a claim looks a metric up by the same keys. A run
-//! yields at least one row. A row for one flow, time or phase has `flow`, `time_s` or `phase` in
-//! addition to the run's keys.
+//! A row describes one place of a paper's table or figure. The keys of a measured row (algorithm,
+//! delay, buffer ...) are also the keys of printed rows, and claims look metrics up by these keys.
+//! A run yields at least one row. A row for one flow, time or phase has `flow`, `time_s` or `phase`
+//! in addition to the run's keys.
 
 use crate::papers::Key;
 
@@ -21,15 +21,15 @@ pub struct MeasuredRows {
 /// One measured row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuredRow {
-    /// The keys that locate it, in the order in which tables show them.
+    /// The keys that locate the row, in the order in which tables show them.
     pub keys: Vec<(String, Key)>,
     /// The metrics by their names in the data file, with one value for each of
-    /// [`MeasuredRows::seeds`], in that order. A value is `None` if the figure has no meaning in a
-    /// run, or if that seed was not run. Above 1 Gbit/s one seed is run by default.
+    /// [`MeasuredRows::seeds`], in that order. A value is `None` if the metric is not defined for a
+    /// run, or if that seed was not run. From 1 Gbit/s on, one seed is run by default.
     pub metrics: Vec<(String, Vec<Option<f64>>)>,
     /// The number of seeds that were run, out of [`MeasuredRows::seeds`].
     pub seeds_run: u64,
-    /// The scenario hash of the runs behind the row.
+    /// The scenario hash of the runs from which the row was computed.
     pub scenario_hash: String,
 }
 

@@ -15,13 +15,13 @@ use crate::row::{MeasuredRow, MeasuredRows};
 /// The finished runs of a built-in scenario, or of some of its points.
 #[derive(Clone, Debug)]
 pub struct Finished {
-    /// The scenario, with all its seeds.
+    /// The scenario, with all of its seeds.
     pub scenario: Scenario,
-    /// The records, in the scenario's order.
+    /// The records of the finished runs, in the order of the scenario.
     pub runs: Vec<RunSummary>,
-    /// The numbers of the runs in the scenario.
+    /// The number of each run in the scenario.
     pub numbers: Vec<u64>,
-    /// The folder of all runs.
+    /// The folder that contains the folders of the runs.
     pub out: PathBuf,
     /// Number of runs computed by this call.
     pub computed: u64,
@@ -38,7 +38,7 @@ pub fn measured_rows(
     counted_rows(experiment, finished, Counting::Definitions)
 }
 
-/// Like [`measured_rows`], with packets counted by either rule.
+/// Like [`measured_rows`], with a rule for counting packets.
 pub(crate) fn counted_rows(
     experiment: &Experiment,
     finished: &[Finished],
@@ -62,18 +62,18 @@ pub(crate) fn counted_rows(
 }
 
 impl Finished {
-    /// Returns the folder of the run at a place.
+    /// Returns the folder of the run at index `place`.
     fn folder(&self, place: usize) -> PathBuf {
         folder_of(&self.out, &self.scenario, self.numbers[place], SIMULATOR)
     }
 }
 
-/// The run that shows its point over time: the one with the first seed.
+/// The run of a point with the first seed, which plots over time show.
 #[derive(Clone, Debug)]
 pub struct RunAt {
-    /// The keys under which the paper has it.
+    /// The keys under which the paper has the run.
     pub keys: Vec<(String, Key)>,
-    /// Its folder.
+    /// The run's folder.
     pub folder: PathBuf,
 }
 
@@ -91,10 +91,10 @@ pub(crate) fn first_runs(experiment: &Experiment, finished: &[Finished]) -> Vec<
 
 /// The runs of one point of a sweep.
 struct OfPoint<'a> {
-    /// One of them, resolved.
+    /// One of the runs, resolved.
     run: Run,
     of: &'a Finished,
-    /// Their places among the finished runs.
+    /// The indices of the runs among the finished runs.
     members: Vec<usize>,
 }
 
@@ -154,8 +154,8 @@ fn rows_of_point(
     Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 
-/// Returns the keys of a run with those of one of its rows. A row of a flow that is not under test
-/// has its own algorithm.
+/// Returns the keys of a row: the keys of its run and of the row itself. The row's keys take
+/// precedence, because a row of a flow that is not under test has another algorithm.
 pub(crate) fn keys_of(place: &Keys, row: &RunRow) -> Vec<(String, Key)> {
     let own = |name: &str| row.keys.iter().find(|(key, _)| *key == name);
     let shared = place.iter().map(|key| own(key.0).unwrap_or(key));

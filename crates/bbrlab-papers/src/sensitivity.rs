@@ -1,43 +1,44 @@
-//! `--sensitivity`: finds verdicts that depend on what a paper leaves unstated.
+//! `--sensitivity`: finds verdicts that depend on parameters that a paper does not state.
 //!
-//! The built-in scenarios fix what a paper does not state, and give the reason. `papers/study/`
-//! lists these choices. Here each choice is made in another way, one at a time, and each claim of
-//! the experiment is evaluated again with the same seeds. A choice decides a verdict if the claim
-//! is true with one alternative and false with the other.
+//! The built-in scenarios choose values for such parameters and give the reasons. `papers/study/`
+//! lists the choices with alternatives. Here each alternative replaces its choice, one at a time,
+//! and each claim of the experiment is evaluated again with the same seeds. A choice decides a
+//! verdict if the claim is true with one and false with the other.
 
 use bbrlab_lab::{LabError, Progress};
 
-use crate::by_hand::ByHand;
-use crate::claims::look;
+use crate::claims::evaluate_claim;
 use crate::judging::{Config, claims_of, run_under};
 use crate::papers::{Claim, Experiment, paper_of};
+use crate::repeat::RepeatCommand;
 use crate::reproduce::ReproduceOptions;
 use crate::study::Choice;
 use crate::work::Work;
 
-/// The effect of making a choice in another way.
+/// The effect of replacing a choice by an alternative.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sensitivity {
     /// The experiment.
     pub experiment: String,
-    /// The choice in its scenario.
+    /// The choice that the scenario makes.
     pub choice: String,
-    /// The alternative that was tried.
+    /// The alternative that was tried, in the syntax of `--set`.
     pub instead: String,
-    /// The alternative as keys of scenarios.
-    pub by_hand: ByHand,
-    /// Claims whose outcome changes, with the outcome under the scenario's choice.
+    /// The command that runs the experiment with the alternative.
+    pub repeat: RepeatCommand,
+    /// The ids of the claims that change between true and false. The flag is true if the claim is
+    /// true with the scenario's choice.
     pub decides: Vec<(String, bool)>,
-    /// Number of claims evaluated with both the choice and the alternative.
+    /// Number of claims that could be evaluated with both the choice and the alternative.
     pub looked_at: u64,
-    /// The reason if nothing was measured.
+    /// The reason, if no claim could be evaluated.
     pub missing: Option<String>,
 }
 
 impl Sensitivity {
-    /// Describes the claims that it decides.
+    /// Describes the claims that the choice decides.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         if let Some(reason) = &self.missing {
             return format!("not measured: {reason}");
         }
@@ -57,7 +58,7 @@ impl Sensitivity {
     }
 }
 
-/// Returns the choices that an experiment leaves open.
+/// Returns the choices for parameters that an experiment's paper does not state.
 pub(crate) fn choices_of(experiment: &Experiment) -> Vec<&'static Choice> {
     let Some(paper) = paper_of(&experiment.id).filter(|_| experiment.form.is_none()) else {
         return Vec::new();
@@ -66,8 +67,8 @@ pub(crate) fn choices_of(experiment: &Experiment) -> Vec<&'static Choice> {
     paper.study.choices.iter().filter(is_its).collect()
 }
 
-/// Tries each alternative of each of an experiment's choices, with one seed or the requested
-/// number. Adds the runs to `work`.
+/// Tries each alternative of each choice of an experiment, with the requested number of seeds or
+/// one seed. Adds the runs to `work`.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -97,7 +98,7 @@ pub fn sensitivity(
                 experiment: experiment.id.clone(),
                 choice: choice.words.clone(),
                 instead: sets.join(", "),
-                by_hand: config.by_hand(experiment, &options),
+                repeat: config.repeat(experiment, &options),
                 decides: Vec::new(),
                 looked_at: 0,
                 missing: None,
@@ -121,7 +122,7 @@ pub fn sensitivity(
     Ok(found)
 }
 
-/// Whether each claim is true; `None` if this is unknown.
+/// Evaluates claims under a configuration: whether each is true, or `None` if this is unknown.
 fn outcomes(
     experiment: &'static Experiment,
     config: &Config,
@@ -134,7 +135,7 @@ fn outcomes(
     Ok(ran.map(|ran| {
         claims
             .iter()
-            .map(|claim| look(claim, &ran.rows).ok().map(|looked| looked.is_true))
+            .map(|claim| evaluate_claim(claim, &ran.rows).ok().map(|evaluation| evaluation.is_true))
             .collect()
     }))
 }

@@ -1,16 +1,15 @@
-//! Our additions to a paper's data, in `papers/study/`. The file has the name of the paper's file
-//! in `papers/`.
+//! Our additions to a paper's data: `papers/study/KEY.toml` adds to `papers/KEY.toml`.
 //!
-//! The data files hold what the papers print and claim, and are not changed. A study file holds
-//! everything that is ours:
+//! A data file has what the paper prints and claims, and is not changed. A study file has our
+//! additions:
 //!
-//! - how an artifact is made on purpose, and why a claim fails,
-//! - what was chosen where a paper is silent,
+//! - how to reproduce an artifact on purpose, and why a claim fails,
+//! - the parameters that we chose because the paper does not state them,
 //! - notes for readers,
-//! - what `--quick` leaves out,
-//! - how figures are drawn.
+//! - the runs that `--quick` leaves out,
+//! - the layout of figures.
 //!
-//! `papers/README.md` describes its keys.
+//! `papers/README.md` describes the keys of a study file.
 
 use serde::{Deserialize, Deserializer};
 
@@ -22,18 +21,20 @@ use crate::id::{Id, line_of};
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Study {
-    /// Experiments that are not measured from the built-in scenario of their own name.
+    /// Experiments that run other built-in scenarios than the one with the experiment's id.
     pub(crate) measured_from: Vec<MeasuredFrom>,
-    /// The settings of artifacts. If there are several for one artifact, the first that makes a
-    /// claim true shows the artifact. They are ordered from the artifact alone to all differences.
+    /// Settings that reproduce artifacts. The settings of one artifact are ordered from the
+    /// artifact alone to all differences from `linux`. The first setting that makes a claim true
+    /// shows the artifact.
     #[serde(deserialize_with = "one_each")]
     pub(crate) settings: Vec<Setting>,
-    /// Causes of failing claims: one thing switched that makes a claim true.
+    /// Causes of failing claims: overrides that make a failing claim true.
     #[serde(deserialize_with = "one_each")]
     pub(crate) causes: Vec<Setting>,
-    /// Claims that no simulation decides.
+    /// Claims that no simulation can confirm or refute.
     pub(crate) undecidable: Vec<Undecidable>,
-    /// Choices that the paper leaves open. The head of each scenario states what is fixed, and why.
+    /// Parameters that the paper does not state, with alternatives to our values. The comment at
+    /// the head of each scenario gives our values and the reasons.
     pub(crate) choices: Vec<Choice>,
     /// Notes for readers who compare figures.
     pub(crate) notes: Vec<Note>,
@@ -43,17 +44,17 @@ pub(crate) struct Study {
     pub(crate) units: Vec<UnitOf>,
     /// Names of algorithms that differ from those in most papers.
     pub(crate) algorithms: Vec<AlgorithmName>,
-    /// Flows that the paper does not report.
+    /// The number of flows that the paper does not report, if any.
     pub(crate) unreported: Option<Unreported>,
     /// The figures and tables, in the paper's order.
     pub(crate) figures: Vec<Figure>,
 }
 
-/// The scenarios that an experiment is measured from.
+/// The scenarios of an experiment.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MeasuredFrom {
-    /// The experiment. In another form, the id ends in a dot and the form's name.
+    /// The experiment's id, followed by a dot and the form's name unless it is the first form.
     pub(crate) experiment: String,
     /// Ids of built-in scenarios.
     pub(crate) scenarios: Vec<String>,
@@ -62,19 +63,20 @@ pub(crate) struct MeasuredFrom {
 /// A setting that should show an artifact, or that makes a failing claim true.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
-    /// The artifact or the claim. For claims that name no artifact, the paper.
+    /// The id of the artifact or the claim, or the key of the paper: a setting of the paper applies
+    /// to claims that name no artifact.
     pub(crate) of: Id,
-    /// The form of the experiment: see [`crate::FORMS`]; `None` for its first.
+    /// The form of the experiment: see [`crate::FORMS`]; `None` for the first form.
     pub(crate) form: Option<String>,
     /// Overrides, in the syntax of `--set`.
     pub(crate) sets: Vec<String>,
     /// The rule for counting packets.
     pub(crate) counting: Counting,
-    /// The setting as text.
+    /// A description of the setting.
     pub(crate) words: String,
 }
 
-/// A claim whose metric no simulation yields.
+/// A claim whose metric no simulation can measure.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Undecidable {
@@ -84,26 +86,26 @@ pub(crate) struct Undecidable {
     pub(crate) reason: String,
 }
 
-/// A choice that a paper leaves open, with its alternatives.
+/// A parameter that a paper does not state, with alternatives to our value.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Choice {
-    /// The experiment, or the paper for all of its experiments.
+    /// The experiment to which the choice applies; the paper, for all experiments.
     pub(crate) of: Id,
-    /// The choice, and how the scenario makes it.
+    /// The parameter, and the value that the scenario gives it.
     pub(crate) words: String,
     /// The alternatives, in the syntax of `--set`.
     pub(crate) instead: Vec<Vec<String>>,
 }
 
-/// A note on how the paper's runs differ from ours, and what its figures are.
+/// A note on how the paper's runs differ from ours, and on the meaning of its figures.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Note {
-    /// The experiments, or the paper for all of them. The first note that matches an experiment is
-    /// used.
+    /// The ids of the experiments, or the paper's key for all experiments. An experiment gets the
+    /// first note that matches.
     pub(crate) of: Vec<Id>,
-    /// The form that the note is limited to.
+    /// The form to which the note applies; `None` for all forms.
     pub(crate) form: Option<String>,
     /// The note.
     pub(crate) text: String,
@@ -113,22 +115,23 @@ pub(crate) struct Note {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Quick {
-    /// Experiments whose figures settle early: one flow, or flows that start together, and no event
-    /// later. Claims on them get no verdict from short runs.
+    /// Experiments with short runs under `--quick`, because their figures settle early: one flow,
+    /// or flows that start together, and no later event. Their claims get no verdict from short
+    /// runs.
     pub(crate) settled_early: Vec<Id>,
-    /// Points that repeat others.
+    /// Points that are left out because they repeat other points.
     pub(crate) repeated: Option<Repeated>,
 }
 
-/// An experiment that has the same paths with two delays of the bottleneck. The flows depend only
-/// on the sum of a path's delays. So these points show the same as the others, earlier or later by
-/// the difference.
+/// An experiment that splits the same path delays in two ways between the bottleneck and the access
+/// links. Only the sum of a path's delays affects the flows, so the points with the second split
+/// repeat the others, shifted in time.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Repeated {
     /// The experiment.
     pub(crate) experiment: Id,
-    /// The second delay of its bottleneck, whose points are left out.
+    /// The delay of the bottleneck at the points that are left out.
     pub(crate) bottleneck_delay_ms: u64,
 }
 
@@ -136,9 +139,9 @@ pub(crate) struct Repeated {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UnitOf {
-    /// The metrics whose names contain this.
+    /// A part of the metric's name: the unit applies to all metrics whose names contain it.
     pub(crate) metric: String,
-    /// The form that this is limited to.
+    /// The form to which the unit applies; `None` for all forms.
     pub(crate) form: Option<String>,
     /// The unit in the data file.
     pub(crate) printed: String,
@@ -150,9 +153,9 @@ pub(crate) struct UnitOf {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AlgorithmName {
-    /// Its name in files.
+    /// The name in the data files, such as `bbr1`.
     pub(crate) cc: String,
-    /// Its name in the paper.
+    /// The name in the paper.
     pub(crate) name: String,
 }
 
@@ -160,13 +163,13 @@ pub(crate) struct AlgorithmName {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Unreported {
-    /// The form.
+    /// The form in which the paper omits them.
     pub(crate) form: String,
-    /// Number of flows, from the first on.
+    /// Number of omitted flows, counted from the first flow of a run.
     pub(crate) flows: usize,
 }
 
-/// Reads settings of a study file, in which several artifacts may share one setting.
+/// Reads settings of a study file. A table that names several ids becomes one [`Setting`] per id.
 fn one_each<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Setting>, D::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -192,15 +195,15 @@ fn one_each<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Setting>, D::Error
     Ok(each.collect())
 }
 
-/// The names that ids of a study file may refer to.
+/// The ids that a study file may use.
 pub(crate) struct Known<'a> {
     /// The paper.
     pub(crate) paper: &'a str,
-    /// Its experiments, without other forms.
+    /// The ids of its experiments, each in the first form only.
     pub(crate) experiments: Vec<&'a str>,
-    /// Its claims.
+    /// The ids of its claims.
     pub(crate) claims: Vec<&'a str>,
-    /// Its artifacts.
+    /// The ids of its artifacts.
     pub(crate) artifacts: Vec<&'a str>,
 }
 
@@ -217,21 +220,20 @@ impl Study {
         })
     }
 
-    /// Returns the scenarios of an experiment that is not measured from the built-in scenario of
-    /// its own name.
+    /// Returns the scenarios that `measured_from` lists for an experiment; `None` if it lists none.
     pub(crate) fn scenarios_of(&self, experiment: &str) -> Option<&[String]> {
         let found = self.measured_from.iter().find(|it| it.experiment == experiment);
         found.map(|it| it.scenarios.as_slice())
     }
 
-    /// Checks that the paper's data file has everything that this file names.
+    /// Checks that the paper's data file has every id that this study file uses.
     ///
     /// # Errors
-    /// A message with file and line.
+    /// A message with the file and the line of an unknown id.
     pub(crate) fn check(&self, file: &str, text: &str, known: &Known<'_>) -> Result<(), String> {
         let missing = |id: &Id, what: &str| {
             let line = id.line(text);
-            format!("{file}:{line}: `{}` is no {what} of papers/{}.toml", &**id, known.paper)
+            format!("{file}:{line}: papers/{}.toml has no {what} `{}`", known.paper, &**id)
         };
         let is = |id: &Id, ids: &[&str]| ids.contains(&&**id);
         let is_paper = |id: &Id| **id == *known.paper;
@@ -290,17 +292,17 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_names_stands_in_the_papers_data() {
+    fn names_in_a_file_are_in_the_papers_data() {
         let of = |table: &str, of: &str| {
             refusal(&format!("[[{table}]]\nof = [\"{of}\"]\nwords = \"w\"\n"))
         };
         assert_eq!(
             of("causes", "some2020.c02"),
-            format!("{FILE}:2: `some2020.c02` is no claim of papers/some2020.toml")
+            format!("{FILE}:2: papers/some2020.toml has no claim `some2020.c02`")
         );
         assert_eq!(
             of("settings", "some2020.c01"),
-            format!("{FILE}:2: `some2020.c01` is no artifact of papers/some2020.toml")
+            format!("{FILE}:2: papers/some2020.toml has no artifact `some2020.c01`")
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Counts of runs, computed and found complete, and their CPU time.
+//! Counts the runs that a call used, and their CPU time.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ impl Work {
         }
     }
 
-    /// Adds other runs to these.
+    /// Adds the runs of `other`.
     pub fn include(&mut self, other: &Self) {
         self.computed += other.computed;
         self.runs.extend(other.runs.iter().map(|(run, cpu_s)| (run.clone(), *cpu_s)));
@@ -34,13 +34,13 @@ impl Work {
         (beyond().count() as u64, total(beyond().map(|(_, cpu_s)| cpu_s)))
     }
 
-    /// Returns the number of runs found complete.
+    /// Returns the number of runs that earlier calls had computed.
     #[must_use]
     pub fn found(&self) -> u64 {
         (self.runs.len() as u64).saturating_sub(self.computed)
     }
 
-    /// Returns the CPU seconds of all runs, whenever they were computed.
+    /// Returns the CPU seconds of all runs, including those that earlier calls computed.
     #[must_use]
     pub fn cpu_s(&self) -> f64 {
         total(self.runs.values())
@@ -57,7 +57,7 @@ mod tests {
     use super::Work;
 
     #[test]
-    fn a_run_counts_once_and_what_is_beyond_others_is_told_apart() {
+    fn a_run_counts_once_and_runs_beyond_others_are_separate() {
         let work = |computed, runs: &[(&str, u64, f64)]| Work {
             runs: runs.iter().map(|&(hash, seed, s)| ((hash.to_owned(), seed), s)).collect(),
             computed,

@@ -255,8 +255,8 @@ fn the_results_are_of_the_simulator_of_today() {
         assert_eq!(
             sweep["points"][0]["digest"].as_str(),
             result.summary.digest.as_deref(),
-            "{} comes out otherwise than when {RESULTS} was written: run all of `contradictions.*` again, then `cargo xtask \
-             contradictions FOLDER...`, and read {PAGE} against the new tables",
+            "{} gives other results than {RESULTS} contains: run all of `contradictions.*` again, then `cargo xtask \
+             contradictions FOLDER...`, and check {PAGE} against the new tables",
             sweep["scenario"]
         );
     }
@@ -277,7 +277,7 @@ fn the_page_says_what_the_results_say() {
     sections.push(("x10", vec![queues(points(&sweeps, "x10"))]));
     let write = |page: String, (section, tables): &(&str, Vec<String>)| {
         let begin = format!(
-            "<!-- {section}, written from `{RESULTS}`; `cargo xtask bless` writes it anew -->"
+            "<!-- {section}, written from `{RESULTS}`; `cargo xtask bless` rewrites it -->"
         );
         with_section(&page, &begin, &format!("<!-- End of {section}. -->"), &tables.join("\n"))
     };

@@ -14,13 +14,13 @@ use serde_json::Value;
 const RESULTS: &str = "results/disciplines.json";
 const PAGE: &str = "docs/queues/comparison.md";
 const BEGIN: &str =
-    "<!-- Written from `results/disciplines.json`; `cargo xtask bless` writes it anew -->";
+    "<!-- Written from `results/disciplines.json`; `cargo xtask bless` rewrites it -->";
 const END: &str = "<!-- End of what is written from `results/disciplines.json`. -->";
 
 /// Title, scenario, figure, factor.
 const TABLES: [(&str, &str, &str, f64); 4] = [
-    ("Beside a CUBIC flow: share of the goodput, %", "queues.vs-cubic", "share", 100.0),
-    ("Beside a CUBIC flow: mean queue delay, ms", "queues.vs-cubic", "queue_delay_ms", 1.0),
+    ("With a CUBIC flow: share of the goodput, %", "queues.vs-cubic", "share", 100.0),
+    ("With a CUBIC flow: mean queue delay, ms", "queues.vs-cubic", "queue_delay_ms", 1.0),
     ("Alone: utilisation, %", "queues.alone", "utilization", 100.0),
     ("Alone: mean queue delay, ms", "queues.alone", "queue_delay_ms", 1.0),
 ];

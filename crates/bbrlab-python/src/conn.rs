@@ -1,8 +1,8 @@
-//! The state that a congestion control in Python may read and write: the core's records, under the
-//! core's names and in its units.
+//! The state that a congestion control in Python may read and write. The fields have the names and
+//! units of the records in `bbrlab-cc`.
 //!
 //! A flow has one `Conn` and one `Control`, which show the connection in the current event. Samples
-//! are new objects for each event, so a sample that is kept does not change.
+//! are new objects in each event, so a class may keep a sample and it does not change.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -91,8 +91,8 @@ impl Shown for PacingStatus {
     }
 }
 
-/// Generates the methods of a class: a getter for each row of the core's table. It reads from
-/// `$state`, or from `$now` for computed values, in addition to the given methods.
+/// Generates the methods of a class: the given methods, and a getter for each row of the table of
+/// fields in `bbrlab-cc`. Getters read from `$state`, or from `$now` for computed values.
 macro_rules! readable {
     ({ $class:ty, $state:ident, $now:ident, { $($rest:tt)* } } $record:ident, $about:literal {
         $($name:ident: $kind:ty, $column:literal, $unit:literal, $linux:literal, $meaning:literal
@@ -133,20 +133,20 @@ impl PyConn {
         self.conn.lock().expect("no thread panics while holding it")
     }
 
-    /// Begins an event. `is_open` states whether the control may be written.
+    /// Begins an event. `is_open` states whether the event's method may write the control.
     pub(crate) fn begin(&self, conn: &Conn, is_open: bool) {
         *self.conn() = *conn;
         *self.ctl.get().open() = Open { ctl: conn.ctl, is_open };
     }
 
-    /// Ends the event and returns the written control.
+    /// Ends the event and returns the control with the values that the method wrote.
     pub(crate) fn end(&self) -> Control {
         let mut open = self.ctl.get().open();
         open.is_open = false;
         open.ctl
     }
 
-    /// Returns the connection in its current state in this event.
+    /// Returns the connection with the values that the method has written so far.
     fn now(&self) -> Conn {
         let ctl = self.ctl.get().open().ctl;
         Conn { ctl, ..*self.conn() }
@@ -206,8 +206,9 @@ impl PyControl {
     }
 }
 
-/// A host paces by itself, or its queue paces. A congestion control can only request pacing by the
-/// host if neither paces yet.
+/// Returns the bounds of the pacing status that a congestion control may write. If nothing paces
+/// the flow yet, it may request pacing by the host. If the host or its queue discipline paces
+/// already, it cannot change who paces.
 fn statuses_after(now: PacingStatus) -> Bounds {
     let most = if now == PacingStatus::None { PacingStatus::Needed } else { now };
     let what = "the connection's status, or PacingStatus.NEEDED if it has none:";
@@ -222,7 +223,7 @@ fn bounds_of(about: &About) -> Bounds {
     (least, most, about.unit)
 }
 
-/// Returns the bounds of an event's result that becomes the field `name` of the control.
+/// Returns the bounds of an event's result that is stored in the field `name` of the control.
 pub(crate) fn bounds(name: &str) -> Bounds {
     let field = Control::FIELDS.iter().find(|field| field.about.name == name);
     bounds_of(&field.expect("a field of the control").about)
@@ -251,7 +252,7 @@ pub(crate) fn whole(
     }
 }
 
-/// Converts a number that is known to fit.
+/// Converts a number that the caller has checked to fit 32 bits.
 #[expect(clippy::cast_possible_truncation, reason = "bounded by the caller")]
 pub(crate) const fn small(value: u64) -> u32 {
     value as u32
@@ -316,8 +317,8 @@ fields!(LostSkb, readable { PyLostSkb, skb, skb, {
     }
 } });
 
-/// The source of a flow's random integers, derived from the run's seed. Usable only during an
-/// event.
+/// The source of a flow's random integers, derived from the run's seed. A class can use it only
+/// during an event.
 #[pyclass(frozen, name = "Draw", module = "bbrlab._bbrlab")]
 pub(crate) struct PyDraw(Mutex<Option<Lent>>);
 
@@ -350,7 +351,7 @@ impl PyDraw {
     }
 }
 
-/// Reno's growth, which applies if a class has none of its own.
+/// Grows the window as Reno does. This is the default for a class without `cong_avoid`.
 #[pyfunction]
 pub(crate) fn reno_cong_avoid(conn: &PyConn, acked: u32) -> PyResult<()> {
     let grown = reno::cong_avoid(&conn.now(), acked);
@@ -362,13 +363,13 @@ pub(crate) fn reno_cong_avoid(conn: &PyConn, acked: u32) -> PyResult<()> {
     Ok(())
 }
 
-/// Reno's threshold.
+/// Returns Reno's slow-start threshold after a loss.
 #[pyfunction]
 pub(crate) fn reno_ssthresh(conn: &PyConn) -> u32 {
     reno::ssthresh(&conn.now())
 }
 
-/// Reno's window after a spurious loss episode.
+/// Returns Reno's window after a loss episode that proved spurious.
 #[pyfunction]
 pub(crate) fn reno_undo_cwnd(conn: &PyConn) -> u32 {
     reno::undo_cwnd(&conn.now())

@@ -1,8 +1,8 @@
 //! Congestion controls in Python: a class whose methods are the core's events.
 //!
-//! An event that the class does not have is handled here like a null callback of the kernel, or
-//! like Reno, without a call of Python. The first exception ends the run. Later events in the same
-//! slice of the run return the connection unchanged.
+//! If the class lacks the method of an event, this file handles the event without calling Python,
+//! like a null callback of the kernel or like Reno. The first exception ends the run at the end of
+//! the current slice. Until then, later events return the connection unchanged.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -106,7 +106,7 @@ pub(crate) struct Class {
 }
 
 impl Class {
-    /// Returns the value as a congestion control; `None` if it is not a class or is another class.
+    /// Returns the class if the value is a subclass of `CongestionControl`, otherwise `None`.
     pub(crate) fn of(given: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         let py = given.py();
         let module = py.import("bbrlab._control")?;
@@ -172,7 +172,7 @@ impl Class {
         Ok(Some(Self { object, has, hooks, answers_share_of_marks, source, sha256 }))
     }
 
-    /// Returns its default name.
+    /// Returns the class's default name.
     pub(crate) fn own_name(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.object.bind(py).name()?.to_string())
     }
@@ -181,7 +181,7 @@ impl Class {
         &self.object
     }
 
-    /// Returns its declaration in the scenario, as an inline table.
+    /// Returns the class's declaration in the scenario, as an inline table.
     pub(crate) fn declaration(&self) -> String {
         let mut table = toml::Table::new();
         table.insert("source".to_owned(), self.source.clone().into());
@@ -206,7 +206,8 @@ impl Classes {
         self.0.push((name, class));
     }
 
-    /// Adds a class that is given where its name could be.
+    /// Adds a class that the user gave instead of a name, under the class's default name. Returns
+    /// the name.
     pub(crate) fn add(&mut self, py: Python<'_>, class: Class) -> PyResult<String> {
         let name = class.own_name(py)?;
         let other = self.0.iter().find(|(other, _)| *other == name);
@@ -252,7 +253,7 @@ impl Classes {
     }
 }
 
-/// The failure that has ended a call's runs, if any.
+/// The first failure in a congestion control, which ends all runs of a call.
 #[derive(Debug, Default)]
 pub(crate) struct Failure {
     is_there: AtomicBool,
@@ -284,8 +285,9 @@ impl Failure {
         }
     }
 
-    /// Takes the exception to raise. Its message states where it happened, and its cause is the
-    /// original. Exceptions that are not errors, such as Ctrl-C, are raised unchanged.
+    /// Takes the exception to raise. Its message states the flow, event and time, and its cause is
+    /// the original exception. Exceptions that are not errors, such as `KeyboardInterrupt`, are
+    /// returned unchanged.
     pub(crate) fn take(&self, py: Python<'_>) -> Option<PyErr> {
         let failed = self.first.lock().expect("no thread panics while holding it").take()?;
         let Failed { control, flow, event, time_ns, with, error } = failed;
@@ -396,7 +398,7 @@ fn shown_params(params: &Params) -> String {
 struct Instance {
     name: String,
     place: Place,
-    /// Bound methods, by the number of their event; `None` for events that the class does not have.
+    /// Bound methods by the number of their event; `None` for methods that the class lacks.
     methods: Vec<Option<Py<PyAny>>>,
     conn: Py<PyConn>,
     draw: Py<PyDraw>,
@@ -454,7 +456,7 @@ impl Instance {
         })
     }
 
-    /// Calls an event that changes the connection.
+    /// Calls the method of an event that changes the connection's control, and returns the control.
     fn tell(
         &self,
         conn: &Conn,
@@ -476,7 +478,7 @@ impl Instance {
         if told.is_some() { ctl } else { conn.ctl }
     }
 
-    /// Like [`Self::tell`], with random numbers.
+    /// Like [`Self::tell`], but the method can draw random numbers.
     fn tell_with(
         &self,
         conn: &Conn,
@@ -495,7 +497,7 @@ impl Instance {
         ctl
     }
 
-    /// Calls an event that returns a number.
+    /// Calls the method of an event that returns a number, and checks the number's bounds.
     fn ask(
         &self,
         conn: &Conn,
@@ -509,16 +511,17 @@ impl Instance {
     }
 }
 
-/// The congestion control of a connection. A clone is the same object under a second name, as in
-/// Python. The simulator makes no clones.
+/// The congestion control of a connection. A clone refers to the same Python object. The simulator
+/// makes no clones.
 #[derive(Clone, Debug)]
 struct PyControlOf {
     hooks: Hooks,
-    /// `None` if the instance could not be made.
+    /// `None` if the class's constructor failed.
     instance: Option<Arc<Instance>>,
 }
 
-/// Returns the instance of a [`PyControlOf`], or makes the caller return early.
+/// Evaluates to the instance of a [`PyControlOf`]. Without an instance, the calling function
+/// returns `$answer`.
 macro_rules! instance {
     ($self:ident or $answer:expr) => {
         match &$self.instance {

@@ -1,5 +1,5 @@
-//! Tables in Arrow's format. Other programs read them through Arrow's capsule interface. numpy
-//! reads single columns through its array interface. Neither copies numbers.
+//! Tables in Arrow's format. Other packages read tables through Arrow's capsule interface, and
+//! numpy reads single columns through its array interface. Both read the numbers without a copy.
 //!
 //! Sources: [arrow], the `PyCapsule` interface; [numpy], the array interface.
 
@@ -160,7 +160,7 @@ fn wrong(error: ArrowError) -> PyErr {
 }
 
 /// Converts a column to Arrow without copying its numbers. Every column is nullable, so that tables
-/// of different runs fit together.
+/// of different runs have the same types and can be concatenated.
 fn field_and_array(column: Column) -> (Field, ArrayRef) {
     let array: ArrayRef = match column.values {
         Values::Int(values) => Arc::new(Int64Array::from(values)),
@@ -224,7 +224,7 @@ impl Frame {
         PyCapsule::new_with_value(py, schema.map_err(wrong)?, c"arrow_schema")
     }
 
-    /// For pickles, in Arrow's stream format.
+    /// Returns the data for a pickle: the table in Arrow's stream format.
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,
@@ -291,20 +291,20 @@ impl Chunk {
         self.array.len()
     }
 
-    /// Returns a byte per value: 1 if the value is present.
+    /// Returns a byte per value: 1 if the value is present, 0 if it is missing.
     fn valid(&self) -> Vec<u8> {
         (0..self.array.len()).map(|n| u8::from(self.array.is_valid(n))).collect()
     }
 
-    /// Returns the words of a text column.
+    /// Returns the values of a text column.
     fn texts(&self) -> PyResult<Vec<Option<String>>> {
         let texts = self.array.as_any().downcast_ref::<StringArray>();
         let texts = texts.ok_or_else(|| PyTypeError::new_err("a column of numbers"))?;
         Ok(texts.iter().map(|text| text.map(str::to_owned)).collect())
     }
 
-    /// The address of the numbers for numpy, without a copy. A missing value has an arbitrary
-    /// number.
+    /// Describes the numbers' memory for numpy, which reads it without a copy. Missing values have
+    /// arbitrary numbers there.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let array = self.array.as_any();

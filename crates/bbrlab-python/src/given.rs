@@ -15,11 +15,12 @@ use crate::span::{Span, span};
 /// Maximum nesting depth. Deeper nesting is a mistake, such as a list that contains itself.
 const DEPTH_MAX: usize = 16;
 
-/// Maximum number of values. No scenario has more points: `range(10**9)` is rejected before it
-/// becomes a list.
+/// Maximum number of values in one input. No scenario needs more, because it cannot have more
+/// points. `range(10**9)` is therefore rejected before it becomes a list.
 const VALUES_MAX: usize = 1_000_000;
 
-/// The remaining limits for input, and the classes of congestion controls so far.
+/// The depth and the number of values that the rest of the input may have, and the classes of
+/// congestion controls found so far.
 #[derive(Clone, Copy)]
 struct Limits<'a> {
     depth: usize,
@@ -28,7 +29,7 @@ struct Limits<'a> {
 }
 
 impl Limits<'_> {
-    /// Returns the limits for a value within another one.
+    /// Returns the limits for a value nested in the current one.
     fn deeper(self, at: &str) -> PyResult<Self> {
         let Some(depth) = self.depth.checked_sub(1) else {
             return Err(PyValueError::new_err(format!(
@@ -38,7 +39,7 @@ impl Limits<'_> {
         Ok(Self { depth, ..self })
     }
 
-    /// Returns the number of values that remain after `count` more.
+    /// Returns the number of values that may follow after `count` more.
     fn less(self, count: usize, at: &str) -> PyResult<usize> {
         self.values.get().checked_sub(count).ok_or_else(|| {
             let place = if at.is_empty() { "a scenario" } else { at };
@@ -54,7 +55,7 @@ impl Limits<'_> {
     }
 }
 
-/// Calls `take` with full limits. Adds classes that it finds to `classes`.
+/// Calls `take` with the limits of a new input. Adds the classes that it finds to `classes`.
 fn within<T>(classes: &mut Classes, take: impl FnOnce(Limits<'_>) -> PyResult<T>) -> PyResult<T> {
     let found = RefCell::new(std::mem::take(classes));
     let taken = take(Limits { depth: DEPTH_MAX, values: &Cell::new(VALUES_MAX), classes: &found });
@@ -62,14 +63,14 @@ fn within<T>(classes: &mut Classes, take: impl FnOnce(Limits<'_>) -> PyResult<T>
     taken
 }
 
-/// A Python value, in Python's order.
+/// A converted Python value. Tables keep the order of Python's dicts.
 enum PyValue {
     Leaf(Value),
     List(Vec<PyValue>),
     Table(Vec<(String, PyValue)>),
 }
 
-/// The table of a scenario that declares congestion controls from outside.
+/// The table of a scenario that declares custom congestion controls.
 const CONTROLS: &str = "controls";
 
 /// Returns a scenario as the text of a file: a section per table, and a line per key. Adds classes
@@ -114,7 +115,7 @@ pub(crate) fn declarations(classes: &Classes) -> impl Iterator<Item = String> {
     classes.iter().map(|(name, class)| format!("{CONTROLS}.{name}={}", class.declaration()))
 }
 
-/// Returns the classes of a mapping from names.
+/// Returns the classes in a mapping from names to classes.
 pub(crate) fn named_classes(given: &Bound<'_, PyAny>) -> PyResult<Classes> {
     let mut classes = Classes::default();
     let given = mapping(given, CONTROLS, "names with classes of congestion controls")?;
@@ -136,7 +137,7 @@ pub(crate) fn named_classes(given: &Bound<'_, PyAny>) -> PyResult<Classes> {
     Ok(classes)
 }
 
-/// Converts to a mapping: a dict or another mapping type.
+/// Returns the value as a mapping, such as a dict, or an error that expects `of`.
 pub(crate) fn mapping<'a, 'py>(
     given: &'a Bound<'py, PyAny>,
     at: &str,
@@ -226,8 +227,8 @@ fn table(
     Ok(table)
 }
 
-/// Converts a value of a key. NaN and infinities are also values; the scenario's reader decides
-/// about them.
+/// Converts a value of a key. NaN and infinities are converted too; the scenario's parser accepts
+/// or rejects them.
 fn value_within(given: &Bound<'_, PyAny>, at: &str, limits: Limits<'_>) -> PyResult<PyValue> {
     let limits = limits.deeper(at)?;
     // Booleans are numbers in Python, so they are tested first.
@@ -255,7 +256,7 @@ fn value_within(given: &Bound<'_, PyAny>, at: &str, limits: Limits<'_>) -> PyRes
         let name = limits.classes.borrow_mut().add(given.py(), class)?;
         return Ok(PyValue::Leaf(Value::String(name)));
     }
-    // numpy and similar packages, including single values.
+    // Arrays and scalars of numpy and similar packages.
     if given.hasattr("tolist")? {
         if let Ok(size) = given.getattr("size").and_then(|size| size.extract()) {
             limits.less(size, at)?;

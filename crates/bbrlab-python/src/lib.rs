@@ -18,8 +18,8 @@
 //! | `named.rs` | the back end that Python names |
 //! | `raise.rs` | errors as exceptions |
 //!
-//! It computes nothing itself. It makes the same calls of `bbrlab_lab` as the command line, so the
-//! same scenario and seed give the same bytes.
+//! This crate computes nothing itself. It calls the same functions of `bbrlab_lab` as the command
+//! line, so the same scenario and seed give the same bytes.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -96,6 +96,7 @@ fn _bbrlab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(running::finish, module)?)?;
     module.add_function(wrap_pyfunction!(records::figure_of, module)?)?;
     module.add_function(wrap_pyfunction!(records::figures, module)?)?;
+    module.add_function(wrap_pyfunction!(records::headings, module)?)?;
     module.add_function(wrap_pyfunction!(records::compare, module)?)?;
     module.add_function(wrap_pyfunction!(records::open_folder, module)?)?;
     Ok(())

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use crate::raise::of_class;
 
-/// The back end of this name.
+/// Returns the back end of this name, or a `UsageError`.
 pub(crate) fn back_end(py: Python<'_>, on: &str) -> PyResult<&'static dyn Backend> {
     backend(on)
         .map_err(|expected| of_class(py, "UsageError", &format!("on: {expected}, found {on:?}")))

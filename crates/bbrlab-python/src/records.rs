@@ -228,8 +228,8 @@ impl SweepRecords {
         Ok(Self { runs: records.into_vec()?, numbers, out, computed, repeated, found })
     }
 
-    /// Makes the records of a whole sweep in its folder, of which other processes computed
-    /// `computed` runs.
+    /// Makes the records of a whole sweep in the folder `out`. Other processes computed `computed`
+    /// of its runs; the rest was complete before.
     pub(crate) fn of_whole(
         runs: Vec<RunSummary>,
         out: PathBuf,
@@ -278,8 +278,8 @@ impl SweepRecords {
         dict(py, self.at(n)?)
     }
 
-    /// How many of the computed runs were repeated because the first process that computed them was
-    /// lost.
+    /// How many of the computed runs were repeated because the process that had begun them was
+    /// killed.
     #[getter]
     fn repeated(&self) -> u64 {
         self.repeated
@@ -388,6 +388,26 @@ pub(crate) fn figures() -> Vec<[String; 5]> {
     FigureOf::ALL.into_iter().flat_map(of_all).collect()
 }
 
+/// Returns the name in tables of each metric that printed tables of sweeps show, with its heading
+/// there.
+#[pyfunction]
+pub(crate) fn headings() -> Vec<(String, String)> {
+    let column = |of: FigureOf, name: &str| {
+        let mut both = of.json_leaves().into_iter().zip(of.leaves());
+        both.find(|(json, _)| json.name == name).map(|(_, leaf)| leaf.name)
+    };
+    let all = bbrlab_report::headings().flat_map(|heading| {
+        let comma = if heading.unit.is_empty() { "" } else { ", " };
+        let text = format!("{}{comma}{}", heading.title, heading.unit);
+        let is_its = move |of: &FigureOf| {
+            of.name() == heading.of || (heading.of, *of) == ("link", FigureOf::Bottleneck)
+        };
+        let objects = FigureOf::ALL.into_iter().filter(is_its);
+        objects.filter_map(move |of| Some((column(of, heading.name)?, text.clone())))
+    });
+    all.collect()
+}
+
 /// Compares the first results with each of the others, as `bbrlab compare` does with folders.
 #[pyfunction]
 pub(crate) fn compare<'py>(
@@ -446,13 +466,14 @@ fn runs_in(tables: &[Py<Frame>]) -> PyResult<Vec<(u64, RunSummary)>> {
 /// The runs of a sweep that other processes compute, as they arrive.
 #[pyclass(frozen, module = "bbrlab._bbrlab")]
 pub(crate) struct Gathering {
-    /// By number, so that nothing is moved at the end, which would take twice the memory.
+    /// The records by run number. They are stored in their final place, because sorting them at the
+    /// end would take twice the memory.
     runs: Mutex<Vec<Option<RunSummary>>>,
 }
 
 #[pymethods]
 impl Gathering {
-    /// Expects this number of runs.
+    /// Creates an empty collection for this number of runs.
     #[new]
     fn new(runs: usize) -> Self {
         Self { runs: Mutex::new(vec![None; runs]) }
@@ -472,7 +493,7 @@ impl Gathering {
         })
     }
 
-    /// Takes all runs out.
+    /// Moves all records into a [`SweepRecords`].
     fn records(&self, computed: u64, repeated: u64) -> PyResult<SweepRecords> {
         let mut runs = self.runs.lock().expect("no thread panics while holding it");
         let (all, there) = (runs.len(), runs.iter().flatten().count());

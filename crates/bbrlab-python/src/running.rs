@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use bbrlab_cost::Estimate;
 use bbrlab_lab::{
-    BatchOptions, DEFAULT_LIMIT, LabError, Progress, Stop, SummaryOf, Task, Whole, check_backend,
-    check_limit, finish_whole, heaviest_first, processors, read_run, run_batch,
+    BatchOptions, DEFAULT_LIMIT, LabError, Progress, Stop, SummaryOf, SweepStatus, Task,
+    check_backend, check_limit, finish_if_complete, heaviest_first, processors, read_run,
+    run_batch,
 };
 use bbrlab_run::{Column, Values};
 use bbrlab_scenario::Scenario;
@@ -22,9 +23,9 @@ use crate::records::{RunRecords, SweepRecords};
 use crate::scenario::PyScenario;
 use crate::watch::{here, watched};
 
-/// Does the work without the interpreter's lock in a separate thread. If congestion controls of the
-/// user take part, does it with the lock in this thread, where their exceptions are raised and
-/// Ctrl-C interrupts them.
+/// Does the work in a separate thread without the interpreter's lock. If the scenario has
+/// congestion controls in Python, it does the work in this thread with the lock, so that their
+/// exceptions are raised here and Ctrl-C interrupts them.
 fn computed<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
@@ -171,8 +172,8 @@ pub(crate) fn weights(py: Python<'_>, scenario: &Bound<'_, PyScenario>) -> PyRes
     })
 }
 
-/// Returns the records of a sweep that other processes have written to a folder. Writes its summary
-/// and plots.
+/// Returns the records of a sweep whose runs other processes have written to a folder. Writes the
+/// sweep's summary and plots.
 #[pyfunction]
 #[pyo3(signature = (scenario, out, *, pictures, computed, repeated))]
 pub(crate) fn finish(
@@ -186,7 +187,7 @@ pub(crate) fn finish(
     let scenario = &scenario.get().inner;
     let failed = |error| raised(py, error);
     let runs = py.detach(|| {
-        let Whole { complete, records } = finish_whole(scenario, &out, pictures)?;
+        let SweepStatus { complete, records } = finish_if_complete(scenario, &out, pictures)?;
         if complete < scenario.runs() {
             return Err(LabError::Failed(format!(
                 "{}: found {complete} of {} runs; the workers write to a folder that this machine cannot access",

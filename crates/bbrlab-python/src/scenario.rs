@@ -44,7 +44,8 @@ use crate::shown::shown;
 #[pyclass(frozen, module = "bbrlab", name = "Scenario")]
 pub(crate) struct PyScenario {
     pub(crate) inner: Arc<Scenario>,
-    /// The classes of the congestion controls that it declares, if they are known.
+    /// The classes of the custom congestion controls that the scenario declares, as far as the
+    /// caller gave them.
     pub(crate) classes: Classes,
 }
 
@@ -152,7 +153,8 @@ impl PyScenario {
         controls: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let classes = controls.map_or_else(|| Ok(Classes::default()), given::named_classes)?;
-        // If a class has another text here than there, it is another congestion control.
+        // The declarations of these classes replace those of the pickled scenario: a class whose
+        // source text has changed since the pickling is another congestion control.
         let sets: Vec<String> = given::declarations(&classes).collect();
         let restored = Scenario::parse_kept(name, name, text, Some(&files_in(None)), &sets);
         restored
@@ -384,7 +386,8 @@ fn path_of(source: &Bound<'_, PyAny>) -> PyResult<String> {
     )))
 }
 
-/// Values of keys in the form of the command line's `--set`, and the classes among them.
+/// Values of keys in the format of the command line's `--set`, and the classes of congestion
+/// controls among them.
 #[derive(Default)]
 struct Sets {
     words: Vec<String>,
@@ -392,7 +395,7 @@ struct Sets {
 }
 
 impl Sets {
-    /// Returns the values, after those that declare the classes.
+    /// Returns the `--set` values that declare the classes, followed by the other values.
     fn in_order(&self) -> Vec<String> {
         given::declarations(&self.classes).chain(self.words.iter().cloned()).collect()
     }

@@ -16,10 +16,11 @@ pub(crate) enum Span<'py> {
     Several(Bound<'py, PyAny>),
 }
 
-/// Converts a value to a duration. `tolist` cannot be used: it makes plain numbers of nanoseconds,
-/// which are pandas' unit.
+/// Converts a value to a duration. The method `tolist` cannot be used for pandas' values, because
+/// it returns plain numbers of nanoseconds without a unit.
 pub(crate) fn span<'py>(given: &Bound<'py, PyAny>, at: &str) -> PyResult<Span<'py>> {
-    // pandas' durations are a subclass of `datetime`'s with additional nanoseconds.
+    // A pandas duration is a `datetime.timedelta` with additional nanoseconds, so it must be tested
+    // first.
     if given.hasattr("to_timedelta64")? {
         return of_numpy(&given.call_method0("to_timedelta64")?, at).map(Span::One);
     }
@@ -29,7 +30,7 @@ pub(crate) fn span<'py>(given: &Bound<'py, PyAny>, at: &str) -> PyResult<Span<'p
     let kind = given.getattr("dtype").and_then(|dtype| dtype.getattr("kind")?.extract::<String>());
     match kind.as_deref() {
         Ok("m") => {}
-        // A date. `tolist` converts some dates to numbers.
+        // A date must be rejected here, because `tolist` converts some dates to numbers.
         Ok("M") => return Err(wrong(given, at, "a duration", "is a date")),
         _ => return Ok(Span::No),
     }
@@ -40,8 +41,7 @@ pub(crate) fn span<'py>(given: &Bound<'py, PyAny>, at: &str) -> PyResult<Span<'p
     of_numpy(&array.get_item(())?, at).map(Span::One)
 }
 
-/// Converts a `timedelta64`: a number of units, where a unit is a multiple of one with a name in
-/// numpy.
+/// Converts a numpy `timedelta64`, which counts multiples of a named unit, such as 25 s.
 fn of_numpy(span: &Bound<'_, PyAny>, at: &str) -> PyResult<String> {
     let numpy = span.py().import("numpy")?;
     if numpy.call_method1("isnat", (span,))?.is_truthy()? {
@@ -85,7 +85,7 @@ fn nanoseconds(count: i128, digits: usize) -> String {
     format!("{sign}{whole}{point}{part}ns")
 }
 
-/// Converts a duration of `datetime` to its smallest unit.
+/// Converts a `datetime.timedelta` to microseconds, its smallest unit.
 fn microseconds(span: &Bound<'_, PyDelta>) -> PyResult<i64> {
     let one = PyDelta::new(span.py(), 0, 0, 1, false)?;
     span.call_method1("__floordiv__", (one,))?.extract()

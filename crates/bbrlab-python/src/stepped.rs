@@ -14,7 +14,7 @@ use crate::scenario::PyScenario;
 /// A run in progress.
 #[pyclass(frozen, name = "Simulation", module = "bbrlab._bbrlab")]
 pub(crate) struct Simulation {
-    /// `None` after the end.
+    /// `None` while the run advances, and after `finish` or a failure.
     stepped: Mutex<Option<SteppedRun>>,
     failure: Arc<Failure>,
     kept: Arc<Kept>,
@@ -50,9 +50,11 @@ impl Simulation {
         Ok(Self { stepped: Mutex::new(Some(stepped)), failure, kept, toml })
     }
 
-    /// Runs until this time in nanoseconds, or to the end. Returns whether the end is reached.
+    /// Runs until this simulated time in nanoseconds, or to the end of the run. Returns whether the
+    /// run has ended.
     fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<bool> {
-        // Taken out while Python may be called, so that a nested call finds `None`.
+        // The run is taken out while it may call Python, so that a nested call of `advance` finds
+        // `None` and fails.
         let taken = self.stepped.lock().expect("no thread panics while holding it").take();
         let mut stepped = taken.ok_or_else(|| Self::over(py))?;
         let status = stepped.advance(until_ns);
@@ -63,7 +65,7 @@ impl Simulation {
         Ok(is_done)
     }
 
-    /// Returns the records up to now and ends the run.
+    /// Ends the run and returns its records up to the current simulated time.
     fn finish(&self, py: Python<'_>) -> PyResult<RunRecords> {
         let taken = self.stepped.lock().expect("no thread panics while holding it").take();
         let result = taken.ok_or_else(|| Self::over(py))?.finish();

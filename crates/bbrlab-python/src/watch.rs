@@ -13,23 +13,23 @@ use pyo3::prelude::*;
 
 use crate::raise::of_class;
 
-/// How often Python is called. Ctrl-C ends a run within 0.1 s, which includes a few hundredths for
-/// the current slice of the run.
+/// The interval at which Python's signal handlers and `progress` are called. Ctrl-C then ends a run
+/// within 0.1 s, including a few hundredths of a second for the current slice of the run.
 const EVERY: Duration = Duration::from_millis(40);
 
-/// How often [`here`] releases the lock for other threads of the program. This is longer than
-/// Python's switch interval of 5 ms. A waiting thread requests the lock only if the lock has not
-/// changed hands for that long, and gets it only on request. If the lock were released and taken
-/// more often, the thread would never request it.
+/// The interval at which [`here`] releases the interpreter's lock for other threads. It must be
+/// longer than Python's switch interval of 5 ms: a waiting thread requests the lock only if no
+/// thread has taken it for 5 ms, and gets the lock only after a request. With a shorter interval,
+/// the thread would never request the lock.
 const OTHERS: Duration = Duration::from_millis(10);
 
-/// The share of the work after which [`here`] shows progress again.
+/// The smallest step of the finished share after which [`here`] calls `progress` again.
 const SHARE_SHOWN: f64 = 0.01;
 
 /// Calls `work` without the interpreter's lock, with a request to stop and a function to report
-/// progress. `progress` is called with the pieces done, the number of pieces and the share of the
-/// work. An exception in it or in a signal handler stops the work, and is raised when the work has
-/// ended.
+/// progress. `progress` is called with the number of finished pieces, the number of all pieces and
+/// the finished share of the work. An exception in `progress` or in a signal handler stops the
+/// work, and is raised when the work has ended.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
@@ -53,7 +53,7 @@ pub(crate) fn watched<T: Send>(
         thread::scope(|scope| {
             let (end, ends) = channel::<()>();
             let worker = scope.spawn(|| {
-                // Dropped when the work ends, also after a panic.
+                // `_end` is dropped when the work ends or panics, which closes the channel `ends`.
                 let _end = end;
                 work(&stop, &tell)
             });
@@ -76,7 +76,8 @@ pub(crate) fn watched<T: Send>(
     raised.map_or(Ok(result), Err)
 }
 
-/// Like [`watched`], but in this thread and with the interpreter's lock, except for moments.
+/// Like [`watched`], but calls `work` in this thread with the interpreter's lock, which it releases
+/// briefly every [`OTHERS`].
 #[expect(clippy::disallowed_methods, reason = "when other threads are let in changes no run")]
 pub(crate) fn here<T>(
     py: Python<'_>,
@@ -99,7 +100,7 @@ pub(crate) fn here<T>(
         Ok(())
     };
     let tell = |now: Progress| {
-        // Other threads of the program also continue.
+        // Releases the lock for a moment, so that other Python threads can run.
         if let_in.get().elapsed() >= OTHERS {
             py.detach(|| ());
             let_in.set(Instant::now());
@@ -118,12 +119,12 @@ pub(crate) fn here<T>(
 
 /// Makes the exception for a panic.
 fn bug(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
-    let text = format!("an assertion failed, which is a bug of bbrlab: {}", words(panic));
+    let text = format!("an assertion failed, which is a bug of bbrlab: {}", describe(panic));
     of_class(py, "RunError", &text)
 }
 
 /// Returns the message of a panic.
-fn words(panic: &(dyn Any + Send)) -> String {
+fn describe(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
 }

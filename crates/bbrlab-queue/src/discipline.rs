@@ -1,6 +1,6 @@
 //! The list of queue disciplines.
 //!
-//! The engine calls a discipline through a `match` on the list.
+//! The engine calls a discipline through a `match` on this list, not through a table of functions.
 
 use bbrlab_link::{Buffer, Queue};
 use bbrlab_units::{Span, Time};
@@ -24,7 +24,7 @@ use crate::sfq::Sfq;
 use crate::slots::Slots;
 use crate::tcp_header::TcpHeader;
 
-/// Defines the enum of all rules, whose methods are a `match` on the rule.
+/// Defines the enum of all rules. Its methods are a `match` on the rule.
 macro_rules! disciplines {
     ($($(#[$attribute:meta])* $name:ident($rule:ty),)*) => {
         /// The queue discipline of a link, with its state.
@@ -104,7 +104,7 @@ disciplines! {
 }
 
 impl Discipline {
-    /// An empty queue with the given limit.
+    /// Makes an empty queue with the given limit.
     #[must_use]
     pub fn new(queue: &Queue, limit: Buffer) -> Self {
         match queue {
@@ -124,8 +124,8 @@ impl Discipline {
         }
     }
 
-    /// The part of each packet's time in the discipline that is not waiting: slots include their
-    /// link's delay.
+    /// The part of each packet's time in the discipline that does not count as waiting: with slots,
+    /// the link's delay; otherwise 0.
     #[inline]
     #[must_use]
     pub fn delay(&self) -> Span {
@@ -135,14 +135,14 @@ impl Discipline {
         }
     }
 
-    /// Whether the caller has to call [`Self::read`] before each [`Rule::enqueue`].
+    /// Whether the caller must call [`Self::read`] before each [`Rule::enqueue`].
     #[inline]
     #[must_use]
     pub fn filters_acks(&self) -> bool {
         matches!(self, Self::Cake(cake) if cake.filters_acks())
     }
 
-    /// Stores the header of the packet that is enqueued next; `None` if it is not TCP's.
+    /// Stores the TCP header of the packet that is enqueued next; `None` if the packet has none.
     pub fn read(&mut self, header: Option<TcpHeader>) {
         if let Self::Cake(cake) = self {
             cake.read(header);
@@ -170,7 +170,8 @@ impl Discipline {
         }
     }
 
-    /// The inner state of those disciplines whose state a kernel's log shows.
+    /// The internal state of the discipline; `None` for disciplines whose state kernel logs do not
+    /// contain.
     #[must_use]
     pub fn info(&self) -> Option<DisciplineInfo> {
         match self {

@@ -2,8 +2,8 @@
 //!
 //! Sources: [linux] `net/sched/sch_fifo.c`.
 //! Deviations:
-//! 1. A packet that goes into service at once needs no space, so a link without a buffer still
-//!    sends.
+//! 1. A packet that goes into service at once needs no space, so a link with a buffer of 0 can
+//!    send.
 
 use std::collections::VecDeque;
 
@@ -32,7 +32,7 @@ impl DropTail {
         self.bytes
     }
 
-    /// Packets that wait.
+    /// Number of packets that wait.
     pub(crate) fn len(&self) -> usize {
         self.queue.len()
     }

@@ -2,8 +2,8 @@
 
 use crate::packet::Queued;
 
-/// Hashes of flows, and random numbers. The engine has a stream of its own for each link; a replay
-/// supplies what the kernel logged.
+/// Hashes of flows, and random numbers. The engine has a separate stream for each link; a replay
+/// supplies the values that the kernel logged.
 pub trait Entropy {
     /// The hash of the packet's flow. Linux: `skb_get_hash`.
     fn flow_hash(&mut self, packet: &Queued) -> u32;
@@ -19,14 +19,13 @@ pub trait Entropy {
         (self.next_u32() >> 16) as u16
     }
 
-    /// The hash of the packet's flow under a perturbation: another perturbation gives another hash.
-    /// Linux: `skb_get_hash_perturb`.
+    /// The hash of the packet's flow, changed by `perturbation`. Linux: `skb_get_hash_perturb`.
     fn perturbed_hash(&mut self, packet: &Queued, perturbation: u32) -> u32 {
         let mixed = (self.flow_hash(packet) ^ perturbation).wrapping_mul(0x9e37_79b1);
         (mixed ^ (mixed >> 15)).wrapping_mul(0x85eb_ca77) >> 4
     }
 
-    /// The hashes of the packet's hosts and its flow; by default every flow has hosts of its own.
+    /// The hashes of the packet's hosts and of its flow. By default, no two flows share a host.
     /// Linux: `flow_hash_from_keys` in `cake_hash`.
     fn host_hashes(&mut self, packet: &Queued) -> HostHashes {
         let flow = self.flow_hash(packet);
@@ -34,7 +33,7 @@ pub trait Entropy {
     }
 }
 
-/// Hashes by which `cake` tells hosts and flows apart.
+/// Hashes by which `cake` distinguishes hosts and flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostHashes {
     /// Hash of the receiving host's address.

@@ -1,5 +1,5 @@
-//! The parts that disciplines with a queue for each flow share: a flow's queue, the packets of all
-//! queues, and the order of service.
+//! The shared parts of disciplines with a queue per flow: the packets of all queues, and the order
+//! of service.
 
 use crate::lists::{List, Store};
 use crate::packet::Queued;
@@ -13,12 +13,12 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Number of packets.
+    /// Number of waiting packets.
     pub(crate) fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// Their bytes on the wire.
+    /// Sum of the packets' bytes on the wire.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -42,18 +42,19 @@ impl Waiting {
     }
 }
 
-/// The hash scaled to `0..of`. Linux: `reciprocal_scale`.
+/// Maps a 32-bit hash to `0..of`. Linux: `reciprocal_scale`.
 pub(crate) fn scaled(hash: u32, of: usize) -> u32 {
     ((u64::from(hash) * of as u64) >> 32) as u32
 }
 
-/// The order of service: queues that have just become busy come first, for one quantum; then the
-/// others by deficit round robin. Linux: `new_flows` and `old_flows` of `fq_codel` and `fq_pie`.
+/// The order of service: queues that have just become busy are served first, for one quantum; then
+/// the others by deficit round robin. Linux: `new_flows` and `old_flows` of `fq_codel` and
+/// `fq_pie`.
 #[derive(Debug)]
 pub(crate) struct Turns {
     quantum: i32,
     queues: Vec<Turn>,
-    /// Queues that were empty a moment ago.
+    /// Queues that have just become busy.
     new: Ring,
     /// Queues that have had their first quantum.
     old: Ring,
@@ -63,21 +64,20 @@ pub(crate) struct Turns {
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
     deficit: i32,
-    /// The queue after it in its ring.
+    /// The next queue in the ring.
     next: u32,
-    /// Whether it is among the new or the old queues.
+    /// Whether the queue is in one of the two rings.
     is_listed: bool,
 }
 
-/// A ring of queues, linked through their turns: the first queue becomes the last without being
-/// moved.
+/// A ring of queues, linked by `Turn::next`: advancing `last` makes the first queue the last.
 #[derive(Clone, Copy, Debug)]
 struct Ring {
     /// The last queue, which precedes the first; `NONE` if the ring is empty.
     last: u32,
 }
 
-/// No queue.
+/// Instead of a queue's number: no queue.
 const NONE: u32 = u32::MAX;
 
 impl Ring {
@@ -116,7 +116,7 @@ impl Turns {
         Self { quantum, queues, new: Ring::EMPTY, old: Ring::EMPTY }
     }
 
-    /// Lists the queue `at`, which has a packet.
+    /// Adds the queue `at`, which has a packet, to the new queues, unless it is in a ring.
     pub(crate) fn join(&mut self, at: u32) {
         let turn = &mut self.queues[at as usize];
         if !turn.is_listed {
@@ -126,7 +126,7 @@ impl Turns {
         }
     }
 
-    /// The queue whose turn it is.
+    /// The queue whose turn it is; refills the deficits of queues that have used up theirs.
     pub(crate) fn next(&mut self) -> Option<u32> {
         loop {
             let (at, is_new) = self.head()?;
@@ -151,13 +151,13 @@ impl Turns {
         turn.deficit = turn.deficit.saturating_sub_unsigned(wire_bytes);
     }
 
-    /// Ends the turn of a queue that was empty.
+    /// Ends the turn of a queue that has become empty.
     pub(crate) fn found_empty(&mut self, at: u32) {
         let is_new = !self.new.is_empty();
         let ring = if is_new { &mut self.new } else { &mut self.old };
         ring.pop_first(&mut self.queues);
-        // A new queue must pass through the old ones before it is new again, else it could starve
-        // them.
+        // An empty new queue becomes an old one first; otherwise it could return as new at once and
+        // starve the old ones.
         if is_new && !self.old.is_empty() {
             self.old.push_last(&mut self.queues, at);
         } else {
@@ -165,13 +165,13 @@ impl Turns {
         }
     }
 
-    /// The first queue, its deficit, and whether it is a new one.
+    /// The first queue, its deficit, and whether the queue is new.
     pub(crate) fn first(&self) -> Option<(u32, i32, bool)> {
         let (at, is_new) = self.head()?;
         Some((at, self.queues[at as usize].deficit, is_new))
     }
 
-    /// The first queue, and whether it is a new one.
+    /// The first queue, and whether the queue is new.
     fn head(&self) -> Option<(u32, bool)> {
         match self.new.first(&self.queues) {
             Some(at) => Some((at, true)),

@@ -1,8 +1,8 @@
-//! FQ-CoDel: flows are hashed into queues that are served in turn, each under `CoDel`'s control
-//! law.
+//! FQ-CoDel: flows are hashed into queues. Queues are served in turn, and each has its own `CoDel`
+//! control law.
 //!
-//! Queues that have just become busy come first, for one quantum, so that a sparse flow does not
-//! wait behind bulk transfers; then the others by deficit round robin.
+//! Queues that have just become busy are served first, for one quantum, so that a sparse flow does
+//! not wait behind bulk transfers; then the others by deficit round robin.
 //!
 //! Sources: [linux] `net/sched/sch_fq_codel.c`; [rfc8290].
 //! Deviations:
@@ -29,7 +29,7 @@ const QUANTUM_MIN: u64 = 256;
 pub struct FqCodel {
     settings: Settings,
     limit: Buffer,
-    /// The most packets dropped from the fattest queue when the limit is reached. Linux:
+    /// Largest number of packets dropped from the longest queue when the limit is reached. Linux:
     /// `drop_batch_size`.
     drop_batch: u32,
     /// One queue for each value of the hash.
@@ -45,7 +45,8 @@ struct Flow {
     control: Control,
 }
 
-/// One queue as the control law sees it; the backlog is that of all queues.
+/// One queue as the source of its control law; the backlog is the bytes of all queues, as in the
+/// kernel.
 struct OneQueue<'a> {
     waiting: &'a mut Waiting,
     queue: &'a mut List,
@@ -74,18 +75,19 @@ impl FqCodel {
         }
     }
 
-    /// The state of the queue to be served next. This is the queue served last, unless it has
-    /// become empty.
+    /// The state of the queue to be served next. Usually this is the queue served last, unless that
+    /// has become empty.
     pub(crate) fn info(&self) -> Option<DisciplineInfo> {
         let (bucket, deficit, is_new) = self.turns.first()?;
         let codel = self.flows[bucket as usize].control.info();
         Some(DisciplineInfo::FqCodel { codel, bucket, deficit, is_new })
     }
 
-    /// Drops half of the fattest queue from its head. Linux: `fq_codel_drop`.
+    /// Drops half of the longest queue from its head, at most `drop_batch` packets. Linux:
+    /// `fq_codel_drop`.
     #[cold]
     fn drop_from_fattest(&mut self, drop: &mut impl FnMut(Queued, DropCause)) {
-        // The first of equally fat ones, as the kernel's search takes it.
+        // The first of equally long queues, as in the kernel's search.
         let mut fattest = 0;
         for (at, flow) in self.flows.iter().enumerate() {
             if flow.queue.bytes() > self.flows[fattest].queue.bytes() {

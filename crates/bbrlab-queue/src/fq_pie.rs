@@ -1,7 +1,8 @@
-//! FQ-PIE: flows are hashed into queues that are served in turn, each under PIE's law.
+//! FQ-PIE: flows are hashed into queues. Queues are served in turn, and each has its own PIE
+//! control law.
 //!
-//! Queues that have just become busy come first, for one quantum; then the others by deficit round
-//! robin. All queues' probabilities are computed by one timer.
+//! Queues that have just become busy are served first, for one quantum; then the others by deficit
+//! round robin. One timer computes the drop probabilities of all queues.
 //!
 //! Sources: [linux] `net/sched/sch_fq_pie.c`.
 //! Deviations:
@@ -27,14 +28,15 @@ const FLOWS_MAX: u32 = 65536;
 /// The largest `quantum` that the kernel accepts. Linux: `fq_pie_q_range`.
 const QUANTUM_MAX: u64 = 1 << 20;
 
-/// The most queues whose probability one call of the timer computes. Linux: `fq_pie_timer`.
+/// Largest number of queues whose probability one call of the timer computes. Linux:
+/// `fq_pie_timer`.
 const UPDATES_MAX: u32 = 2048;
 
 /// Queues with a shared limit.
 #[derive(Debug)]
 pub struct FqPie {
     settings: Settings,
-    /// Packets are marked up to this probability.
+    /// The probability up to which packets are marked instead of dropped.
     mark_prob_max: u64,
     limit: Buffer,
     /// One queue for each value of the hash.
@@ -44,7 +46,8 @@ pub struct FqPie {
     timer: Time,
     /// The first queue of the timer's next call. Linux: `flows_cursor`.
     cursor: u32,
-    /// Queues with an event since an update that changed nothing.
+    /// Queues whose probability may change at the next update. A queue is removed after an update
+    /// without effect, until its next event.
     awake: Vec<u32>,
 }
 
@@ -73,7 +76,7 @@ impl FqPie {
         }
     }
 
-    /// Returns the queue `at` for an event, which wakes it.
+    /// Returns the queue `at` for an event, and adds it to `awake`.
     fn wake(&mut self, at: u32) -> &mut Flow {
         let flow = &mut self.flows[at as usize];
         if !flow.is_awake {
@@ -179,7 +182,7 @@ mod tests {
     use bbrlab_link::{Buffer, FqPieParams};
     use bbrlab_units::{Bytes, Ecn, NS_PER_MS, Packets, Time};
 
-    /// Flow `n` has queue `n`; every draw drops.
+    /// Flow `n` is hashed into queue `n`; every random number causes a drop.
     struct Plain {
         flows: u32,
     }
@@ -198,7 +201,7 @@ mod tests {
         }
     }
 
-    /// A discipline under test, its hashes and draws, and what it dropped.
+    /// A discipline under test, its hashes and random numbers, and the packets dropped.
     struct Bench {
         fq_pie: FqPie,
         plain: Plain,
@@ -259,7 +262,7 @@ mod tests {
     #[test]
     fn only_the_flow_that_waits_is_dropped() {
         let mut bench = Bench::new(&FqPieParams::DEFAULT, Buffer::Unlimited);
-        // Flow 1 sends twice what the link serves; flow 2 a packet each 20 ms.
+        // Flow 1 sends at twice the link's rate; flow 2 sends a packet every 20 ms.
         for ms in 0..4000 {
             bench.arrive(ms, 1);
             if ms % 20 == 0 {
@@ -284,7 +287,7 @@ mod tests {
             assert_eq!(bench.fq_pie.timer(), Time(at_ms * NS_PER_MS));
             bench.fq_pie.on_timer(Time(at_ms * NS_PER_MS), &mut |_, _| {});
         }
-        // A queue at rest is left alone until a packet comes.
+        // A queue at rest is not updated until a packet arrives.
         assert_eq!(bench.fq_pie.awake, []);
         bench.arrive(600, 4999);
         assert_eq!(bench.fq_pie.awake, [4999]);

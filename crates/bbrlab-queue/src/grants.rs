@@ -1,16 +1,16 @@
-//! Grants, as on links whose sender must request capacity: packets wait until the network has
-//! granted a request.
+//! Grants, as on links whose sender must request capacity: packets wait until the network grants a
+//! request.
 //!
-//! A packet that arrives while no request is under way is requested at the next opportunity. The
-//! request covers all bytes that wait at that moment, and the grant comes a delay later. Packets
-//! that arrive in the meantime are requested together with the packets that the grant releases,
-//! without another opportunity. So a queue that never empties has a grant every delay.
+//! If a packet arrives while no request is outstanding, the sender requests capacity at the next
+//! opportunity. The request covers all bytes that wait at that time, and the grant arrives after
+//! `delay`. Packets that arrive before the grant are requested when the granted packets leave,
+//! without another opportunity. So a queue that never empties has a grant per `delay`.
 //!
 //! Sources: the piggyback requests of [docsis] and the buffer status reports of [lte-mac],
 //! simplified; a model.
 //! Deviations:
-//! 1. One request at a time; a modem of DOCSIS 3.0 or later may have several under way.
-//! 2. Packets are not fragmented, and all that a grant covers leaves at once.
+//! 1. One request at a time; a modem of DOCSIS 3.0 or later may have several outstanding requests.
+//! 2. Packets are not fragmented, and all packets that a grant covers leave at once.
 //! 3. No request is lost or collides with others.
 
 use std::collections::VecDeque;
@@ -29,9 +29,10 @@ pub struct Grants {
     limit: Buffer,
     queue: VecDeque<Queued>,
     bytes: u64,
-    /// When the request under way is sent. Packets that wait always have a request.
+    /// Time at which the outstanding request is sent. If packets wait, a request is always
+    /// outstanding.
     asked_at: Time,
-    /// Bytes left of the grant that has come; `None` between grants.
+    /// Bytes left of the current grant; `None` between grants.
     left: Option<u64>,
 }
 
@@ -55,8 +56,8 @@ impl Grants {
         }
     }
 
-    /// Whether the request covered this packet, which is the first one, and the grant is large
-    /// enough for it.
+    /// Whether the grant covers the first packet: it arrived before the request was sent, and the
+    /// bytes left are enough.
     fn covers(&self, packet: &Queued) -> bool {
         let fits = self.left.is_none_or(|left| u64::from(packet.wire_bytes) <= left);
         packet.arrived_at <= self.asked_at && fits

@@ -1,61 +1,63 @@
-//! The inner state of disciplines, for traces and tests.
+//! The internal state of queue disciplines, for traces and tests.
 
 /// The state of a discipline, in the kernel's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DisciplineInfo {
-    /// `codel`.
+    /// The state of `codel`.
     Codel(CodelInfo),
-    /// `fq_codel`: the queue to be served next. Once a packet has been dequeued, this is the queue
-    /// that it came from.
+    /// `fq_codel`: the queue to be served next. Just after a packet was dequeued, this is the
+    /// packet's queue.
     FqCodel {
-        /// Its law.
+        /// The state of the queue's control law.
         codel: CodelInfo,
-        /// Its number.
+        /// The queue's number.
         bucket: u32,
-        /// Bytes that it may send before the next queue has its turn.
+        /// Bytes that the queue may send before the next queue has its turn.
         deficit: i32,
-        /// Whether it is among the new queues.
+        /// Whether the queue is among the new queues.
         is_new: bool,
     },
-    /// `pie`.
+    /// The state of `pie`.
     Pie(PieInfo),
-    /// `red`.
+    /// The state of `red`.
     Red {
-        /// Packets since a number was drawn; -1 if no number holds.
+        /// Number of packets since a random number was drawn; -1 if no number is in use.
         qcount: i32,
-        /// The number drawn.
+        /// The random number drawn last.
         qr: u32,
-        /// The average in bytes, scaled by a power of two.
+        /// The average queue length in bytes, scaled by a power of two.
         qavg: u64,
     },
 }
 
-/// The state of `CoDel`'s law. Times in units of 1,024 ns.
+/// The state of `CoDel`'s control law. Times are in units of 1,024 ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodelInfo {
     /// Drops since the dropping state was entered.
     pub count: u32,
-    /// `count` when it was entered.
+    /// `count` when the dropping state was entered.
     pub lastcount: u32,
-    /// When the next drop is due.
+    /// Time of the next drop.
     pub drop_next: u32,
-    /// When packets will have waited too long for an interval; 0 if they do not wait too long.
+    /// Time at which waits will have been above the target for an interval; 0 if they are not above
+    /// the target.
     pub first_above_time: u32,
-    /// Whether packets are being dropped.
+    /// Whether the law is in the dropping state.
     pub dropping: bool,
     /// The reciprocal root of `count`, in 1/2^16.
     pub rec_inv_sqrt: u16,
 }
 
-/// The state of PIE's law. Times in units of 64 ns.
+/// The state of PIE's control law. Times are in units of 64 ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieInfo {
-    /// The wait.
+    /// The measured waiting time in the queue.
     pub qdelay: u64,
-    /// Time for which no packet will be dropped.
+    /// Remaining time in which no packet is dropped, after idle time.
     pub burst_time: u64,
-    /// The probability, as a share of 2^56 - 1.
+    /// The drop probability, as a share of 2^56 - 1.
     pub prob: u64,
-    /// The sum of the probabilities of the packets since a drop, as a share of 2^56 - 1.
+    /// The sum of the drop probabilities of all packets since the last drop, as a share of 2^56 -
+    /// 1.
     pub accu_prob: u64,
 }

@@ -1,7 +1,7 @@
-//! When a timer that counts in jiffies fires: ticks of 1 ms, and the timer wheel's rounding.
+//! The firing times of timers in jiffies: ticks of 1 ms, and the rounding of Linux's timer wheel.
 //!
-//! A timer of the wheel never fires early. Up to 62 jiffies away it fires one jiffy late; farther
-//! away the slots are coarser, so that a timer of 500 jiffies fires at the next multiple of eight.
+//! A timer never fires early. A timer of up to 62 jiffies fires one jiffy late. For longer timers
+//! the wheel's slots are coarser, so a timer of 500 jiffies fires at the next multiple of eight.
 //!
 //! Sources: [linux] `kernel/time/timer.c`: `calc_wheel_index`, `calc_index`, `__run_timers`.
 //! Deviations:
@@ -17,11 +17,12 @@ const LEVEL_SHIFT: u32 = 3;
 /// Linux: `LVL_START(1)`.
 const LEVEL_1_START: u64 = 63;
 
-/// Linux: `LVL_DEPTH - 1`.
+/// The highest level of the wheel. Linux: `LVL_DEPTH - 1`.
 const LEVEL_MAX: u32 = 8;
 
-/// Age of a discipline when the run begins, in jiffies: as in the runs of a real stack that ours
-/// are compared with. A discipline set up just before the first packets would be a special case.
+/// Age of a discipline when the run begins, in jiffies, as in the runs of a real stack with which
+/// results are compared. A discipline set up just before the first packets would behave
+/// differently.
 const SET_UP: u64 = 2000;
 
 /// A parameter in jiffies, rounded up. `tc` passes microseconds in 32 bits. Linux:
@@ -31,8 +32,8 @@ pub(crate) fn jiffies(span: Span) -> u32 {
     us.div_ceil(1000)
 }
 
-/// When a timer fires that its own call sets, `delay` jiffies from `now`. The wheel's clock is then
-/// a jiffy ahead.
+/// The time at which a timer fires if its callback sets it again at `now`, `delay` jiffies ahead.
+/// During the callback, the wheel's clock is a jiffy ahead.
 pub(crate) fn next_call(now: Time, delay: u32) -> Time {
     let jiffy = now.0 / NS_PER_MS;
     let clock = jiffy + 1;
@@ -48,8 +49,8 @@ pub(crate) fn next_call(now: Time, delay: u32) -> Time {
     Time((((expires >> shift) + 1) << shift).saturating_mul(NS_PER_MS))
 }
 
-/// The first call, within the run, of a timer that was set `first` jiffies ahead at the set-up and
-/// is set `delay` jiffies ahead at each call.
+/// The first firing within the run of a periodic timer. The timer was set `first` jiffies ahead at
+/// the set-up, and is set `delay` jiffies ahead at each firing.
 pub(crate) fn first_call_in_run(first: u32, delay: u32) -> Time {
     let run_begins = Time(SET_UP * NS_PER_MS);
     let mut at = next_call(Time::ZERO, first);

@@ -1,10 +1,11 @@
-//! Queue disciplines as pure state machines: which packet a link drops, marks and sends next.
+//! Queue disciplines as pure state machines: they determine which packets a link drops, marks and
+//! sends next.
 //!
-//! A discipline sees the size, the flow and the header fields of a packet. Time, hashes and random
-//! numbers are arguments, so the engine and a replay of a kernel's packet log call the same code.
+//! A discipline reads the size, the flow and header fields of a packet. Time, hashes and random
+//! numbers are arguments, so the engine and the replay of a kernel's packet log call the same code.
 //! Disciplines taken from Linux compute with the kernel's integers.
 //!
-//! A discipline is a file or folder of this crate, a line of the list in `discipline.rs`, and its
+//! A discipline has a file or folder in this crate, a line in the list of `discipline.rs`, and
 //! parameters in [`bbrlab_link::Queue`].
 
 #![expect(

@@ -1,16 +1,16 @@
-//! First-in, first-out lists of packets that share one store: a discipline with a thousand queues
-//! needs memory for the packets that wait, not for the queues.
+//! First-in, first-out lists of packets that share one store, so that the memory of a discipline
+//! with a thousand queues depends only on the number of waiting packets.
 
 use crate::packet::Queued;
 
-/// No place: the end of a list. A store never has that many packets.
+/// Instead of a place in the store: the end of a list.
 const NONE: u32 = u32::MAX;
 
 /// The packets of all lists of a discipline.
 #[derive(Debug)]
 pub(crate) struct Store {
     slots: Vec<Slot>,
-    /// The first of the free slots, which are linked as the lists are.
+    /// The first free slot. Free slots are linked like a list.
     free: u32,
 }
 
@@ -41,7 +41,7 @@ impl Default for List {
 }
 
 impl List {
-    /// Bytes on the wire of its packets.
+    /// Sum of the packets' bytes on the wire.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -52,7 +52,7 @@ impl List {
 }
 
 impl Store {
-    /// Adds a packet at the end of `list`; returns its place.
+    /// Adds a packet at the end of `list`; returns the packet's place in the store.
     pub(crate) fn push(&mut self, list: &mut List, packet: Queued) -> u32 {
         let slot = Slot { packet, next: NONE };
         let at = if let Some(free) = self.slots.get_mut(self.free as usize) {
@@ -86,7 +86,8 @@ impl Store {
         &self.slots[place as usize].packet
     }
 
-    /// Removes the packet after the one at `before`, or the first. It must not be the last packet.
+    /// Removes the packet after the place `before`, or the first packet for `None`. It must not be
+    /// the last packet.
     pub(crate) fn remove_behind(&mut self, list: &mut List, before: Option<u32>) -> Option<Queued> {
         let Some(before) = before else { return self.pop(list) };
         let mut rest = List { head: self.slots[before as usize].next, ..*list };
@@ -111,8 +112,8 @@ impl Store {
         Some(packet)
     }
 
-    /// Removes the packet that was added to `list` last. It walks through the list, which should be
-    /// short.
+    /// Removes the packet that was added to `list` last. The cost grows with the length of the
+    /// list.
     pub(crate) fn pop_back(&mut self, list: &mut List) -> Option<Queued> {
         if list.head == list.tail {
             return self.pop(list);
@@ -122,7 +123,7 @@ impl Store {
             before = self.slots[before as usize].next;
         }
         self.slots[before as usize].next = NONE;
-        // The packet becomes a list of its own, from which it is popped.
+        // Makes a list with only this packet, and pops from it.
         let mut last = List { head: list.tail, ..*list };
         let packet = self.pop(&mut last)?;
         list.tail = before;

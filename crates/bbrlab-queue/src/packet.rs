@@ -1,12 +1,13 @@
-//! A packet as a queue discipline sees it.
+//! The fields of a packet that queue disciplines read.
 
 use bbrlab_units::{Ecn, Time};
 
-/// A full packet of Ethernet: the unit of the rules that spare short queues. Linux: `psched_mtu`.
+/// Bytes of a full Ethernet packet; disciplines do not drop from queues shorter than this. Linux:
+/// `psched_mtu`.
 pub(crate) const PSCHED_MTU: u32 = 1514;
 
-/// The hosts that a packet is sent from and to, as numbers from 1 on; 0 means a host of the flow's
-/// own.
+/// The sending and receiving host of a packet, as numbers from 1 on; 0 means a host that only this
+/// flow uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hosts {
     /// The sending host.
@@ -23,32 +24,33 @@ impl Hosts {
     }
 }
 
-/// A packet that waits. The caller keeps its content and finds it by `handle`.
+/// A waiting packet. The caller stores the packet itself and identifies it by `handle`.
 #[derive(Clone, Copy, Debug)]
 pub struct Queued {
     /// The caller's identifier of the packet.
     pub handle: u32,
-    /// The flow.
+    /// The number of the packet's flow.
     pub flow: u32,
     /// Bytes on the wire, framing included.
     pub wire_bytes: u32,
-    /// The ECN field.
+    /// The ECN field of the IP header.
     pub ecn: Ecn,
     /// The DSCP of the IP header, six bits.
     pub dscp: u8,
-    /// The hosts of its flow.
+    /// The hosts of the packet's flow.
     pub hosts: Hosts,
-    /// Its tin among those of [`crate::Tins`], if the caller records it. No discipline reads it.
+    /// The packet's tin, one of [`crate::Tins`], if the caller records it. No discipline reads this
+    /// field.
     pub tin: u8,
-    /// Whether this link has marked it.
+    /// Whether this link has marked the packet.
     pub marked: bool,
-    /// When it reached the link.
+    /// Time of the packet's arrival at the link.
     pub arrived_at: Time,
 }
 
 impl Queued {
-    /// Signals congestion by the ECN field; `false` if the packet cannot carry the signal. A packet
-    /// that is marked already carries it. Linux: `INET_ECN_set_ce`.
+    /// Sets the CE mark; returns false if the packet is not ECN-capable. True if the packet was
+    /// already marked. Linux: `INET_ECN_set_ce`.
     #[inline]
     pub fn set_ce(&mut self) -> bool {
         if self.ecn.is_ect() {

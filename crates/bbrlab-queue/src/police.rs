@@ -1,14 +1,13 @@
-//! A policer: a token bucket without a queue. A packet for which there are no tokens is dropped.
+//! A policer: a token bucket without a queue. A packet without enough tokens is dropped.
 //!
-//! Tokens are nanoseconds of the rate. A packet that is dropped does not change the bucket or the
-//! clock.
+//! A token is a nanosecond at the rate. A dropped packet changes neither the bucket nor its time.
 //!
 //! Sources: [linux] `net/sched/act_police.c`, `tcf_police_act`; `net/sched/sch_generic.c`,
 //! `psched_ratecfg_precompute`; iproute2's `tc` for the bucket: whole microseconds of the rate, in
 //! ticks of 64 ns.
 //! Deviations:
-//! 1. Packets over the rate are dropped; `tc`'s other actions, `peakrate`, `avrate` and `pkts_rate`
-//!    are left out.
+//! 1. Packets above the rate are dropped; `tc`'s other actions, `peakrate`, `avrate` and
+//!    `pkts_rate` are not implemented.
 
 use bbrlab_link::Policer;
 use bbrlab_units::Time;
@@ -16,20 +15,20 @@ use bbrlab_units::Time;
 /// Nanoseconds per tick; `tc` passes the bucket to the kernel in ticks.
 const TICK_NS: u64 = 64;
 
-/// The bucket.
+/// The token bucket of a policer.
 #[derive(Clone, Debug)]
 pub struct Police {
-    /// A byte takes `multiplier >> shift` nanoseconds.
+    /// A byte costs `multiplier >> shift` tokens.
     multiplier: u64,
     shift: u32,
     burst_ns: u64,
     tokens_ns: u64,
-    /// When a packet conformed last.
+    /// Time of the last packet that passed.
     at: Time,
 }
 
 impl Police {
-    /// A full bucket.
+    /// Makes a full bucket.
     ///
     /// # Panics
     /// If the rate is zero, which no scenario can contain.
@@ -37,14 +36,14 @@ impl Police {
     pub fn new(policer: &Policer) -> Self {
         assert!(policer.rate.0 > 0, "a policer has a rate");
         let burst_us = u128::from(policer.burst.0) * 8_000_000 / u128::from(policer.rate.0);
-        // A microsecond is 15.625 ticks; the kernel has 32 bits for them.
+        // A microsecond is 15.625 ticks; the kernel's count of ticks has 32 bits.
         let ticks = (burst_us * 1000 / u128::from(TICK_NS)).min(u128::from(u32::MAX));
         let burst_ns = ticks as u64 * TICK_NS;
         let (multiplier, shift) = reciprocal(policer.rate.0);
         Self { multiplier, shift, burst_ns, tokens_ns: burst_ns, at: Time::ZERO }
     }
 
-    /// Whether a packet may pass; if so, it takes its tokens.
+    /// Whether a packet may pass; if so, subtracts its tokens.
     #[inline]
     pub fn admits(&mut self, now: Time, wire_bytes: u32) -> bool {
         let since = now.since(self.at).0.min(self.burst_ns);
@@ -91,7 +90,8 @@ mod tests {
         assert_eq!((1514 * multiplier) >> shift, 1_211_200);
     }
 
-    /// Checks that never more passes than rate times time and the bucket, whatever arrives.
+    /// Checks that for random arrivals the bytes passed never exceed rate times time plus the
+    /// bucket.
     #[test]
     fn bytes_that_pass_are_never_above_rate_times_time_plus_bucket() {
         let policer = Policer { rate: BitRate(8_000_000), burst: Bytes(20_000) };

@@ -1,9 +1,9 @@
-//! `prio`: bands, each first in, first out; a band is served only when those before it are empty.
+//! `prio`: bands, each first in, first out. A band is served only if all earlier bands are empty.
 //!
 //! Sources: [linux] `net/sched/sch_prio.c`, `sch_fifo.c`.
 //! Deviations:
-//! 1. The bands' own disciplines are `pfifo` and cannot be changed. The limit of each is the same
-//!    and may be in bytes, too.
+//! 1. The bands' own disciplines are `pfifo` and cannot be changed. All bands have equal limits,
+//!    which may be in bytes, too.
 //! 2. A packet that goes into service at once needs no space.
 
 use bbrlab_link::{Buffer, PrioParams};
@@ -15,10 +15,10 @@ use crate::packet::Queued;
 use crate::priority::priority;
 use crate::rule::{DropCause, Rule};
 
-/// Linux: `TCQ_PRIO_BANDS`.
+/// Largest number of bands. Linux: `TCQ_PRIO_BANDS`.
 const BANDS_MAX: u8 = 16;
 
-/// Bands with a limit each.
+/// Bands, each with its own limit.
 #[derive(Debug)]
 pub struct Prio {
     limit: Buffer,

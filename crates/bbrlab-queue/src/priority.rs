@@ -1,8 +1,8 @@
-//! The priority that a Linux router gives a packet, by which `prio` and `fq` choose its band.
+//! The priority that a Linux router gives a packet. `prio` and `fq` choose the packet's band by it.
 //!
-//! The kernel's table is older than DSCP: it reads the field as the type of service of RFC 1349,
-//! and uses only the bits for low delay and high throughput. So EF (46), whose last bits are 110,
-//! is "interactive bulk", and the upper three bits, the precedence, do not matter.
+//! The kernel's table is older than DSCP: it interprets the field as the type of service of RFC
+//! 1349, and uses only the bits for low delay and high throughput. So EF (46), whose last bits are
+//! 110, is "interactive bulk", and the upper three bits, the precedence, have no effect.
 //!
 //! Sources: [linux] `net/ipv4/route.c`, `ip_tos2prio`; `include/net/route.h`, `rt_tos2priority`;
 //! `net/ipv4/ip_forward.c`; `net/sched/sch_generic.c`, `sch_default_prio2band`.

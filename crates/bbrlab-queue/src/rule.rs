@@ -10,16 +10,17 @@ use crate::packet::Queued;
 pub enum DropCause {
     /// The buffer is full.
     Full,
-    /// To signal congestion to the sender before the buffer is full.
+    /// The control law signals congestion before the buffer is full.
     Early,
 }
 
-/// A rule by which packets of a link are dropped, marked and sent.
+/// A rule that determines which packets of a link are dropped, marked and sent next.
 ///
-/// A rule drops a packet by passing it to `drop`, and marks it by [`Queued::set_ce`].
+/// A rule calls `drop` with each packet that it drops, and marks packets with [`Queued::set_ce`].
 pub trait Rule {
-    /// Queues a packet, or drops it or others. With `idle` the server is free, and the packet goes
-    /// into service at once (if `dequeue` does not drop it), so it needs no space in the buffer.
+    /// Queues `packet`, or drops it, or drops other packets to make space. If `idle`, the server is
+    /// free, and the packet goes into service immediately unless `dequeue` drops it, so it needs no
+    /// space in the buffer.
     fn enqueue(
         &mut self,
         now: Time,
@@ -29,8 +30,8 @@ pub trait Rule {
         drop: &mut impl FnMut(Queued, DropCause),
     );
 
-    /// The next packet to serve; `None` if there is none, or if the waiting packets must wait for
-    /// the timer.
+    /// Removes and returns the next packet to serve. `None` if no packet waits, or if the waiting
+    /// packets may leave only after the timer.
     fn dequeue(
         &mut self,
         now: Time,
@@ -38,8 +39,8 @@ pub trait Rule {
         drop: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued>;
 
-    /// When [`Self::on_timer`] is to be called; read after every other call. `NEVER` does not
-    /// change the timer.
+    /// The time at which [`Self::on_timer`] must be called. The engine reads it after every other
+    /// call. `NEVER` does not change the timer.
     fn timer(&self) -> Time {
         Time::NEVER
     }

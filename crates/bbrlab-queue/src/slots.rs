@@ -1,13 +1,14 @@
-//! Slots, as on links that aggregate: packets wait for a delay, and then for the next slot, in
-//! which all that are due leave together.
+//! Slots, as on links that aggregate packets: a packet waits for a fixed delay, and then for the
+//! next slot. In a slot, all packets whose delay is over leave together.
 //!
-//! The next slot is chosen when a packet is due after the last one began. So the slots are not a
-//! fixed grid: after a pause they start again with the next packet.
+//! The time of the next slot is drawn when a packet is due after the start of the last slot. So
+//! slots are not periodic: after a pause they restart with the next packet.
 //!
 //! Sources: [linux] `net/sched/sch_netem.c`, `netem_dequeue` and `get_slot_next`.
 //! Deviations:
-//! 1. No distribution of times from a table, and of `netem`'s other impairments only a constant
-//!    delay: links have loss, jitter and reordering of their own.
+//! 1. The time between slots cannot have a distribution from a table. A constant delay is the only
+//!    other impairment of `netem` that is implemented here, because the link has loss, jitter and
+//!    reordering.
 
 use std::collections::VecDeque;
 
@@ -18,14 +19,14 @@ use crate::entropy::Entropy;
 use crate::packet::Queued;
 use crate::rule::{DropCause, Rule};
 
-/// A queue that is opened in slots.
+/// A queue from which packets leave only in slots.
 #[derive(Debug)]
 pub struct Slots {
     params: SlotParams,
     limit: Buffer,
     queue: VecDeque<Queued>,
     bytes: u64,
-    /// When the slot begins. Linux: `slot.slot_next`.
+    /// Start of the slot. Linux: `slot.slot_next`.
     begins: Time,
     packets_left: u64,
     bytes_left: i64,
@@ -46,17 +47,17 @@ impl Slots {
         slots
     }
 
-    /// The delay of each packet before it waits for a slot.
+    /// The fixed delay of each packet before it waits for a slot.
     pub(crate) fn delay(&self) -> Span {
         self.params.delay
     }
 
-    /// When the packet has waited for the delay. Linux: `time_to_send`.
+    /// The time at which the packet's fixed delay ends. Linux: `time_to_send`.
     fn due(&self, packet: &Queued) -> Time {
         packet.arrived_at + self.params.delay
     }
 
-    /// Linux: `get_slot_next`.
+    /// Draws the start of the next slot, and resets its limits. Linux: `get_slot_next`.
     fn choose_next(&mut self, now: Time, entropy: &mut impl Entropy) {
         let spread = u128::from(self.params.max.0.saturating_sub(self.params.min.0));
         let share = (u128::from(entropy.next_u32()) * spread) >> 32;

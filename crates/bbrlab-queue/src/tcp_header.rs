@@ -9,9 +9,9 @@ pub struct TcpHeader {
     pub len: u32,
     /// The acknowledgement number.
     pub ack: u32,
-    /// `TSval` and `TSecr` of the timestamps option, if it is there.
+    /// `TSval` and `TSecr` of the timestamps option, if present.
     pub timestamps: Option<(u32, u32)>,
-    /// First byte of each SACK block, and one past its last.
+    /// First byte of each SACK block, and the byte after its last.
     pub sack: [(u32, u32); 4],
     /// Number of SACK blocks.
     pub sack_count: u8,

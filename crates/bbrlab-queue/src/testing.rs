@@ -1,4 +1,4 @@
-//! Plays a script of arrivals and services with a discipline, for its tests.
+//! Runs a discipline with a script of arrivals and services, for tests.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::entropy::{Entropy, HostHashes};
 use crate::packet::Queued;
 use crate::rule::{DropCause, Rule};
 
-/// Each flow has a hash of its own; every random number is the same.
+/// Hashes and random numbers: a flow's hash is its number, and every random number is equal.
 struct Plain(u32);
 
 impl Entropy for Plain {
@@ -29,7 +29,7 @@ impl Entropy for Plain {
         u16::try_from(self.0).unwrap()
     }
 
-    /// Every flow has a sender of its own; receivers have two each.
+    /// Every flow has its own sender; two flows share a receiver.
     fn host_hashes(&mut self, packet: &Queued) -> HostHashes {
         let flow = packet.flow + 1;
         HostHashes { destination: packet.flow / 2 + 1, source: flow, flow }
@@ -40,14 +40,15 @@ impl Entropy for Plain {
     }
 }
 
-/// Plays the script and compares the output, in order: `a0` is the first packet of flow `a`, and
-/// `a0-3` the first four in a row. `!a0` was dropped, and `-` was a service without a packet.
+/// Runs the script and compares the packets that leave, in order: `a0` is the first packet of flow
+/// `a`, and `a0-3` are its first four, one after another. `!a0` was dropped, and `-` was a service
+/// without a packet.
 ///
 /// Words of the script:
 ///
 /// - `a`: a packet of 1,514 bytes arrives; `a3`: three of them; packets of `A` ask for low delay
 /// - `2`: the next two packets are served
-/// - `+5`: 5 ms pass, and the timer fires if its time comes
+/// - `+5`: 5 ms pass, and the timer fires if it is due
 pub(crate) fn check(rule: &mut impl Rule, script: &str, expected: &Expect) {
     let mut now = Time::ZERO;
     let mut handle = 0;
@@ -104,7 +105,7 @@ pub(crate) fn check(rule: &mut impl Rule, script: &str, expected: &Expect) {
     expected.assert_eq(&runs(gone.into_iter().map(|fate| fate.map(name))));
 }
 
-/// Packets as text; `a0-3` are four of a flow in a row.
+/// Writes packets as text; `a0-3` are four consecutive packets of a flow.
 fn runs(packets: impl Iterator<Item = Option<(bool, u32, u32)>>) -> String {
     let mut runs: Vec<Option<(bool, u32, u32, u32)>> = Vec::new();
     for packet in packets {

@@ -1,5 +1,5 @@
-//! A discipline for tests, with a timer and random draws. It releases no packet before its first
-//! tick; at every later tick it drops the packet that has waited longest, if any.
+//! A discipline for tests, with a timer and random numbers. It releases no packet before its first
+//! tick. At every later tick it drops the packet that has waited longest, if any.
 
 use std::collections::VecDeque;
 
@@ -9,21 +9,21 @@ use crate::entropy::Entropy;
 use crate::packet::Queued;
 use crate::rule::{DropCause, Rule};
 
-/// First in, first out, with a tick.
+/// A first-in, first-out queue with a periodic timer.
 #[derive(Debug)]
 pub struct Ticking {
     every: Span,
     next: Time,
     is_open: bool,
     queue: VecDeque<Queued>,
-    /// One draw for each packet that arrived.
+    /// A random number for each packet that arrived.
     pub draws: Vec<u32>,
-    /// When the timer fired.
+    /// Times at which the timer fired.
     pub ticks: Vec<Time>,
 }
 
 impl Ticking {
-    /// An empty queue.
+    /// Makes an empty queue with this interval between ticks.
     #[must_use]
     pub fn new(every: Span) -> Self {
         Self {

@@ -1,6 +1,7 @@
-//! The tins of a discipline: the classes into which it sorts packets, for statistics of each.
+//! The tins of a discipline, for statistics: the traffic classes into which the discipline sorts
+//! packets.
 //!
-//! A packet's tin follows from its header when it arrives, so that counting needs no call to the
+//! The tin is computed from a packet's header on arrival, so statistics need no call to the
 //! discipline.
 
 use bbrlab_link::{CakeTins, DualPi2Params, PrioParams, Queue};
@@ -14,11 +15,11 @@ use crate::priority::priority;
 /// The tins of `cake`, the bands of `prio`, or the two queues of `dualpi2`.
 #[derive(Clone, Copy, Debug)]
 pub enum Tins {
-    /// By DSCP, in the order of `tc`, which lists bulk first.
+    /// Tins by DSCP, in the order of `tc`, which shows bulk first.
     Cake(CakeTins),
-    /// By the priority that the DSCP gives.
+    /// Bands by the priority that follows from the DSCP.
     Prio(PrioParams),
-    /// By the ECN field: the L queue, then the classic one.
+    /// Queues by the ECN field: the L queue, then the classic queue.
     DualPi2(DualPi2Params),
 }
 
@@ -34,7 +35,7 @@ impl Tins {
         }
     }
 
-    /// Their names, in order.
+    /// The names of the tins, in order.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let words = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
@@ -49,8 +50,8 @@ impl Tins {
         }
     }
 
-    /// The place of a packet's tin among the names. Call it on arrival: a mark may change the
-    /// result.
+    /// The index of a packet's tin in [`Self::names`]. Call this on arrival: a later mark may
+    /// change the result.
     #[inline]
     #[must_use]
     pub fn tin(&self, packet: &Queued) -> u8 {

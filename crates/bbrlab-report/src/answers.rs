@@ -51,7 +51,8 @@ const fn answer(
     Answer { title, unit, scale, decimals, metric }
 }
 
-/// The maximum of each count over some runs. It decides which metrics are worth showing.
+/// The maximum of each count over the runs of a sweep. [`answers`] omits a metric whose count is
+/// too small, such as the shares of a single group of flows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Most {
     flow_groups: usize,
@@ -59,8 +60,8 @@ pub(crate) struct Most {
     /// Groups of flows with transfers.
     transfers: usize,
     unfinished: u64,
-    turned_away: u64,
-    /// Whether a group of flows was active for only part of the time.
+    rejected: u64,
+    /// Whether the flows of some group were active for only part of the measured time.
     is_active_in_part: bool,
     random_losses: u64,
     policer_drops: u64,
@@ -69,7 +70,7 @@ pub(crate) struct Most {
 }
 
 impl Most {
-    /// Takes another run into account.
+    /// Raises the maxima to the counts of another run.
     pub(crate) fn see(&mut self, run: &RunSummary) {
         let most = |known: &mut u64, found: Option<u64>| *known = found.unwrap_or(0).max(*known);
         let transfers = run.flow_groups.iter().filter(|group| group.has_transfers()).count();
@@ -78,7 +79,7 @@ impl Most {
         self.transfers = self.transfers.max(transfers);
         for group in &run.flow_groups {
             most(&mut self.unfinished, group.fct_ms.unfinished);
-            most(&mut self.turned_away, group.turned_away);
+            most(&mut self.rejected, group.rejected);
             self.is_active_in_part |= group.is_active_in_part();
         }
         for link in &run.links {
@@ -95,7 +96,7 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
     let is_worth_showing = |answer: &Answer<'_>| match answer.metric.name() {
         "share" => most.flow_groups > 1,
         "fct_ms.unfinished" => most.unfinished > 0,
-        "turned_away" => most.turned_away > 0,
+        "rejected" => most.rejected > 0,
         "goodput_active_mbps" => most.is_active_in_part && most.flow_groups > 1,
         name if name.starts_with("fct_ms") => most.transfers > 0,
         "random_losses" => most.random_losses > 0,
@@ -116,7 +117,7 @@ const ALL: [Answer<'static>; 18] = [
     answer("FCT p95", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p95")),
     answer("FCT p99", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p99")),
     answer("unfinished", "", 1.0, 0, Metric::PerGroup("fct_ms.unfinished")),
-    answer("turned away", "", 1.0, 0, Metric::PerGroup("turned_away")),
+    answer("rejected", "", 1.0, 0, Metric::PerGroup("rejected")),
     answer("while active", "Mbit/s", 1.0, 2, Metric::PerGroup("goodput_active_mbps")),
     answer("goodput", "Mbit/s", 1.0, 2, Metric::Run("goodput_mbps")),
     answer("queue delay", "ms", 1.0, 2, Metric::Bottleneck("queue_delay_ms.mean")),
@@ -131,8 +132,35 @@ const ALL: [Answer<'static>; 18] = [
     answer("Jain", "", 1.0, 3, Metric::Run("jain")),
 ];
 
-/// Whether a metric of this name can be shown. The goodput of groups can: [`flow_groups`] reads the
-/// names of the groups of flows from it.
+/// The heading of a metric in tables of sweeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// The text, without the name of a group or a link.
+    pub title: &'static str,
+    /// The unit in the table.
+    pub unit: &'static str,
+    /// The object that the metric describes: `run`, `link` or `group`.
+    pub of: &'static str,
+    /// The metric's name in records.
+    pub name: &'static str,
+}
+
+/// Returns the heading of each metric that tables of sweeps can show.
+pub fn headings() -> impl Iterator<Item = Heading> {
+    const SHOWN: &[Answer<'static>] = &ALL;
+    SHOWN.iter().map(|answer| {
+        let of = match answer.metric {
+            Metric::Run(_) => "run",
+            Metric::Bottleneck(_) => "link",
+            Metric::PerGroup(_) => "group",
+        };
+        Heading { title: answer.title, unit: answer.unit, of, name: answer.metric.name() }
+    })
+}
+
+/// Whether tables and pictures need a metric of this name: one that `ALL` lists, or a wait. The
+/// goodput of each group of flows is needed too, because [`flow_groups`] reads the groups' names
+/// from it.
 pub(crate) fn is_of_an_answer(name: &str) -> bool {
     name.starts_with("waits.")
         || ALL.iter().any(|answer| {
@@ -141,8 +169,9 @@ pub(crate) fn is_of_an_answer(name: &str) -> bool {
         })
 }
 
-/// The indices of the groups of flows that have this metric at some point, or 0 for a metric of no
-/// group. A metric without a value in any run gives no index, as its column would be empty.
+/// The indices of the groups of flows that have this metric at some point of the sweep. A metric of
+/// the run or of a link has index 0 alone. A metric without a value in any run has no index,
+/// because its column would be empty.
 pub(crate) fn places(groups: &[Group], metric: Metric<'_>) -> Vec<usize> {
     let all = if metric.is_per_group() { most_groups(groups) } else { 1 };
     let has = |place: &usize| groups.iter().any(|group| value(group, metric, *place).0.is_some());
@@ -150,7 +179,7 @@ pub(crate) fn places(groups: &[Group], metric: Metric<'_>) -> Vec<usize> {
 }
 
 /// Whether a metric of a link counts drops, losses, thinned ACKs or marks, which few links have.
-fn is_of_what_goes_wrong(figure: &str) -> bool {
+fn counts_losses_or_marks(figure: &str) -> bool {
     ["drop_ratio", "random_losses", "policer_drops", "thinned_acks", "marks"].contains(&figure)
 }
 
@@ -158,9 +187,9 @@ fn is_of_what_goes_wrong(figure: &str) -> bool {
 /// packets wait, if there are several. For a count of losses or marks, these are the links with a
 /// nonzero count. Empty if only the bottleneck would have a column: it needs no name.
 pub(crate) fn links_to_name<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> {
-    let told = links_to_tell(groups);
+    let told = links_to_show(groups);
     let mut links = link_names(groups, figure);
-    if !is_of_what_goes_wrong(figure) || links.is_empty() {
+    if !counts_losses_or_marks(figure) || links.is_empty() {
         links.retain(|link| told.len() > 1 && told.contains(link));
         return links;
     }
@@ -171,21 +200,21 @@ pub(crate) fn links_to_name<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g st
 }
 
 /// Whether a count of losses or marks is 0 at the bottleneck, but not at another link.
-pub(crate) fn is_elsewhere(groups: &[Group], answer: &Answer<'_>) -> bool {
+pub(crate) fn is_only_at_other_links(groups: &[Group], answer: &Answer<'_>) -> bool {
     let Metric::Bottleneck(figure) = answer.metric else { return false };
     let has_some = |group: &Group| value(group, answer.metric, 0).0.is_some_and(|mean| mean > 0.0);
-    is_of_what_goes_wrong(figure)
+    counts_losses_or_marks(figure)
         && !groups.iter().any(has_some)
         && !links_to_name(groups, figure).is_empty()
 }
 
-/// The link used as the bottleneck.
+/// The name of the link whose values [`Metric::Bottleneck`] shows.
 fn main_link(groups: &[Group]) -> Option<String> {
     const OF_EACH: &str = "drop_ratio";
     link_of(groups, Metric::Bottleneck(OF_EACH), OF_EACH)
 }
 
-/// The link from which `metric` takes this value.
+/// The name of the link whose metric `figure` is the value of `metric`.
 fn link_of(groups: &[Group], metric: Metric<'_>, figure: &str) -> Option<String> {
     let at = groups.iter().find_map(|group| Some((group, position(group, metric, 0)?)));
     let name = at.and_then(|(group, at)| group.metrics.names().nth(at))?;
@@ -211,7 +240,7 @@ pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> 
             }
         }
     }
-    if is_of_what_goes_wrong(figure) && links.len() > 1 {
+    if counts_losses_or_marks(figure) && links.len() > 1 {
         links.retain(|&(_, is_any)| is_any);
     }
     links.into_iter().map(|(link, _)| link).collect()
@@ -219,11 +248,11 @@ pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> 
 
 /// Threshold in milliseconds. A link whose mean queue delay is below it at all points is not shown
 /// separately, unless it drops packets.
-pub(crate) const WORTH_TELLING_MS: f64 = 1.0;
+pub(crate) const WORTH_SHOWING_MS: f64 = 1.0;
 
 /// The links with values of their own in a table: the bottleneck (without one, the first link), and
 /// other links at which packets wait or are dropped.
-pub(crate) fn links_to_tell(groups: &[Group]) -> Vec<&str> {
+pub(crate) fn links_to_show(groups: &[Group]) -> Vec<&str> {
     let most = |link: &str, figure: &str| {
         let values = groups.iter().filter_map(|group| link_value(group, link, figure).0);
         values.fold(0.0, f64::max)
@@ -233,7 +262,7 @@ pub(crate) fn links_to_tell(groups: &[Group]) -> Vec<&str> {
     let main = links.get(main).copied();
     links.retain(|&link| {
         Some(link) == main
-            || most(link, "queue_delay_ms.mean") >= WORTH_TELLING_MS
+            || most(link, "queue_delay_ms.mean") >= WORTH_SHOWING_MS
             || most(link, "drop_ratio") > 0.0
     });
     links
@@ -243,7 +272,7 @@ pub(crate) fn links_to_tell(groups: &[Group]) -> Vec<&str> {
 /// to be shown.
 pub(crate) fn link_to_name(groups: &[Group], metric: Metric<'_>) -> Option<String> {
     let Metric::Bottleneck(figure) = metric else { return None };
-    if links_to_tell(groups).len() < 2 {
+    if links_to_show(groups).len() < 2 {
         return None;
     }
     link_of(groups, metric, figure)
@@ -287,8 +316,8 @@ pub(crate) fn flow_groups(group: &Group) -> impl Iterator<Item = &str> {
     names.filter_map(|name| name.strip_suffix(".goodput_mbps"))
 }
 
-/// The mean at a point, and half the width of its interval. `place` is the index of a group of
-/// flows.
+/// The mean of a metric at a point, and half the width of its interval. `place` is the index of the
+/// group of flows.
 pub(crate) fn value(group: &Group, metric: Metric<'_>, place: usize) -> (Option<f64>, Option<f64>) {
     let found = position(group, metric, place).and_then(|at| group.metrics.at(at));
     found.map_or((None, None), mean_and_half)

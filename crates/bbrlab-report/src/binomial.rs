@@ -1,17 +1,18 @@
 //! The exact 95 % interval of a share, after Clopper and Pearson.
 //!
-//! At the lower end, the observed number of hits or more has a probability of 2.5 %; at the upper
-//! end, that number or fewer. Bisection on sums of binomial probabilities finds both ends. The sums
-//! are taken relative to their largest term, so no power underflows. They need no function of a C
-//! library, because the last bits of these differ between machines.
+//! If the true share were the lower end, at least the observed number of hits would have a
+//! probability of 2.5 %. If it were the upper end, at most this number would have a probability of
+//! 2.5 %. Bisection on sums of binomial probabilities finds both ends. The sums are taken relative
+//! to their largest term, so no power underflows. They use no function of a C library, because its
+//! last bits differ between machines.
 
-/// Probability outside each end.
+/// The probability beyond each end of the interval.
 const TAIL: f64 = 0.025;
 
 /// Halvings of [0, 1], more than the precision of a double needs.
 const HALVINGS: u32 = 60;
 
-/// The interval of a share, if `hits` of `n` trials succeeded; `None` without trials.
+/// The 95 % interval of the share of hits, if `hits` of `n` trials are hits; `None` without trials.
 ///
 /// # Panics
 /// If there are more hits than trials.
@@ -27,7 +28,7 @@ pub fn binomial_interval(hits: u64, n: u64) -> Option<[f64; 2]> {
     Some([low, high])
 }
 
-/// The share at which `hits` or more of `n` have the probability `TAIL`.
+/// The share at which `hits` or more hits in `n` trials have the probability `TAIL`.
 fn share_with_tail(hits: u64, n: u64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..HALVINGS {
@@ -37,11 +38,12 @@ fn share_with_tail(hits: u64, n: u64) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// The probability of `hits` or more of `n`, for a share strictly between 0 and 1.
+/// The probability of `hits` or more hits in `n` trials, if each trial is a hit with probability
+/// `share`, which is strictly between 0 and 1.
 #[expect(clippy::cast_precision_loss, reason = "seeds are counted in thousands at most")]
 fn at_least(hits: u64, n: u64, share: f64) -> f64 {
     let odds = share / (1.0 - share);
-    // The most probable number, where the terms are largest.
+    // The most probable number of hits, whose term of the sum is the largest.
     let mut mode = hits;
     while mode < n && (n - mode) as f64 / (mode + 1) as f64 * odds > 1.0 {
         mode += 1;

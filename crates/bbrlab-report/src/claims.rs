@@ -8,7 +8,7 @@ use crate::table::{Align, Table, WIDTH};
 /// A claim and its verdict.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaimLine {
-    /// Its id, such as `someone2020.c01`.
+    /// The claim's id, such as `someone2020.c01`.
     pub id: String,
     /// The text of the claim.
     pub statement: String,
@@ -22,7 +22,7 @@ pub struct ClaimLine {
     pub points: Option<(u64, u64)>,
     /// The number of seeds in which the claim is true, and of all seeds.
     pub seeds: Option<(u64, u64)>,
-    /// Interval of the share of seeds.
+    /// 95 % interval of the share of seeds in which the claim is true.
     pub interval: Option<[f64; 2]>,
     /// The reason for the verdict, without the trials.
     pub reason: String,
@@ -33,7 +33,7 @@ pub struct ClaimLine {
 /// A trial of a claim with one setting changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaimTrial {
-    /// The setting, and the result of the claim there with its values.
+    /// The changed setting, whether the claim is true with it, and the values compared.
     pub words: String,
     /// The command that repeats the trial's runs, if there is one.
     pub by_hand: Option<String>,
@@ -45,7 +45,7 @@ impl ClaimLine {
         self.verdict.as_deref().map_or_else(|| "no verdict".to_owned(), |it| it.replace('_', " "))
     }
 
-    /// Whether it was expected to hold and does not.
+    /// Whether the claim was expected to hold but fails.
     #[must_use]
     pub fn is_surprise(&self) -> bool {
         self.expected == "holds" && self.verdict.as_deref() == Some("fails")
@@ -110,9 +110,9 @@ pub fn claims_text(claims: &[ClaimLine]) -> String {
         }
         for trial in &claim.trials {
             text.push_str(&hanging("", &format!("{}.", trial.words.trim_end_matches('.'))));
-            // On one line of any length, so that it can be copied.
+            // The command stays on one line of any length, so that a user can copy it.
             if let Some(command) = &trial.by_hand {
-                writeln!(text, "{:INDENT$}by hand: {command}", "")
+                writeln!(text, "{:INDENT$}repeat with: {command}", "")
                     .expect("writing to a string cannot fail");
             }
         }
@@ -191,7 +191,8 @@ pub fn claims_markdown(claims: &[ClaimLine]) -> String {
             write!(words, "<br>{}.", trial.words.trim_end_matches('.'))
                 .expect("writing to a string cannot fail");
             if let Some(command) = &trial.by_hand {
-                write!(words, " By hand: `{command}`").expect("writing to a string cannot fail");
+                write!(words, " Repeat with: `{command}`")
+                    .expect("writing to a string cannot fail");
             }
         }
         writeln!(
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_stand_in_a_table_with_their_words_below() {
+    fn claims_are_in_a_table_with_their_statements_below() {
         expect![[r#"
             claim            expected  verdict         true points  true seeds  of all seeds
                                                              linux       linux          95 %
@@ -268,7 +269,7 @@ mod tests {
                   probe fast enough.
                   artifact shown: true at 0 of 7 points, in 0 of 5 seeds.
                   as in someone2020.a01 (small sockets): true at 7 of 7 points.
-                  by hand: bbrlab run someone2020.single-flow --set stack.sndbuf=131072B
+                  repeat with: bbrlab run someone2020.single-flow --set stack.sndbuf=131072B
         "#]].assert_eq(&claims_text(&claims()));
         assert_eq!(claims_text(&[]), "");
     }
@@ -292,7 +293,7 @@ mod tests {
             | claim | expected | verdict | true points | true seeds | 95 % | statement, rule, and why |
             | --- | --- | --- | --: | --: | --: | --- |
             | `someone2020.c01` | holds | holds | 6/6 | 5/5 | 0.48–1.00 | With one flow BBR' has the throughput of BBR.<br>Rule: `abs(throughput_mbps(bbr1) - throughput_mbps(bbr_prime)) <= 0.05; at delay_ms = 10`. |
-            | `someone2020.c03` | artifact | artifact shown | 0/7 | 0/5 | 0.00–0.52 | Every algorithm reaches about half of the link at 10 Mbps x 100 ms, because start-up cannot probe fast enough. *true at 0 of 7 points, in 0 of 5 seeds.*<br>as in someone2020.a01 (small sockets): true at 7 of 7 points. By hand: `bbrlab run someone2020.single-flow --set stack.sndbuf=131072B` |
+            | `someone2020.c03` | artifact | artifact shown | 0/7 | 0/5 | 0.00–0.52 | Every algorithm reaches about half of the link at 10 Mbps x 100 ms, because start-up cannot probe fast enough. *true at 0 of 7 points, in 0 of 5 seeds.*<br>as in someone2020.a01 (small sockets): true at 7 of 7 points. Repeat with: `bbrlab run someone2020.single-flow --set stack.sndbuf=131072B` |
         "#]].assert_eq(&claims_markdown(&claims()));
     }
 }

@@ -1,10 +1,10 @@
-//! Compares the metrics of several folders of results: points matched by their swept keys,
-//! differences to the first folder with 95 % intervals. Folders with one point each, such as two
-//! of one sweep, are compared even if their keys differ.
+//! Compares the metrics of several folders of results. Points of different folders are matched by
+//! their swept keys. Each metric's difference to the first folder has a 95 % interval. If every
+//! folder has only one point, these points are compared even if their keys differ.
 //!
-//! If two folders have the same seeds at a point, runs of one seed are a pair. The interval is then
-//! the interval of the mean of their differences (Student's t). Otherwise the folders are
-//! independent samples (Welch).
+//! If two folders have the same seeds at a point, the two runs of each seed are a pair. The
+//! interval is then computed from the differences within the pairs (Student's t). Otherwise the
+//! runs of the two folders are independent samples (Welch).
 
 use std::collections::BTreeMap;
 
@@ -47,13 +47,13 @@ impl ComparedPoint {
 pub struct ComparedMetric {
     /// The mean over the seeds in each folder; null in a folder without the metric.
     pub values: Vec<Option<f64>>,
-    /// Mean of the other folder minus mean of the first.
+    /// The mean in the other folder minus the mean in the first folder.
     pub difference: serde_json::Value,
-    /// Lower and upper end of its 95 % interval; null with fewer than two seeds.
+    /// Lower and upper end of the difference's 95 % interval; null with fewer than two seeds.
     pub ci95: serde_json::Value,
 }
 
-/// A difference and half the width of its interval.
+/// A difference of two means, and half the width of its 95 % interval.
 type Difference = (Option<f64>, Option<f64>);
 
 /// The values of a metric in a folder, with their seeds.
@@ -145,7 +145,8 @@ fn values(sample: &Sample) -> Vec<f64> {
     sample.iter().map(|&(_, value)| value).collect()
 }
 
-/// `other` minus `first`: paired by seed if the seeds are equal, otherwise as independent samples.
+/// The mean of `other` minus the mean of `first`. Runs are paired by seed if both samples have the
+/// same seeds; otherwise the samples are independent.
 #[expect(clippy::cast_precision_loss, reason = "numbers of seeds")]
 fn difference(first: &Sample, other: &Sample) -> Difference {
     let seeds = |sample: &Sample| sample.iter().map(|&(seed, _)| seed).collect::<Vec<_>>();
@@ -178,7 +179,7 @@ mod tests {
     use crate::table::tests::sample_run;
     use bbrlab_run::RunSummary;
 
-    /// Runs with these seeds and Jain's indices.
+    /// Makes one run for each pair of a seed and a value of Jain's index.
     fn runs(values: &[(u64, f64)]) -> Vec<RunSummary> {
         let run =
             |&(seed, jain): &(u64, f64)| RunSummary { seed, jain: Some(jain), ..sample_run() };

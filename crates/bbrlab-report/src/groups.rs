@@ -1,7 +1,7 @@
 //! Means over seeds: runs that differ only in the seed become one group.
 //!
-//! Runs are read one at a time. The runs of a group are read twice: once for the mean, once for the
-//! distances from it.
+//! Runs are read one at a time. The runs of a group are read twice: first for the means, then for
+//! the squared distances from the means, which give the intervals.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -90,8 +90,8 @@ impl Members {
         if **names != *own {
             *names = own.into();
         }
-        // Every run of a group has the same links and flows, so the same metrics at the same
-        // places.
+        // Every run of a group has the same links and flows, so its metrics are the same and in the
+        // same order.
         let mut means = vec![Mean::default(); names.len()];
         let mut seeds = Vec::new();
         let mut identical_digests = first.digest.as_ref().map(|_| true);
@@ -202,7 +202,8 @@ impl Mean {
         value.zip(self.mean()).map_or(0.0, |(value, mean)| (value - mean) * (value - mean))
     }
 
-    /// The metric, from the sum of the squared distances.
+    /// The mean with its interval, from the sum of the squared distances from the mean. There is no
+    /// interval without `is_spread`, that is, if the runs do not vary by chance.
     fn metric(self, squares: f64, is_spread: bool) -> GroupMetric {
         let mean = self.mean();
         let half = half_width(self.n, squares).filter(|_| is_spread);
@@ -211,7 +212,7 @@ impl Mean {
     }
 }
 
-/// The metrics of a run with their names.
+/// The names and values of a run's metrics.
 #[must_use]
 pub fn flat_metrics(run: &RunSummary) -> Vec<(String, Option<f64>)> {
     metric_names(run).into_iter().zip(metric_values(run)).collect()
@@ -219,10 +220,10 @@ pub fn flat_metrics(run: &RunSummary) -> Vec<(String, Option<f64>)> {
 
 /// The names of a run's metrics, as in the JSON document. Examples are `jain` of the run,
 /// `links.bottleneck.utilization` of a shared link, and
-/// `links.bottleneck.tins.voice.sojourn_ms.p95` of its tins. Waits for slots and grants have
-/// `waits.bottleneck.grants.wait_ms.mean`, groups of flows `flow_groups.bbr1.rtt_ms.mean`. Single
-/// flows and their private links have no metrics, so the number of metrics does not depend on the
-/// number of flows.
+/// `links.bottleneck.tins.voice.sojourn_ms.p95` of a tin of its queue,
+/// `waits.bottleneck.grants.wait_ms.mean` of a wait for slots or grants, and
+/// `flow_groups.bbr1.rtt_ms.mean` of a group of flows. Single flows and their private links have no
+/// metrics, so the number of metrics does not depend on the number of flows.
 fn metric_names(run: &RunSummary) -> Vec<String> {
     let mut names = Vec::new();
     let mut of = |parts, prefix: &str| {

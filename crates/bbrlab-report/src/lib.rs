@@ -21,6 +21,7 @@ mod replication;
 mod student_t;
 mod table;
 
+pub use answers::{Heading, headings};
 pub use binomial::binomial_interval;
 pub use claims::{ClaimLine, ClaimTrial, claims_markdown, claims_text, verdict_counts};
 pub use compare::{ComparedMetric, ComparedPoint, FolderComparison, compare};

@@ -5,9 +5,9 @@
 pub struct Median {
     /// The median. For an even number of values, it is the mean of the middle two.
     pub median: f64,
-    /// The narrowest pair of values around the middle that contains the true median with at least
-    /// 95 %. With fewer than six values, the least and the largest (five values: 93.75 %). `None`
-    /// for one value.
+    /// The innermost pair of sorted values that encloses the true median with a probability of at
+    /// least 95 %. Fewer than six values have no such pair; the least and the largest value are
+    /// used (five values: 93.75 %). `None` for one value.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn textbook_ranks_of_the_interval() {
         // Conover, Practical Nonparametric Statistics, table of the sign test: with 20 values, the
-        // 6th and the 15th.
+        // interval is from the 6th to the 15th value, so 5 are outside at each end.
         assert_eq!([1, 5, 6, 9, 10, 20].map(left_out), [0, 0, 0, 1, 1, 5]);
     }
 }

@@ -68,10 +68,7 @@ pub(crate) fn head(title: &str) -> String {
 
 fn body(html: &mut String, section: &PageSection) {
     if !section.command.is_empty() {
-        line(
-            html,
-            &format!("<p>To compute this again: <code>{}</code></p>", escaped(&section.command)),
-        );
+        line(html, &format!("<p>To repeat this: <code>{}</code></p>", escaped(&section.command)));
     }
     let text = match section.runs.as_slice() {
         [run] => run_table(run, None),

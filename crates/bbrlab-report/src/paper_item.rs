@@ -12,7 +12,7 @@ pub struct PaperItem {
     pub title: String,
     /// A note for a reader who compares with the paper; may be empty.
     pub note: String,
-    /// Its content.
+    /// The picture or table.
     pub shown: Shown,
 }
 
@@ -23,18 +23,18 @@ pub enum Shown {
     Picture(Picture),
     /// A table.
     Table(PaperTable),
-    /// No run exists for it. The field is the command that makes it.
+    /// The item's experiment was not run. The field is the command that runs it.
     Absent(String),
 }
 
 /// An item of a paper whose experiment was not run.
 #[derive(Clone, Debug, Default)]
 pub struct AbsentItem {
-    /// The paper, and the number in it.
+    /// The paper's key, and the item's number in the paper.
     pub number: String,
     /// The heading.
     pub title: String,
-    /// The command that makes it.
+    /// The command that runs the experiment.
     pub command: String,
 }
 
@@ -49,7 +49,7 @@ pub struct PaperTable {
     pub lines: Vec<(Vec<String>, Vec<TableCell>)>,
 }
 
-/// A value as measured and as printed.
+/// A cell with a value as measured here and as printed in the paper.
 #[derive(Clone, Debug, Default)]
 pub struct TableCell {
     /// The median over the seeds.
@@ -58,7 +58,8 @@ pub struct TableCell {
     pub published: Option<String>,
     /// The interval of the median, as text.
     pub interval: Option<String>,
-    /// The darkness of the shading, from 0 to 1; `None` without shading.
+    /// An index from 0 to 1 that determines the shading: 1 is not shaded, and values up to 0.4 are
+    /// darkest. `None` without shading.
     pub shade: Option<f64>,
 }
 
@@ -78,7 +79,8 @@ impl TableCell {
             attributes.push_str(&format!(" title=\"{}\"", escaped(interval)));
         }
         if let Some(shade) = self.shade {
-            // Unfair cells are dark. Below one half, hardly any cell is fair.
+            // Cells with a low index are dark. The darkness is limited so that the text stays
+            // readable.
             let alpha = (1.0 - shade).clamp(0.0, 0.6);
             attributes.push_str(&format!(" style=\"background: rgba(213, 94, 0, {alpha:.2})\""));
         }
@@ -136,8 +138,8 @@ impl PaperTable {
         html
     }
 
-    /// The end of the columns from `from` that share their headings at a level and all levels
-    /// above.
+    /// The index after the last consecutive column, starting at `from`, whose headings at `level`
+    /// and all levels above are equal. One heading spans these columns.
     fn end_of(&self, level: usize, from: usize) -> usize {
         let is_same =
             |column: usize| (0..=level).all(|at| self.heads[at][column] == self.heads[at][from]);

@@ -10,8 +10,8 @@ use bbrlab_run::{Group, Metrics, RunSummary, Runs};
 use crate::answers::{Answer, Most, answers, is_of_an_answer};
 use crate::groups::{Members, metric_values};
 
-/// Limits of the runs drawn as single dots: in a sweep, and at a point. More dots would cover each
-/// other.
+/// The largest numbers of runs drawn as single dots, in a whole sweep and at one point. More dots
+/// would cover each other.
 const DOTS: usize = 20_000;
 const DOTS_AT_A_POINT: usize = 100;
 

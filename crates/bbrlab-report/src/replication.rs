@@ -1,8 +1,8 @@
 //! The report of a replication, as one HTML page that contains everything, or as Markdown with
-//! separate pictures.
+//! separate plots.
 //!
-//! The tables and figures of each paper keep their form, with measured values next to the printed
-//! ones. The claims follow with their verdicts.
+//! The tables and figures of each paper are in the paper's layout, with measured values next to the
+//! printed ones. The claims follow with their verdicts.
 
 use crate::claims::{ClaimLine, ClaimTrial, claims_markdown, verdict_counts};
 use crate::html::{escaped, line};
@@ -28,9 +28,10 @@ pub struct ReplicationSection {
     pub rows: Vec<PublishedRow>,
     /// The claims that the experiment decides.
     pub claims: Vec<ClaimLine>,
-    /// The command that judges the claims, if another form of the experiment judges them.
+    /// The command of the experiment's first form, which judges the claims, if this section shows
+    /// another form.
     pub judged_by: Option<String>,
-    /// The causes of its artifacts, a paragraph each.
+    /// The causes of the experiment's artifacts, with one paragraph for each.
     pub causes: Vec<String>,
     /// The effects of parameters that the paper leaves open, as a table; may be empty.
     pub sensitivity: String,
@@ -38,7 +39,7 @@ pub struct ReplicationSection {
     pub command: String,
 }
 
-/// A whole report with all its experiments.
+/// A report with all its experiments.
 #[derive(Clone, Debug, Default)]
 pub struct Replication {
     /// The program's version and commit.
@@ -51,16 +52,16 @@ pub struct Replication {
     pub absent: Vec<AbsentItem>,
 }
 
-const TITLE: &str = "What stands of the papers";
+const TITLE: &str = "Reproducing the papers";
 
-const HOW_TO_READ: &str = "Figures are medians over the seeds with an interval around each; verdicts are on the same \
-     medians, under the linux profile, and so are the points and seeds in which a claim is true. In a table, what the paper \
-     prints stands in brackets behind ours. A claim that is thought an artifact is shown to be one if it is false there and true \
-     in the setting that is said to make it; each setting that was tried stands below the claim with its figures and the command \
-     that repeats it. Artifacts are named as the papers' data files number them (PAPER.a02), contradictions between papers \
-     as docs/contradictions.md does (x05).";
+const HOW_TO_READ: &str = "Values are medians over the seeds, each with an interval. Verdicts, and the points and seeds in which \
+     a claim is true, are judged on the same medians under the linux profile. In a table, the printed value follows ours in \
+     brackets. A claim that is expected to be an artifact is shown to be one if it is false there and true in the setting that \
+     should make it. Each setting that was tried follows the claim, with its values and the command that repeats it. The ids of \
+     artifacts (PAPER.a02) are those of the papers' data files, the ids of contradictions between papers (x05) those of \
+     docs/contradictions.md.";
 
-const JUDGED_BY: &str = "Claims are judged by the experiment's first form:";
+const JUDGED_BY: &str = "The experiment's first form judges the claims:";
 
 impl ReplicationSection {
     fn heading(&self) -> String {
@@ -103,7 +104,7 @@ impl Replication {
         if !self.absent.is_empty() {
             line(
                 &mut html,
-                "<details><summary>Tables and figures that were not run here</summary><ul>",
+                "<details><summary>Tables and figures of experiments that were not run</summary><ul>",
             );
             for absent in &self.absent {
                 let (number, title) = (escaped(&absent.number), escaped(&absent.title));
@@ -122,7 +123,7 @@ impl Replication {
         html
     }
 
-    /// The pictures, which are separate files of the Markdown report.
+    /// The plots, which are separate files of the Markdown report.
     pub fn pictures(&self) -> impl Iterator<Item = &Picture> {
         let items = self.sections.iter().flat_map(|section| &section.items);
         items.filter_map(|item| match &item.shown {
@@ -131,7 +132,7 @@ impl Replication {
         })
     }
 
-    /// The report as Markdown. `folder` contains its pictures.
+    /// The report as Markdown. `folder` contains its plots.
     #[must_use]
     pub fn markdown(&self, folder: &str) -> String {
         let mut out = format!("# {TITLE}\n\n{}\n\n{HOW_TO_READ}\n\n", self.made_by);
@@ -140,14 +141,14 @@ impl Replication {
         }
         for section in &self.sections {
             out.push_str(&format!("\n## {}\n\n", section.heading()));
-            out.push_str(&format!("To compute this again: `{}`\n\n", section.command));
+            out.push_str(&format!("Repeat with `{}`\n\n", section.command));
             if !section.note.is_empty() {
                 out.push_str(&format!("{}\n", section.note));
             }
             for item in &section.items {
                 out.push_str(&item.markdown(folder));
             }
-            out.push_str("\n<details><summary>Every figure</summary>\n\n");
+            out.push_str("\n<details><summary>All measured values</summary>\n\n");
             out.push_str(&format!(
                 "```text\n{}```\n\n</details>\n\n",
                 published_tables(&section.rows)
@@ -166,7 +167,7 @@ impl Replication {
             }
         }
         if !self.absent.is_empty() {
-            out.push_str("\n## Tables and figures that were not run here\n\n");
+            out.push_str("\n## Tables and figures of experiments that were not run\n\n");
             for AbsentItem { number, title, command } in &self.absent {
                 out.push_str(&format!("- {number}. {title}: `{command}`\n"));
             }
@@ -177,7 +178,7 @@ impl Replication {
 
 fn body(html: &mut String, section: &ReplicationSection) {
     let command = escaped(&section.command);
-    line(html, &format!("<p>To compute this again: <code>{command}</code></p>"));
+    line(html, &format!("<p>Repeat with <code>{command}</code></p>"));
     if !section.note.is_empty() {
         line(html, &format!("<p>{}</p>", escaped(&section.note)));
     }
@@ -185,7 +186,7 @@ fn body(html: &mut String, section: &ReplicationSection) {
         item.html(html);
     }
     let table = escaped(&published_tables(&section.rows));
-    line(html, "<details><summary>Every figure</summary>");
+    line(html, "<details><summary>All measured values</summary>");
     line(html, &format!("<pre class=\"table\">{table}</pre></details>"));
     if !section.claims.is_empty() {
         claims(html, &section.claims);
@@ -241,7 +242,7 @@ fn claims(html: &mut String, claims: &[ClaimLine]) {
 fn trial(trial: &ClaimTrial) -> String {
     let words = escaped(trial.words.trim_end_matches('.'));
     let by_hand = trial.by_hand.as_ref();
-    let by_hand = by_hand.map(|it| format!("<br>By hand: <code>{}</code>", escaped(it)));
+    let by_hand = by_hand.map(|it| format!("<br>Repeat with <code>{}</code>", escaped(it)));
     format!("<li><span class=\"faint\">{words}.</span>{}</li>", by_hand.unwrap_or_default())
 }
 
@@ -253,7 +254,7 @@ mod tests {
     use crate::picture::Picture;
 
     #[test]
-    fn a_report_holds_tables_pictures_claims_and_the_way_to_repeat_them() {
+    fn a_report_has_tables_plots_claims_and_commands() {
         let report = Replication {
             made_by: "bbrlab 0.1.0, commit abc".to_owned(),
             verdicts: vec!["holds".to_owned(), "fails".to_owned()],
@@ -316,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_without_claims_counts_none_and_says_where_they_are_judged() {
+    fn a_report_without_claims_has_no_counts_and_names_the_judging_form() {
         let report = Replication {
             verdicts: vec!["holds".to_owned()],
             sections: vec![ReplicationSection {
@@ -327,7 +328,10 @@ mod tests {
         };
         let (html, markdown) = (report.page(), report.markdown("figures"));
         assert!(!html.contains("no verdict") && !markdown.contains("no verdict"));
-        assert!(markdown.contains("first form: `bbrlab reproduce a.b`."), "{markdown}");
-        assert!(html.contains("first form: <code>bbrlab reproduce a.b</code>."), "{html}");
+        assert!(markdown.contains("form judges the claims: `bbrlab reproduce a.b`."), "{markdown}");
+        assert!(
+            html.contains("form judges the claims: <code>bbrlab reproduce a.b</code>."),
+            "{html}"
+        );
     }
 }

@@ -41,10 +41,7 @@ fn is_or_becomes(path: &str, wanted: &str) {
     } else {
         let found = fs::read_to_string(&path).unwrap_or_default();
         let name = path.file_name().unwrap_or_default().display();
-        assert!(
-            found == wanted,
-            "{name} differs from results/; `cargo xtask bless` writes it anew"
-        );
+        assert!(found == wanted, "{name} differs from results/; `cargo xtask bless` rewrites it");
     }
 }
 
@@ -58,7 +55,7 @@ fn the_page_says_what_was_measured() {
         (OVERHEADS, overheads(&measurements(OVERHEADS))),
     ];
     for (source, part) in parts {
-        let begin = format!("<!-- Written from `{source}`; `cargo xtask bless` writes it anew -->");
+        let begin = format!("<!-- Written from `{source}`; `cargo xtask bless` rewrites it -->");
         let end = format!("<!-- End of what is written from `{source}`. -->");
         let (head, rest) = page.split_once(&begin).expect("the page has the mark");
         let (_, tail) = rest.split_once(&end).expect("the page has both marks");
@@ -80,7 +77,7 @@ fn conditions(of: &Value) -> String {
 
 fn cases(of: &Value) -> String {
     let mut out = conditions(of);
-    out += "| case | packets | events a packet | instructions a packet | L1 misses | L2 misses | Mpkt per CPU s | memory, MB | times ns-3's speed |\n";
+    out += "| case | packets | events per packet | instructions per packet | L1 misses | L2 misses | Mpkt per CPU s | memory, MB | times ns-3's speed |\n";
     out += "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
     for case in rows(of, "cases") {
         let number = |key: &str| case[key].as_f64();
@@ -121,7 +118,7 @@ fn cells(row: &Value, before: Option<&Value>) -> String {
 
 fn of_flows(of: &Value) -> String {
     let mut out = conditions(of);
-    out += "| flows | packets | instructions a packet | to the row above | L1 misses | L2 misses | Mpkt per CPU s | bytes a flow |\n";
+    out += "| flows | packets | instructions per packet | ratio to the row above | L1 misses | L2 misses | Mpkt per CPU s | bytes per flow |\n";
     out += "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
     let mut before = None;
     for row in rows(of, "flows") {
@@ -139,7 +136,7 @@ fn of_flows(of: &Value) -> String {
 
 fn of_rates(of: &Value) -> String {
     let mut out = String::new();
-    out += "| rate of one flow | packets | instructions a packet | to the row above | L1 misses | L2 misses | Mpkt per CPU s |\n";
+    out += "| rate of one flow | packets | instructions per packet | ratio to the row above | L1 misses | L2 misses | Mpkt per CPU s |\n";
     out += "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
     let mut before = None;
     for row in rows(of, "rates") {
@@ -154,10 +151,10 @@ fn of_rates(of: &Value) -> String {
     out
 }
 
-/// Three tables: series, sweeps and pictures.
+/// Three tables: series, sweeps and plots.
 fn overheads(of: &Value) -> String {
     let mut out = conditions(of);
-    out += "| case | no series | a row every 10 ms | ratio | a row an ACK | ratio |\n";
+    out += "| case | no series | a row every 10 ms | ratio | a row per ACK | ratio |\n";
     out += "| --- | ---: | ---: | ---: | ---: | ---: |\n";
     for row in rows(of, "series") {
         let number = |key: &str| row[key].as_f64();
@@ -172,7 +169,7 @@ fn overheads(of: &Value) -> String {
             fixed(ratio("ack"), 2),
         );
     }
-    out += "\n| runs in a sweep | at points | CPU ms a run | memory, MB | with pictures, MB |\n";
+    out += "\n| runs in a sweep | at points | CPU ms per run | memory, MB | with plots, MB |\n";
     out += "| ---: | ---: | ---: | ---: | ---: |\n";
     for row in rows(of, "sweeps") {
         let megabytes = |key: &str| fixed(row[key].as_f64().map(|bytes| bytes / 1e6), 1);
@@ -185,7 +182,7 @@ fn overheads(of: &Value) -> String {
             megabytes("peak_rss_with_pictures_bytes"),
         );
     }
-    out += "\n| pictures of | pictures | million instructions |\n| --- | ---: | ---: |\n";
+    out += "\n| plots of | plots | million instructions |\n| --- | ---: | ---: |\n";
     for row in rows(of, "pictures") {
         out += &format!(
             "| `{}` | {} | {} |\n",
@@ -196,8 +193,8 @@ fn overheads(of: &Value) -> String {
     }
     let cpu_s = |key: &str| of["workers"][key].as_f64();
     out += &format!(
-        "\nA run of a sweep costs {} million instructions; {} runs of case (b), 10 s each, {} CPU seconds by one worker, {} by two, \
-         and {} by two programs of one worker side by side.\n",
+        "\nA run of a sweep costs {} million instructions. {} runs of case (b), 10 s each, take {} CPU seconds with one worker, {} \
+         with two, and {} with two programs of one worker at the same time.\n",
         fixed(of["instructions_per_run"].as_f64().map(|all| all / 1e6), 2),
         count(of["workers"]["runs"].as_u64()),
         fixed(cpu_s("one_cpu_s"), 2),
@@ -254,14 +251,14 @@ fn picture(of: &Value) -> String {
         |key, y_title: &str| panel("One flow", &rates_along, "rate, bit/s", rates, key, y_title);
     let plate = Plate {
         name: "growth".to_owned(),
-        title: "What a packet costs as flows become more and faster".to_owned(),
+        title: "Cost per packet by number of flows and by rate".to_owned(),
         note: "bbr1, RTT 10 ms, every packet paced on its own; `cargo xtask growth`".to_owned(),
         columns: 2,
         panels: vec![
-            of_flows(instructions, "instructions a packet"),
-            of_rates(instructions, "instructions a packet"),
-            of_flows(misses, "L2 misses a packet"),
-            of_rates(misses, "L2 misses a packet"),
+            of_flows(instructions, "instructions per packet"),
+            of_rates(instructions, "instructions per packet"),
+            of_flows(misses, "L2 misses per packet"),
+            of_rates(misses, "L2 misses per packet"),
         ],
     };
     plate_picture(&plate).svg

@@ -15,12 +15,12 @@ use crate::parquet_file::{Origin, ParquetWriter};
 use crate::provenance::{COMMIT, VERSION};
 use crate::unwritten::Unwritten;
 
-/// Number of rows in a batch of columns. With batches, the memory of a summary does not depend on
-/// the number of its rows.
+/// Number of rows in a batch of columns. Summaries are written in batches, so that their memory
+/// does not depend on the number of rows.
 const ROWS_AT_A_TIME: usize = 1 << 12;
 
-/// Number of rows that become columns at a time. Records and cells take several times the memory of
-/// their columns.
+/// Number of rows that are converted to columns at a time. The number is small because records and
+/// cells take several times the memory of their columns.
 const ROWS_OF_A_PIECE: usize = 1 << 8;
 
 /// Writes the records of runs as a Parquet file with one row per flow.
@@ -62,8 +62,8 @@ impl RowsOfRun<'_> {
     }
 }
 
-/// The columns of `summary.parquet` in batches of some thousand rows. If there are no flows, one
-/// batch of columns without rows.
+/// The columns of `summary.parquet` in batches of some thousand rows. Without flows, one batch with
+/// columns that have no rows.
 pub fn flow_columns(runs: &[RunSummary]) -> impl Iterator<Item = Vec<Column>> {
     let Ok(swept) = Swept::new(runs);
     parts(runs, swept).map(|part| {
@@ -150,7 +150,7 @@ impl<'a> From<&'a RowsOfRun<'_>> for Repeated<'a> {
     }
 }
 
-/// The columns that identify the run of a row.
+/// The columns that identify the run that a row belongs to.
 fn names(repeats: &[Repeated<'_>], swept: &Swept) -> Vec<Column> {
     let rows: usize = repeats.iter().map(|of| of.rows).sum();
     let cells_of_runs: Vec<Vec<Cell>> = repeats.iter().map(|of| cells(of.run)).collect();
@@ -175,14 +175,14 @@ fn names(repeats: &[Repeated<'_>], swept: &Swept) -> Vec<Column> {
     columns
 }
 
-/// The rows of runs in pieces of a bounded size.
+/// A reader of runs that returns their rows in pieces of at most [`ROWS_OF_A_PIECE`] rows.
 struct Pieces<'a, R: ?Sized> {
     runs: &'a R,
     /// The index of the next run to read.
     place: usize,
-    /// A run with remaining flows.
+    /// The run whose flows are not all returned yet.
     current: Option<Rc<Cow<'a, RunSummary>>>,
-    /// Number of its flows already returned.
+    /// Number of flows of `current` already returned.
     flows: usize,
 }
 
@@ -213,7 +213,7 @@ impl<'a, R: Runs + ?Sized> Pieces<'a, R> {
     }
 }
 
-/// The columns of some rows. Without flows, only the columns that every run has.
+/// The columns of some rows. If no run has flows, only the columns that identify the run.
 fn columns(part: &[RowsOfRun<'_>], swept: &Swept) -> Vec<Column> {
     let repeats: Vec<Repeated<'_>> = part.iter().map(Repeated::from).collect();
     let mut columns = names(&repeats, swept);
@@ -344,7 +344,7 @@ fn of_group() -> Vec<Leaf> {
     leaves(FlowGroup::FIGURES, "group_", "_")
 }
 
-/// The metrics of its group for each of these flows of a run.
+/// For each of these flows of a run, the metrics of the flow's group.
 fn cells_of_groups(of: &RowsOfRun<'_>) -> Vec<Vec<Cell>> {
     let nothing = vec![Cell::Null; of_group().len()];
     let groups: Vec<(&str, Vec<Cell>)> =
@@ -405,14 +405,14 @@ pub fn of_series(run: &RunSummary, mut columns: Vec<Column>) -> Vec<Column> {
     columns
 }
 
-/// A swept quantity in its base unit.
+/// The value of a swept quantity in its base unit, and the unit.
 fn base_value<'a>(run: &'a RunSummary, key: &str) -> Option<(f64, &'a str)> {
     let found = run.point_values.get(key)?;
     Some((found["value"].as_f64()?, found["unit"].as_str()?))
 }
 
-/// Facts on all runs that the writer needs before the first row: the columns of the swept keys, and
-/// the number of rows.
+/// Data on all runs that the writer needs before the first row: the swept keys with the types of
+/// their values, and the number of rows.
 struct Swept {
     keys: Vec<SweptKey>,
     rows: usize,
@@ -420,8 +420,8 @@ struct Swept {
 
 struct SweptKey {
     name: String,
-    /// Whether there is a value. The type of all values is integer, otherwise number, otherwise
-    /// text.
+    /// Whether any run has a value. The column has integers if all values are integers, otherwise
+    /// numbers if all are numbers, otherwise texts.
     has_values: bool,
     are_whole: bool,
     are_numbers: bool,
@@ -438,7 +438,7 @@ impl Swept {
         Ok(swept)
     }
 
-    /// Takes a run into account.
+    /// Adds the rows and swept keys of a run.
     fn see(&mut self, run: &RunSummary) {
         self.rows += run.flows.len();
         for (name, value) in &run.point {
@@ -450,8 +450,8 @@ impl Swept {
         }
     }
 
-    /// The columns of the keys that have no column in `taken`. Each quantity is also a number in
-    /// its base unit.
+    /// The columns of the swept keys that have no column in `taken`. Each quantity has a second
+    /// column with its number in the base unit.
     fn columns(&self, part: &[Repeated<'_>], taken: &[Column]) -> Vec<Column> {
         let is_new = |key: &&SweptKey| taken.iter().all(|column| column.name != key.name);
         self.keys.iter().filter(is_new).flat_map(|key| key.columns(part)).collect()
@@ -487,7 +487,8 @@ impl SweptKey {
         }
     }
 
-    /// The column of the key's values as written, then a column for each unit.
+    /// The column of the key's values as they are written in the scenario, then a column for each
+    /// base unit.
     fn columns(&self, part: &[Repeated<'_>]) -> Vec<Column> {
         let values = part.iter().flat_map(|of| {
             std::iter::repeat_n(of.run.point.get(&self.name).unwrap_or(&Value::Null), of.rows)
@@ -639,8 +640,8 @@ mod tests {
             let flow = |id: usize| FlowSummary { id: id.try_into().unwrap(), ..Default::default() };
             let mut run = run(Vec::new());
             (run.seed, run.flows) = (seed, (0..flows).map(flow).collect());
-            // One value that only the last run has, and one that is an integer in all runs except
-            // one.
+            // One key has a value only in the last run, and another is an integer in all runs
+            // except one.
             run.point.insert("flows.count".to_owned(), (flows as u64).into());
             if seed == 3 {
                 run.point.insert("duration".to_owned(), "1s".into());
@@ -679,7 +680,7 @@ mod tests {
         let with = kinds(run(vec![link]));
         assert_eq!(with, kinds(run(Vec::new())));
         let names: Vec<&str> = with.iter().map(|(name, _)| name.as_str()).collect();
-        expect!["scenario scenario_hash profile backend backend_version version commit seed flow name group cc start_s stop_s rtt_base_ms throughput_mbps goodput_mbps goodput_ss_mbps sent_packets delivered_packets out_of_order_packets duplicate_packets discarded_packets lost_packets retransmitted_packets drops random_losses policer_drops rto_count rtt_ms_min rtt_ms_mean rtt_ms_p50 rtt_ms_p95 rtt_ms_p99 rtt_ms_max rtt_sample_ms_min rtt_sample_ms_mean rtt_sample_ms_p50 rtt_sample_ms_p95 rtt_sample_ms_p99 rtt_sample_ms_max srtt_ms_mean srtt_ms_p95 cwnd_packets_mean cwnd_packets_max limited_by_cwnd limited_by_pacing limited_by_rwnd limited_by_sndbuf limited_by_app fct_ms_n fct_ms_mean fct_ms_p50 fct_ms_p95 fct_ms_p99 stalled_s group_flows group_turned_away group_goodput_mbps group_goodput_active_mbps group_share group_retransmitted_packets group_out_of_order_packets group_duplicate_packets group_drops group_random_losses group_policer_drops group_rtt_ms_mean group_rtt_ms_p95 group_fct_ms_n group_fct_ms_unfinished group_fct_ms_mean group_fct_ms_p50 group_fct_ms_p95 group_fct_ms_p99 group_slowdown_p50 group_slowdown_p95 group_slowdown_p99 sim_s events data_packets digest run_goodput_mbps run_goodput_ss_mbps jain jain_ss bottleneck_name bottleneck_rate_mbps bottleneck_utilization bottleneck_arrivals bottleneck_departures bottleneck_queued_at_end bottleneck_drops bottleneck_drops_enqueue bottleneck_drops_dequeue bottleneck_random_losses bottleneck_policer_drops bottleneck_thinned_acks bottleneck_drop_ratio bottleneck_marks bottleneck_queue_packets_mean bottleneck_queue_packets_std bottleneck_queue_packets_p95 bottleneck_queue_packets_max bottleneck_queue_delay_ms_mean bottleneck_queue_delay_ms_p50 bottleneck_queue_delay_ms_p95 bottleneck_queue_delay_ms_p99 bottleneck_sojourn_ms_mean bottleneck_sojourn_ms_p95 bottleneck_sojourn_ms_max"]
+        expect!["scenario scenario_hash profile backend backend_version version commit seed flow name group cc start_s stop_s rtt_base_ms throughput_mbps goodput_mbps goodput_ss_mbps sent_packets delivered_packets out_of_order_packets duplicate_packets discarded_packets lost_packets retransmitted_packets drops random_losses policer_drops rto_count rtt_ms_min rtt_ms_mean rtt_ms_p50 rtt_ms_p95 rtt_ms_p99 rtt_ms_max rtt_sample_ms_min rtt_sample_ms_mean rtt_sample_ms_p50 rtt_sample_ms_p95 rtt_sample_ms_p99 rtt_sample_ms_max srtt_ms_mean srtt_ms_p95 cwnd_packets_mean cwnd_packets_max limited_by_cwnd limited_by_pacing limited_by_rwnd limited_by_sndbuf limited_by_app fct_ms_n fct_ms_mean fct_ms_p50 fct_ms_p95 fct_ms_p99 stalled_s group_flows group_rejected group_goodput_mbps group_goodput_active_mbps group_share group_retransmitted_packets group_out_of_order_packets group_duplicate_packets group_drops group_random_losses group_policer_drops group_rtt_ms_mean group_rtt_ms_p95 group_fct_ms_n group_fct_ms_unfinished group_fct_ms_mean group_fct_ms_p50 group_fct_ms_p95 group_fct_ms_p99 group_slowdown_p50 group_slowdown_p95 group_slowdown_p99 sim_s events data_packets digest run_goodput_mbps run_goodput_ss_mbps jain jain_ss bottleneck_name bottleneck_rate_mbps bottleneck_utilization bottleneck_arrivals bottleneck_departures bottleneck_queued_at_end bottleneck_drops bottleneck_drops_enqueue bottleneck_drops_dequeue bottleneck_random_losses bottleneck_policer_drops bottleneck_thinned_acks bottleneck_drop_ratio bottleneck_marks bottleneck_queue_packets_mean bottleneck_queue_packets_std bottleneck_queue_packets_p95 bottleneck_queue_packets_max bottleneck_queue_delay_ms_mean bottleneck_queue_delay_ms_p50 bottleneck_queue_delay_ms_p95 bottleneck_queue_delay_ms_p99 bottleneck_sojourn_ms_mean bottleneck_sojourn_ms_p95 bottleneck_sojourn_ms_max"]
         .assert_eq(&names.join(" "));
     }
 
@@ -720,7 +721,7 @@ mod tests {
     }
 
     /// The marks around the tables of `docs/results.md`.
-    const FROM: &str = "<!-- Written from `record.rs`; `cargo xtask bless` writes it anew. -->\n";
+    const FROM: &str = "<!-- Written from `record.rs`; `cargo xtask bless` rewrites it. -->\n";
     const TO: &str = "\n<!-- End of what is written from `record.rs`. -->";
 
     #[test]

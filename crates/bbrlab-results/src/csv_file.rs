@@ -1,8 +1,8 @@
 //! Converts the Parquet files of results to CSV, for programs that cannot read Parquet.
 //!
 //! The format follows RFC 4180, except that lines end with a line feed. The first line contains the
-//! names; each row has a line. A null is an empty field, an empty text is `""`. A number has as
-//! many digits as are needed to read the same number back.
+//! names; each row has a line. A null is an empty field, an empty text is `""`. A number has enough
+//! digits that a reader gets exactly the same number.
 
 use std::io::{self, Write};
 
@@ -14,8 +14,8 @@ use crate::unwritten::Unwritten;
 /// Writes a Parquet file as CSV.
 ///
 /// # Errors
-/// If the file is damaged, with a description, or if writing to `out` fails. Rows are read in
-/// groups, so damage may become visible after a part is written.
+/// If the file is damaged, or if writing to `out` fails. Rows are read in groups, so part of the
+/// CSV may be written before damage is found.
 pub fn write_csv(parquet: Vec<u8>, out: &mut impl Write) -> Result<(), Unwritten<String>> {
     let reader = ParquetReader::new(parquet).map_err(Unwritten::Without)?;
     write_names(out, &reader.names())?;

@@ -1,6 +1,5 @@
 //! The JSON document of some runs, `bbrlab_run::RunsDocument`. It is written one record at a time,
-//! because a second copy of many records would be large, and a sweep's records need not all be in
-//! memory.
+//! so that a sweep's records need not all be in memory.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -15,12 +14,12 @@ use serde::{Serialize, Serializer};
 use crate::provenance::{COMMIT, VERSION};
 use crate::unwritten::Unwritten;
 
-/// With more flows than this, the JSON is not indented. Indentation would be most of its bytes, and
-/// such records are too long to be read by eye.
+/// With more flows than this, the JSON is not indented. Indentation would be most of the bytes, and
+/// such long records are not read by people.
 const FLOWS_INDENTED: usize = 1000;
 
-/// Writes `summary.json`: the records, with the same bytes on every machine, and the groups if it
-/// is a sweep.
+/// Writes `summary.json`: the records and, for a sweep, the groups. The bytes are the same on every
+/// machine.
 ///
 /// # Errors
 /// If `out` cannot be written to, or a run cannot be read.

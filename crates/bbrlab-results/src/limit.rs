@@ -13,14 +13,14 @@ pub const DEFAULT_LIMIT: u64 = 10_000_000_000;
 /// Number of events that count as one packet.
 const EVENTS_PER_PACKET: u64 = 4;
 
-/// Number of packets as which a row of the time series counts.
+/// Number of packets that equals the cost of a row of the time series.
 const PACKETS_PER_ROW: u64 = 100;
 
 /// Returns an error if the estimate exceeds the limit.
 ///
-/// `jobs` runs are in memory at the same time, in addition to the `kept_bytes` of data on all runs
-/// that are kept until the end. These are `estimate.sweep_bytes`, or `records_bytes` if the caller
-/// needs all records at once.
+/// `jobs` runs are in memory at the same time. In addition, the program keeps `kept_bytes` of data
+/// on all runs until the end: `estimate.sweep_bytes`, or `records_bytes` if the caller needs all
+/// records at once.
 ///
 /// # Errors
 /// If the estimate is above the limit. The message says how to raise the limit.
@@ -40,7 +40,7 @@ pub fn check_limit(
             at_most.rows,
             (PACKETS_PER_ROW, 1),
             "rows of time series",
-            "; or keep fewer with --set sample=...",
+            ", or keep fewer rows with --set sample=...",
         ),
         (
             estimate.memory_bytes.saturating_mul(at_once).saturating_add(kept_bytes),
@@ -48,9 +48,9 @@ pub fn check_limit(
             (1, 1),
             "bytes of memory",
             if kept_bytes > limit / 2 {
-                "; or divide the sweep"
+                ", or divide the sweep"
             } else if at_once > 1 {
-                "; or run fewer at a time with --jobs"
+                ", or fewer runs in parallel with --jobs"
             } else {
                 ""
             },
@@ -58,15 +58,16 @@ pub fn check_limit(
     ];
     let needed =
         |amount: u64, (packets, of): (u64, u64)| amount.saturating_mul(packets).div_ceil(of);
-    // The limit that covers all four values, so that the user does not get a second message after
-    // the first.
+    // The limit that is enough for all four values. A user who raises the limit to it gets no
+    // second message about another value.
     let enough = wanted.iter().map(|&(amount, _, of, ..)| needed(amount, of)).max().unwrap_or(0);
     for (amount, is_at_most, (packets, of), what, or) in wanted {
         if needed(amount, (packets, of)) > limit {
             let takes = if is_at_most { "can take up to" } else { "takes about" };
             return Err(format!(
-                "this {takes} {} {what}, more than the limit of {}; raise it with --limit {}{or}",
+                "this {takes} {} {what}, and --limit {} allows {}; use --limit {}{or}",
                 power(amount),
+                power(limit),
                 power(limit.saturating_mul(of) / packets),
                 power_up(enough),
             ));
@@ -75,7 +76,7 @@ pub fn check_limit(
     Ok(())
 }
 
-/// A value for messages, with two significant digits from 10,000 on: `830`, `1.2e11`.
+/// Formats a value for messages: `830`, or from 10,000 on with two significant digits, `1.2e11`.
 fn power(value: u64) -> String {
     if value < 10_000 {
         return value.to_string();
@@ -142,13 +143,13 @@ mod tests {
     }
 
     #[test]
-    fn too_much_is_refused_and_the_way_out_is_told() {
+    fn a_run_above_the_limit_is_refused_with_the_limit_that_it_needs() {
         let packets = Estimate { data_packets: 99_100_000_001, ..Estimate::default() };
         check(
             &packets,
             2,
             &expect![
-                "this takes about 9.9e10 data packets, more than the limit of 1e10; raise it with --limit 1e11"
+                "this takes about 9.9e10 data packets, and --limit 1e10 allows 1e10; use --limit 1e11"
             ],
         );
         let bound = Estimate { data_packets_unsure: 90_000_000_000, ..packets };
@@ -156,7 +157,7 @@ mod tests {
             &bound,
             2,
             &expect![
-                "this can take up to 9.9e10 data packets, more than the limit of 1e10; raise it with --limit 1e11"
+                "this can take up to 9.9e10 data packets, and --limit 1e10 allows 1e10; use --limit 1e11"
             ],
         );
         let events = Estimate { events: 90_000_000_000, ..Estimate::default() };
@@ -164,7 +165,7 @@ mod tests {
             &events,
             2,
             &expect![
-                "this takes about 9e10 events, more than the limit of 4e10; raise it with --limit 2.3e10"
+                "this takes about 9e10 events, and --limit 1e10 allows 4e10; use --limit 2.3e10"
             ],
         );
         let rows = Estimate { series_rows: 500_000_000, ..Estimate::default() };
@@ -172,7 +173,7 @@ mod tests {
             &rows,
             2,
             &expect![
-                "this takes about 5e8 rows of time series, more than the limit of 1e8; raise it with --limit 5e10; or keep fewer with --set sample=..."
+                "this takes about 5e8 rows of time series, and --limit 1e10 allows 1e8; use --limit 5e10, or keep fewer rows with --set sample=..."
             ],
         );
         let memory = Estimate { runs: 10, memory_bytes: 6_000_000_000, ..Estimate::default() };
@@ -180,7 +181,7 @@ mod tests {
             &memory,
             2,
             &expect![
-                "this takes about 1.2e10 bytes of memory, more than the limit of 1e10; raise it with --limit 1.2e10; or run fewer at a time with --jobs"
+                "this takes about 1.2e10 bytes of memory, and --limit 1e10 allows 1e10; use --limit 1.2e10, or fewer runs in parallel with --jobs"
             ],
         );
         check(&memory, 1, &expect!["taken on"]);
@@ -189,7 +190,7 @@ mod tests {
             &records,
             1,
             &expect![
-                "this takes about 4.8e10 bytes of memory, more than the limit of 1e10; raise it with --limit 4.8e10; or divide the sweep"
+                "this takes about 4.8e10 bytes of memory, and --limit 1e10 allows 1e10; use --limit 4.8e10, or divide the sweep"
             ],
         );
     }

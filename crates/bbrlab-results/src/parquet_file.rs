@@ -24,12 +24,12 @@ use crate::provenance::VERSION;
 /// Rows per row group. A reader has to hold one row group in memory.
 const ROWS_PER_GROUP: usize = 1 << 20;
 
-/// Columns of integers that rise in small steps and rarely repeat. Their differences take a fifth
-/// of the space of a dictionary.
+/// Columns of integers that rise in small steps and rarely repeat. Delta encoding takes a fifth of
+/// the space of a dictionary.
 const AS_DIFFERENCES: [&str; 1] = ["delay_ns"];
 
-/// In a file with at most this number of rows, dictionaries, page indices and compression take more
-/// space than they save, and most of the time.
+/// Files with at most this number of rows are written without dictionaries, page indices and
+/// compression. For such files these take more space than they save, and most of the writing time.
 const FEW_ROWS: usize = 16;
 
 /// Number of rows written at a time for a column that repeats one value.
@@ -183,7 +183,7 @@ fn write_column<W: Write + Send>(
             column.typed::<ByteArrayType>().write_batch(&present, Some(&levels), None)?;
         }
         Values::Repeated(cell, _) => {
-            // In batches, so that a long column takes little memory.
+            // The rows are written in batches, so that a long column takes little memory.
             let mut at = from;
             while at < to {
                 let rows = (to - at).min(ROWS_AT_A_TIME);
@@ -215,7 +215,7 @@ fn write_column<W: Write + Send>(
     column.close()
 }
 
-/// A text as Parquet needs it, without a copy if the program itself contains it.
+/// Converts a text to Parquet's type, without a copy if it is a constant of the program.
 fn bytes_of(word: Cow<'static, str>) -> ByteArray {
     match word {
         Cow::Borrowed(word) => Bytes::from_static(word.as_bytes()).into(),
@@ -235,13 +235,13 @@ fn split<T, U>(values: &[T], present: impl Fn(&T) -> Option<U>) -> (Vec<U>, Vec<
     (there, levels)
 }
 
-/// The selected columns of a Parquet file that contains only numbers and strings, as [`encode`]
-/// writes it. Optional columns of the file become `Opt...` values.
+/// Reads the columns whose names `is_wanted` selects from a Parquet file that contains only numbers
+/// and strings, such as [`encode`] writes. Optional columns of the file become `Opt...` values.
 ///
 /// # Errors
 /// If the file has another format or is damaged.
 pub fn decode(file: Vec<u8>, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Column>, String> {
-    read_wanted(file, is_wanted).map_err(|error| words(&error))
+    read_wanted(file, is_wanted).map_err(|error| describe(&error))
 }
 
 /// Reads a Parquet file one row group at a time.
@@ -251,7 +251,7 @@ impl ParquetReader {
     /// # Errors
     /// If the file has another format or is damaged.
     pub(crate) fn new(file: Vec<u8>) -> Result<Self, String> {
-        SerializedFileReader::new(Bytes::from(file)).map(Self).map_err(|error| words(&error))
+        SerializedFileReader::new(Bytes::from(file)).map(Self).map_err(|error| describe(&error))
     }
 
     /// The names of the columns.
@@ -268,7 +268,7 @@ impl ParquetReader {
     /// The columns of a row group, as `Opt...` values.
     ///
     /// # Errors
-    /// If the file is damaged there, or has a column that bbrlab does not write.
+    /// If the row group is damaged, or the file has a column of a type that bbrlab does not write.
     pub(crate) fn group(&self, group: usize) -> Result<Vec<Values>, String> {
         let read = || -> Result<Vec<Values>, ParquetError> {
             let group = self.0.get_row_group(group)?;
@@ -277,11 +277,11 @@ impl ParquetReader {
                 .map(|at| read_column(group.get_column_reader(at)?, rows))
                 .collect()
         };
-        read().map_err(|error| words(&error))
+        read().map_err(|error| describe(&error))
     }
 }
 
-fn words(error: &ParquetError) -> String {
+fn describe(error: &ParquetError) -> String {
     match error {
         ParquetError::General(text) => text.clone(),
         other => other.to_string(),
@@ -347,7 +347,8 @@ fn read_column(reader: ColumnReader, rows: usize) -> Result<Values, ParquetError
     }
 }
 
-/// Puts each value in its row. A required column has no definition levels.
+/// Puts each value in its row, with `None` in rows whose definition level is 0. A required column
+/// has no definition levels.
 fn spread<T>(values: Vec<T>, levels: &[i16]) -> Vec<Option<T>> {
     if levels.is_empty() {
         return values.into_iter().map(Some).collect();

@@ -1,5 +1,5 @@
-//! The files of a run as bytes: all files of its folder except `run.json`, which describes the
-//! computation.
+//! The files of a run as bytes: all files of its folder except `run.json`, which has data that
+//! differ between computations, such as the date.
 
 use std::convert::Infallible;
 
@@ -11,11 +11,11 @@ use crate::parquet_file::encode;
 use crate::provenance::{COMMIT, VERSION};
 use crate::unwritten::Unwritten;
 
-/// The scenario of this run alone.
+/// The file with the scenario of the run, without other points and seeds of its sweep.
 pub const SCENARIO: &str = "scenario.toml";
-/// The summary.
+/// The file with the summary as JSON.
 pub const SUMMARY_JSON: &str = "summary.json";
-/// The summary, one row per flow.
+/// The file with the summary as a table with one row per flow.
 pub const SUMMARY_PARQUET: &str = "summary.parquet";
 /// The time series of the flows.
 pub const SERIES_PARQUET: &str = "series.parquet";

@@ -1,7 +1,7 @@
-//! A distribution of sizes, given by points of its cumulative distribution. Traffic measurements
-//! are published in this form.
+//! A distribution of sizes, given by points of its cumulative distribution. Flow sizes in traffic
+//! measurements are published as such points.
 
-/// Points of a cumulative distribution, which is linear between them.
+/// A cumulative distribution that is linear between given points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cdf {
     /// Pairs of a value and the share of draws up to it, in parts of [`Self::ONE`].
@@ -9,11 +9,11 @@ pub struct Cdf {
 }
 
 impl Cdf {
-    /// The share of all draws.
+    /// The number that represents a share of 100 %.
     pub const ONE: u32 = 1_000_000_000;
 
-    /// Makes the distribution through these points. Draws up to the share of the first point get
-    /// its value.
+    /// Creates the distribution through these points. A draw below the share of the first point
+    /// returns the value of that point.
     ///
     /// # Errors
     /// If values or shares descend, if the last share is not [`Self::ONE`], or if all values are
@@ -35,7 +35,8 @@ impl Cdf {
         Ok(Self { points: points.into() })
     }
 
-    /// Returns the points.
+    /// Returns the points: pairs of a value and the share of draws up to it, in parts of
+    /// [`Self::ONE`].
     #[must_use]
     pub fn points(&self) -> &[(u64, u32)] {
         &self.points
@@ -89,20 +90,21 @@ mod tests {
 
     #[test]
     fn quantiles_lie_on_the_lines_between_the_points() {
-        let law = cdf(&[(100, 250), (100, 500), (300, 750), (300, 750), (1300, 1000)]).unwrap();
+        let distribution =
+            cdf(&[(100, 250), (100, 500), (300, 750), (300, 750), (1300, 1000)]).unwrap();
         let at = |share: f64| {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a test")]
-            law.quantile((share * 2_f64.powi(64)) as u64)
+            distribution.quantile((share * 2_f64.powi(64)) as u64)
         };
         assert_eq!([0.0, 0.2, 0.499].map(at), [100; 3]);
         assert_eq!([0.5, 0.625, 0.75, 0.875].map(at), [100, 200, 300, 800]);
-        assert_eq!(law.quantile(u64::MAX), 1299);
-        // 50 + 50 + 800 / 4, and a quarter of 100 twice.
-        assert_eq!((law.mean(), law.largest()), (300, 1300));
+        assert_eq!(distribution.quantile(u64::MAX), 1299);
+        // The mean is the sum over the segments of their middle times their share.
+        assert_eq!((distribution.mean(), distribution.largest()), (300, 1300));
     }
 
     #[test]
-    fn a_law_may_be_one_value_and_have_the_largest_ones() {
+    fn a_distribution_may_have_one_value_and_the_largest_values() {
         let one = cdf(&[(7, 1000)]).unwrap();
         assert_eq!((one.quantile(0), one.quantile(u64::MAX), one.mean()), (7, 7, 7));
         let far = cdf(&[(0, 0), (1 << 52, 1000)]).unwrap();

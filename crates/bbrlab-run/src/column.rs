@@ -1,16 +1,16 @@
-//! Columns of plain values: the form in which tables of records are exported, to Parquet and
-//! elsewhere.
+//! Columns of plain values. Tables of records are converted to columns for export to Parquet and
+//! other formats.
 
 use std::borrow::Cow;
 
 /// The kind of a metric's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Whole numbers.
+    /// Unsigned integers.
     Whole,
-    /// Numbers.
+    /// Floating-point numbers.
     Number,
-    /// Words.
+    /// Strings.
     Word,
     /// Records: the metric has parts.
     Record,
@@ -23,16 +23,16 @@ pub enum Kind {
 pub enum Cell {
     /// No value: the metric has no meaning in this run.
     Null,
-    /// A whole number.
+    /// An unsigned integer.
     Whole(u64),
-    /// A number.
+    /// A floating-point number.
     Number(f64),
-    /// A word.
+    /// A string.
     Word(String),
 }
 
 impl Cell {
-    /// Returns the value as a number, if it is one.
+    /// Returns the value as a floating-point number; `None` for a string or a missing value.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         match self {
@@ -54,14 +54,14 @@ pub struct Column {
 }
 
 impl Column {
-    /// Makes a column.
+    /// Creates a column.
     #[must_use]
     pub fn new(name: impl Into<String>, values: Values) -> Self {
         Self { name: name.into(), values }
     }
 
-    /// Makes a column of values of one kind that may be missing. Whole numbers above 63 bits become
-    /// the largest one.
+    /// Creates a column from cells of one kind, which may be null. Integers of more than 63 bits
+    /// become the largest signed 64-bit integer.
     #[must_use]
     pub fn of_cells<'a>(
         name: impl Into<String>,
@@ -81,8 +81,8 @@ impl Column {
     }
 }
 
-/// The values of a column. All integers are signed with 64 bits, because all programs can read
-/// those.
+/// The values of a column. All integers are signed 64-bit integers, because every program that
+/// reads Parquet supports them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// Integers.
@@ -93,11 +93,11 @@ pub enum Values {
     Float(Vec<f64>),
     /// Floating-point numbers or null.
     OptFloat(Vec<Option<f64>>),
-    /// Words. Words that are part of the program are not copied.
+    /// Strings. String constants of the program are not copied.
     Text(Vec<Cow<'static, str>>),
-    /// Words or null.
+    /// Strings or null.
     OptText(Vec<Option<String>>),
-    /// One value, repeated in this number of rows; [`Cell::Null`] is a missing word.
+    /// One value, repeated in this number of rows. [`Cell::Null`] stands for a missing string.
     Repeated(Cell, usize),
 }
 
@@ -140,8 +140,8 @@ impl Values {
     }
 }
 
-/// A value that our simulator always knows and another back end may not know. If every value of a
-/// column is known, the column is written without nulls.
+/// A value that our simulator always provides and another back end may not. If every value of a
+/// column is present, the column is written without nulls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaybeKnown<T>(pub Option<T>);
 
@@ -162,7 +162,7 @@ pub(crate) trait InColumn: Sized {
     fn read(values: &Values) -> Option<Vec<Self>>;
 }
 
-/// Returns the values of the column `name`.
+/// Returns the values of the column `name`, or an error if it is missing or its kind differs.
 pub(crate) fn read<T: InColumn>(columns: &[Column], name: &str) -> Result<Vec<T>, String> {
     let found = columns.iter().find(|column| column.name == name);
     let column = found.ok_or_else(|| format!("the column `{name}` is missing"))?;
@@ -176,7 +176,7 @@ pub(crate) fn read<T: InColumn>(columns: &[Column], name: &str) -> Result<Vec<T>
     })
 }
 
-/// Converts a number; a value of more than 63 bits becomes the largest 64-bit integer.
+/// Converts to a signed 64-bit integer. A larger value becomes the largest one.
 fn int<T: TryInto<i64>>(value: T) -> i64 {
     value.try_into().unwrap_or(i64::MAX)
 }

@@ -21,7 +21,7 @@ pub struct Figure {
     pub unit: &'static str,
     /// The meaning and, where needed, the formula.
     pub meaning: &'static str,
-    /// The metrics of which it consists, if it is a record.
+    /// The metrics of a record; empty for a single value.
     pub parts: &'static [Figure],
 }
 
@@ -41,7 +41,7 @@ pub enum Role {
 /// A metric that is not a record, with a name that is unique within its table.
 #[derive(Clone, Debug)]
 pub struct Leaf {
-    /// The names of the records that contain it, followed by its own name.
+    /// The names of the records that contain the metric, followed by the metric's name.
     pub name: String,
     /// The description of the metric.
     pub figure: &'static Figure,
@@ -49,8 +49,8 @@ pub struct Leaf {
     pub of: Option<&'static Figure>,
 }
 
-/// Returns the metrics of a table that have a single value, in order. `joint` separates the name of
-/// a record from the name of its part.
+/// Returns the metrics of a table that have a single value, in order, including those of nested
+/// records. `joint` separates the name of a record from the name of the metric in it.
 #[must_use]
 pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf> {
     let mut all = Vec::new();
@@ -68,7 +68,7 @@ pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf
     all
 }
 
-/// A record, or a field of one.
+/// A record of metrics, or a field of such a record.
 pub trait Field {
     /// The kind of the values.
     const KIND: Kind;
@@ -76,17 +76,17 @@ pub trait Field {
     /// The metrics of a record.
     const PARTS: &'static [Figure] = &[];
 
-    /// Appends the value, or the values of the parts: one for each of the [`leaves`].
+    /// Appends one cell for each of the [`leaves`]: the value, or the values of the parts of a
+    /// record.
     fn cells(&self, cells: &mut Vec<Cell>);
 
-    /// The inverse of [`Self::cells`]: takes the value, or the values of the parts, from the front
-    /// of `cells`. Lists and maps have no cells and become empty. `None` if a cell is missing or
-    /// its kind differs.
+    /// Reads from the front of `cells` what [`Self::cells`] has appended. Lists and maps have no
+    /// cells, so they become empty. Returns `None` if a cell is missing or its kind differs.
     fn of_cells(cells: &mut dyn Iterator<Item = Cell>) -> Option<Self>
     where
         Self: Sized;
 
-    /// Computes the metrics that have a formula, in all parts.
+    /// Computes all metrics that have a formula, including those of nested records.
     fn derive(&mut self) {}
 }
 
@@ -124,7 +124,7 @@ impl Field for f64 {
     const KIND: Kind = Kind::Number;
 
     fn cells(&self, cells: &mut Vec<Cell>) {
-        // JSON cannot represent such a number either.
+        // Null as in JSON, which has no infinite numbers and no NaN.
         cells.push(if self.is_finite() { Cell::Number(*self) } else { Cell::Null });
     }
 
@@ -196,8 +196,8 @@ impl Field for serde_json::Map<String, serde_json::Value> {
     }
 }
 
-/// Generates a record from its table. A row is `name: type, role, unit, meaning`, followed by the
-/// formula if the metric is computed from others of the same record.
+/// Generates a record from its table. A row is `name: type, role, unit, meaning`, followed by a
+/// formula if the metric is computed from other metrics of the record.
 macro_rules! record {
     ($(#[$attribute:meta])* $record:ident {
         $($(#[$on_figure:meta])* $name:ident: $kind:ty, $role:ident, $unit:literal, $meaning:literal
@@ -246,7 +246,7 @@ macro_rules! record {
 }
 
 /// Generates a table that is stored by columns. A row of the macro is `name: type, unit, meaning`,
-/// followed by the formula if the value is computed from others of the same row.
+/// followed by a formula if the value is computed from other values of the row.
 macro_rules! columns {
     ($(#[$table_doc:meta])* $table:ident of $(#[$row_doc:meta])* $row:ident {
         $($name:ident: $kind:ty, $unit:literal, $meaning:literal $(, = $formula:expr)?;)*
@@ -311,7 +311,7 @@ macro_rules! columns {
                 ),)*]
             }
 
-            /// Makes the table from these columns.
+            /// Creates the table from these columns.
             ///
             /// # Errors
             /// If a column is missing or its kind differs.
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_in_json_has_no_value_in_a_row() {
+    fn numbers_that_json_cannot_represent_have_no_value_in_a_row() {
         let mut cells = Vec::new();
         f64::NAN.cells(&mut cells);
         None::<u64>.cells(&mut cells);

@@ -2,8 +2,8 @@
 //!
 //! Sources: design of the scenario format: wire size = payload + 52 B (IP 20, TCP 20, timestamps
 //! 12) + framing; 12, 20 or 28 B more for one, two or three SACK blocks. A SYN carries 20 B of
-//! options: MSS, SACK permitted with timestamps, window scale. In ns-3 it carries 16 B: window
-//! scale, SACK permitted and timestamps one after the other, without an MSS.
+//! options: MSS, SACK permitted with timestamps, window scale. In ns-3 a SYN carries 16 B: window
+//! scale, SACK permitted and timestamps without padding between them, and no MSS.
 
 use bbrlab_stack::TcpOptions;
 
@@ -39,8 +39,8 @@ pub const fn syn(options: TcpOptions) -> u32 {
 #[must_use]
 #[inline]
 pub const fn with_blocks(has_ts: bool, blocks: u32, options: TcpOptions) -> u32 {
-    // In addition to the blocks there are four bytes, two of them padding. If options follow each
-    // other, the padding of the timestamps provides the other two.
+    // The SACK option has two bytes before the blocks. Aligned, it also has two bytes of padding.
+    // Packed options use two padding bytes of the timestamps option instead.
     let beside = if has_ts && matches!(options, TcpOptions::Packed) { 0 } else { 4 };
     plain(has_ts) + beside + 8 * blocks
 }

@@ -1,7 +1,7 @@
 //! The input and the results of a run, as plain data. This crate reads no files and imports no
 //! engine.
 //!
-//! In a [`Run`], every quantity is an integer, and every short form (the dumbbell, access links,
+//! In a [`Run`], every quantity is an integer, and every abbreviation (the dumbbell, access links,
 //! `rtt`) has been replaced by links and routes. `scenario` makes runs from scenario files; `sim`
 //! executes a `Run` and returns a [`RunResult`]. Results of our simulator, of ns-3 and of a kernel
 //! have the same records, so the same code evaluates and prints them.
@@ -40,4 +40,4 @@ pub use run::{Flow, FlowClass, Hop, Outside, Run, Sample, Source, SweepPoint};
 pub use runs::Runs;
 pub use statistics::{jain, mean, percentile, squares, variance};
 pub use tables::{TABLES, runs_of, tables_of};
-pub use traffic::{Arrivals, Bursts, Law, Pause, Random, Requests};
+pub use traffic::{Arrivals, Bursts, Distribution, Pause, Random, Requests};

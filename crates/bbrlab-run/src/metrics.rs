@@ -1,4 +1,4 @@
-//! The metrics of a group of runs by name; in JSON, an object.
+//! The metrics of a group of runs by name, stored as an object in JSON.
 //!
 //! All points of a sweep have the same metrics, so the names are stored once for all of them.
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// A metric over the seeds of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupMetric {
-    /// Number of runs in which the metric has a meaning.
+    /// Number of runs in which the metric has a value.
     pub n: u64,
     /// Mean over these runs.
     pub mean: Option<f64>,
@@ -27,7 +27,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Makes metrics with their names, which other groups may share.
+    /// Combines values with their names. Several groups may share the names.
     ///
     /// # Panics
     /// If the numbers of names and of metrics differ.

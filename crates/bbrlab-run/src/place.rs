@@ -1,4 +1,4 @@
-//! The scenario key that a part of a resolved run comes from, for error messages.
+//! Finds the scenario key from which a part of a resolved run comes, for error messages.
 
 use crate::run::Run;
 
@@ -18,9 +18,9 @@ pub enum Place {
 }
 
 impl Run {
-    /// Returns the path of a key as users write it: `bottleneck.reverse_loss`, `flows[1].ecn`.
-    /// `key` is the key for the direction of the data. For a link of the other direction, the
-    /// result has `reverse_` before the key.
+    /// Returns the path of a key as users write it, such as `bottleneck.reverse_loss` or
+    /// `flows[1].ecn`. `key` is the key for the direction of the data. For a link in the reverse
+    /// direction, the result has `reverse_` before the key.
     ///
     /// # Panics
     /// If the run has no such link or class.

@@ -1,19 +1,19 @@
-//! The TCP and the queues that a run imitates.
+//! Profiles: the TCP implementations and queues that a run can imitate.
 
-/// The stack with whose behaviour a run starts. Keys of the scenario may change parts of it.
+/// The TCP stack that a run imitates. Keys of the scenario may change parts of its behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
     /// Linux 6.x.
     Linux,
-    /// ns-3 3.44, whose results have the same digits as those of 3.43.
+    /// ns-3 3.44, and 3.43, whose results are identical.
     Ns3,
     /// ns-3 3.40, and 3.37 to 3.39.
     Ns3V40,
     /// ns-3 3.27.
     Ns3V27,
-    /// ns-3 3.27 as Lanigan 2020 ran it.
+    /// ns-3 3.27 with the settings of Lanigan 2020.
     Lanigan,
-    /// ns-3 as Piotrowska 2024 ran it, as far as known.
+    /// ns-3 with the settings of Piotrowska 2024, as far as they are published.
     Piotrowska,
 }
 

@@ -5,10 +5,10 @@
 //! provide, is `None`; in JSON, `null`. Objects are never missing, so `rtt_ms.mean` exists for
 //! every flow.
 //!
-//! To add a metric, add a row to a table here. If it can be computed from other metrics, give the
-//! formula in the row; otherwise, the back end that measures it sets it. JSON, Parquet files,
-//! metrics of groups, `bbrlab list metrics` and the tables of `docs/results.md` are generated from
-//! these tables.
+//! To add a metric, add a row to a table here. If the metric can be computed from other metrics,
+//! give the formula in the row; otherwise, the back end that measures the metric sets it. JSON,
+//! Parquet files, metrics of groups, `bbrlab list metrics` and the tables of `docs/results.md` are
+//! generated from these tables.
 
 use std::borrow::Cow;
 
@@ -73,7 +73,7 @@ record! {
 }
 
 record! {
-    /// A congestion control from outside bbrlab.
+    /// A custom congestion control, which is not part of bbrlab.
     ControlFromOutside {
         name: String, Name, "", "its name in the scenario";
         source: String, Given, "", "its origin, such as a Python class with its module";
@@ -82,7 +82,8 @@ record! {
 }
 
 record! {
-    /// The metrics of a link. Records of earlier versions have fewer.
+    /// The metrics of a link. Records of earlier versions have fewer metrics; missing ones get
+    /// defaults.
     #[serde(default)]
     LinkSummary {
         name: String, Name, "", "its name; the dumbbell's is `bottleneck`";
@@ -108,7 +109,8 @@ record! {
     }
 }
 
-/// The name of our simulator as a back end. It also applies to records without a name.
+/// The back-end name of our simulator. Records without a back-end name also count as the
+/// simulator's.
 pub const SIMULATOR: &str = "sim";
 
 fn simulator() -> String {
@@ -116,8 +118,8 @@ fn simulator() -> String {
 }
 
 /// Copies a list into exactly the memory that it needs. A list that grew element by element has
-/// capacity for four flows of 1 kB each, and a sweep keeps the records of all its runs. Copying
-/// frees the old memory as a whole; shrinking in place would leave fragments.
+/// spare capacity, at least for four flows of 1 kB each, and a sweep keeps the records of all its
+/// runs. Copying frees the old allocation completely; shrinking in place would leave fragments.
 pub(crate) fn exact<T>(list: Vec<T>) -> Vec<T> {
     let mut exact = Vec::with_capacity(list.len());
     exact.extend(list);
@@ -129,8 +131,8 @@ fn exact_list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(list: D) -> Result
 }
 
 impl LinkSummary {
-    /// Whether the link belongs to one flow only: `left[3]` or `right[3]`. No name in a scenario
-    /// has brackets.
+    /// Whether the link is private to one flow, such as `left[3]`. Names in a scenario cannot
+    /// contain brackets.
     #[must_use]
     pub fn is_private(&self) -> bool {
         self.name.ends_with(']')
@@ -229,7 +231,7 @@ record! {
         policer_drops: Option<u64>, Result, "packets", "data packets that policers on its path dropped; null if there is none";
         rto_count: Option<u64>, Result, "", "retransmission timeouts";
         rtt_ms: Rtt, Result, "ms", "of the round-trip times of all data packets that arrived, each from the transmission that arrived to the ACK or SACK that reports it";
-        rtt_sample_ms: Rtt, Result, "ms", "of the sender's RTT samples in its active time, taken as in Linux, at most one per ACK (none after a train's next connection has begun); percentiles are null in runs of more than 32 flows";
+        rtt_sample_ms: Rtt, Result, "ms", "of the sender's RTT samples in its active time, taken as in Linux: at most one per ACK, and none after a train's next connection has begun. Percentiles are null in runs of more than 32 flows";
         srtt_ms: Srtt, Result, "ms", "of the smoothed RTT, sampled with the period of the time series";
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
         limited_by: LimitedBy, Result, "share", "limited the sender: share of its active time; the shares sum to 1";
@@ -298,7 +300,9 @@ record! {
     FlowGroup {
         group: String, Name, "", "its name";
         flows: u64, Given, "flows", "number of flows; with `arrivals`, number of arrivals";
-        turned_away: Option<u64>, Result, "flows", "rejected flows, which arrived while `at_most` flows were active; null without `arrivals`";
+        // Deprecated name, still read from folders of results: `turned_away`.
+        #[serde(alias = "turned_away")]
+        rejected: Option<u64>, Result, "flows", "rejected flows, which arrived while `at_most` flows were active; null without `arrivals`";
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got / the time of the run's goodput";
         goodput_active_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got while their flows were active / the time in which at least one of them was active; null with `arrivals`";
         share: Option<f64>, Result, "share", "its share of the bytes that all receiving applications got in that time";
@@ -315,14 +319,14 @@ record! {
 }
 
 impl FlowGroup {
-    /// Whether its flows together were active for less than the time of the group's goodput. Then
-    /// its share of the bytes does not show its share while it was active.
+    /// Whether the group was active for a shorter time than its `goodput_mbps` covers. Then the
+    /// group's share of all bytes does not show its share while it was active.
     #[must_use]
     pub fn is_active_in_part(&self) -> bool {
         self.goodput_active_mbps > self.goodput_mbps.map(|goodput| 1.01 * goodput)
     }
 
-    /// Whether any of its flows has begun transfers that end.
+    /// Whether any flow of the group has begun a transfer of limited size.
     #[must_use]
     pub fn has_transfers(&self) -> bool {
         self.fct_ms.n > Some(0) || self.fct_ms.unfinished > Some(0)
@@ -382,7 +386,7 @@ pub struct Group {
     pub point: SweepPoint,
     /// The seeds, in order.
     pub seeds: Vec<u64>,
-    /// Whether several seeds gave the same run, because nothing in the scenario is random. `None`
+    /// Whether several seeds gave identical runs, because nothing in the scenario is random. `None`
     /// if the back end has no digests.
     #[serde(default)]
     pub identical_digests: Option<bool>,
@@ -409,7 +413,7 @@ pub struct RunResult {
 columns! {
     /// The columns of `series.parquet`. Rows are sorted by time, then by flow.
     Series of
-    /// A flow at one moment.
+    /// The state of a flow at one time.
     SeriesRow {
         time_s: f64, "s", "time since the start of the run";
         flow: u32, "", "the flow's number";
@@ -440,7 +444,7 @@ columns! {
 columns! {
     /// The columns of `queue.parquet`. Rows are sorted by time, then by link.
     QueueSeries of
-    /// A link with a rate at one moment.
+    /// The state of a link with a rate at one time.
     QueueRow {
         time_s: f64, "s", "time since the start of the run";
         link: u32, "", "its index in the summary's `links`";
@@ -459,7 +463,7 @@ columns! {
     /// `[[flows]]` table with `arrivals` has one row for each of its first 10,000 completed
     /// transfers.
     Transfers of
-    /// A transfer.
+    /// One transfer of a flow.
     TransferRow {
         flow: u32, "", "the flow's number";
         n: u32, "", "its number in the flow's sequence of transfers, from 0; with `arrivals`, in the order of completion";
@@ -474,8 +478,8 @@ columns! {
 columns! {
     /// The columns of `delays.parquet`: the distributions from which the percentiles of the summary
     /// are computed. There is one row per non-empty bucket of a histogram, in ascending order.
-    /// `links.queue_delay_ms` is kept for links that flows share, `flows.rtt_ms` for flows with a
-    /// time series.
+    /// There are rows of `links.queue_delay_ms` for the links that flows share, and of
+    /// `flows.rtt_ms` for flows with a time series.
     Delays of
     /// A bucket of a histogram.
     DelayRow {
@@ -511,8 +515,8 @@ impl Delays {
     }
 
     /// Returns a histogram: delays in milliseconds in ascending order with their counts. The delays
-    /// are equal to the bit to the percentiles in the summary: both are nanoseconds or
-    /// microseconds, divided once.
+    /// have exactly the same floating-point values as percentiles in the summary, because both are
+    /// integers divided once.
     #[expect(
         clippy::cast_precision_loss,
         reason = "a delay is less than 2^53 ns, which are 104 days"
@@ -523,5 +527,19 @@ impl Delays {
         (0..self.len())
             .filter(is_it)
             .map(|row| (self.delay_ns[row] as f64 / NS_PER_MS, self.count[row]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FlowGroup;
+
+    #[test]
+    fn a_record_with_the_old_name_of_rejected_flows_can_be_read() {
+        let group = FlowGroup { rejected: Some(3), ..FlowGroup::default() };
+        let new = serde_json::to_string(&group).unwrap();
+        assert!(new.contains("\"rejected\":3"), "{new}");
+        let old = new.replace("\"rejected\"", "\"turned_away\"");
+        assert_eq!(serde_json::from_str::<FlowGroup>(&old).unwrap(), group);
     }
 }

@@ -1,4 +1,4 @@
-//! The links on a run's routes, and the bytes around a packet on them.
+//! The links on a run's routes, and the link-layer bytes that they add to a packet.
 
 use bbrlab_link::Link;
 use bbrlab_units::Bytes;
@@ -7,8 +7,8 @@ use crate::headers;
 use crate::run::{FlowClass, Hop, Run};
 
 impl Hop {
-    /// Returns the link at this element of a route, from the links that flows share and those of a
-    /// class.
+    /// Returns the link at this element of a route; `None` for a delay. `shared` are the links of
+    /// the run and `private` the links of the flow's class.
     ///
     /// # Panics
     /// If the link does not exist.
@@ -22,15 +22,15 @@ impl Hop {
     }
 }
 
-/// Returns the link-layer bytes around a packet that crosses these links: the framing of the first
-/// link with a rate, or Ethernet's if there is none.
+/// Returns the link-layer bytes that are added to a packet which crosses these links: the framing
+/// of the first link with a rate, or Ethernet's framing if no link has a rate.
 pub fn framing<'l>(links: impl IntoIterator<Item = &'l Link>) -> Bytes {
     let first = links.into_iter().find(|link| link.rate.is_limited());
     first.map_or(Link::ETHERNET, |link| link.framing)
 }
 
-/// Wire bytes of a data packet with `mss` bytes of payload on a link; without a link, those of its
-/// IP packet.
+/// Wire bytes of a data packet with `mss` bytes of payload on `link`. Without a link, the bytes of
+/// the IP packet.
 #[must_use]
 pub fn wire_bytes(link: Option<&Link>, mss: u32) -> u64 {
     u64::from(mss + headers::DATA) + link.map_or(0, |link| link.framing.0)
@@ -64,7 +64,7 @@ impl Run {
         self.bottleneck.and_then(|link| self.links.get(link as usize))
     }
 
-    /// Returns the link-layer bytes around a packet on a route of this class.
+    /// Returns the link-layer bytes that are added to a packet on a route of this class.
     ///
     /// # Panics
     /// If the run has no such link, or one has a framing of 4 GiB.
@@ -74,7 +74,8 @@ impl Run {
         u32::try_from(framing.0).expect("a scenario's framing is a handful of bytes")
     }
 
-    /// Returns the bytes around the payload of a data packet of this class on its forward route.
+    /// Returns the bytes of headers and framing of a data packet of this class on its forward
+    /// route.
     ///
     /// # Panics
     /// As [`Self::framing`].

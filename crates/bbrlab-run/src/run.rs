@@ -1,9 +1,9 @@
-//! One run, fully resolved: exactly the input of `sim`.
+//! One run, fully resolved: the input of `sim`.
 //!
-//! All quantities are integers in the units of `bbrlab-units`, and there are no short forms: the
-//! dumbbell, `[access]`, `left_link`, `path` and `rtt` have been replaced by links and routes.
-//! 100,000 flows need little memory, because the common settings of a `[[flows]]` table are stored
-//! once, in a [`FlowClass`].
+//! All quantities are integers in the units of `bbrlab-units`, and the abbreviations of scenarios
+//! (the dumbbell, `[access]`, `left_link`, `path`, `rtt`) have been replaced by links and routes.
+//! The settings of a `[[flows]]` table are stored once, in a [`FlowClass`], so 100,000 flows need
+//! little memory.
 
 use std::sync::Arc;
 
@@ -23,15 +23,15 @@ pub type SweepPoint = serde_json::Map<String, serde_json::Value>;
 pub struct Run {
     /// The scenario's name: a built-in's id, or the file's name without `.toml`.
     pub scenario: String,
-    /// The purpose of the scenario, for people.
+    /// The purpose of the scenario, shown to users.
     pub title: String,
     /// SHA-256 (hexadecimal) of everything that determines the outcome except the seed.
     pub scenario_hash: String,
-    /// The imitated stack.
+    /// The TCP stack that the run imitates.
     pub profile: Profile,
     /// This run's point of the sweep.
     pub point: SweepPoint,
-    /// The quantities in `point` as numbers in base units: `{ value, unit }`.
+    /// The values of `point` that are quantities, converted to base units: `{ value, unit }`.
     pub point_values: SweepPoint,
     /// The seed from which all random generators are derived.
     pub seed: u64,
@@ -39,20 +39,20 @@ pub struct Run {
     pub duration: Span,
     /// The rule by which the time series are sampled.
     pub sample: Sample,
-    /// Whether time series of each flow are kept. By default they are for up to 1,000 flows, or if
-    /// `sample` is given.
+    /// Whether time series of each flow are kept. By default they are kept in runs with at most
+    /// 1,000 flows, or if the scenario sets `sample`.
     pub flow_series: bool,
     /// The settings that all hosts share.
     pub stack: Stack,
     /// The links that flows share, in the order of their numbers. Private access links have the
     /// numbers after these: see [`Run::private_link_numbers`].
     ///
-    /// Their names are those in the results: `bottleneck`, the `name` of `[[links]]`, or one of
-    /// these followed by `.reverse`.
+    /// The names of links here are also their names in the results: `bottleneck`, the `name` of
+    /// `[[links]]`, or one of these followed by `.reverse`.
     pub links: Vec<Link>,
     /// The scenario table from which each link comes: `bottleneck` or `links[1]`.
     pub link_tables: Vec<String>,
-    /// The link whose departures count as `data_packets`: the dumbbell's, if it has a rate.
+    /// The dumbbell's bottleneck link, if it has a rate. Its departures count as `data_packets`.
     pub bottleneck: Option<u32>,
     /// One class per `[[flows]]` table.
     pub classes: Vec<FlowClass>,
@@ -64,7 +64,7 @@ pub struct Run {
 /// The rule by which the time series are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sample {
-    /// At 0, one period, two periods ...
+    /// At time 0 and at every multiple of this period.
     Every(Span),
     /// After every ACK that a sender has processed.
     Ack,
@@ -75,15 +75,15 @@ pub enum Sample {
 /// The common settings of the flows of one `[[flows]]` table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowClass {
-    /// The class's name in tables and plots, if it has one.
+    /// The class's name in tables and plots, if the scenario sets one.
     pub name: Option<String>,
-    /// Flows of one group are summarised together.
+    /// The group in which the results of the flows are summarised.
     pub group: String,
-    /// Congestion control. It is implemented and accepts `cc_params`.
+    /// The congestion control. It accepts `cc_params`.
     pub cc: Algorithm,
     /// The parameters of the congestion control.
     pub cc_params: Params,
-    /// A congestion control from outside bbrlab, used instead of `cc`.
+    /// A custom congestion control, which is not part of bbrlab. It is used instead of `cc`.
     pub outside: Option<Arc<Outside>>,
     /// Whether the flow sends datagrams at its source's rate, without a connection. `cc` is then
     /// unused.
@@ -92,14 +92,14 @@ pub struct FlowClass {
     pub mss: u32,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
-    /// The DSCP of its packets and ACKs, six bits.
+    /// The six-bit DSCP of the flow's data packets and ACKs.
     pub dscp: u8,
     /// The number of the receiving host, from 1. With 0, each flow has its own receiving host.
     pub host: u32,
-    /// The number of the sending host, likewise.
+    /// The number of the sending host, from 1. With 0, each flow has its own sending host.
     pub sender_host: u32,
-    /// Whether the delivery rate is sampled. Without samples, a model of the path does not learn
-    /// its rate.
+    /// Whether the delivery rate is sampled. Without samples, a congestion control such as BBR
+    /// cannot estimate the path's bandwidth.
     pub rate_samples: bool,
     /// The data that the application sends.
     pub source: Source,
@@ -132,9 +132,9 @@ pub enum Hop {
 pub enum Source {
     /// The application always has more to send.
     Unlimited,
-    /// This many bytes; then the flow ends.
+    /// One transfer of this many bytes; then the flow ends.
     Bytes(Bytes),
-    /// At a constant rate.
+    /// Segments at a constant rate.
     Cbr(BitRate),
     /// On and off periods in turn, beginning with on. In an on period, sends at a rate, or as fast
     /// as the socket accepts data.
@@ -146,15 +146,15 @@ pub enum Source {
         /// Rate while on.
         rate: Option<BitRate>,
     },
-    /// Writes this many bytes at this interval. The first write is when the flow connects.
+    /// Writes `bytes` once per interval `every`. The first write is at the flow's start.
     Write {
         /// Bytes per write.
         bytes: Bytes,
         /// Interval.
         every: Span,
     },
-    /// A sequence of transfers, each on a new connection, `gap` after the receiver has read the
-    /// last byte.
+    /// A sequence of transfers, each on a new connection. Each begins `gap` after the receiver has
+    /// read the last byte of the previous transfer.
     Train {
         /// Bytes per transfer.
         bytes: Bytes,
@@ -167,7 +167,7 @@ pub enum Source {
     Bursts(Bursts),
     /// Responses to a client's requests, on one connection.
     Requests(Requests),
-    /// Many flows that arrive and leave. They count as one in [`Run::flows`].
+    /// Many flows that arrive and leave. They are one entry in [`Run::flows`].
     Arrivals(Arrivals),
 }
 
@@ -181,7 +181,7 @@ impl Source {
         }
     }
 
-    /// Bytes of one transfer; `None` for sources without end and where transfers differ.
+    /// Bytes of one transfer; `None` for sources without end and if transfers differ in size.
     #[must_use]
     pub const fn transfer_bytes(&self) -> Option<u64> {
         match self {
@@ -204,15 +204,15 @@ impl Source {
     }
 }
 
-/// A congestion control from outside bbrlab, as a scenario declares it. The program that runs the
-/// scenario must provide it.
+/// A custom congestion control, which is not part of bbrlab, as a scenario declares it. The program
+/// that runs the scenario must provide the implementation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outside {
     /// The name in the scenario. No built-in algorithm has this name.
     pub name: String,
-    /// The origin of the congestion control, for people.
+    /// The origin of the congestion control, shown to users.
     pub source: String,
-    /// A hash of the program text.
+    /// The SHA-256 of the program text, if it is available.
     pub sha256: Option<String>,
     /// Whether it can respond to the share of marked packets in a round trip. If so, the receiver
     /// echoes every mark.
@@ -220,7 +220,7 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// Returns the error message for a control that is not provided.
+    /// Returns the error message for a control that the running program does not provide.
     #[must_use]
     pub fn absent(&self) -> String {
         let Self { name, source, .. } = self;
@@ -233,9 +233,9 @@ impl Outside {
 /// A flow. Its number, which is its id, is its index in [`Run::flows`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Its index in [`Run::classes`].
+    /// The index of the flow's class in [`Run::classes`].
     pub class: u32,
-    /// When it connects, including `start_step` and `start_jitter`.
+    /// When the flow connects, including `start_step` and `start_jitter`.
     pub start: Time,
     /// From this time on the application sends nothing.
     pub stop: Option<Time>,
@@ -263,7 +263,7 @@ impl FlowClass {
 }
 
 impl Run {
-    /// Returns the congestion controls from outside that take part, each once, sorted by name.
+    /// Returns the custom congestion controls that flows of the run use, each once, sorted by name.
     #[must_use]
     pub fn outside(&self) -> Vec<&Outside> {
         let mut all: Vec<&Outside> =

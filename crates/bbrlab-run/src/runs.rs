@@ -1,12 +1,12 @@
-//! Records of runs that are read more than once, in memory or in files.
+//! Access to the records of runs in memory or in files, for code that reads them several times.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
 
 use crate::record::RunSummary;
 
-/// A sequence of runs. Code that makes tables, files or plots reads one run at a time, so that not
-/// all have to be in memory.
+/// A sequence of runs. Code that writes tables, files or plots reads one run at a time, so that not
+/// all runs have to be in memory.
 pub trait Runs {
     /// The reason why a record is unavailable.
     type Error;
@@ -17,7 +17,7 @@ pub trait Runs {
     /// Returns the run at a position, from 0.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the record cannot be read.
     fn get(&self, place: usize) -> Result<Cow<'_, RunSummary>, Self::Error>;
 
     /// Iterates over all runs in order.

@@ -1,5 +1,5 @@
 //! Mean, variance, percentiles and Jain's index of a few values. All tables use these functions, so
-//! equal values give equal results everywhere.
+//! equal values give equal results in every table.
 
 /// Returns the mean; `None` if there are no values.
 #[must_use]
@@ -23,7 +23,7 @@ pub fn variance(values: &[f64]) -> f64 {
 }
 
 /// Returns the smallest value that at least `per_mille` thousandths of the values do not exceed;
-/// `None` if there are no values.
+/// `None` if there are no values. The values must be in ascending order.
 #[must_use]
 pub fn percentile(sorted: &[f64], per_mille: usize) -> Option<f64> {
     sorted.get((sorted.len() * per_mille).div_ceil(1000).max(1) - 1).copied()

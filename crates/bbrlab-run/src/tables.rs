@@ -1,9 +1,9 @@
-//! Converts the records of runs to plain tables that hold all runs, and back. Runs that were
-//! computed elsewhere are read from these tables.
+//! Converts the records of runs to plain tables that hold all runs, and back. Results that another
+//! back end has computed are read from these tables.
 //!
 //! Each run has a row in `runs`, each of its links a row in `links`, and so on. The columns are the
-//! metrics of `record.rs`. The first column is `run`, the run's number; in `tins`, the next column
-//! is the link's number. Swept values can have any kind, so they are JSON.
+//! metrics of `record.rs`. The first column is `run`, the run's number. In `tins`, the next column
+//! is the link's number. Swept values can have any kind, so they are stored as JSON text.
 
 use std::mem;
 
@@ -19,10 +19,10 @@ use crate::run::SweepPoint;
 pub const TABLES: [&str; 7] =
     ["runs", "links", "tins", "waits", "flow_groups", "flows", "controls"];
 
-/// Metrics of a run that are maps.
+/// The metrics of a run that are maps, stored as JSON text.
 const MAPS: [&str; 2] = ["point", "point_values"];
 
-/// Returns the tables of runs with their numbers.
+/// Converts runs to tables. `numbers` are the runs' numbers for the column `run`.
 #[must_use]
 pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 7] {
     let of_runs = || numbers.iter().copied().zip(runs);
@@ -58,7 +58,7 @@ pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 7] {
     ]
 }
 
-/// Returns the runs in tables that [`tables_of`] made, with their numbers.
+/// Returns the runs in tables that [`tables_of`] created, with their numbers.
 ///
 /// # Errors
 /// If a column is missing or its kind differs, or if a row refers to a run or link that does not
@@ -130,7 +130,8 @@ impl Runs<'_> {
     }
 }
 
-/// Returns records as columns, after columns of the numbers that identify their owners.
+/// Returns records as columns. The first columns, `keys`, have the numbers of the run or link to
+/// which each record belongs.
 fn table<'a, T: Field + 'a, const N: usize>(
     keys: &[&str; N],
     figures: &'static [Figure],
@@ -148,7 +149,7 @@ fn table<'a, T: Field + 'a, const N: usize>(
         .collect()
 }
 
-/// The inverse of [`table`].
+/// Returns the records, with their keys, in columns that [`table`] created.
 fn rows<T: Field, const N: usize>(
     keys: &[&str; N],
     figures: &'static [Figure],
@@ -221,7 +222,7 @@ mod tests {
         WaitSummary,
     };
 
-    /// Makes a record in which every metric has a different value.
+    /// Returns a record in which every metric has a different value.
     fn full<T: Field>() -> T {
         let mut next = 0;
         let cells = leaves(T::PARTS, "", "_").into_iter().map(|leaf| {
@@ -304,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_together_is_told() {
+    fn tables_that_do_not_fit_together_are_reported() {
         let whole = tables_of(&[0, 1, 2, 3], &runs());
         let told = |change: &dyn Fn(&mut [Vec<crate::column::Column>; 7])| {
             let mut tables = whole.clone();

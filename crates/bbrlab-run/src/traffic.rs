@@ -1,4 +1,4 @@
-//! Random traffic as plain data: the distributions from which `sim` draws times and sizes.
+//! Parameters of random traffic: the distributions from which `sim` draws times and sizes.
 
 use std::sync::Arc;
 
@@ -6,32 +6,33 @@ use bbrlab_units::{BitRate, Span};
 
 use crate::cdf::Cdf;
 
-/// A random whole number, at least 1: bytes, or nanoseconds.
+/// A random whole number of bytes or nanoseconds, at least 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Random {
     /// The distribution of the draws.
-    pub law: Law,
+    pub distribution: Distribution,
     /// The mean of the distribution.
     pub mean: u64,
-    /// Larger draws become this value.
+    /// The largest value. Larger draws are replaced by this value.
     pub max: u64,
 }
 
 /// A probability distribution. Parameters are in thousandths.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Law {
+pub enum Distribution {
     /// Always the mean.
     Constant,
-    /// Exponential: without memory.
+    /// The exponential distribution.
     Exponential,
-    /// A power law: above the smallest value, P(X > x) falls as x to the power of minus `shape`.
-    /// The smallest value is such that the mean holds with draws limited to `max`.
+    /// The Pareto distribution, a power law: above the smallest value, P(X > x) is proportional to
+    /// x to the power of minus `shape`. The smallest value is chosen so that draws limited to `max`
+    /// have the given mean.
     Pareto {
-        /// Above 1.0. The smaller it is, the heavier the tail. Up to 2.0, the variance would be
-        /// infinite without `max`.
+        /// The shape, above 1.0. A smaller shape gives a heavier tail. Up to 2.0, the variance
+        /// would be infinite without `max`.
         shape: u32,
     },
-    /// The logarithm has a normal distribution.
+    /// The lognormal distribution: the logarithm of a draw has a normal distribution.
     Lognormal {
         /// Standard deviation of the natural logarithm.
         sigma: u32,
@@ -40,23 +41,24 @@ pub enum Law {
     Cdf(Arc<Cdf>),
 }
 
-/// Flows that arrive one after the other, each on its own connection, and leave when their bytes
-/// are delivered.
+/// Flows that arrive at random times, each on its own connection, and leave when their bytes are
+/// delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrivals {
     /// Time from one arrival to the next, in nanoseconds.
     pub gap: Random,
     /// Payload bytes of a flow.
     pub size: Random,
-    /// Maximum number of concurrent flows. A flow that would exceed it is rejected.
+    /// Maximum number of concurrent flows. A flow that arrives while this many are active is
+    /// rejected.
     pub at_most: u32,
 }
 
 /// A client that sends a request, reads the response and sends the next request, all on one
 /// connection.
 ///
-/// A request has 100 bytes of payload and crosses the reverse path like any other packet. Its bytes
-/// are not counted.
+/// A request has 100 bytes of payload and crosses the reverse path like any other packet. The bytes
+/// of requests are not counted in the flow's results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requests {
     /// Payload bytes per response.
@@ -70,7 +72,7 @@ pub struct Requests {
 /// The time from a client's reading of a response to its next request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pause {
-    /// At once.
+    /// No pause: the next request follows at once.
     None,
     /// A time drawn from this distribution, in nanoseconds.
     Think(Random),

@@ -1,21 +1,21 @@
 //! The scenarios that are part of the program: the files below `scenarios/` in the repository.
 
 use crate::language::error::{ScenarioError, ScenarioErrors};
-use crate::language::nearest::nearest;
+use crate::language::nearest::nearest_dotted;
 
 /// A built-in scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Builtin {
-    /// Its id: its path below `scenarios/`, with dots.
+    /// The scenario's id: its path below `scenarios/`, with dots instead of slashes.
     pub id: &'static str,
-    /// Its file in the repository.
+    /// The path of its file in the repository.
     pub file: &'static str,
     /// The file's text.
     pub text: &'static str,
 }
 
-/// A commented scenario to start from. It sets the keys that most users change and lists others in
-/// comments.
+/// A commented scenario that users copy and change. It sets the most common keys and lists others
+/// in comments.
 pub const STARTER: &str = include_str!("starter.toml");
 
 macro_rules! builtins {
@@ -119,7 +119,7 @@ builtins! {
 }
 
 impl Builtin {
-    /// The built-in scenario with this id, which a user typed.
+    /// Finds the built-in scenario with the id that a user typed.
     ///
     /// # Errors
     /// If no scenario has this id. The error suggests the nearest id.
@@ -135,12 +135,8 @@ impl Builtin {
     /// The id that the user probably meant, perhaps without its first part.
     #[must_use]
     pub fn nearest_id(typed: &str) -> Option<&'static str> {
-        let ids = || BUILTINS.iter().map(|builtin| builtin.id);
-        let last = |id: &'static str| id.split_once('.').map_or(id, |(_, last)| last);
-        nearest(typed, ids()).or_else(|| {
-            let meant = nearest(typed, ids().map(last))?;
-            ids().find(|id| last(id) == meant)
-        })
+        let ids: Vec<&str> = BUILTINS.iter().map(|builtin| builtin.id).collect();
+        nearest_dotted(typed, &ids)
     }
 }
 

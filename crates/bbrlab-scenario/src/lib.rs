@@ -3,10 +3,10 @@
 //!
 //! | folder | what |
 //! |---|---|
-//! | `language` | how a text is read: TOML with positions, quantities, the rows of tables |
-//! | `keys` | the tables of keys, and their values with defaults filled in |
-//! | `lowering` | from keys to links, classes and flows |
-//! | `scenario` | a file as a whole: its sweep, the values of `--set`, its runs |
+//! | `language` | parser of the text: TOML with positions, quantities, definitions of keys |
+//! | `keys` | definitions of all keys, and their values with defaults |
+//! | `lowering` | conversion of keys to links, classes and flows |
+//! | `scenario` | the whole file: its sweep, the values of `--set`, its runs |
 
 mod builtin;
 mod keys;
@@ -19,7 +19,7 @@ pub use keys::profile::profiles_to_markdown;
 pub use keys::queue::{QueueInfo, queue_to_toml, queues, queues_to_markdown};
 pub use keys::reference::{KeyReference, Section, schema, sections};
 pub use language::error::{ScenarioError, ScenarioErrors};
-pub use language::nearest::nearest;
+pub use language::nearest::{nearest, nearest_dotted};
 pub use language::quantity::read_span;
 pub use language::traces::{ReadFile, check_file_size};
 pub use lowering::outline::{FlowsOutline, Outline};

@@ -1,5 +1,5 @@
-//! The counts of a flow: over all of its connections, at certain moments of the run, and at the end
-//! of its active time.
+//! The packet and byte counts of a flow: over all of its connections, at the times in [`Marks`],
+//! and at the end of its active time.
 
 use bbrlab_tcp::receiver::ReceiverStats;
 use bbrlab_tcp::sender::Stats as SenderStats;
@@ -15,13 +15,13 @@ pub(crate) struct Totals {
     pub(crate) receiver: ReceiverStats,
     pub(crate) lost: u64,
     pub(crate) delivered: u64,
-    /// How long each limit has applied.
+    /// How long each limit has applied to the sender, in the order cwnd, pacing, rwnd, sndbuf, app.
     pub(crate) limits: [Span; 5],
 }
 
 impl Totals {
-    /// Reads the counts of the connection with these two ends. Each limit has applied for its time
-    /// in `limits`.
+    /// Reads the counts of the connection with these two ends. Each limit has applied to the sender
+    /// for its time in `limits`.
     fn of(sender: &Sender, receiver: &Receiver, limits: [Span; 5]) -> Self {
         Self {
             sender: *sender.stats(),
@@ -46,16 +46,16 @@ impl Totals {
     }
 }
 
-/// Bytes that the receiving application had read at certain moments of the run.
+/// Bytes that the receiving application of a flow had read at four times of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Marks {
-    /// When the last flow started.
+    /// Bytes read when the last flow started.
     pub(crate) at_last_start: u64,
-    /// When the steady state began.
+    /// Bytes read when the steady state began.
     pub(crate) at_steady: u64,
-    /// When the first flow ended.
+    /// Bytes read when the first flow ended.
     pub(crate) at_first_end: u64,
-    /// When the last flow ended.
+    /// Bytes read when the last flow ended.
     pub(crate) in_traffic: u64,
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct Accounts {
     pub(crate) marks: Marks,
     /// The counts of the connections before the current one, if there were any.
     past: Option<Box<Totals>>,
-    /// The counts behind rates and shares at the end of the active time.
+    /// The counts at the end of the active time, from which rates and shares are computed.
     at_end: Option<Box<AtEnd>>,
     /// Whether the active time has begun.
     pub(crate) is_started: bool,
@@ -99,7 +99,7 @@ impl Accounts {
         if self.is_closed { past } else { past + receiver.stats().bytes_read }
     }
 
-    /// The counts over all connections by `now`; the current one has these two ends.
+    /// The counts over all connections by `now`. The current connection has these two ends.
     pub(crate) fn totals(&self, sender: &Sender, receiver: &Receiver, now: Time) -> Totals {
         let mut totals = self.past.as_deref().copied().unwrap_or_default();
         if !self.is_closed {
@@ -113,7 +113,7 @@ impl Accounts {
         totals
     }
 
-    /// Ends the current connection. `totals` includes its counts.
+    /// Stores `totals`, the counts of all connections including the current one, which ends.
     pub(crate) fn keep(&mut self, totals: Totals) {
         self.past = Some(Box::new(totals));
     }
@@ -139,7 +139,7 @@ impl Accounts {
         }
     }
 
-    /// Counts a data packet of an earlier connection that has arrived.
+    /// Counts the arrival of a late data packet of an earlier connection.
     pub(crate) fn count_late_packet(&mut self) {
         if let Some(counts) = &mut self.past {
             counts.receiver.dropped_packets += 1;
@@ -165,7 +165,7 @@ impl Accounts {
     /// The counts at the end of the active time.
     ///
     /// # Panics
-    /// If it has not ended. The end of the run ends it.
+    /// If the active time has not ended. It ends with the run at the latest.
     pub(crate) fn at_end(&self) -> &AtEnd {
         self.at_end.as_ref().expect("every flow was frozen when the run ended")
     }
@@ -177,7 +177,8 @@ impl Accounts {
         }
     }
 
-    /// Adds the counts of another flow. Both are frozen; `totals` has the counts of both.
+    /// Adds the counts of another flow. Both flows must be frozen; `totals` is the sum of their
+    /// counts.
     pub(crate) fn merge(&mut self, other: &Self, totals: Totals) {
         self.marks.merge(&other.marks);
         self.is_started |= other.is_started;

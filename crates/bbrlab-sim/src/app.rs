@@ -1,4 +1,4 @@
-//! The application of a flow: its writes and its transfers.
+//! The sending application of a flow: its writes and its transfers.
 
 use bbrlab_net::{FlowId, Port};
 use bbrlab_run::{Bursts, FlowClass, Source, TransferRow};
@@ -16,13 +16,13 @@ use crate::wire::{self, FlowEnd as _, Payload};
 pub(crate) enum Token {
     /// Open a connection: at the flow's start, or for the next transfer of a train.
     Connect = 0,
-    /// Write the next piece.
+    /// Write the next piece of data (see `pieces.rs`), or send the next request.
     Write = 1,
     /// An on or off period ends.
     Toggle = 2,
     /// The flow stops.
     Stop = 3,
-    /// A flow of a source with arrivals arrives.
+    /// A new flow of a class with arrivals arrives.
     Arrive = 4,
     /// Continue writing: the socket has become writable at this instant.
     Wake = 5,
@@ -42,7 +42,7 @@ impl Token {
     }
 }
 
-/// A transfer of a source with an end.
+/// A transfer: a fixed number of bytes, which a source with an end sends one or more times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transfer {
     pub(crate) bytes: u64,
@@ -80,23 +80,24 @@ enum Phase {
     Stopped,
     /// Everything written is acknowledged and read, and nothing more is written. The two ends
     /// remain: a late duplicate still triggers an ACK, and timers that are still armed fire once.
-    /// Where flows come and go, the next one reuses this one's slot.
+    /// In a class with arrivals, the next arriving flow reuses this flow's slot.
     Over,
 }
 
-/// The application.
+/// The sending application of a flow.
 #[derive(Debug)]
 pub(crate) struct Application {
     phase: Phase,
     /// Whether an on-off source is on.
     pub(crate) is_on: bool,
-    /// Whether the application was woken at this instant and has not run yet.
+    /// Whether the application was woken and has not run yet. It runs at the time at which it was
+    /// woken.
     is_woken: bool,
-    /// Bytes of all transfers so far on the connection; `u64::MAX` for a source without end.
+    /// Bytes of all transfers begun on the current connection; `u64::MAX` for a source without end.
     transfer_bytes: u64,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) pieces: Pieces,
-    /// The random draws, if times or sizes are random.
+    /// The state of a client or of random bursts; `None` if the source draws nothing.
     client: Option<Box<Client>>,
     /// From this time on the application sends nothing.
     stop: Time,
@@ -117,12 +118,13 @@ impl Application {
         }
     }
 
-    /// Whether it may write.
+    /// Whether the application may write.
     pub(crate) fn is_open(&self) -> bool {
         self.phase == Phase::Open
     }
 
-    /// Whether everything that it wrote is acknowledged and read, and nothing more is written.
+    /// Whether the flow is over: all bytes written are acknowledged and read, and no more are
+    /// written.
     pub(crate) fn is_over(&self) -> bool {
         self.phase == Phase::Over
     }
@@ -148,7 +150,7 @@ impl Application {
         self.phase = Phase::Open;
     }
 
-    /// Begins a connection at `now`.
+    /// Resets the write times for a connection that begins at `now`, and adds a transfer.
     pub(crate) fn begin_connection(&mut self, now: Time, source: &Source) {
         self.pieces.start(now);
         if source.transfers() > 0 {
@@ -157,7 +159,7 @@ impl Application {
     }
 
     /// Whether the event of `token` does nothing, because the flow has stopped or the next piece is
-    /// due at another time. An event at the time of the stop may precede it in the event queue.
+    /// due later. At the stop time itself, such an event may precede the stop in the event queue.
     pub(crate) fn ignores(&self, token: Token, now: Time) -> bool {
         let is_past_stop = now >= self.stop && matches!(token, Token::Write | Token::Toggle);
         is_past_stop || (token == Token::Write && !self.pieces.is_due(now))
@@ -182,7 +184,7 @@ impl Application {
         let mss = class.mss;
         match class.source {
             Source::Arrivals(_) => unreachable!("these flows come without an event of their own"),
-            Source::Requests(_) => self.ask(port, connection, token),
+            Source::Requests(_) => self.request(port, connection, token),
             Source::Unlimited => sender.write_unlimited(end.now(), &mut end),
             Source::Bytes(bytes) | Source::Train { bytes, .. } => {
                 sender.write(end.now(), bytes.0, &mut end);
@@ -205,7 +207,7 @@ impl Application {
                 let mut end = connection.sender_end.end(port);
                 match (self.is_on, rate) {
                     (false, None) => sender.stop_writing(),
-                    // Data that did not fit in the socket was offered while on: the application
+                    // Data that did not fit in the socket belongs to the on period: the application
                     // writes it when there is space.
                     (false, Some(_)) => {}
                     (true, None) => sender.write_unlimited(end.now(), &mut end),
@@ -250,14 +252,14 @@ impl Application {
         }
     }
 
-    /// Sends a request of the client. For the first one the client also connects.
-    fn ask(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection, token: Token) {
-        let (Some(Client::Asks(asks)), Some(duplex)) =
+    /// Sends a request of the client. Before the first request the client also connects.
+    fn request(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection, token: Token) {
+        let (Some(Client::Requester(requester)), Some(duplex)) =
             (self.client.as_deref_mut(), connection.duplex.as_deref_mut())
         else {
             return;
         };
-        let bytes = asks.ask();
+        let bytes = requester.request();
         let mut end = connection.receiver_end.end(port);
         let now = end.now();
         if token == Token::Connect {
@@ -273,17 +275,19 @@ impl Application {
         duplex.client(&mut connection.receiver).write(now, REQUEST_BYTES, &mut end);
     }
 
-    /// Bytes of the answer to a request; `None` once the flow's sender no longer answers.
+    /// Bytes of the answer to a request; `None` if the source sends no requests or the flow has
+    /// stopped.
     pub(crate) fn answer(&self) -> Option<u64> {
         match self.client.as_deref() {
-            Some(Client::Asks(asks)) if self.is_open() => Some(asks.wanted()),
+            Some(Client::Requester(requester)) if self.is_open() => Some(requester.wanted()),
             _ => None,
         }
     }
 
-    /// Wakes the application because the socket has become writable. It runs when the host has
-    /// handled all packets of this instant, like a process that an interrupt has woken. So it does
-    /// not run between ACKs that arrive together. ns-3 calls the application at once.
+    /// Wakes the application because the socket has become writable. It runs after the host has
+    /// handled all packets that arrive at this time, like a process that an interrupt has woken. So
+    /// it does not run between ACKs that arrive together. In ns-3 the socket calls the application
+    /// at once.
     #[inline(never)]
     pub(crate) fn wake(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
         if connection.sender.calls_app() {
@@ -294,8 +298,8 @@ impl Application {
         }
     }
 
-    /// Runs the application, which was woken at this instant. Not counted as an event: it belongs
-    /// to the event that woke the application.
+    /// Runs the application after [`Self::wake`] at the same time. Not counted as an event of its
+    /// own, since it belongs to the event that woke the application.
     pub(crate) fn run_woken(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
         self.is_woken = false;
         port.uncount_event();
@@ -312,8 +316,9 @@ impl Application {
         bytes_read >= self.transfer_bytes
     }
 
-    /// Records that the last transfer has been read at `now`, unless it already was, and schedules
-    /// the next one. So far the connection has had `retransmitted` retransmissions.
+    /// Records that the last transfer has been read at `now`, unless this was already recorded, and
+    /// schedules the next transfer or request. So far the connection has had `retransmitted`
+    /// retransmissions.
     #[cold]
     pub(crate) fn end_transfer(
         &mut self,
@@ -327,7 +332,8 @@ impl Application {
             return;
         };
         transfer.done = Some(now);
-        // The retransmissions of the answers before it are subtracted in `all_transfers`.
+        // Includes the retransmissions of earlier answers on the connection, which `all_transfers`
+        // subtracts.
         transfer.retransmitted = retransmitted;
         if !self.is_open() {
             return;
@@ -337,8 +343,8 @@ impl Application {
         {
             port.schedule(flow, now + gap, Token::Connect as u32);
         }
-        if let Some(Client::Asks(asks)) = self.client.as_deref_mut()
-            && let Some(at) = asks.after(self.transfers.len(), now)
+        if let Some(Client::Requester(requester)) = self.client.as_deref_mut()
+            && let Some(at) = requester.after(self.transfers.len(), now)
         {
             self.pieces.wait_until(at);
             port.schedule(flow, at, Token::Write as u32);
@@ -350,7 +356,8 @@ impl Application {
         self.transfers.last().is_some_and(|transfer| transfer.done.is_some())
     }
 
-    /// Whether nothing more will be written. `is_whole`: both ends of the connection write.
+    /// Whether the application has written all that it will write, and the flow is not over yet.
+    /// `is_whole`: both ends of the connection write.
     pub(crate) fn has_written_all(&self, source: &Source, is_whole: bool) -> bool {
         let is_asked = self.transfers.last().is_some_and(|transfer| transfer.done.is_none());
         match self.phase {
@@ -362,24 +369,24 @@ impl Application {
         }
     }
 
-    /// Ends a connection, whose transfer had `retransmitted` retransmissions.
+    /// Records that the connection which ends had `retransmitted` retransmissions.
     pub(crate) fn end_connection(&mut self, retransmitted: u64) {
         if let Some(transfer) = self.transfers.last_mut() {
             transfer.retransmitted = retransmitted;
         }
     }
 
-    /// Removes the unfinished transfer of a flow that has arrived, if there is one. It had
-    /// `retransmitted` retransmissions.
+    /// Removes the unfinished transfer of a flow that has arrived, if there is one. The transfer
+    /// had `retransmitted` retransmissions.
     pub(crate) fn take_transfer(&mut self, retransmitted: u64) -> Option<Transfer> {
         self.transfers.pop().map(|transfer| Transfer { retransmitted, ..transfer })
     }
 
-    /// The transfers, each with its retransmissions; the current connection had `retransmitted`.
+    /// The transfers, each with its retransmissions. The current connection had `retransmitted`.
     pub(crate) fn all_transfers(&self, retransmitted: u64) -> impl Iterator<Item = Transfer> {
         // All answers share one connection, whose count of retransmissions goes on over all of
         // them.
-        let is_one_connection = matches!(self.client.as_deref(), Some(Client::Asks(_)));
+        let is_one_connection = matches!(self.client.as_deref(), Some(Client::Requester(_)));
         let mut before = 0;
         let last = self.transfers.len();
         (1..).zip(&self.transfers).map(move |(place, transfer)| {
@@ -392,7 +399,7 @@ impl Application {
         })
     }
 
-    /// How long a player has stalled by `now`; `None` for other applications.
+    /// How long a video player has stalled by `now`; `None` for other applications.
     pub(crate) fn stalled(&self, now: Time) -> Option<Span> {
         self.client.as_deref().and_then(|client| client.stalled(now))
     }

@@ -17,11 +17,10 @@ use crate::flow::Flow;
 use crate::meter::Meter;
 use crate::slowdown::Ideal;
 
-/// The number of flows per class with a row of their own in the table of transfers: the first ones
-/// to end.
+/// The most rows per class in the table of transfers, one for each of the first flows that end.
 const ROWS_MAX: usize = 10_000;
 
-/// Percentiles use as much memory, and are as exact, as in a run with this many flows.
+/// The number of flows that determines the precision and memory of a slot's percentiles.
 const FLOWS_LIKE: usize = 1000;
 
 /// The meter of a slot.
@@ -29,7 +28,7 @@ pub(crate) fn meter(period: Span) -> Meter {
     Meter::new(period, FLOWS_LIKE)
 }
 
-/// The flows of a class with arrivals.
+/// A class with arrivals: its slots, the random draws of its flows, and the counts of ended flows.
 #[derive(Debug)]
 pub(crate) struct Population {
     /// The flow of the run that represents the class: the first slot.
@@ -38,18 +37,18 @@ pub(crate) struct Population {
     stop: Option<Time>,
     /// Whether another flow will arrive.
     expects: bool,
-    /// When the last flow was over, if no more flows arrive.
+    /// The time at which the last flow was over; `None` while flows are active or still to arrive.
     pub(crate) ended: Option<Time>,
     gaps: Draws,
     sizes: Draws,
-    /// The slots whose flows are over, the latest one last.
+    /// The slots whose flows are over, in the order in which they became free.
     vacant: Vec<u32>,
-    /// The slots except the hub's.
+    /// All slots except the hub's.
     pub(crate) places: Vec<u32>,
     at_most: u32,
     pub(crate) came: u64,
     /// Arrivals that were rejected because `at_most` flows were active.
-    pub(crate) turned_away: u64,
+    pub(crate) rejected: u64,
     pub(crate) counts: Completed,
 }
 
@@ -93,12 +92,12 @@ impl Population {
             places: Vec::new(),
             at_most: arrivals.at_most,
             came: 0,
-            turned_away: 0,
+            rejected: 0,
             counts: Completed { hub, ideal, all: Completions::new(), rows: Vec::new() },
         }
     }
 
-    /// Draws when the next flow arrives after one at `now`; `None` if no more arrive.
+    /// Draws the arrival time of the next flow, counted from `now`; `None` if no more flows arrive.
     pub(crate) fn next_after(&mut self, now: Time) -> Option<Time> {
         let at = now + Span(self.gaps.next());
         self.expects = self.stop.is_none_or(|stop| at < stop);
@@ -117,7 +116,7 @@ impl Population {
             Some(place) => Place::Of(place),
             None if self.places.len() as u64 + 1 < u64::from(self.at_most) => Place::New,
             None => {
-                self.turned_away += 1;
+                self.rejected += 1;
                 return Place::None;
             }
         };
@@ -129,8 +128,8 @@ impl Population {
         self.places.push(place);
     }
 
-    /// Adds the counts of all slots to the hub's when the run ends at `now`. If no more flows were
-    /// to arrive, the hub's active time ended with the last flow.
+    /// Adds the counts of all slots to the hub's when the run ends at `now`. If the last flow has
+    /// ended, the hub's active time ended with it.
     pub(crate) fn gather(&mut self, flows: &mut [Flow], losses: &mut [FlowLosses], now: Time) {
         let hub = self.hub as usize;
         let (head, tail) = flows.split_at_mut(hub + 1);
@@ -159,7 +158,7 @@ impl Population {
 }
 
 impl Completed {
-    /// Counts a flow.
+    /// Counts the transfer of one flow, and adds a row if there are fewer than [`ROWS_MAX`].
     pub(crate) fn add(&mut self, transfer: &Transfer) {
         let slowdown = self.ideal.slowdown(transfer);
         self.all.add(transfer, slowdown);

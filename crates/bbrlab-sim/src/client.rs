@@ -1,5 +1,5 @@
-//! State and random draws of clients that send requests on one connection, among them video
-//! players, and of random bursts.
+//! State and random draws of random bursts, and of clients that send requests on one connection,
+//! such as video players.
 
 use bbrlab_run::{Bursts, Pause, Random, Requests, Source};
 use bbrlab_units::{Span, Time};
@@ -9,13 +9,13 @@ use crate::draw::Draws;
 /// The application of a flow whose times or sizes are drawn.
 #[derive(Debug)]
 pub(crate) enum Client {
-    Asks(Asks),
+    Requester(Requester),
     Bursts { on: Draws, off: Draws },
 }
 
 /// A client that sends requests.
 #[derive(Debug)]
-pub(crate) struct Asks {
+pub(crate) struct Requester {
     sizes: Draws,
     pause: Wait,
     /// Bytes of the answer to the current request.
@@ -47,19 +47,21 @@ impl Client {
     pub(crate) fn new(source: &Source, (seed, id): (u64, u32)) -> Option<Self> {
         let draws = |random: &Random, what| Draws::new(random, seed, &format!("{what} {id}"));
         match *source {
-            Source::Requests(Requests { ref size, ref pause, count }) => Some(Self::Asks(Asks {
-                sizes: draws(size, "answers"),
-                pause: match *pause {
-                    Pause::None => Wait::None,
-                    Pause::Think(ref think) => Wait::Think(draws(think, "think")),
-                    Pause::Player { piece, buffer } => {
-                        let plays_until = None;
-                        Wait::Player(Player { piece, buffer, plays_until, stalled: Span::ZERO })
-                    }
-                },
-                wanted: 0,
-                count: count.unwrap_or(u32::MAX),
-            })),
+            Source::Requests(Requests { ref size, ref pause, count }) => {
+                Some(Self::Requester(Requester {
+                    sizes: draws(size, "answers"),
+                    pause: match *pause {
+                        Pause::None => Wait::None,
+                        Pause::Think(ref think) => Wait::Think(draws(think, "think")),
+                        Pause::Player { piece, buffer } => {
+                            let plays_until = None;
+                            Wait::Player(Player { piece, buffer, plays_until, stalled: Span::ZERO })
+                        }
+                    },
+                    wanted: 0,
+                    count: count.unwrap_or(u32::MAX),
+                }))
+            }
             Source::Bursts(Bursts { ref on, ref off, .. }) => {
                 Some(Self::Bursts { on: draws(on, "on"), off: draws(off, "off") })
             }
@@ -67,26 +69,28 @@ impl Client {
         }
     }
 
-    /// The length of the period that begins now.
+    /// Draws the length of the on or off period that begins now.
     pub(crate) fn period(&mut self, is_on: bool) -> Span {
         match self {
             Self::Bursts { on, off } => Span(if is_on { on.next() } else { off.next() }),
-            Self::Asks(_) => unreachable!("only bursts have periods"),
+            Self::Requester(_) => unreachable!("only bursts have periods"),
         }
     }
 
     /// How long a player has stalled since its first chunk, by `now`; `None` for other
     /// applications.
     pub(crate) fn stalled(&self, now: Time) -> Option<Span> {
-        let Self::Asks(Asks { pause: Wait::Player(player), .. }) = self else { return None };
+        let Self::Requester(Requester { pause: Wait::Player(player), .. }) = self else {
+            return None;
+        };
         let until = player.plays_until?;
         Some(player.stalled + now.since(until))
     }
 }
 
-impl Asks {
+impl Requester {
     /// Draws the size of the next answer and returns its bytes.
-    pub(crate) fn ask(&mut self) -> u64 {
+    pub(crate) fn request(&mut self) -> u64 {
         self.wanted = self.sizes.next();
         self.wanted
     }
@@ -96,8 +100,8 @@ impl Asks {
         self.wanted
     }
 
-    /// Returns when the client requests the next answer, after it has read answer `n`, counted from
-    /// 1, at `now`.
+    /// Returns when the client sends its next request, given that it has read answer number `n`,
+    /// from 1, at `now`; `None` if there are no more requests.
     pub(crate) fn after(&mut self, n: usize, now: Time) -> Option<Time> {
         let at = match &mut self.pause {
             Wait::None => now,
@@ -109,13 +113,14 @@ impl Asks {
 }
 
 impl Player {
-    /// Records that a chunk has been read at `now`. Returns when the player requests the next.
+    /// Records that a chunk has been read at `now`. Returns when the player requests the next
+    /// chunk.
     fn after_piece(&mut self, now: Time) -> Time {
         let until = self.plays_until.unwrap_or(now);
         self.stalled = self.stalled + now.since(until);
         let until = until.max(now) + self.piece;
         self.plays_until = Some(until);
-        // Space for one more chunk.
+        // The buffer has space for one more chunk when at most `full` of playing time is left.
         let full = self.buffer.0.saturating_sub(self.piece.0);
         now.max(Time(until.0.saturating_sub(full)))
     }
@@ -133,10 +138,11 @@ mod tests {
         let (piece, buffer) = (Span::from_secs(4), Span::from_secs(12));
         let mut player = Player { piece, buffer, plays_until: None, stalled: Span::ZERO };
         let mut asked = |at: u64| player.after_piece(Time(at * S)).0 / S;
-        // At 1 s it has 4 s, at 2 s 7 s, at 3 s 10 s: there is space for four more at 5 s.
+        // The buffer has 4 s at 1 s, 7 s at 2 s and 10 s at 3 s. At 5 s there is space for four
+        // more.
         assert_eq!([asked(1), asked(2), asked(3)], [1, 2, 5]);
         assert_eq!([asked(6), asked(10)], [9, 13]);
-        // It had enough until 21 s, and stalls until the next chunk arrives.
+        // The buffer lasts until 21 s. The player stalls until the next chunk arrives.
         assert_eq!(asked(30), 30);
         assert_eq!(player.stalled, Span::from_secs(9));
     }

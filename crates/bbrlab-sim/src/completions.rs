@@ -1,14 +1,14 @@
-//! How long transfers took: their completion times and slowdowns.
+//! Histograms of the completion times and slowdowns of transfers.
 
 use crate::app::Transfer;
 use crate::figures::{SLOWDOWN_UNIT, TRANSFER_PRECISION};
 use crate::histogram::Histogram;
 
-/// The transfers of a flow, of a class or of a group.
+/// Completion times and slowdowns of the transfers of a flow, a class or a group.
 #[derive(Debug)]
 pub(crate) struct Completions {
     pub(crate) fct_ns: Histogram,
-    /// In thousandths.
+    /// Slowdowns in thousandths.
     pub(crate) slowdown: Histogram,
     pub(crate) unfinished: u64,
 }

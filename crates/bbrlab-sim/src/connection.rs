@@ -1,6 +1,6 @@
 //! The two ends of a flow's current connection, and the measurements at them.
 //!
-//! A flow may open one connection after the other; measurements continue over all of them.
+//! A flow may open several connections in sequence. The measurements continue over all of them.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(crate) struct Connection {
     pub(crate) sender: Sender,
     /// The other halves of the two sockets, if both ends write.
     pub(crate) duplex: Option<Box<Duplex>>,
-    /// Aligns the field after the random numbers of `sender_end` to a cache line.
+    /// Aligns `sender_end.pacing_timer` to a cache line.
     _before_line: [u64; 3],
     pub(crate) sender_end: SenderEnd,
     pub(crate) meter: Meter,
@@ -71,19 +71,19 @@ impl Connection {
         self.sender_end.endpoint.flow
     }
 
-    /// Whether both ends write, each with a whole socket.
+    /// Whether both ends write. Each then has a socket with both a sending and a receiving half.
     pub(crate) fn is_whole(&self) -> bool {
         self.sender_end.endpoint.is_whole
     }
 
-    /// Lets the flow end by itself from now on, because it was stopped.
+    /// Lets the flow end before the run, because the flow was stopped.
     pub(crate) fn let_end(&mut self) {
         self.sender_end.endpoint.may_end = true;
         self.receiver_end.may_end = true;
     }
 
     /// Replaces the sockets by a new pair. Packets of the former connection that are still in the
-    /// network are late from now on.
+    /// network will be recognised as late.
     pub(crate) fn renew(&mut self, port: &mut Port<'_, Payload>, setup: &ClassSetup) {
         let flow = self.flow();
         let first_packet = port.packets_sent(flow);
@@ -101,7 +101,8 @@ impl Connection {
         }
     }
 
-    /// Begins the connection: where both ends write, each gets its other half.
+    /// Begins the connection. If both ends write, creates the sender's receiving half and the
+    /// receiver's sending half.
     pub(crate) fn begin(&mut self, setup: &ClassSetup) {
         if self.is_whole() {
             self.duplex = Some(Box::new(Duplex::new(&setup.sender, &setup.receiver)));
@@ -125,7 +126,8 @@ impl Connection {
         until
     }
 
-    /// Delivers a packet to the client, which reads. Returns when it has finished reading.
+    /// Delivers a packet to the client, whose application reads. Returns when it has finished
+    /// reading.
     #[cold]
     pub(crate) fn at_client(
         &mut self,
@@ -146,14 +148,16 @@ impl Connection {
         until
     }
 
-    /// Notes the arrival of a segment at the receiver; it may have brought new data.
+    /// Records when the packets that have arrived since the last call were sent. Packets without
+    /// new data are not counted as arrived.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet passes here")]
     fn note_arrival(&mut self, packet: &Arrival<'_, Payload>) {
         self.round_trips.arrive(self.receiver.arrived(), packet.payload().sent_us());
     }
 
-    /// Lets the receiving application read as long as it is woken. Returns when it has finished.
+    /// Lets the receiving application read while the receiver has data to read. Returns when the
+    /// last read ends.
     pub(crate) fn read(&mut self, port: &mut Port<'_, Payload>) -> Time {
         let mut end = self.receiver_end.end(port);
         let mut now = end.now();
@@ -202,7 +206,7 @@ impl Connection {
         is_heard
     }
 
-    /// Lets the application write what it has.
+    /// Lets the application write the data that it has and that fits in the socket.
     pub(crate) fn run_app(&mut self, port: &mut Port<'_, Payload>) {
         let mut end = self.sender_end.end(port);
         match self.duplex.as_deref_mut() {
@@ -235,8 +239,8 @@ impl Connection {
         }
     }
 
-    /// Fires, before an event of the sender, a pacing timer that was due earlier and is not in the
-    /// event queue.
+    /// Fires the pacing timer if it was due before now and is not in the event queue. The caller
+    /// calls this before each event of the sender.
     #[inline]
     pub(crate) fn let_pacing_lapse(&mut self, port: &mut Port<'_, Payload>) {
         let now = wire::host_time(port.now());
@@ -245,14 +249,14 @@ impl Connection {
         }
     }
 
-    /// Fires the pacing timer if it is due by `now` and not in the event queue, so that the flow
-    /// can be read between events. Returns whether it has fired.
+    /// Fires the pacing timer if it is due by `now` and not in the event queue, so that the flow's
+    /// state is up to date between events. Returns whether the timer has fired.
     pub(crate) fn catch_up(&mut self, now: Time) -> bool {
         self.sender_end.pacing_timer.lapse_by(wire::host_time(now), &mut self.sender)
     }
 
-    /// Puts the pacing timer into the event queue, after an event of the sender, if it will have
-    /// something to do.
+    /// Puts the pacing timer into the event queue if the timer will have an effect. The caller
+    /// calls this after each event of the sender.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "often there is none")]
     pub(crate) fn arm_pacing_unless_idle(&mut self, port: &mut Port<'_, Payload>) {
@@ -261,8 +265,8 @@ impl Connection {
         }
     }
 
-    /// Arms the pacing timer, unless it will be idle. As a high-resolution timer it is due at any
-    /// time, not only at a tick like timers of the wheel.
+    /// Puts the pacing timer into the event queue, unless it will have no effect. It is a
+    /// high-resolution timer, so it is not rounded to ticks like timers of the timer wheel.
     #[inline(never)]
     fn settle_pacing(&mut self, port: &mut Port<'_, Payload>) {
         if let Some(at) = self.sender_end.pacing_timer.take_unless_idle(&self.sender) {
@@ -271,22 +275,24 @@ impl Connection {
         }
     }
 
-    /// Notes the round-trip times of the packets that an accepted ACK is the first to report.
+    /// Notes the round-trip times of the packets that an accepted ACK is the first to report, at
+    /// `now_us` of the sender's clock.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
-    pub(crate) fn note_reported(&mut self, now: Time, packet: &Arrival<'_, Payload>) {
-        if self.round_trips.report(packet.payload().arrived(), wire::stamp_us(now)) {
+    pub(crate) fn note_reported(&mut self, now_us: u32, packet: &Arrival<'_, Payload>) {
+        if self.round_trips.report(packet.payload().arrived(), now_us) {
             self.count_round_trips();
         }
     }
 
-    /// Takes an ACK of a connection that is over. It reports the last packets of that connection.
+    /// Handles an ACK of an earlier connection: only records the round-trip times of the packets
+    /// that the ACK reports.
     #[cold]
     pub(crate) fn take_late_ack(&mut self, now: Time, packet: &Arrival<'_, Payload>) {
-        self.note_reported(now, packet);
+        self.note_reported(wire::stamp_us(wire::host_time(now)), packet);
     }
 
-    /// Counts the round-trip times that wait to be counted. They include packets that are reported
+    /// Adds the waiting round-trip times to the histogram. They include packets that are reported
     /// after the active time.
     pub(crate) fn count_round_trips(&mut self) {
         self.round_trips.count(&mut self.meter.rtt_us);
@@ -306,7 +312,8 @@ impl Connection {
         self.meter.update(now, conn.ctl.cwnd, conn.srtt_us >> 3, rtt_us);
     }
 
-    /// Adds the measurements of another flow's connections. Both meters are frozen.
+    /// Adds the measurements of another flow's connections. The meters of both flows must be
+    /// frozen.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.data_arrivals += other.data_arrivals;
         self.meter.merge(&other.meter);
@@ -329,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ack_touches_two_cache_lines_beside_the_sender() {
+    fn an_ack_touches_two_cache_lines_in_addition_to_the_sender() {
         let first = offset_of!(Connection, sender_end.pacing_timer);
         let histograms = offset_of!(Connection, meter.rtt_us);
         assert_eq!((first % LINE, histograms - first), (0, 2 * LINE));

@@ -1,7 +1,8 @@
-//! Datagrams at a rate that does not back off: no connection, no ACK, no retransmission.
+//! UDP flows: datagrams at a rate that does not respond to loss, without connection, ACKs and
+//! retransmissions.
 //!
-//! At the receiver a datagram counts as late, like a packet of an earlier connection. So the code
-//! for segments needs no additional check.
+//! The receiver treats a datagram like a late packet of an earlier connection. So the code for TCP
+//! segments needs no additional check.
 
 use bbrlab_net::{Outgoing, Port, Side};
 use bbrlab_run::{Bursts, FlowClass, Source, headers};
@@ -11,7 +12,8 @@ use crate::app::Token;
 use crate::flow::Flow;
 use crate::wire::Payload;
 
-/// Distance from the packets sent so far to the first packet of a connection that never begins.
+/// `first_packet` of a UDP flow is this far ahead of the packets sent, so each datagram counts as
+/// late.
 pub(crate) const AHEAD: u32 = 1 << 30;
 
 impl Flow {
@@ -25,7 +27,7 @@ impl Flow {
     ) -> bool {
         let now = port.now();
         if token == Token::Stop {
-            // Nothing more is sent, and nothing will be acknowledged.
+            // The flow sends no more datagrams, and there are no ACKs to wait for.
             self.application.end();
             return self.freeze(now, port.flow_wire_bytes(self.id()));
         }

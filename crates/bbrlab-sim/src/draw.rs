@@ -1,22 +1,22 @@
-//! Draws from the distributions of random traffic, with integers only, so that every machine draws
-//! the same.
+//! Draws from the distributions of random traffic. All arithmetic is on integers, so that every
+//! machine draws the same numbers.
 //!
-//! Logarithms are to base 2 with 32 bits after the point, found by squaring: the square of a number
-//! in [1, 2) is at least 2 where the next bit of its logarithm is 1. Powers of two are products of
-//! the roots 2^(1/2), 2^(1/4) ... Both are exact to a few parts in 10^9, as
-//! `laws_have_their_quantiles` shows.
+//! Logarithms are to base 2 with 32 fractional bits. They are computed by squaring: the square of a
+//! number in [1, 2) is at least 2 if the next bit of its logarithm is 1. Powers of two are products
+//! of the roots 2^(1/2), 2^(1/4) ... Logarithms and powers are exact to a few parts in 10^9, as
+//! `distributions_have_their_quantiles` shows.
 //!
 //! Sources: inversion for the exponential and the Pareto distribution, the polar method for the
 //! normal distribution (Marsaglia and Bray 1964).
 
 use bbrlab_net::Rng;
-use bbrlab_run::{Law, Random};
+use bbrlab_run::{Distribution, Random};
 
-/// Bits after the point of logarithms.
+/// Fractional bits of logarithms.
 const LOG_BITS: u32 = 32;
-/// Bits after the point of powers of two in [1, 2).
+/// Fractional bits of powers of two in [1, 2).
 const POWER_BITS: u32 = 62;
-/// ln 2 and its inverse, with [`LOG_BITS`] after the point.
+/// ln 2 and its inverse, with [`LOG_BITS`] fractional bits.
 const LN_2: u128 = 2_977_044_472;
 const LOG2_E: i128 = 6_196_328_019;
 /// Parameters of distributions are in thousandths.
@@ -40,44 +40,45 @@ const ROOTS: [u64; LOG_BITS as usize] = {
 #[derive(Clone, Debug)]
 pub(crate) struct Draws {
     random: Random,
-    /// The least value of a Pareto distribution, with [`SCALE_BITS`] after the point; for others
-    /// the mean.
+    /// The smallest value of a Pareto distribution, with [`SCALE_BITS`] fractional bits. For other
+    /// distributions: the mean.
     scale: u128,
     rng: Rng,
 }
 
-/// Bits after the point of the least value of a Pareto distribution.
+/// Fractional bits of the smallest value of a Pareto distribution.
 const SCALE_BITS: u32 = 8;
 
 impl Draws {
-    /// The draws of the consumer `name` in the run with `seed`.
+    /// A stream of draws in the run with `seed`. Each `name` gives a separate stream.
     pub(crate) fn new(random: &Random, seed: u64, name: &str) -> Self {
-        let scale = match random.law {
-            Law::Pareto { shape } => least(random, shape),
-            Law::Constant | Law::Exponential | Law::Lognormal { .. } | Law::Cdf(_) => {
-                u128::from(random.mean) << SCALE_BITS
-            }
+        let scale = match random.distribution {
+            Distribution::Pareto { shape } => least(random, shape),
+            Distribution::Constant
+            | Distribution::Exponential
+            | Distribution::Lognormal { .. }
+            | Distribution::Cdf(_) => u128::from(random.mean) << SCALE_BITS,
         };
         Self { random: random.clone(), scale, rng: Rng::new(seed, name) }
     }
 
-    /// The next number.
+    /// Draws the next number.
     pub(crate) fn next(&mut self) -> u64 {
-        if let Law::Cdf(points) = &self.random.law {
+        if let Distribution::Cdf(points) = &self.random.distribution {
             let drawn = points.quantile(self.rng.next_u64());
             return self.fit(u128::from(drawn));
         }
-        let power = match self.random.law {
-            Law::Cdf(_) => unreachable!("its quantiles are in its points"),
-            Law::Constant => 0,
-            Law::Exponential => {
+        let power = match self.random.distribution {
+            Distribution::Cdf(_) => unreachable!("its quantiles are in its points"),
+            Distribution::Constant => 0,
+            Distribution::Exponential => {
                 let halvings = (self.scale * u128::from(self.falls())) >> LOG_BITS;
                 return self.fit((halvings * LN_2) >> (LOG_BITS + SCALE_BITS));
             }
-            Law::Pareto { shape } => {
+            Distribution::Pareto { shape } => {
                 i128::from(self.falls()) * i128::from(MILLI) / i128::from(shape)
             }
-            Law::Lognormal { sigma } => {
+            Distribution::Lognormal { sigma } => {
                 let sigma = i128::from(sigma);
                 let milli = i128::from(MILLI);
                 let shift = ((sigma * sigma) << LOG_BITS) / (2 * milli * milli);
@@ -92,7 +93,7 @@ impl Draws {
         u64::try_from(drawn).unwrap_or(u64::MAX).clamp(1, self.random.max)
     }
 
-    /// Minus the logarithm of a number uniform in (0, 1].
+    /// Minus the base-2 logarithm of a number uniform in (0, 1], with [`LOG_BITS`] fractional bits.
     fn falls(&mut self) -> u64 {
         match self.rng.next_u64() {
             0 => 64 << LOG_BITS,
@@ -100,7 +101,7 @@ impl Draws {
         }
     }
 
-    /// A number from the standard normal distribution, with [`LOG_BITS`] after the point.
+    /// A number from the standard normal distribution, with [`LOG_BITS`] fractional bits.
     fn normal(&mut self) -> i128 {
         const ONE: u64 = 1 << 31;
         loop {
@@ -121,7 +122,7 @@ impl Draws {
     }
 }
 
-/// The logarithm of a number that is not 0.
+/// The base-2 logarithm of a number that is not 0, with [`LOG_BITS`] fractional bits.
 #[expect(clippy::cast_possible_truncation, reason = "a bit, and a number below 2^64")]
 fn log2(number: u64) -> u64 {
     let whole = number.ilog2();
@@ -136,7 +137,8 @@ fn log2(number: u64) -> u64 {
     log
 }
 
-/// `number` times two to `power`, which has [`LOG_BITS`] after the point; at most 2^127.
+/// `number` times two to the power of `power`, at most 2^127. `power` has [`LOG_BITS`] fractional
+/// bits.
 fn times_power(number: u128, power: i128) -> u128 {
     let whole = power >> LOG_BITS;
     let fraction = power & ((1 << LOG_BITS) - 1);
@@ -155,11 +157,11 @@ fn times_power(number: u128, power: i128) -> u128 {
     }
 }
 
-/// The least value of a Pareto distribution, with [`SCALE_BITS`] after the point, for which draws
-/// have the given mean. Draws above the largest value are cut to it.
+/// The smallest value of a Pareto distribution whose draws have the mean `random.mean`, with
+/// [`SCALE_BITS`] fractional bits. Draws above `random.max` are reduced to `random.max`.
 ///
-/// With least value l, largest value h and shape a that mean is l (a - (l / h)^(a - 1)) / (a - 1),
-/// which rises with l.
+/// With smallest value l, largest value h and shape a, the mean is l (a - (l / h)^(a - 1)) / (a -
+/// 1), which rises with l.
 fn least(random: &Random, shape: u32) -> u128 {
     let (shape, milli) = (u128::from(shape), u128::from(MILLI));
     let wanted = u128::from(random.mean) << SCALE_BITS;
@@ -193,10 +195,10 @@ fn least(random: &Random, shape: u32) -> u128 {
 )]
 mod tests {
     use super::{Draws, log2, times_power};
-    use bbrlab_run::{Cdf, Law, Random};
+    use bbrlab_run::{Cdf, Distribution, Random};
 
-    fn sorted(law: Law, mean: u64, max: u64) -> Vec<u64> {
-        let mut draws = Draws::new(&Random { law, mean, max }, 1, "test");
+    fn sorted(distribution: Distribution, mean: u64, max: u64) -> Vec<u64> {
+        let mut draws = Draws::new(&Random { distribution, mean, max }, 1, "test");
         let mut drawn: Vec<u64> = (0..200_000).map(|_| draws.next()).collect();
         drawn.sort_unstable();
         drawn
@@ -217,60 +219,67 @@ mod tests {
         assert_eq!(times_power(3, -(200 << 32)), 0);
     }
 
-    /// With 200,000 draws, a share of them is within 0.4 % of its expectation, at four standard
-    /// deviations.
+    /// With 200,000 draws, four standard deviations of the share below a quantile are 0.4 % of all
+    /// draws.
     #[test]
-    fn laws_have_their_quantiles() {
+    fn distributions_have_their_quantiles() {
         let mean = 1_000_000.0_f64;
         let pareto = |share: f64| mean * 0.2 / 1.2 * (1.0 - share).powf(-1.0 / 1.2);
         let body = |z: f64| mean * (1.5 * z - 1.5 * 1.5 / 2.0).exp();
-        let laws = [
-            (Law::Constant, [mean; 3]),
-            (Law::Exponential, [0.5, 0.9, 0.99].map(|share: f64| -mean * (1.0 - share).ln())),
-            // The largest value is so far away that it does not change the least one much.
-            (Law::Pareto { shape: 1200 }, [0.5, 0.9, 0.99].map(pareto)),
-            (Law::Lognormal { sigma: 1500 }, [0.0, 1.281_552, 2.326_348].map(body)),
+        let distributions = [
+            (Distribution::Constant, [mean; 3]),
+            (
+                Distribution::Exponential,
+                [0.5, 0.9, 0.99].map(|share: f64| -mean * (1.0 - share).ln()),
+            ),
+            // The largest value is so large that it hardly changes the smallest value.
+            (Distribution::Pareto { shape: 1200 }, [0.5, 0.9, 0.99].map(pareto)),
+            (Distribution::Lognormal { sigma: 1500 }, [0.0, 1.281_552, 2.326_348].map(body)),
         ];
-        for (law, expected) in laws {
-            let drawn = sorted(law.clone(), 1_000_000, u64::MAX >> 8);
+        for (distribution, expected) in distributions {
+            let drawn = sorted(distribution.clone(), 1_000_000, u64::MAX >> 8);
             for (share, expected) in [0.5, 0.9, 0.99].into_iter().zip(expected) {
                 let found = drawn[(share * drawn.len() as f64) as usize] as f64;
-                assert!((found / expected - 1.0).abs() < 0.05, "{law:?} {share}: {found}");
+                assert!((found / expected - 1.0).abs() < 0.05, "{distribution:?} {share}: {found}");
             }
         }
     }
 
     #[test]
     fn the_mean_holds_with_what_is_too_large_cut() {
-        let pareto = |shape| Law::Pareto { shape };
-        let laws = [
-            (Law::Constant, 0.0),
-            (Law::Exponential, 0.01),
+        let pareto = |shape| Distribution::Pareto { shape };
+        let distributions = [
+            (Distribution::Constant, 0.0),
+            (Distribution::Exponential, 0.01),
             (pareto(1100), 0.05),
             (pareto(1500), 0.03),
             (pareto(3000), 0.01),
-            (Law::Lognormal { sigma: 1000 }, 0.02),
+            (Distribution::Lognormal { sigma: 1000 }, 0.02),
         ];
-        for (law, tolerance) in laws {
-            let drawn = sorted(law.clone(), 30_000, 3_000_000);
+        for (distribution, tolerance) in distributions {
+            let drawn = sorted(distribution.clone(), 30_000, 3_000_000);
             let mean = drawn.iter().sum::<u64>() as f64 / drawn.len() as f64;
-            assert!((mean / 30_000.0 - 1.0).abs() <= tolerance, "{law:?}: {mean}");
+            assert!((mean / 30_000.0 - 1.0).abs() <= tolerance, "{distribution:?}: {mean}");
             assert!(*drawn.last().unwrap() <= 3_000_000 && drawn[0] >= 1);
         }
     }
 
     #[test]
     fn extreme_parameters_fit() {
-        for law in [
-            Law::Constant,
-            Law::Exponential,
-            Law::Pareto { shape: 1001 },
-            Law::Pareto { shape: 100_000 },
-            Law::Lognormal { sigma: 1 },
-            Law::Lognormal { sigma: 5000 },
+        for distribution in [
+            Distribution::Constant,
+            Distribution::Exponential,
+            Distribution::Pareto { shape: 1001 },
+            Distribution::Pareto { shape: 100_000 },
+            Distribution::Lognormal { sigma: 1 },
+            Distribution::Lognormal { sigma: 5000 },
         ] {
             for (mean, max) in [(1, 1), (1, 2), (1 << 50, 1 << 52), (1, 1 << 52)] {
-                let mut draws = Draws::new(&Random { law: law.clone(), mean, max }, 7, "extremes");
+                let mut draws = Draws::new(
+                    &Random { distribution: distribution.clone(), mean, max },
+                    7,
+                    "extremes",
+                );
                 for _ in 0..1000 {
                     assert!((1..=max).contains(&draws.next()));
                 }
@@ -286,7 +295,7 @@ mod tests {
         let points = [(0, 0), (10_000, 15), (80_000, 53), (1_000_000, 70), (30_000_000, 100)];
         let cdf = Cdf::new(points.map(|(bytes, share)| (bytes, percent(share))).to_vec()).unwrap();
         let (mean, max) = (cdf.mean(), cdf.largest());
-        let drawn = sorted(Law::Cdf(cdf.into()), mean, max);
+        let drawn = sorted(Distribution::Cdf(cdf.into()), mean, max);
         let at = |share: f64| drawn[(share * drawn.len() as f64) as usize] as f64;
         for (bytes, share) in &points[1..4] {
             assert!((at(f64::from(*share) / 100.0) / *bytes as f64 - 1.0).abs() < 0.05, "{share}");
@@ -300,12 +309,16 @@ mod tests {
     /// Draws are the same on every machine. If these numbers change, the digests of runs change.
     #[test]
     fn draws_are_the_same_everywhere() {
-        let first = |law| {
-            let random = Random { law, mean: 1_000_000, max: 1_000_000_000 };
+        let first = |distribution| {
+            let random = Random { distribution, mean: 1_000_000, max: 1_000_000_000 };
             let mut draws = Draws::new(&random, 1, "test");
             std::array::from_fn::<u64, 4, _>(|_| draws.next())
         };
-        let laws = [Law::Exponential, Law::Pareto { shape: 1200 }, Law::Lognormal { sigma: 1500 }];
-        expect_test::expect!["[[165067, 291216, 963966, 454854], [225299, 250273, 438421, 286838], [1274063, 1187440, 207521, 1235930]]"].assert_eq(&format!("{:?}", laws.map(first)));
+        let distributions = [
+            Distribution::Exponential,
+            Distribution::Pareto { shape: 1200 },
+            Distribution::Lognormal { sigma: 1500 },
+        ];
+        expect_test::expect!["[[165067, 291216, 963966, 454854], [225299, 250273, 438421, 286838], [1274063, 1187440, 207521, 1235930]]"].assert_eq(&format!("{:?}", distributions.map(first)));
     }
 }

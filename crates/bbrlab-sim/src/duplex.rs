@@ -1,9 +1,9 @@
 //! A connection on which both ends write: a client sends requests, the flow's sender answers.
 //!
-//! Most flows carry data in one direction and have half a socket at each end. Here each end is a
-//! whole socket. The flow's sender has a receiving half for the requests, and its receiver has a
-//! half that sends them. A request is data like any other: it carries the ACK that is due, waits in
-//! the queues of the reverse path, and is retransmitted if it is lost.
+//! Most flows carry data in one direction: one end has only the sending half of a socket, the other
+//! only the receiving half. Here each end has both halves. The flow's sender also receives
+//! requests, and its receiver also sends them. A request is ordinary data: it carries an ACK, waits
+//! in the queues of the reverse path, and is retransmitted if it is lost.
 
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ pub(crate) struct Duplex {
 }
 
 impl Duplex {
-    /// The halves of a new connection. The client has Linux's default congestion control, whose
-    /// window its requests never fill.
+    /// The additional halves of a new connection. The client has Linux's default congestion
+    /// control; its requests are so small that they never fill the window.
     pub(crate) fn new(sender: &Arc<SenderConfig>, receiver: &Arc<ReceiverConfig>) -> Self {
         let cc = Algorithm::Cubic.build(&Vec::new()).expect("the defaults are in range");
         Self {
@@ -37,18 +37,17 @@ impl Duplex {
         }
     }
 
-    /// The client's socket.
+    /// The client's socket, with the flow's receiver as its receiving half.
     pub(crate) fn client<'s>(&'s mut self, receiver: &'s mut Receiver) -> Halves<'s> {
         Halves::active(&mut self.client, receiver)
     }
 
-    /// Whether the client has written something that did not fit, or could not be sent before the
-    /// connection was open.
+    /// Whether the client has data left to write and its socket accepts data now.
     pub(crate) fn client_is_ready(&self) -> bool {
         self.client.app_is_ready()
     }
 
-    /// The server's socket.
+    /// The server's socket, with the flow's sender as its sending half.
     pub(crate) fn server<'s>(&'s mut self, sender: &'s mut Sender) -> Halves<'s> {
         Halves::passive(sender, &mut self.server)
     }

@@ -1,10 +1,10 @@
-//! Conversion of the engine's integers to values in the units of the records.
+//! Converts integers of the engine to the units of the result records.
 
 use bbrlab_units::Span;
 
 use crate::histogram::Histogram;
 
-/// Percentiles of completion times are exact to a part in a thousand.
+/// Histogram precision of completion times and slowdowns: percentiles are exact to 1/1024.
 pub(crate) const TRANSFER_PRECISION: u32 = 10;
 
 /// Slowdowns are counted in thousandths.
@@ -15,13 +15,13 @@ pub(crate) const NS_PER_MS: f64 = 1e6;
 pub(crate) const US_PER_MS: f64 = 1e3;
 pub(crate) const MEGA: f64 = 1e6;
 
-/// A rate in Mbit/s; `None` if `span` is zero.
+/// The mean rate of `bytes` in `span`, in Mbit/s; `None` if `span` is zero.
 #[expect(clippy::cast_precision_loss, reason = "figures in floating point")]
 pub(crate) fn mbps(bytes: u64, span: Span) -> Option<f64> {
     (span > Span::ZERO).then(|| bytes as f64 * BITS / span.as_secs_f64() / MEGA)
 }
 
-/// Round-trip times with their counts.
+/// The round-trip times in a histogram with their counts, in ascending order.
 pub(crate) fn rtts(rtts_us: &Histogram) -> impl Iterator<Item = (Span, u64)> {
     rtts_us.buckets().map(|(us, count)| (Span::from_micros(us), count))
 }

@@ -13,7 +13,8 @@ use crate::meter::Meter;
 use crate::setup::ClassSetup;
 use crate::wire::{self, FlowEnd as _, Payload};
 
-/// A flow of the run. The connection comes first, since it is laid out in cache lines.
+/// A flow of the run. The connection is the first field, so that its layout in cache lines begins
+/// at a cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Flow {
@@ -22,9 +23,9 @@ pub(crate) struct Flow {
     pub(crate) application: Application,
     pub(crate) start: Time,
     pub(crate) class: u32,
-    /// Whether packets can queue on its path.
+    /// Whether the flow's path has a link with a rate, where packets can queue.
     pub(crate) has_rated_link: bool,
-    /// Whether it sends datagrams.
+    /// Whether the flow sends UDP datagrams.
     pub(crate) is_udp: bool,
 }
 
@@ -46,7 +47,7 @@ impl Flow {
         }
     }
 
-    /// Its number in the engine.
+    /// The flow's number in the engine.
     pub(crate) fn id(&self) -> FlowId {
         self.connection.flow()
     }
@@ -66,14 +67,14 @@ impl Flow {
         self.accounts.totals(&self.connection.sender, &self.connection.receiver, now)
     }
 
-    /// The counts over all connections, up to the end of the run. Times of limits end with the
-    /// active time, which must be over.
+    /// The counts over all connections, up to the end of the run. The times of limits end with the
+    /// active time. The active time must have ended.
     pub(crate) fn totals_at_end(&self) -> Totals {
         self.totals(self.accounts.at_end().at)
     }
 
-    /// Ends the active time: later events do not count for rates and shares. So far `wire_bytes` of
-    /// the flow have departed from the last link with a rate. Returns `false` if the active time
+    /// Ends the active time: later events do not count for rates and shares. By `now`, `wire_bytes`
+    /// of the flow have departed from the last link with a rate. Returns `false` if the active time
     /// had already ended.
     pub(crate) fn freeze(&mut self, now: Time, wire_bytes: u64) -> bool {
         if self.accounts.has_ended() {
@@ -85,8 +86,8 @@ impl Flow {
         true
     }
 
-    /// Delivers a packet to the receiver. Returns when the application has finished reading; the
-    /// transfer may be over then.
+    /// Delivers a packet to the receiver. Returns when the application has finished reading. The
+    /// caller must then call [`Self::check_transfer`].
     #[inline]
     pub(crate) fn at_receiver(
         &mut self,
@@ -104,8 +105,8 @@ impl Flow {
         connection.at_receiver(port, packet)
     }
 
-    /// Takes a packet that does not belong to the current connection: a datagram, if the flow sends
-    /// datagrams.
+    /// Counts a packet that does not belong to the current connection: a datagram of a UDP flow, or
+    /// a late packet of an earlier connection.
     #[cold]
     fn take_datagram(
         &mut self,
@@ -143,7 +144,8 @@ impl Flow {
         }
     }
 
-    /// Delivers a packet to the sender. Returns whether it has ended the flow's active time.
+    /// Delivers a packet to the sender. Returns whether the packet has ended the flow's active
+    /// time.
     #[inline]
     pub(crate) fn at_sender(
         &mut self,
@@ -167,7 +169,8 @@ impl Flow {
             && self.check_over(port, &classes[self.class as usize])
     }
 
-    /// Delivers a packet to the server. Returns whether it has ended the flow's active time.
+    /// Delivers a packet to the sender of a flow whose ends both write: the server. Returns whether
+    /// the packet has ended the flow's active time.
     #[cold]
     fn at_server(
         &mut self,
@@ -183,7 +186,8 @@ impl Flow {
             && self.check_over(port, &classes[self.class as usize])
     }
 
-    /// Updates the flow after a segment has reached the sender. `is_heard`: the sender accepted it.
+    /// Updates the flow after a segment has reached the sender. `is_heard`: the sender accepted the
+    /// segment.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     fn after_segment(
@@ -198,7 +202,9 @@ impl Flow {
         }
         let now = port.now();
         if is_heard {
-            connection.note_reported(now, packet);
+            let now_us = connection.sender.clock_us();
+            debug_assert_eq!(now_us, wire::stamp_us(wire::host_time(now)));
+            connection.note_reported(now_us, packet);
         }
         let sample = connection.sender.take_rtt_sample();
         connection.note(now, sample);
@@ -209,9 +215,9 @@ impl Flow {
         self.connection.catch_up(now)
     }
 
-    /// Checks whether the flow is over. It is over when its last byte is acknowledged, if its
-    /// source has an end or it was stopped. Returns whether its active time has ended now. The
-    /// active time of a stopped flow ended at the stop.
+    /// Checks whether the flow is over. A flow whose source has an end, or that was stopped, is
+    /// over when its last byte is acknowledged. Returns whether the active time has ended now; for
+    /// a stopped flow it ended at the stop.
     fn check_over(&mut self, port: &mut Port<'_, Payload>, class: &FlowClass) -> bool {
         if class.source.arrivals().is_some() {
             return self.check_departure(port.now());
@@ -227,7 +233,7 @@ impl Flow {
     }
 
     /// Checks whether a flow that arrived is over: its last byte is read and acknowledged. Returns
-    /// whether it is over now.
+    /// whether the flow is over since this call.
     fn check_departure(&mut self, now: Time) -> bool {
         let is_over = !self.application.is_over()
             && self.application.is_last_done()
@@ -262,12 +268,12 @@ impl Flow {
         self.application.take_transfer(self.connection.sender.stats().retransmitted)
     }
 
-    /// Its transfers, each with its retransmissions.
+    /// The flow's transfers, each with its retransmissions.
     pub(crate) fn transfers(&self) -> impl Iterator<Item = Transfer> {
         self.application.all_transfers(self.connection.sender.stats().retransmitted)
     }
 
-    /// Adds the counts of another flow of the class. Both were frozen at `now`.
+    /// Adds the counts of another flow of the class. Both flows were frozen at `now`.
     pub(crate) fn merge(&mut self, other: &Self, now: Time) {
         let mut totals = self.totals(now);
         totals.merge(&other.totals(now));
@@ -353,7 +359,8 @@ impl Flow {
         self.check_transfer(port, classes, until);
     }
 
-    /// Handles an event of the application. Returns whether it has ended the flow's active time.
+    /// Handles an event of the application. Returns whether the event has ended the flow's active
+    /// time.
     pub(crate) fn on_application(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -408,7 +415,8 @@ impl Flow {
         false
     }
 
-    /// Creates a new pair of sockets; the counts of the former pair are kept.
+    /// Begins a connection. If there was an earlier one, adds its counts to the accounts and
+    /// creates a new pair of sockets.
     fn begin_connection(&mut self, port: &mut Port<'_, Payload>, now: Time, setup: &ClassSetup) {
         if self.accounts.is_started {
             if self.accounts.is_closed {
@@ -426,7 +434,7 @@ impl Flow {
         self.application.begin_connection(now, &setup.source);
     }
 
-    /// Keeps the counts of the current connection.
+    /// Adds the counts of the current connection to the accounts and to its transfer.
     fn end_connection(&mut self, now: Time) {
         self.accounts.keep(self.totals(now));
         self.application.end_connection(self.connection.sender.stats().retransmitted);
@@ -439,8 +447,8 @@ impl Flow {
             .then_some(ctl.pacing_rate)
     }
 
-    /// The congestion control's report about itself; empty before the handshake, when it is not set
-    /// up.
+    /// The congestion control's report about itself; empty before the handshake has completed,
+    /// because the congestion control is not initialised before.
     pub(crate) fn info(&self) -> bbrlab_cc::Info {
         let sender = &self.connection.sender;
         if !sender.is_established() {

@@ -19,15 +19,15 @@ use crate::slowdown::Ideal;
 use crate::wiring;
 use crate::world::World;
 
-/// A group whose flows are being added.
+/// The sums over a group while its flows are being added.
 struct Gathered<'a> {
     name: &'a str,
     flows: u64,
-    turned_away: Option<u64>,
+    rejected: Option<u64>,
     bytes: u64,
     /// Bytes that arrived while their flow was active.
     active_bytes: u64,
-    /// When its flows were active: from and to, in the order of the flows.
+    /// Start and end of each flow's active time, in the order of the flows.
     active: Vec<(Time, Time)>,
     totals: Totals,
     losses: FlowLosses,
@@ -37,7 +37,8 @@ struct Gathered<'a> {
     transfers: Completions,
 }
 
-/// The groups in the order of their first flows. `delays` receives their round-trip times.
+/// The results of the groups, in the order of their first flows. Adds the round-trip times of each
+/// group to `delays`.
 pub(crate) fn summarise(
     run: &Run,
     world: &World,
@@ -84,7 +85,7 @@ impl<'a> Gathered<'a> {
         Self {
             name,
             flows: 0,
-            turned_away: None,
+            rejected: None,
             bytes: 0,
             active_bytes: 0,
             active: Vec::new(),
@@ -117,7 +118,7 @@ impl<'a> Gathered<'a> {
     /// Adds the flows of a class with arrivals.
     fn add_population(&mut self, population: &Population) {
         self.flows += population.came;
-        *self.turned_away.get_or_insert(0) += population.turned_away;
+        *self.rejected.get_or_insert(0) += population.rejected;
         self.transfers.merge(&population.counts.all);
     }
 
@@ -130,9 +131,9 @@ impl<'a> Gathered<'a> {
         FlowGroup {
             group: self.name.to_owned(),
             flows: self.flows,
-            turned_away: self.turned_away,
+            rejected: self.rejected,
             goodput_mbps: mbps(self.bytes, window),
-            goodput_active_mbps: match self.turned_away {
+            goodput_active_mbps: match self.rejected {
                 Some(_) => None,
                 None => mbps(self.active_bytes, covered(&mut self.active)),
             },
@@ -165,7 +166,7 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// The total length of the periods; time where they overlap counts once.
+/// The total length of the periods. Time in which periods overlap counts once.
 fn covered(periods: &mut [(Time, Time)]) -> Span {
     periods.sort_unstable();
     let (mut total, mut until) = (Span::ZERO, Time::ZERO);

@@ -5,11 +5,11 @@
 
 use crate::wide::Wide;
 
-/// The number of buckets by which the range in use grows at least: a cache line.
+/// The least number of buckets by which the range grows: those in one cache line.
 const GROWTH: usize = 16;
 
-/// Counts of values, with exact mean, minimum and maximum. Without its counts it fills a cache
-/// line.
+/// Counts of values, with exact mean, minimum and maximum. The struct, without the memory of
+/// `counts`, fills a cache line.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
     counts: Box<[u32]>,
@@ -61,8 +61,8 @@ impl Histogram {
         let (mut left, scale) = (values.iter(), self.scale);
         loop {
             let (counts, first) = (&mut self.counts[..], self.first);
-            // Stops at the first value whose bucket has no count yet. In memory the loop touches
-            // only the counts; the rest is in registers.
+            // Stops at the first value whose bucket has no count yet. The loop accesses only the
+            // counts in memory; the other variables are in registers.
             let missing = left.by_ref().copied().map(u64::from).find(|&value| {
                 sum += value;
                 min = min.min(value);
@@ -110,7 +110,7 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// Values counted.
+    /// The number of values counted.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
@@ -157,12 +157,12 @@ impl Histogram {
         all.filter(|&(_, count)| count > 0)
     }
 
-    /// The value of a percentile that is in a bucket.
+    /// The value of a percentile in `bucket`: the bucket's middle, within the samples' range.
     fn value(&self, bucket: u32) -> u64 {
         self.scale.middle(bucket).clamp(self.min, self.max)
     }
 
-    /// Counts in a bucket that may have no count yet.
+    /// Extends the range of buckets to include `bucket`, and adds `times` to its count.
     #[cold]
     fn grow(&mut self, bucket: u32, times: u32) {
         let bucket = self.scale.kept(bucket);
@@ -185,20 +185,21 @@ impl Histogram {
 /// The mapping from values to buckets.
 ///
 /// A bucket's number is the beginning of the value as a floating-point number: its power of two and
-/// the first `precision` bits of the rest. So a small value has a bucket of its own.
+/// the first `precision` bits of the rest. So each value below `2^(precision + 1)` has its own
+/// bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Scale {
     precision: u32,
 }
 
-/// Bits of an `f64` after its power of two.
+/// Bits of the fraction of an `f64`.
 const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
-/// The power of two of 1 as an `f64` has it.
+/// The exponent of 1.0 as an `f64` stores it.
 const EXPONENT_OF_1: u32 = 1023;
 
 impl Scale {
-    /// The number of a value's bucket. The number for 0 is below all others, so a lookup among the
-    /// counts never finds it directly.
+    /// The number of a value's bucket. The number for 0 is far below all others, so a lookup in
+    /// `counts` never finds it: see [`Self::kept`].
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a thousand powers of two in a u32")]
     #[expect(clippy::cast_precision_loss, reason = "only its first bits are used")]
@@ -227,7 +228,7 @@ impl Scale {
     }
 }
 
-/// The index of a bucket among the counts, if it has one.
+/// The index of a bucket in `counts`. It is out of range if the bucket has no count yet.
 #[inline]
 fn place(bucket: u32, first: u32) -> usize {
     bucket.wrapping_sub(first) as usize

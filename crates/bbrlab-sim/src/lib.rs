@@ -12,16 +12,16 @@
 //! | `world.rs` | dispatches the engine's events to the flows |
 //! | `flow.rs` | a flow: how an event changes its three parts |
 //! | `connection.rs` | the two ends of a flow's connection, and the measurements at them |
-//! | `app.rs` | the application: its writes and its transfers |
-//! | `accounts.rs` | the counts of a flow |
+//! | `app.rs` | the sending application: what it writes and when, and its transfers |
+//! | `accounts.rs` | the packet and byte counts of a flow over all of its connections |
 //! | `pacing_timer.rs` | the pacing timer, which is usually not in the event queue |
-//! | `wire.rs` | from segments to packets and back |
-//! | `pieces.rs`, `arrivals.rs`, `client.rs`, `draw.rs` | when pieces are due, flows that come and go, requests and bursts, and their random numbers |
-//! | `way.rs` | the propagation delay of a path |
-//! | `datagrams.rs` | flows without a connection |
+//! | `wire.rs` | conversion between TCP segments and packets |
+//! | `pieces.rs`, `arrivals.rs`, `client.rs`, `draw.rs` | write times, arriving flows, requests and bursts, and random draws |
+//! | `path_delay.rs` | the propagation delay of a path |
+//! | `datagrams.rs` | UDP flows |
 //! | `meter.rs`, `round_trips.rs`, `histogram.rs`, `wide.rs` | measurements of a flow |
 //! | `series.rs` | the rows of the time series |
-//! | `windows.rs` | the spans of time over which results are computed |
+//! | `windows.rs` | the time spans over which results are computed |
 //! | `summary.rs`, `groups.rs`, `completions.rs`, `slowdown.rs`, `figures.rs` | the results at the end, and their units |
 
 mod accounts;
@@ -39,6 +39,7 @@ mod groups;
 mod histogram;
 mod meter;
 mod pacing_timer;
+mod path_delay;
 mod pieces;
 mod round_trips;
 mod samples;
@@ -46,7 +47,6 @@ mod series;
 mod setup;
 mod slowdown;
 mod summary;
-mod way;
 mod wide;
 mod windows;
 mod wire;
@@ -74,9 +74,9 @@ use world::{PerAck, World};
 /// Whether a run has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// There is more to simulate.
+    /// The run has not reached the scenario's duration.
     Running,
-    /// The scenario's duration is over.
+    /// The run has reached the scenario's duration.
     Done,
 }
 
@@ -111,14 +111,14 @@ impl Sim {
         Self::with_links(run, LinkMode::VirtualClock)
     }
 
-    /// A run at time zero, with a choice of how drop-tail links are computed; results do not depend
-    /// on it.
+    /// A run at time zero that computes drop-tail links by the method `mode`. The results are the
+    /// same with every `mode`.
     ///
     /// # Errors
     /// As [`Self::new`].
     ///
     /// # Panics
-    /// With more than 2^24 flows. A checked scenario has fewer.
+    /// With more than 2^24 flows. A checked scenario has at most 2^20 flows.
     pub fn with_links(run: &Run, mode: LinkMode) -> Result<Self, String> {
         Self::with_controls(run, mode, &Controls::none())
     }
@@ -127,8 +127,8 @@ impl Sim {
     /// [`Self::with_links`].
     ///
     /// # Errors
-    /// As [`Self::new`], and if a custom congestion control is missing from `controls` or fails at
-    /// once.
+    /// As [`Self::new`], and if a custom congestion control is missing from `controls` or fails
+    /// during setup.
     ///
     /// # Panics
     /// As [`Self::with_links`].
@@ -213,9 +213,9 @@ impl Sim {
         self.net.count_events(flows.map(|flow| u64::from(flow.catch_up(now))).sum());
     }
 
-    /// Removes and returns the rows of the time series since the last call, for a caller that
-    /// watches the run. [`Self::finish`] returns only the rows after the last call. All of them
-    /// together are the rows of the same run without calls of this function.
+    /// Removes and returns the rows of the time series since the last call, for a caller that shows
+    /// the run's progress. [`Self::finish`] returns only the rows after the last call. No row is
+    /// lost: the rows of all calls and of [`Self::finish`] are the complete series.
     pub fn take_rows(&mut self) -> Rows {
         let series = match &mut self.world.per_ack {
             Some(acks) => &mut acks.rows,
@@ -260,7 +260,7 @@ impl Sim {
     }
 
     /// Ends the run at the current time: asserts that every packet is accounted for, and computes
-    /// the results. The rows are those that [`Self::take_rows`] has not taken.
+    /// the results. Rows that [`Self::take_rows`] has returned are not included.
     ///
     /// # Panics
     /// If the engine has not accounted for a packet: a bug.
@@ -297,7 +297,8 @@ impl Sim {
 /// Checks that no custom congestion control has failed.
 ///
 /// # Errors
-/// If one has failed: its name. The cause is known only to its owner.
+/// The name of the first custom control that has failed. The caller that registered the control has
+/// the cause.
 pub fn refuse_failed(controls: &Controls) -> Result<(), String> {
     match controls.failed() {
         Some(name) => Err(format!("the custom congestion control `{name}` has failed")),

@@ -1,7 +1,8 @@
 //! The measurements of a flow: updated at each event of the sender, at constant cost.
 //!
-//! The smoothed RTT is sampled at the series' period without events of its own. When the RTT may
-//! change, the sampling times since the last update are counted with the old value.
+//! The smoothed RTT is sampled at the series' period without events of its own. When the smoothed
+//! RTT changes, the sampling times since the last update are counted with the value before the
+//! change.
 
 use bbrlab_units::{Span, Time};
 
@@ -12,14 +13,14 @@ use crate::wide::Wide;
 /// Pairs of a largest number of flows and a precision: log2 of the buckets per power of two. With
 /// few flows, percentiles are exact to a thousandth; with more flows, each flow gets less memory.
 const PRECISION: [(usize, u32); 2] = [(FEW, 10), (1000, 6)];
-/// Largest number of flows that counts as few.
+/// Most flows with which a run has the highest precision, and a distribution of RTT samples.
 const FEW: usize = 32;
-/// Precision with more flows: 30 powers of two (a microsecond to twenty minutes) then fit into 1
-/// KiB.
+/// Precision with more flows than in [`PRECISION`]. A histogram of 30 powers of two (a microsecond
+/// to twenty minutes) then fits into 1 KiB.
 const COARSE: u32 = 3;
 
-/// The number of smoothed RTTs that wait to be counted. With the other fields that an ACK touches
-/// they fill two cache lines.
+/// Capacity of `Recent::srtts_us`. With this capacity, the fields that an ACK touches fill two
+/// cache lines.
 const WAITING: usize = 9;
 
 /// Stands for "no RTT sample yet". In microseconds it is more than an hour, longer than any sample.
@@ -38,12 +39,13 @@ pub(crate) struct Meter {
     /// The number of values in `recent` that are not counted yet.
     recent_srtts: u8,
     recent: Recent,
-    // Touched once per few ACKs. Each fills a cache line.
+    // Touched once per few ACKs. Each histogram fills a cache line.
     /// The round-trip time of every packet that was reported, in microseconds.
     pub(crate) rtt_us: Histogram,
     /// The smoothed RTT at the sampling times, in microseconds.
     pub(crate) srtt_us: Histogram,
-    /// The kernel's RTT samples in microseconds; with many flows, without their distribution.
+    /// The RTT samples that TCP takes, in microseconds; with more than [`FEW`] flows, without their
+    /// distribution.
     pub(crate) samples_us: Samples,
     // Touched when cwnd changes.
     pub(crate) cwnd_max: u32,
@@ -54,8 +56,8 @@ pub(crate) struct Meter {
     frozen_at: Time,
 }
 
-/// The latest values, which are added to the histograms a few at a time. These are in the two cache
-/// lines that every ACK touches, the histograms in four others.
+/// The latest smoothed RTTs, which are added to the histogram several at a time. They are in the
+/// two cache lines that every ACK touches; the histograms are in others.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Recent {
@@ -66,7 +68,7 @@ struct Recent {
 }
 
 impl Meter {
-    /// An empty meter that samples every `period`, for one of `flows` flows.
+    /// An empty meter that samples once per `period`, for one flow of a run with `flows` flows.
     pub(crate) fn new(period: Span, flows: usize) -> Self {
         let fits = PRECISION.iter().find(|&&(most, _)| flows <= most);
         let precision = fits.map_or(COARSE, |&(_, precision)| precision);
@@ -105,7 +107,8 @@ impl Meter {
             self.last_sample_us = sample_us;
             self.samples_us.add(sample_us);
         }
-        // Sampling times that have passed since are counted with the next change.
+        // If neither value changes, the sampling times that have passed are counted at the next
+        // change.
         if cwnd != self.cwnd_now || (now > self.next_tick && srtt_us != self.srtt_now_us) {
             self.advance(now, cwnd);
         }
@@ -120,7 +123,7 @@ impl Meter {
         self.recent_srtts += 1;
     }
 
-    /// Counts the smoothed RTTs that wait to be counted.
+    /// Adds the waiting smoothed RTTs to the histogram.
     #[inline(never)]
     fn count_srtts(&mut self) {
         for &(srtt_us, times) in &self.recent.srtts_us[..usize::from(self.recent_srtts)] {
@@ -170,7 +173,7 @@ impl Meter {
         self.start(now);
     }
 
-    /// Adds the counts of another meter. Both are frozen.
+    /// Adds the counts of another meter. Both meters must be frozen.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.rtt_us.merge(&other.rtt_us);
         self.srtt_us.merge(&other.srtt_us);

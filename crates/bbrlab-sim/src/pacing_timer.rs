@@ -1,17 +1,18 @@
-//! The pacing timer of a sender. It is in the event queue only if it will have something to do.
+//! The pacing timer of a sender. The timer is in the event queue only if it will have an effect.
 //!
-//! TCP arms it after nearly every packet. While cwnd is full it finds nothing to do, unless another
-//! event of the sender precedes it. Such a timer stays here and lapses without an event of its own.
+//! TCP arms the timer after nearly every packet. While cwnd is full, the timer has no effect when
+//! it fires, unless another event of the sender precedes it. Such a timer is stored here and fires
+//! without an event in the queue.
 //!
 //! All times are those of the host's clock.
 
 use bbrlab_tcp::Sender;
 use bbrlab_units::Time;
 
-/// The timer.
+/// The pacing timer of a sender.
 #[derive(Debug)]
 pub(crate) struct PacingTimer {
-    /// When it fires, if it is not in the event queue; else `NEVER`.
+    /// When the timer fires; `NEVER` if it is not armed or is in the event queue.
     at: Time,
 }
 
@@ -19,21 +20,21 @@ impl PacingTimer {
     /// A timer that is not armed.
     pub(crate) const OFF: Self = Self { at: Time::NEVER };
 
-    /// Arms the timer for `at`. When the event is over, [`Self::take_unless_idle`] decides whether
-    /// it is queued.
+    /// Arms the timer for `at`. At the end of the event, [`Self::take_unless_idle`] decides whether
+    /// the timer is queued.
     #[inline]
     pub(crate) fn arm(&mut self, at: Time) {
         self.at = at;
     }
 
-    /// Whether it is armed and not in the event queue.
+    /// Whether the timer is armed and not in the event queue.
     #[inline]
     pub(crate) fn is_kept(&self) -> bool {
         self.at != Time::NEVER
     }
 
-    /// Lets the timer fire, before an event of the sender at `now`, if it was due earlier. Returns
-    /// whether it has fired.
+    /// Fires the timer if it was due before `now`. Called before an event of the sender at `now`.
+    /// Returns whether the timer has fired.
     #[inline]
     pub(crate) fn lapse_before(&mut self, now: Time, sender: &mut Sender) -> bool {
         let is_due = self.at < now;
@@ -43,8 +44,8 @@ impl PacingTimer {
         is_due
     }
 
-    /// Lets the timer fire if it is due by `now`, for callers that run after all timers of that
-    /// time.
+    /// Fires the timer if it is due by `now`, for callers that run after all events at `now`.
+    /// Returns whether the timer has fired.
     pub(crate) fn lapse_by(&mut self, now: Time, sender: &mut Sender) -> bool {
         let is_due = self.at <= now;
         if is_due {
@@ -58,8 +59,8 @@ impl PacingTimer {
         sender.pacing_lapses(std::mem::replace(&mut self.at, Time::NEVER));
     }
 
-    /// Takes the timer, after an event of the sender, if it will have something to do. Returns the
-    /// time for the event queue. The timer must [be here](Self::is_kept).
+    /// Removes the timer if it will have an effect, and returns its time for the event queue.
+    /// Called after an event of the sender. [`Self::is_kept`] must be true.
     #[inline]
     pub(crate) fn take_unless_idle(&mut self, sender: &Sender) -> Option<Time> {
         let is_idle = sender.is_idle_until(self.at);

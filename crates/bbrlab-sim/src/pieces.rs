@@ -1,10 +1,10 @@
-//! Write times of a source that writes piece by piece.
+//! Write times of a source that writes its data in pieces.
 
 use bbrlab_units::{NS_PER_S, Span, Time};
 
 /// The write times of a constant-rate or periodic source: piece k is written at `origin` plus k
-/// intervals. Where the source pauses, `origin` moves on, so that over any number of periods it
-/// writes its rate times the time that it was on.
+/// intervals. After a pause, `origin` is later by the length of the pause. So the bytes written are
+/// always the rate times the total time of on periods.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pieces {
     origin: Time,
@@ -12,8 +12,7 @@ pub(crate) struct Pieces {
     /// When the next piece is due. `start` resets it, so that events scheduled earlier have no
     /// effect.
     due: Time,
-    /// The end of the period in which pieces are written, or of the last one while the source
-    /// pauses.
+    /// The end of the current on period; during a pause, the end of the last on period.
     until: Time,
 }
 
@@ -22,14 +21,14 @@ impl Pieces {
         *self = Self { origin: now, written: 0, due: Time::NEVER, until: Time::NEVER };
     }
 
-    /// Begins the first period, in which the first piece is due at once. Without a `length` it is
-    /// the only period.
+    /// Begins the first on period. The first piece is due at once. Without a `length`, the period
+    /// has no end.
     pub(crate) fn begin_periods(&mut self, now: Time, length: Option<Span>) {
         let until = length.map_or(Time::NEVER, |length| now + length);
         *self = Self { origin: now, written: 0, due: now, until };
     }
 
-    /// Begins a period after a pause. The pause does not count for the times of pieces.
+    /// Begins an on period after a pause. The write times of further pieces are later by the pause.
     pub(crate) fn resume(&mut self, now: Time, length: Span) {
         let pause = now.since(self.until);
         self.origin += pause;
@@ -52,7 +51,7 @@ impl Pieces {
         self.due <= now
     }
 
-    /// Counts one piece as written. Returns the time of the next one, with pieces of `bytes` at
+    /// Counts one piece as written. Returns when the next piece is due, for pieces of `bytes` at
     /// `bits_per_s`.
     pub(crate) fn next_at_rate(&mut self, bytes: u32, bits_per_s: u64) -> Time {
         self.written += 1;
@@ -62,7 +61,7 @@ impl Pieces {
         self.due
     }
 
-    /// Counts one piece as written. Returns the time of the next one, with one piece per `every`.
+    /// Counts one piece as written. Returns when the next piece is due, for one piece per `every`.
     pub(crate) fn next_periodic(&mut self, every: Span) -> Time {
         self.written += 1;
         self.due = self.origin + Span(self.written.saturating_mul(every.0));

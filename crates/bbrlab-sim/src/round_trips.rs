@@ -1,35 +1,36 @@
-//! The round-trip times of a flow's packets, each from the transmission that arrived to the ACK
-//! that reports it.
+//! The round-trip times of a flow's packets. Each lasts from the transmission that arrived to the
+//! ACK that reports its arrival.
 //!
 //! A packet carries the time of its transmission. An ACK carries the number of packets that had
-//! arrived when it was sent. In between, the times wait here. An ACK that is lost or ignored
-//! reports nothing; the next ACK reports its packets, too.
+//! arrived when it was sent. This module keeps the transmission times of packets between arrival
+//! and report. If an ACK is lost or ignored, the next ACK reports its packets.
 
 use crate::histogram::Histogram;
 
-/// The least length of a ring.
+/// The least length of a ring, in packets.
 const SHORTEST: usize = 32;
-/// The number of round-trip times that wait to be counted. Counting them together is cheaper.
+/// The number of round-trip times that wait to be counted. Counting several values together is
+/// cheaper.
 const WAITING: u32 = 16;
 
 /// A ring of times in microseconds, modulo 2^32. Packets are numbered from 0 in the order of
 /// arrival, modulo 2^32.
 #[derive(Debug, Default)]
 pub(crate) struct RoundTrips {
-    /// For a packet that was not reported: when it was sent. For a reported one: its round-trip
-    /// time. A packet's index is its number modulo the length, a power of two.
+    /// For a packet that was not reported: its transmission time. For a reported packet: its
+    /// round-trip time. A packet's index is its number modulo the length, which is a power of two.
     times_us: Box<[u32]>,
-    /// The next packet to arrive.
+    /// The number of the next packet to arrive.
     arrived: u32,
-    /// The next packet to be reported.
+    /// The number of the next packet to be reported.
     reported: u32,
-    /// The next packet to be counted.
+    /// The number of the next packet whose round-trip time will be added to the histogram.
     counted: u32,
 }
 
 impl RoundTrips {
-    /// Records that `arrived` packets have arrived by now. The new ones among them were sent
-    /// together at `sent_us`.
+    /// Records that `arrived` packets have arrived in total. The packets that are new since the
+    /// last call were sent together at `sent_us`.
     #[inline]
     pub(crate) fn arrive(&mut self, arrived: u32, sent_us: u32) {
         let new = arrived.wrapping_sub(self.arrived);
@@ -52,8 +53,9 @@ impl RoundTrips {
         }
     }
 
-    /// Records that an ACK reports the first `arrived` packets at `now_us`, which gives the new
-    /// ones their round-trip time. Returns whether it is time to [count](Self::count) them.
+    /// Records that an ACK reports the first `arrived` packets at `now_us`, and computes the
+    /// round-trip time of those not reported before. Returns whether the caller should now call
+    /// [`Self::count`].
     #[inline]
     pub(crate) fn report(&mut self, arrived: u32, now_us: u32) -> bool {
         debug_assert!(
@@ -74,7 +76,7 @@ impl RoundTrips {
         arrived.wrapping_sub(self.counted) >= WAITING
     }
 
-    /// Counts the round-trip times of the packets that were reported.
+    /// Adds the round-trip times of the reported packets to `histogram`.
     #[inline(never)]
     pub(crate) fn count(&mut self, histogram: &mut Histogram) {
         let count = self.reported.wrapping_sub(self.counted) as usize;
@@ -130,7 +132,7 @@ mod tests {
         round_trips.report(1, 100);
         assert_eq!(counted(&mut round_trips), [(90, 1)]);
         round_trips.arrive(4, 30);
-        // The ACK of three packets was sent before the fourth arrived.
+        // The ACK of three packets was sent before the fourth packet arrived.
         round_trips.report(3, 110);
         assert_eq!(counted(&mut round_trips), [(90, 1), (100, 1)]);
         round_trips.report(2, 120);

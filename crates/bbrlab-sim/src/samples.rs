@@ -1,20 +1,21 @@
-//! RTT samples. Their distribution is kept if there is memory for it.
+//! The RTT samples of a flow. Their distribution is kept only in runs with few flows, to save
+//! memory.
 
 use crate::histogram::Histogram;
 
-/// The number of samples that wait to be counted. Counting them together is cheaper.
+/// The number of samples that wait to be counted. Counting several values together is cheaper.
 const WAITING: usize = 32;
 
-/// Samples in microseconds.
+/// RTT samples in microseconds.
 #[derive(Clone, Debug)]
 pub(crate) enum Samples {
-    /// With their distribution.
+    /// Samples with their distribution.
     Counted(Box<Counted>),
-    /// Without it.
+    /// Count, sum, minimum and maximum of the samples, without their distribution.
     Summed { total: u32, sum: u64, min: u32, max: u32 },
 }
 
-/// The distribution of the samples, and the latest ones, which are not in it yet.
+/// The distribution of the samples, and the latest samples, which are not in it yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Counted {
     histogram: Histogram,
@@ -40,7 +41,7 @@ impl Counted {
 }
 
 impl Samples {
-    /// No samples. Their distribution is kept with this precision, or not.
+    /// An empty set of samples. With a `precision`, their distribution is kept.
     pub(crate) fn new(precision: Option<u32>) -> Self {
         match precision {
             Some(precision) => Self::Counted(Box::new(Counted {
@@ -65,8 +66,8 @@ impl Samples {
         }
     }
 
-    /// Counts the samples that wait to be counted. The values below cover all samples only after
-    /// that.
+    /// Adds the waiting samples to the histogram. Mean, minimum, maximum and quantiles cover all
+    /// samples only after this call.
     pub(crate) fn count_waiting(&mut self) {
         if let Self::Counted(counted) = self {
             counted.count_waiting();

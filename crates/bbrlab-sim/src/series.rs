@@ -1,7 +1,7 @@
-//! The rows of the time series, each of a flow or a link at one time.
+//! The rows of the time series. Each row describes a flow or a link at one time.
 //!
 //! A flow has rows from its start to its end. A flow's private link has rows until that flow's end.
-//! Flows that are over cost nothing.
+//! Flows that are over have no rows.
 
 #![allow(
     clippy::needless_update,
@@ -40,12 +40,13 @@ pub(crate) struct Sampler {
     next: Option<Time>,
     /// Flows that have not started, in descending order of their start times.
     waiting: Vec<u32>,
-    /// Flows that get a row, in order, with their counts at the last one.
+    /// Active flows, which get rows, in order of their numbers, with their counts at the previous
+    /// row.
     flows: Vec<(u32, Before)>,
     /// The private links of flows that have not started, as indices into the links of the results,
     /// in descending order of the start times.
     waiting_links: Vec<u32>,
-    /// The links that get a row, in order, as indices into the links of the results.
+    /// The links that get rows, in ascending order, as indices into the links of the results.
     links: Vec<u32>,
     pub(crate) series: Series,
     pub(crate) queue: QueueSeries,
@@ -57,7 +58,7 @@ impl Sampler {
         let is_on = run.sample != Sample::Off;
         let mut waiting = Vec::new();
         if run.flow_series && matches!(run.sample, Sample::Every(_)) {
-            // Flows that come and go have no rows.
+            // Flows of a class with arrivals have no rows.
             let lasts = |&id: &u32| run.class(id).source.arrivals().is_none();
             waiting.extend(numbers(run.flows.len()).filter(lasts));
             waiting.sort_by_key(|&id| std::cmp::Reverse(run.flows[id as usize].start));
@@ -149,7 +150,7 @@ pub(crate) struct Before {
     limits: [Span; 5],
 }
 
-/// Bits per second.
+/// The rate in bit/s at which `bytes` pass in `period`.
 fn per_second(bytes: u64, period: Span) -> u64 {
     let bits = u128::from(bytes) * u128::from(BITS) * u128::from(NS_PER_S);
     u64::try_from(bits / u128::from(period.0.max(1))).unwrap_or(u64::MAX)

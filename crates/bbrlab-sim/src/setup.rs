@@ -1,4 +1,4 @@
-//! From a scenario's `[stack]` and `[[flows]]` to the settings of sender and receiver.
+//! Converts a scenario's `[stack]` and `[[flows]]` to the settings of sender and receiver.
 
 use std::sync::Arc;
 
@@ -24,14 +24,14 @@ pub(crate) struct ClassSetup {
     pub(crate) source: Source,
     pub(crate) is_udp: bool,
     pub(crate) tcp_options: TcpOptions,
-    /// Link-layer bytes around a packet on the forward and on the reverse route.
+    /// Link-layer bytes that framing adds to a packet on the forward and on the reverse route.
     pub(crate) framing: [u32; 2],
     /// Whether packets can queue on the forward path.
     pub(crate) has_rated_link: bool,
 }
 
 impl ClassSetup {
-    /// The sender of a connection of this flow.
+    /// Creates the sender of a new connection of `flow`.
     pub(crate) fn sender(&self, flow: FlowId) -> Sender {
         let cc = match &self.maker {
             Some(maker) => {
@@ -43,7 +43,8 @@ impl ClassSetup {
         Sender::new(Arc::clone(&self.sender), cc)
     }
 
-    /// Whether both ends of a connection write, each with a whole socket.
+    /// Whether both ends of a connection write. Each then has a socket with both a sending and a
+    /// receiving half.
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self.source, Source::Requests(_))
     }
@@ -52,8 +53,8 @@ impl ClassSetup {
 /// The settings of a class of flows.
 ///
 /// # Errors
-/// If the congestion control rejects its parameters, which a checked scenario prevents, or is
-/// custom and not among `controls`.
+/// If the congestion control rejects its parameters (not in a checked scenario), or if a custom
+/// congestion control is not among `controls`.
 pub(crate) fn class(
     run: &Run,
     class: &FlowClass,
@@ -96,9 +97,9 @@ fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
     }
 }
 
-/// How the receiving host echoes marks: mark by mark if its congestion control needs that. It has
-/// the sender's congestion control. On Linux these need it: DCTCP; BBRv2 with `ecn_enable`; BBRv3
-/// on low-latency routes.
+/// How the receiving host echoes CE marks: each mark if its congestion control, which is the same
+/// as the sender's, needs them. These congestion controls of Linux do: DCTCP; BBRv2 with
+/// `ecn_enable`; BBRv3 on low-latency routes.
 fn echo(class: &FlowClass, needs_ecn: bool) -> EcnEcho {
     let needs_route = class.outside.is_none() && class.cc.marks() == Marks::ShareOnRoute;
     let is_on_route = !needs_route || class.ecn.is_low_latency();

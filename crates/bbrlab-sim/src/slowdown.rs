@@ -1,23 +1,24 @@
-//! Slowdown: a transfer's completion time divided by the time that it would take alone.
+//! Slowdown: a transfer's completion time divided by the time that it would take alone on its path.
 
 use bbrlab_link::Rate;
 use bbrlab_run::{FlowClass, Run};
 use bbrlab_units::{NS_PER_S, Time};
 
 use crate::app::Transfer;
-use crate::way::Way;
+use crate::path_delay::PathDelay;
 
-/// The completion time of a transfer alone on its path: its bytes on the wire at the path's
-/// smallest rate, and one round trip. Both are taken when the transfer starts.
+/// The completion time of a transfer alone on its path: the time to send its bytes on the wire at
+/// the path's smallest rate, plus one round trip. Rate and delays are those at the start of the
+/// transfer.
 #[derive(Clone, Debug)]
 pub(crate) struct Ideal {
     /// Rates of the links on the path.
     rates: Vec<Rate>,
     mss: u32,
-    /// Bytes around the payload of a packet.
+    /// Bytes of headers and framing of a packet.
     headers: u32,
-    there: Way,
-    back: Way,
+    there: PathDelay,
+    back: PathDelay,
 }
 
 impl Ideal {
@@ -27,13 +28,13 @@ impl Ideal {
             rates: links.map(|link| link.rate.clone()).collect(),
             mss: class.mss,
             headers: run.data_overhead(class),
-            there: Way::of(run, class, &class.forward),
-            back: Way::of(run, class, &class.reverse),
+            there: PathDelay::of(run, class, &class.forward),
+            back: PathDelay::of(run, class, &class.reverse),
         }
     }
 
-    /// Completion time / the time that it takes alone; `None` without a rate, or for an unfinished
-    /// transfer.
+    /// The slowdown of `transfer`; `None` if no link on the path has a rate, if a schedule pauses
+    /// at the start, or for an unfinished transfer.
     #[expect(clippy::cast_precision_loss, reason = "a ratio")]
     pub(crate) fn slowdown(&self, transfer: &Transfer) -> Option<f64> {
         let took = transfer.done?.since(transfer.start);
@@ -46,8 +47,8 @@ impl Ideal {
         Some(took.0 as f64 / (sending_ns + round.0 as f64))
     }
 
-    /// The smallest rate on the path, in bits per second; `None` without a rate, or while a
-    /// schedule pauses.
+    /// The smallest rate on the path at time `at`, in bits per second; `None` if no link has a
+    /// rate, or while a schedule pauses.
     fn smallest_rate(&self, at: Time) -> Option<u64> {
         let rates = self.rates.iter().filter_map(|rate| rate.at(at));
         rates.map(|rate| rate.0).min().filter(|&rate| rate > 0)

@@ -1,7 +1,8 @@
 //! The results of a run, computed from the meters of its flows and the statistics of its links.
 //!
-//! Floating point begins here: all code before it uses integers. Values that are computed from
-//! other values are not filled in here: the records' tables have their formulas.
+//! The simulation uses only integers; floating-point numbers are used from here on. Metrics that
+//! are computed from other metrics are not set here, because the records' tables have their
+//! formulas.
 
 #![allow(
     clippy::needless_update,
@@ -122,7 +123,7 @@ fn from_outside(outside: &Outside) -> ControlFromOutside {
     }
 }
 
-/// The names of flows, which are requested in order.
+/// Generates the names of flows. The flows must be passed in order of their numbers.
 struct Names<'a> {
     run: &'a Run,
     /// For each class: its number of flows, and how many of them have been named.
@@ -147,8 +148,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Data packets that the bottleneck has sent. Without a bottleneck: that have reached their
-/// receiver.
+/// Data packets that the bottleneck has sent. Without a bottleneck, data packets that have reached
+/// their receiver.
 fn data_packets(run: &Run, net: &mut Network<Payload>, flows: &[Flow]) -> u64 {
     if let Some(bottleneck) = run.bottleneck {
         return net.link_stats(LinkId(bottleneck)).sent_data_packets;
@@ -219,7 +220,7 @@ fn wait_summary(net: &mut Network<Payload>, id: LinkId, name: &str) -> WaitSumma
     }
 }
 
-/// The tins of a link's discipline, if it has any.
+/// The metrics of the tins of a link's queue discipline; empty if the discipline has no tins.
 #[expect(clippy::cast_precision_loss, reason = "for people")]
 fn tins(stats: &LinkStats, names: Vec<String>, capacity: Option<u128>) -> Vec<TinSummary> {
     let figures = |(name, tin): (String, &TinStats)| TinSummary {
@@ -253,7 +254,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
     let end = at_end.at.max(flow.start);
     let active = end.since(flow.start);
     let bytes = at_end.bytes_read;
-    // For flows that come and go, `spent` is the sum of their times.
+    // In a class with arrivals, `spent` is the sum of the active times of its flows.
     let spent = Span(at_end.limits.iter().map(|span| span.0).sum());
     let present = if population.is_some() { spent } else { active };
     let totals = flow.totals_at_end();
@@ -322,7 +323,8 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
     }
 }
 
-/// Shares of the active time; pauses between the transfers of a train count as application-limited.
+/// Shares of the active time by limit. Pauses between the transfers of a train count as
+/// application-limited.
 #[expect(clippy::cast_precision_loss, reason = "shares")]
 fn limited_by(flow: &Flow, spent: [Span; 5], active: Span) -> LimitedBy {
     if active == Span::ZERO || !flow.accounts.is_started {

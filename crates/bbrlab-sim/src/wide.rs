@@ -1,7 +1,7 @@
-//! A sum of 128 bits that is aligned like a `u64`, so that structs which contain one still fit
-//! their cache lines.
+//! A 128-bit sum with the alignment of a `u64`. A `u128` would add padding to structs that must fit
+//! into cache lines.
 
-/// The sum.
+/// A 128-bit sum in two halves.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wide {
     low: u64,

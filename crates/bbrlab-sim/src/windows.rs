@@ -3,14 +3,14 @@
 //!
 //! The *traffic* lasts from the first start to the last flow's end; the run's goodput is computed
 //! over it. *All are active* from the last start to the first end; Jain's index is computed over
-//! that.
+//! this span.
 
 use bbrlab_run::Run;
 use bbrlab_units::{Span, Time};
 
 use crate::flow::Flow;
 
-/// An event of all flows at a time that is known in advance.
+/// A time of the run, known in advance, at which the counts of all flows are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     /// The last flow starts.
@@ -57,7 +57,7 @@ impl Windows {
         self.ahead.last().map_or(Time::NEVER, |&(at, _)| at)
     }
 
-    /// Records the marks of time `now`. All events of that time must be over.
+    /// Records the counts of the marks at `now`. All events at `now` must have been handled.
     pub(crate) fn reach(&mut self, now: Time, flows: &mut [Flow]) {
         while let Some((_, mark)) = self.ahead.pop_if(|(at, _)| *at == now) {
             for flow in &mut *flows {
@@ -114,20 +114,20 @@ impl Windows {
         }
     }
 
-    /// From the first start to the end of traffic.
+    /// Time from the first start to the end of traffic.
     pub(crate) fn traffic(&self) -> Span {
         self.last_end.since(self.first_start)
     }
 
-    /// From the beginning of the steady state to the end of traffic; `None` if the traffic ends
-    /// earlier.
+    /// Time from the beginning of the steady state to the end of traffic; `None` if the traffic
+    /// ends earlier.
     pub(crate) fn steady_traffic(&self) -> Option<Span> {
         let span = self.last_end.since(self.steady_from);
         (span > Span::ZERO).then_some(span)
     }
 
-    /// Whether there is a time in which all flows are active, from the last start and in the steady
-    /// state.
+    /// Whether all flows are active for some time after the last start, and for some time in the
+    /// steady state.
     pub(crate) fn all_active(&self) -> [bool; 2] {
         [self.last_start, self.steady_from].map(|from| self.first_end.is_some_and(|end| end > from))
     }

@@ -1,5 +1,5 @@
-//! Conversion between segments and packets (bytes on the wire, identity for the digest), and
-//! between the time of the run and the clock of the hosts. Only this file converts times.
+//! Conversion between segments and packets, and between the run's time and the hosts' clock.
+//! Packets add the bytes on the wire and an identity for the digest. Only this file converts times.
 //!
 //! Sources: [`bbrlab_run::headers`] has the sizes.
 
@@ -35,7 +35,7 @@ pub(crate) fn run_time(host: Time) -> Time {
     if ns < Time::NEVER.0 - UPTIME.0 { Time(ns) } else { run_time_at_an_end(host) }
 }
 
-/// [`run_time`] of a time to come, which is not `NEVER`.
+/// Like [`run_time`], for a time after the run began. `host` must not be `NEVER`.
 #[inline]
 pub(crate) fn run_time_to_come(host: Time) -> Time {
     debug_assert!(host >= Time::ZERO + UPTIME && host != Time::NEVER);
@@ -48,39 +48,91 @@ fn run_time_at_an_end(host: Time) -> Time {
 }
 
 /// The payload of a packet in the network: a segment without its SACK blocks. Only some ACKs have
-/// blocks, so these are stored separately. The payload and the network's own fields of a packet
-/// fill one cache line, so two fields have two uses.
+/// SACK blocks, so the network stores blocks separately. The payload and the network's fields of a
+/// packet fill one cache line, so two fields of the payload have two uses each.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Payload {
     seq: u32,
-    /// In a packet with data: its bytes. In others: the number of data packets that had arrived
-    /// when it was sent ([`Segment::arrived`]).
+    /// In a packet with data: the bytes of data. In other packets: the number of data packets that
+    /// had arrived when this packet was sent ([`Segment::arrived`]).
     len_or_arrived: u32,
     ack: u32,
-    /// In a packet with data: when it was sent, as the hosts' clock in microseconds, modulo 2^32.
-    /// Its window is not needed, because a host that only sends always advertises the same one. In
-    /// others: the window.
+    /// In a packet with data: the time of transmission on the hosts' clock, in microseconds modulo
+    /// 2^32. The window is not needed there, because a host that only sends always advertises the
+    /// same window. In other packets: the window.
     wnd_or_sent_us: u32,
     tsval: u32,
     tsecr: u32,
     retransmission: u16,
-    flags: u8,
-    /// Number of SACK blocks, [`HAS_TS`], [`HAS_NO_DATA`] and [`HAS_BOTH`].
-    options: u8,
+    kind: Kind,
 }
 
-/// In [`Payload::options`]: whether there are timestamps.
-const HAS_TS: u8 = 1 << 7;
-/// In [`Payload::options`]: whether the segment has no data of the flow.
-const HAS_NO_DATA: u8 = 1 << 6;
-/// In [`Payload::options`]: whether the segment has data and also a window or a count of its own,
-/// because both ends write. The value that does not fit into the payload is then stored with the
-/// SACK blocks, at [`BOTH`].
-const HAS_BOTH: u8 = 1 << 5;
-/// The index of a SACK block that no segment with timestamps has.
+/// The flags of a segment, its number of SACK blocks and three properties in one integer. So one
+/// comparison decides whether a segment takes a fast path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Kind(u16);
+
+impl Kind {
+    /// Set if the segment has timestamps.
+    const HAS_TS: u16 = 1 << Self::TS_SHIFT;
+    /// Set if the segment has no data from the flow's sender. A client's request is not such data.
+    const HAS_NO_DATA: u16 = 1 << 14;
+    /// Set on segments with data where both ends write: they also need a window or a count of
+    /// arrivals. The value that does not fit into the payload is stored with the SACK blocks, at
+    /// [`BOTH`].
+    const HAS_BOTH: u16 = 1 << 13;
+    /// A segment without data, SACK blocks, timestamps and flags except ACK.
+    const PURE_ACK: u16 = Self::HAS_NO_DATA | flag::ACK as u16;
+    const SACK_SHIFT: u32 = 8;
+    const TS_SHIFT: u32 = 15;
+
+    /// A segment with data.
+    #[inline]
+    fn of_data(flags: u8, has_ts: bool) -> Self {
+        Self(u16::from(flags) | u16::from(has_ts) << Self::TS_SHIFT)
+    }
+
+    /// A segment without data.
+    #[inline]
+    fn without_data(flags: u8, has_ts: bool, sack_count: u8) -> Self {
+        let blocks = u16::from(sack_count) << Self::SACK_SHIFT;
+        Self(Self::of_data(flags, has_ts).0 | blocks | Self::HAS_NO_DATA)
+    }
+
+    #[inline]
+    fn has(self, property: u16) -> bool {
+        self.0 & property != 0
+    }
+
+    #[inline]
+    fn flags(self) -> u8 {
+        self.0.to_le_bytes()[0]
+    }
+
+    #[inline]
+    fn sack_count(self) -> u8 {
+        let [_, rest] = self.0.to_le_bytes();
+        rest & 7
+    }
+
+    #[inline]
+    fn is_pure_ack(self) -> bool {
+        self.0 & !(Self::HAS_TS | u16::from(flag::PSH)) == Self::PURE_ACK
+    }
+
+    /// Whether the segment has data, timestamps if `has_ts`, and no flags except ACK and perhaps
+    /// PSH.
+    #[inline]
+    fn is_plain_data(self, has_ts: bool) -> bool {
+        self.0 & !u16::from(flag::PSH) == Self::of_data(flag::ACK, has_ts).0
+    }
+}
+
+/// The index of the fourth SACK block. A segment with timestamps has at most three, so this place
+/// is free for another value.
 const BOTH: usize = 3;
 
-/// `now` as packets carry it.
+/// The time `now` of the hosts' clock in microseconds, modulo 2^32, as packets carry it.
 #[inline]
 #[expect(
     clippy::cast_possible_truncation,
@@ -94,12 +146,13 @@ impl PacketData for Payload {
     type Extra = [SackBlock; 4];
 
     fn is_bare_ack(&self) -> bool {
-        self.flags & !flag::PSH == flag::ACK && self.options & !HAS_TS == HAS_NO_DATA
+        self.kind.is_pure_ack()
     }
 
     /// Datagrams have no flags.
     fn tcp_header(&self, extra: Option<&Self::Extra>) -> Option<TcpHeader> {
-        let &Self { flags, ack, tsval, tsecr, .. } = self;
+        let &Self { kind, ack, tsval, tsecr, .. } = self;
+        let flags = kind.flags();
         let len = self.request_len(extra).unwrap_or_else(|| self.len());
         let sack = extra.map(|blocks| blocks.map(|block| (block.start, block.end)));
         (flags != 0).then(|| TcpHeader {
@@ -118,7 +171,6 @@ impl Payload {
     #[inline]
     fn of(segment: &Segment) -> Self {
         debug_assert_eq!(segment.len, 0);
-        let has_ts = if segment.has_ts { HAS_TS } else { 0 };
         Self {
             seq: segment.seq,
             len_or_arrived: segment.arrived,
@@ -127,8 +179,7 @@ impl Payload {
             tsval: segment.tsval,
             tsecr: segment.tsecr,
             retransmission: segment.retransmission,
-            flags: segment.flags,
-            options: segment.sack_count | has_ts | HAS_NO_DATA,
+            kind: Kind::without_data(segment.flags, segment.has_ts, segment.sack_count),
         }
     }
 
@@ -143,14 +194,13 @@ impl Payload {
             tsval: segment.tsval,
             tsecr: segment.tsecr,
             retransmission: segment.retransmission,
-            flags: segment.flags,
-            options: if segment.has_ts { HAS_TS } else { 0 },
+            kind: Kind::of_data(segment.flags, segment.has_ts),
         }
     }
 
     #[inline]
     fn has_ts(&self) -> bool {
-        self.options & HAS_TS != 0
+        self.kind.has(Kind::HAS_TS)
     }
 
     /// A datagram with this many bytes of payload.
@@ -161,13 +211,13 @@ impl Payload {
     /// Bytes of a segment that a client sends to the flow's sender.
     #[inline]
     fn request_len(&self, extra: Option<&[SackBlock; 4]>) -> Option<u32> {
-        let is_request = self.options & (HAS_BOTH | HAS_NO_DATA) == HAS_BOTH | HAS_NO_DATA;
+        let is_request = self.kind.has(Kind::HAS_BOTH) && !self.has_data();
         is_request.then(|| extra.map_or(0, |extra| extra[BOTH].start))
     }
 
     #[inline]
     fn has_data(&self) -> bool {
-        self.options & HAS_NO_DATA == 0
+        !self.kind.has(Kind::HAS_NO_DATA)
     }
 
     /// Bytes of payload.
@@ -192,25 +242,18 @@ impl Payload {
     /// Number of SACK blocks.
     #[inline]
     pub(crate) fn sack_count(&self) -> u8 {
-        self.options & !(HAS_TS | HAS_NO_DATA | HAS_BOTH)
+        self.kind.sack_count()
     }
 
-    /// The fields that an ACK has.
+    /// The fields of a pure ACK.
     #[inline]
     pub(crate) fn ack_only(&self) -> PureAck {
         let &Self { seq, ack, wnd_or_sent_us: wnd, tsval, tsecr, .. } = self;
         PureAck { seq, ack, wnd, tsval, tsecr, has_ts: self.has_ts(), arrived: self.arrived() }
     }
-
-    /// The fields that a receiver's fast paths check.
-    #[inline]
-    pub(crate) fn glance(&self) -> Glance {
-        let &Self { seq, tsval, tsecr, flags, .. } = self;
-        Glance { seq, len: self.len(), flags, has_ts: self.has_ts(), tsval, tsecr }
-    }
 }
 
-/// A packet that carries a segment from `sender`.
+/// A packet that arrives at the receiver, with the `sender` of the segment in it.
 #[derive(Clone, Copy)]
 pub(crate) struct AtReceiver<'p> {
     pub(crate) packet: Arrival<'p, Payload>,
@@ -219,8 +262,10 @@ pub(crate) struct AtReceiver<'p> {
 
 impl Incoming for AtReceiver<'_> {
     #[inline]
-    fn glance(self) -> Glance {
-        self.packet.payload().glance()
+    fn glance(self, has_ts: bool) -> Option<Glance> {
+        let &Payload { seq, len_or_arrived: len, tsval, tsecr, kind, .. } = self.packet.payload();
+        let is_pushed = kind.has(u16::from(flag::PSH));
+        kind.is_plain_data(has_ts).then_some(Glance { seq, len, is_pushed, tsval, tsecr })
     }
 
     #[inline]
@@ -229,7 +274,7 @@ impl Incoming for AtReceiver<'_> {
     }
 }
 
-/// A packet that carries a segment from a receiver, which has no data.
+/// A packet that arrives at the sender. Its segment, from a receiver, has no data.
 #[derive(Clone, Copy)]
 pub(crate) struct AtSender<'p>(pub(crate) Arrival<'p, Payload>);
 
@@ -237,16 +282,15 @@ impl IncomingAck for AtSender<'_> {
     #[inline]
     fn pure_ack(&self) -> Option<PureAck> {
         let payload = self.0.payload();
-        let (flags, options) = (payload.flags & !flag::PSH, payload.options & !HAS_TS);
-        let pure = u16::from_le_bytes([flag::ACK, HAS_NO_DATA]);
-        (u16::from_le_bytes([flags, options]) == pure).then(|| payload.ack_only())
+        payload.kind.is_pure_ack().then(|| payload.ack_only())
     }
 
     #[inline]
     fn ack_with_blocks(&self) -> Option<(PureAck, &[SackBlock; 4], u8)> {
         let payload = self.0.payload();
         let blocks = self.0.extra()?;
-        let is_pure_but_for_blocks = payload.flags & !flag::PSH == flag::ACK && !payload.has_data();
+        let is_pure_but_for_blocks =
+            payload.kind.flags() & !flag::PSH == flag::ACK && !payload.has_data();
         is_pure_but_for_blocks.then(|| (payload.ack_only(), blocks, payload.sack_count()))
     }
 
@@ -262,7 +306,7 @@ impl IncomingAck for AtSender<'_> {
 pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
     let payload = packet.payload();
     let has_data = payload.has_data();
-    let wnd = if payload.options & HAS_BOTH == 0 { wnd } else { both(packet) };
+    let wnd = if payload.kind.has(Kind::HAS_BOTH) { both(packet) } else { wnd };
     Segment {
         seq: payload.seq,
         len: payload.request_len(packet.extra()).unwrap_or_else(|| payload.len()),
@@ -273,14 +317,14 @@ pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
         tsecr: payload.tsecr,
         sack: packet.extra().copied().unwrap_or_default(),
         sack_count: payload.sack_count(),
-        flags: payload.flags,
+        flags: payload.kind.flags(),
         ecn: packet.ecn(),
         has_ts: payload.has_ts(),
         retransmission: payload.retransmission,
     }
 }
 
-/// The value stored with the SACK blocks of a packet with [`HAS_BOTH`].
+/// The additional value that a packet with [`Kind::HAS_BOTH`] stores with its SACK blocks.
 #[cold]
 fn both(packet: &Arrival<'_, Payload>) -> u32 {
     packet.extra().map_or(0, |extra| extra[BOTH].start)
@@ -300,16 +344,16 @@ pub(crate) fn ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
     segment.len + headers
 }
 
-/// One end of a flow's connection, as the host of its TCP.
+/// One end of a flow's connection, with the network access that its TCP needs of a host.
 pub(crate) struct End<'a, E: FlowEnd> {
     pub(crate) port: Port<'a, Payload>,
     kept: &'a mut E,
 }
 
-/// The state of one end of a flow between events. Each end has its own, in a cache line that it
-/// touches anyway.
+/// The state of one end of a flow between events. The state of each end is in a cache line that an
+/// event at this end touches anyway.
 pub(crate) trait FlowEnd: Sized {
-    /// Which end it is.
+    /// Sender or receiver.
     const SIDE: Side;
 
     /// The values that each packet of this end needs.
@@ -318,7 +362,7 @@ pub(crate) trait FlowEnd: Sized {
     /// The random numbers for its congestion control.
     fn rng(&mut self) -> &mut Rng;
 
-    /// Its pacing timer.
+    /// The pacing timer of this end.
     fn pacing_timer(&mut self) -> &mut PacingTimer;
 
     /// This end of the current connection.
@@ -332,15 +376,16 @@ pub(crate) trait FlowEnd: Sized {
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) flow: FlowId,
-    /// The number of the first packet of the current connection. A train opens one connection after
-    /// the other.
+    /// The number of the first packet of the current connection, since a train opens several
+    /// connections in sequence. Smaller numbers belong to earlier connections.
     pub(crate) first_packet: u32,
-    /// Link-layer bytes around a packet of this end.
+    /// Link-layer bytes that framing adds to each packet of this end.
     pub(crate) framing: u32,
     pub(crate) tcp_options: TcpOptions,
-    /// Whether the flow may end by itself: its source has an end, or it was stopped.
+    /// Whether the flow may end before the run: its source consists of transfers, or it was
+    /// stopped.
     pub(crate) may_end: bool,
-    /// Whether both ends write, each with a whole socket.
+    /// Whether both ends write. Each then has a socket with both a sending and a receiving half.
     pub(crate) is_whole: bool,
 }
 
@@ -352,7 +397,7 @@ impl Endpoint {
     }
 }
 
-/// The sender's end. In a flow, the field after the random numbers begins a cache line.
+/// The sender's end. In a [`Flow`](crate::flow::Flow), `pacing_timer` begins a cache line.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct SenderEnd {
@@ -404,16 +449,16 @@ impl<E: FlowEnd> End<'_, E> {
         host_time(self.port.now())
     }
 
-    /// The time of a transmission now, as a packet carries it.
+    /// The current time as a packet carries it ([`stamp_us`]).
     #[inline]
     fn sent_us(&self) -> u32 {
-        stamp_us(self.port.now())
+        stamp_us(self.now())
     }
 }
 
 impl<E: FlowEnd> End<'_, E> {
-    /// Sends a segment with payload. This path is compiled separately from that of other segments,
-    /// because the work at a link and the delay line differ.
+    /// Sends a segment with payload. Compiled separately from [`Self::transmit_control`], because
+    /// the link and the delay line handle packets with data differently.
     #[inline(never)]
     fn transmit_data(&mut self, segment: &Segment) {
         self.send(segment, true, segment.seq);
@@ -440,31 +485,31 @@ impl<E: FlowEnd> End<'_, E> {
         let sent_us = self.sent_us();
         self.port.send(flow, E::SIDE, packet, || {
             let payload = Payload::of(&Segment { len: 0, ..*segment });
-            let options = payload.options | HAS_BOTH;
+            let kind = Kind(payload.kind.0 | Kind::HAS_BOTH);
             if is_data {
                 let (len_or_arrived, wnd_or_sent_us) = (segment.len, sent_us);
-                let options = options & !HAS_NO_DATA;
-                Payload { len_or_arrived, wnd_or_sent_us, options, ..payload }
+                let kind = Kind(kind.0 & !Kind::HAS_NO_DATA);
+                Payload { len_or_arrived, wnd_or_sent_us, kind, ..payload }
             } else {
-                Payload { options, ..payload }
+                Payload { kind, ..payload }
             }
         });
     }
 
-    /// Sends a segment with new data, without SACK blocks and not a SYN.
+    /// Sends a segment with new data at `sent_us`, without SACK blocks and not a SYN.
     #[inline(never)]
-    fn transmit_new_data(&mut self, segment: &DataSegment) {
-        debug_assert_eq!(segment.retransmission, 0);
-        self.send_data(segment, 0);
+    fn transmit_new_data(&mut self, segment: &DataSegment, sent_us: u32) {
+        debug_assert_eq!((segment.retransmission, sent_us), (0, self.sent_us()));
+        self.send_data(segment, 0, sent_us);
     }
 
-    /// Retransmits such a segment.
+    /// Retransmits a segment with data, without SACK blocks and not a SYN.
     #[inline(never)]
     fn transmit_data_again(&mut self, segment: &DataSegment) {
-        self.send_data(segment, segment.retransmission);
+        self.send_data(segment, segment.retransmission, self.sent_us());
     }
 
-    /// Sends a burst of such segments.
+    /// Cuts `burst` into segments of `mss` bytes and sends them. The burst must not be a SYN.
     #[inline(never)]
     fn transmit_data_burst(&mut self, burst: &DataSegment, mss: u32) {
         debug_assert!(burst.flags & flag::SYN == 0);
@@ -485,10 +530,11 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send_burst(flow, E::SIDE, packets);
     }
 
-    /// Sends such a segment. Its fields are read where they are written.
+    /// Sends a segment with data that is not a SYN. The packet's fields are copied from `segment`
+    /// directly into the network's memory.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for new data, once for retransmissions")]
-    fn send_data(&mut self, segment: &DataSegment, retransmission: u16) {
+    fn send_data(&mut self, segment: &DataSegment, retransmission: u16, sent_us: u32) {
         debug_assert!(segment.flags & flag::SYN == 0);
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
         let packet = Outgoing {
@@ -499,7 +545,6 @@ impl<E: FlowEnd> End<'_, E> {
             retransmission,
             extra: None,
         };
-        let sent_us = self.sent_us();
         self.port.send(flow, E::SIDE, packet, || Payload {
             retransmission,
             ..Payload::of_data(segment, sent_us)
@@ -527,7 +572,7 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&ack.segment()));
     }
 
-    /// Sends such an ACK with SACK blocks.
+    /// Sends an ACK that has only the fields of [`PureAck`] and SACK blocks.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "these ACKs leave from one place")]
     fn transmit_ack_with_blocks(&mut self, ack: &PureAck, sack: &[SackBlock; 4], sack_count: u8) {
@@ -545,7 +590,8 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&segment));
     }
 
-    /// Arms a timer of the wheel. Not inlined, because it is rare and its callers are inlined.
+    /// Arms a timer of the kernel's timer wheel. Not inlined, because calls are rare and the
+    /// callers are inlined.
     #[inline(never)]
     fn arm_at_tick(&mut self, timer: TimerId, at: Time) {
         self.port.arm(self.kept.endpoint().flow, E::SIDE, timer as u8, run_time(at));
@@ -601,10 +647,13 @@ fn draw_lent(state: &mut [u64; 4], bound: u32) -> u32 {
 
 impl<E: FlowEnd> Host for End<'_, E> {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each caller knows the form of what it transmits")]
+    #[expect(
+        clippy::inline_always,
+        reason = "each caller passes a fixed variant, so the inlined match disappears"
+    )]
     fn transmit(&mut self, what: Transmission<'_>) {
         match what {
-            Transmission::New(segment) => self.transmit_new_data(segment),
+            Transmission::New(segment, now_us) => self.transmit_new_data(segment, now_us),
             Transmission::Again(segment) => self.transmit_data_again(segment),
             Transmission::Burst(burst, mss) => self.transmit_data_burst(burst, mss),
             Transmission::Ack(ack) => self.transmit_pure_ack(ack),
@@ -639,7 +688,7 @@ impl<E: FlowEnd> Host for End<'_, E> {
     }
 }
 
-/// The timer with this number.
+/// The timer whose number, as the network stores it, is `number`.
 pub(crate) fn timer(number: u8) -> TimerId {
     match number {
         0 => TimerId::Retransmit,

@@ -1,4 +1,4 @@
-//! From a resolved scenario to a network of links, routes and flows.
+//! Builds the network of links, routes and flows of a resolved scenario.
 
 use std::num::NonZeroU32;
 
@@ -11,14 +11,15 @@ use bbrlab_units::Time;
 
 use crate::wire::Payload;
 
-/// A link in the results, with its name there. It has a rate, or it can drop packets.
+/// A link in the results, with its name there. Only links that have a rate or can drop packets are
+/// in the results.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportedLink {
     pub(crate) id: LinkId,
     pub(crate) name: String,
     /// The flow whose private link it is; `None` for a shared link.
     pub(crate) owner: Option<FlowId>,
-    /// Whether packets can queue.
+    /// Whether the link has a rate, so that packets can queue.
     pub(crate) has_rate: bool,
 }
 
@@ -67,7 +68,7 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
             let name = format!("{}[{id}]", link.name);
             let owner = u32::try_from(id).map(FlowId).expect("flows are numbered in 24 bits");
             let link = Link { name, ..link.clone() };
-            // Flows that come and go share their private links.
+            // In a class with arrivals, all flows share the private links.
             let owner = class.source.arrivals().is_none().then_some(owner);
             reported.extend(ReportedLink::new(net.add_link(&link, mode), &link, owner));
         }
@@ -78,7 +79,7 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
             net.set_burst_size(id, burst_size(run, class));
         }
     }
-    // Slots for flows that come and go. Each gets its path when it is taken.
+    // Slots for the flows of classes with arrivals. A slot gets its path when a flow arrives in it.
     let places = run.classes.iter().filter_map(|class| class.source.arrivals());
     let places: u64 = places.map(|arrivals| u64::from(arrivals.at_most) - 1).sum();
     for _ in 0..places {

@@ -22,7 +22,7 @@ pub(crate) struct World {
     /// The series with a row per ACK, if the scenario requests it.
     pub(crate) per_ack: Option<PerAck>,
     pub(crate) windows: Windows,
-    /// For each class: its population, if its flows come and go.
+    /// For each class: its population, if the class has arrivals.
     pub(crate) populations: Vec<Option<Population>>,
     pub(crate) seed: u64,
     /// The period at which smoothed RTTs are sampled.
@@ -44,12 +44,13 @@ impl PerAck {
 }
 
 impl World {
-    /// The flows that come and go and are represented by this flow of the run, if any.
+    /// The population of the class of `flow`, if the class has arrivals.
     pub(crate) fn population(&self, flow: &Flow) -> Option<&Population> {
         self.populations[flow.class as usize].as_ref()
     }
 
-    /// Handles the end of a flow's active time, or of a flow that had arrived.
+    /// Handles the end of a flow's active time, or the departure of a flow of a class with
+    /// arrivals.
     #[cold]
     #[inline(never)]
     fn flow_ended(&mut self, now: Time, id: FlowId) {
@@ -65,7 +66,7 @@ impl World {
         }
     }
 
-    /// Handles the arrival of a flow of the class whose first flow is `hub`.
+    /// Handles the arrival of a flow of the class whose first slot is `hub`.
     fn arrive(&mut self, port: &mut Port<'_, Payload>, hub: FlowId, class: usize) {
         let population =
             self.populations[class].as_mut().expect("only these classes have arrivals");

@@ -34,7 +34,7 @@ fn a_hundred_thousand_short_flows_take_less_than_a_hundred_megabytes() {
     );
     let group = &result.summary.flow_groups[0];
     assert!(group.flows >= 100_000 && group.fct_ms.n > Some(99_000), "{group:?}");
-    assert_eq!(group.turned_away, Some(0));
+    assert_eq!(group.rejected, Some(0));
     if let Some(peak) = peak_bytes() {
         assert!(peak < 100_000_000, "{peak} B");
     }

@@ -1,8 +1,8 @@
 //! The configuration of a host's TCP as plain data. A scenario's `[stack]` is parsed into these
 //! types; sender and receiver use them unchanged.
 //!
-//! This crate has no behaviour. The doc comment of each type defines its values; `tcp` implements
-//! them.
+//! This crate has no behaviour. The doc comment of each type defines its values; the crate
+//! `bbrlab-tcp` implements them.
 
 mod socket;
 mod switches;
@@ -15,14 +15,14 @@ pub use switches::{
     PartialAck, RateSwitches, Rto, RtoEstimate, Rule3, RwndBounds, SampleBound,
 };
 
-/// The settings that all hosts share: `[stack]`.
+/// The settings of all hosts: a scenario's `[stack]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stack {
-    /// Send buffer.
+    /// Size of the send buffer.
     pub sndbuf: SocketBuffer,
-    /// Receive buffer.
+    /// Size of the receive buffer.
     pub rcvbuf: SocketBuffer,
-    /// Upper bound of the advertised window. The window grows up to it as usual.
+    /// Upper bound of the advertised window. Below this bound, the window grows as usual.
     pub rwnd: Option<Bytes>,
     /// Number of readable bytes that wakes the application. Linux: `SO_RCVLOWAT`, 1 by default.
     pub rcvlowat: Bytes,
@@ -30,9 +30,9 @@ pub struct Stack {
     pub hz: u32,
     /// The queue discipline on the sender.
     pub sender_qdisc: SenderQdisc,
-    /// The form in which bursts reach the network.
+    /// Whether bursts reach the network whole, as packets, or not at all.
     pub tso: Tso,
-    /// Selective acknowledgements.
+    /// Whether selective acknowledgements are used.
     pub sack: bool,
     /// Switches for buffers, headers, handshake and RTT samples.
     pub socket: SocketSwitches,
@@ -44,7 +44,7 @@ pub struct Stack {
     pub rate: RateSwitches,
     /// Switches for pacing.
     pub pacing: PacingSwitches,
-    /// The rule by which the receiver acknowledges.
+    /// When the receiver sends ACKs.
     pub delack: DelAck,
     /// Lower bound of the RTO's variance term, or of the RTO: see [`RtoEstimate`].
     pub min_rto: Span,
@@ -114,11 +114,11 @@ pub enum SenderQdisc {
     Fq,
 }
 
-/// The form in which bursts reach the network.
+/// Whether bursts reach the network whole, as packets, or not at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tso {
-    /// The stack sends bursts, which are cut into packets before the first link. The packets leave
-    /// back to back.
+    /// The stack sends bursts, which are cut into packets before the first link. The packets of a
+    /// burst leave back to back.
     #[default]
     Cut,
     /// A burst crosses the network as one segment of several MSS.
@@ -142,18 +142,18 @@ pub enum Recovery {
     PrrSsrb,
 }
 
-/// The rule by which the receiver acknowledges.
+/// When the receiver sends ACKs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DelAck {
-    /// Linux: quick ACKs at the start; later an ACK for every second segment (by the segment size
-    /// rule) or after the adaptive timeout. Has ping-pong mode and compressed SACKs.
+    /// As in Linux: quick ACKs at the start; later an ACK for every second segment (by the segment
+    /// size rule) or after the adaptive timeout. Has ping-pong mode and compressed SACKs.
     #[default]
     Linux,
     /// Like `Linux`, but with an ACK for every segment. Linux: the route's `quickack 1`.
     Quick,
-    /// After `every` segments, or `timer` after the first unacknowledged one (RFC 1122, as in
-    /// ns-3). Immediately for the first segment of a connection, a duplicate, a segment above a
-    /// gap, and a segment that fills a gap.
+    /// An ACK after `every` segments, or `timer` after the first segment without an ACK (RFC 1122,
+    /// as in ns-3). Immediately for the first segment of a connection, a duplicate, a segment above
+    /// a gap, and a segment that fills a gap.
     Every {
         /// Segments per ACK.
         every: u32,
@@ -162,17 +162,17 @@ pub enum DelAck {
     },
 }
 
-/// Explicit congestion notification.
+/// The use of explicit congestion notification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnMode {
     /// Not negotiated, unless the algorithm needs it.
     #[default]
     Off,
-    /// Negotiated, RFC 3168.
+    /// Negotiated, as in RFC 3168.
     On,
     /// Negotiated, with Linux's low-latency route feature (`ECN_LOW`), which BBRv3 needs.
     Low,
-    /// Like `Low`, and packets carry ECT(1). A queue recognises by it the senders that respond to
+    /// Like `Low`, and packets carry ECT(1). By ECT(1), a queue recognises senders that respond to
     /// the share of marked packets. RFC 9331, 4.1.
     L4s,
 }

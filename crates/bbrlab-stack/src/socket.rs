@@ -1,19 +1,19 @@
-//! The differences between ns-3's sockets and Linux's in buffers, windows, headers, handshake and
-//! RTT samples, with one field per difference.
+//! The differences between the sockets of ns-3 and Linux in buffers, windows, headers, handshake
+//! and RTT samples. Each difference is one field.
 //!
 //! Each default is Linux's behaviour. All combinations of values are valid.
 
 /// Switches for a socket's buffers, its headers and its RTT samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketSwitches {
-    /// The quantity that socket buffers count.
+    /// The bytes that count towards the size of a socket buffer.
     pub sockbuf: Sockbuf,
     /// Whether Nagle's algorithm may delay a short segment. Linux: true without `TCP_NODELAY`.
     pub nagle: bool,
     /// Whether the receiver reports duplicates (RFC 2883).
     pub dsack: bool,
-    /// Whether both ends ignore segments whose timestamp is older than an earlier one (PAWS, RFC
-    /// 7323). Default: true with Linux's handshake, see [`Self::has_paws`].
+    /// Whether both ends ignore segments whose timestamp is older than that of an earlier segment
+    /// (PAWS, RFC 7323). `None`: true with Linux's handshake, see [`Self::has_paws`].
     pub paws: Option<bool>,
     /// The layout of options in the TCP header.
     pub tcp_options: TcpOptions,
@@ -21,15 +21,15 @@ pub struct SocketSwitches {
     pub handshake: Handshake,
     /// The clock of RTT samples.
     pub rtt_clock: RttClock,
-    /// Whether an ACK of a retransmitted head gives an RTT sample, from its timestamp.
+    /// Whether an ACK of a retransmitted first segment gives an RTT sample, from its timestamp.
     pub rtt_retrans: bool,
-    /// The RTT that the congestion control's `pkts_acked` gets.
+    /// The RTT that the congestion control receives in `pkts_acked`.
     pub cc_rtt: CcRtt,
 }
 
 impl SocketSwitches {
-    /// Whether both ends ignore segments with old timestamps. With ns-3's handshake the default is
-    /// no.
+    /// Whether both ends ignore segments with old timestamps. The default is true, except with
+    /// ns-3's handshake.
     #[must_use]
     pub fn has_paws(&self) -> bool {
         self.paws.unwrap_or(self.handshake == Handshake::Linux)
@@ -52,7 +52,7 @@ impl Default for SocketSwitches {
     }
 }
 
-/// The quantity that socket buffers count.
+/// The bytes that count towards the size of a socket buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sockbuf {
     /// Memory: twice the size that the application sets, which includes the overhead of skbs. The
@@ -91,7 +91,8 @@ pub enum Handshake {
 /// The clock of RTT samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RttClock {
-    /// The sender's records in microseconds; timestamps only if those are ambiguous.
+    /// The sender's record of the transmission in microseconds; timestamps only if a retransmission
+    /// makes the record ambiguous.
     #[default]
     Exact,
     /// Timestamps in whole milliseconds, on ACKs of new data: the difference of two truncated
@@ -101,7 +102,7 @@ pub enum RttClock {
     PositiveMilliseconds,
 }
 
-/// The RTT that the congestion control's `pkts_acked` gets.
+/// The RTT that the congestion control receives in `pkts_acked`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CcRtt {
     /// The sample of the newest segment that the ACK acknowledges.

@@ -1,26 +1,27 @@
-//! The differences between ns-3's sender and Linux's in loss recovery, rate sampling and pacing,
-//! with one field per difference.
+//! The differences between the senders of ns-3 and Linux in loss recovery, rate sampling and
+//! pacing. Each difference is one field.
 //!
-//! Each default is Linux's behaviour. All combinations of values are valid.
+//! Each default is Linux's behaviour. All combinations of values are valid. "ns-3" after a value
+//! names the versions that behave so.
 
 use bbrlab_units::Bytes;
 
 /// Switches for loss detection and repair. [`Recovery`](crate::Recovery) selects the state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LossSwitches {
-    /// Loss detection by RACK, and its reordering timer. `None`: only with `Recovery::Linux`.
-    /// Without RACK, a packet is lost when three packets above it are SACKed, and a lost
-    /// retransmission costs a timeout.
+    /// Whether RACK detects losses, with its reordering timer. `None`: on with `Recovery::Linux`,
+    /// otherwise off. Without RACK, a packet counts as lost when three packets above it are SACKed,
+    /// and only a timeout repairs a lost retransmission.
     pub rack: Option<bool>,
-    /// Tail loss probes. `None`: only with `Recovery::Linux`.
+    /// Whether the sender sends tail loss probes. `None`: on with `Recovery::Linux`, otherwise off.
     pub tlp: Option<bool>,
-    /// Undo of spurious reductions, F-RTO, and adaptation to reordering. `None`: only with
-    /// `Recovery::Linux`.
+    /// Whether the sender undoes spurious reductions, uses F-RTO and adapts to reordering. `None`:
+    /// on with `Recovery::Linux`, otherwise off.
     pub undo: Option<bool>,
     /// The packets that a sender in recovery retransmits when there is no loss to repair and no new
     /// data.
     pub rule3: Rule3,
-    /// The quantity that the peer's window bounds.
+    /// The quantity that the window advertised by the peer limits.
     pub rwnd_bounds: RwndBounds,
     /// Whether a retransmitted packet that is then SACKed counts as in flight until it is
     /// acknowledged cumulatively.
@@ -33,10 +34,10 @@ pub struct LossSwitches {
     pub rto_impatient: bool,
     /// How the timeout is computed from RTT samples.
     pub rto_estimate: RtoEstimate,
-    /// Whether recovery ends with cwnd = ssthresh with every algorithm, and no algorithm restores
-    /// cwnd after a timeout.
+    /// Whether recovery ends with cwnd = ssthresh for every congestion control, and no congestion
+    /// control restores cwnd after a timeout.
     pub exit_sets_ssthresh: bool,
-    /// Whether an unfilled cwnd may grow, and whether it decays.
+    /// Whether cwnd may grow or decay while the sender does not fill it.
     pub cwnd_validation: CwndValidation,
 }
 
@@ -63,13 +64,14 @@ impl Default for LossSwitches {
 /// packets that are neither SACKed nor marked lost, once each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rule3 {
-    /// No such retransmission.
+    /// No packets.
     #[default]
     Off,
-    /// Only below the highest SACKed packet. Losses above it also wait (ns-3 since 3.43).
+    /// Only packets below the highest SACKed packet. Repair of losses above that packet waits, too
+    /// (ns-3 since 3.43).
     BelowHighSack,
-    /// All packets that are not SACKed (ns-3 up to 3.42). A sender that its buffer limits
-    /// retransmits its whole flight.
+    /// All packets that are not SACKed (ns-3 up to 3.42). If the send buffer limits the sender, it
+    /// retransmits all packets in flight.
     Any,
 }
 
@@ -79,30 +81,31 @@ pub enum PartialAck {
     /// Nothing.
     #[default]
     Nothing,
-    /// Unless the head is already retransmitted: the first lost segment, otherwise new data,
-    /// otherwise the head (ns-3).
+    /// The first lost segment, otherwise new data, otherwise the first unacknowledged segment (the
+    /// head). Nothing if the head is already retransmitted (ns-3).
     Segment,
-    /// The head, which counts as lost, unless it is already retransmitted (ns-3 3.27, which always
-    /// sends it).
+    /// The head, which is then marked lost, unless it is SACKed or already retransmitted (ns-3
+    /// 3.27, except that ns-3 sends the head in any case).
     Head,
 }
 
-/// The quantity that the peer's window bounds.
+/// The quantity that the window advertised by the peer limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RwndBounds {
-    /// The right edge of the data sent.
+    /// The highest sequence number sent.
     #[default]
     Edge,
     /// The packets in flight (ns-3 up to 3.30).
     Pipe,
-    /// The right edge, and the packets in flight (ns-3 since 3.31).
+    /// Both the highest sequence number sent and the packets in flight (ns-3 since 3.31).
     Both,
 }
 
 /// The packets that a timeout marks lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rto {
-    /// With RACK, the head and the packets sent long enough ago. Pacing of later packets continues.
+    /// With RACK, the head and the packets that RACK counts as lost by the time since their
+    /// transmission. Pacing of later packets continues.
     #[default]
     Linux,
     /// All packets that are not SACKed, including retransmissions; with `Pacing::Timer` the timer
@@ -113,23 +116,24 @@ pub enum Rto {
 /// How the timeout is computed from RTT samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RtoEstimate {
-    /// Linux's estimator. `min_rto` is the lower bound of the variance term; at most 120 s.
+    /// Linux's estimator. `min_rto` is the lower bound of the variance term. The timeout is at most
+    /// 120 s.
     #[default]
     Linux,
-    /// srtt + max(1 ms, 4 rttvar) of RFC 6298. `min_rto` is the lower bound of the sum; at most 60
-    /// s (ns-3).
+    /// srtt + max(1 ms, 4 rttvar) of RFC 6298. `min_rto` is the lower bound of the sum. The timeout
+    /// is at most 60 s (ns-3).
     Rfc6298,
 }
 
-/// Whether an unfilled cwnd may grow, and whether it decays.
+/// Whether cwnd may grow or decay while the sender does not fill it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CwndValidation {
-    /// Linux's rules: cwnd grows if it was filled within the round. It decays while it is unfilled,
-    /// and after idle times.
+    /// Linux's rules: cwnd grows if the sender filled it within the round. cwnd decays while it is
+    /// not filled, and after idle times.
     #[default]
     Linux,
-    /// cwnd grows if the last packet sent left room for less than one more; no decay (ns-3 since
-    /// 3.42).
+    /// cwnd grows if it had no space for another packet after the last packet sent; no decay (ns-3
+    /// since 3.42).
     LastSent,
     /// cwnd always grows; no decay (ns-3 up to 3.41).
     Off,
@@ -140,17 +144,18 @@ pub enum CwndValidation {
 pub struct RateSwitches {
     /// The start of a sample's ACK phase.
     pub ack_interval: AckInterval,
-    /// Whether an ACK that delivers no packet newer than the last sample's keeps that sample's
-    /// interval, while the count of delivered packets continues.
+    /// Whether an ACK reuses the interval of the previous sample if it delivers no packet newer
+    /// than that sample's packet. The count of delivered packets is updated in any case.
     pub is_sticky: bool,
     /// The packets that a sample counts as lost.
     pub loss: LossCount,
-    /// The rate that a congestion control gets instead of an invalid sample.
+    /// The rate that the congestion control receives if a sample is invalid.
     pub invalid: InvalidSample,
-    /// The RTT below which an interval makes a sample invalid.
+    /// The RTT with which a sample's interval is compared: a shorter interval makes the sample
+    /// invalid.
     pub min_rtt: SampleBound,
-    /// Whether every sample is invalid, so that an algorithm that models the path does not learn
-    /// its rate.
+    /// Whether every sample is invalid, so that a congestion control that models the path does not
+    /// measure its rate.
     pub is_blind: bool,
 }
 
@@ -160,10 +165,10 @@ pub enum LossCount {
     /// The packets that the ACK marked lost.
     #[default]
     New,
-    /// The absolute change of the number of packets marked lost: a repair that arrives counts again
-    /// (ns-3).
+    /// The absolute change of the number of packets marked lost. A lost packet counts again when
+    /// its retransmission arrives (ns-3).
     Change,
-    /// All packets that are marked lost, again with each ACK ([lanigan-code]).
+    /// All packets that are currently marked lost, at each ACK again ([lanigan-code]).
     Marked,
 }
 
@@ -173,22 +178,23 @@ pub enum AckInterval {
     /// The latest delivery before the sampled packet was sent.
     #[default]
     This,
-    /// The same delivery for the previously sampled packet, or the start of the connection if that
-    /// sample was invalid (ns-3 up to 3.40).
+    /// The latest delivery before the previously sampled packet was sent, or the start of the
+    /// connection if that sample was invalid (ns-3 up to 3.40).
     Previous,
 }
 
-/// The rate that a congestion control gets instead of an invalid rate sample.
+/// The rate that the congestion control receives if a rate sample is invalid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InvalidSample {
-    /// Nothing.
+    /// No rate: the congestion control ignores the ACK's sample.
     #[default]
     Drop,
     /// The last valid rate again (ns-3's BBR up to 3.41).
     Reuse,
 }
 
-/// The RTT below which an interval makes a rate sample invalid.
+/// The RTT with which a rate sample's interval is compared: a shorter interval makes the sample
+/// invalid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SampleBound {
     /// The windowed minimum of the RTT samples.
@@ -203,24 +209,26 @@ pub enum SampleBound {
 pub struct PacingSwitches {
     /// The timer that paces.
     pub pacing: Pacing,
-    /// Whether the headers of a packet also take time. Neither Linux (`tcp_update_skb_after_send`,
-    /// whose departure times `fq` keeps) nor ns-3 counts them.
+    /// Whether pacing also counts the bytes of headers. Neither Linux (`tcp_update_skb_after_send`,
+    /// whose departure times `fq` uses) nor ns-3 counts them.
     pub counts_headers: bool,
     /// Whether the initial window is paced.
     pub pace_initial_window: bool,
-    /// Bytes per write of an application without end. Each write is checked for being
-    /// application-limited after its bytes are in the buffer (ns-3). `None`: 1 MiB per write,
-    /// checked before, as in Linux.
+    /// Bytes per write of an application that sends without end. Whether the connection is
+    /// application-limited is tested after each write (ns-3). `None`: 1 MiB per write, and the test
+    /// is made before it, as in Linux.
     pub app_write: Option<Bytes>,
 }
 
 /// The timer that paces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pacing {
-    /// Linux's: departure times, with credit for lateness of up to half a packet's time.
+    /// Linux's: each packet has a departure time. A packet that leaves late gives credit of up to
+    /// half of its transmission time.
     #[default]
     Linux,
-    /// ns-3's: one timer from each packet to the next, no credit, at most 4 Gbit/s. A packet sent
-    /// while the timer runs (the first retransmission of a recovery) does not restart it.
+    /// ns-3's: a timer runs from each packet to the next, without credit, at 4 Gbit/s at most. A
+    /// packet sent while the timer runs (the first retransmission of a recovery) does not restart
+    /// the timer.
     Timer,
 }

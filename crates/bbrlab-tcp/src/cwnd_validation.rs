@@ -23,7 +23,7 @@ pub struct CwndUsage {
     pub snd_cwnd_stamp: u32,
 }
 
-/// The state of a connection that matters when it does not fill cwnd.
+/// The state of a connection that decides how a cwnd that is not in use decays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnderuseInput {
     /// The retransmission timeout in jiffies.
@@ -46,8 +46,8 @@ pub struct Decay {
 }
 
 impl CwndUsage {
-    /// Records usage after data was sent; `is_limited` says whether cwnd held back more. Linux:
-    /// `tcp_cwnd_validate`.
+    /// Records usage after data was sent; `is_limited` says whether cwnd prevented more from being
+    /// sent. Linux: `tcp_cwnd_validate`.
     ///
     /// Within a round the strongest evidence is kept: that cwnd was the limit, or else the largest
     /// number of packets out.
@@ -79,7 +79,7 @@ impl CwndUsage {
         }
     }
 
-    /// Whether cwnd is in use now; records how much of it was used: the second part of
+    /// Whether cwnd is in use now. Records the largest number of packets out: the second part of
     /// [`Self::validate`].
     #[inline]
     pub(crate) fn note_use(&mut self, conn: &Conn, packets_out: u32) -> bool {
@@ -92,8 +92,8 @@ impl CwndUsage {
         false
     }
 
-    /// The last part, for an algorithm that does not set its window itself: what becomes of a cwnd
-    /// that is not in use.
+    /// The last part of [`Self::validate`], for an algorithm that does not set its window itself:
+    /// decays a cwnd that is not in use.
     pub(crate) fn decay_if_unused(
         &mut self,
         conn: &Conn,

@@ -26,30 +26,31 @@ impl TimerId {
     pub const COUNT: usize = 4;
 }
 
-/// Data that a connection transmits, in the form that the connection has at hand. A host may
-/// process some forms faster than a general segment.
+/// Data that a connection transmits, as one of several types. A host may process the special types
+/// faster than a general segment.
 #[derive(Clone, Copy, Debug)]
 pub enum Transmission<'a> {
     /// A segment of any kind.
     Segment(&'a Segment),
-    /// New data: a segment with payload that is sent for the first time.
-    New(&'a DataSegment),
+    /// New data: a segment with payload that is sent for the first time, and
+    /// [`Sender::clock_us`](crate::Sender::clock_us), so that the host does not divide.
+    New(&'a DataSegment, u32),
     /// A segment with payload that may be a retransmission.
     Again(&'a DataSegment),
     /// A burst, and the largest payload in bytes of the packets that it is cut into.
     Burst(&'a DataSegment, u32),
     /// A pure ACK without SACK blocks.
     Ack(&'a PureAck),
-    /// An ACK that would be a pure one without its SACK blocks, and their number.
+    /// A pure ACK apart from its SACK blocks, the blocks, and their number.
     AckWithBlocks(&'a PureAck, &'a [SackBlock; 4], u8),
 }
 
 impl Transmission<'_> {
-    /// Calls `transmit` with each segment, whatever the form.
+    /// Calls `transmit` with each segment, whatever its type.
     pub fn for_each(self, mut transmit: impl FnMut(Segment)) {
         match self {
             Self::Segment(segment) => transmit(*segment),
-            Self::New(segment) | Self::Again(segment) => transmit(segment.segment()),
+            Self::New(segment, _) | Self::Again(segment) => transmit(segment.segment()),
             Self::Burst(burst, mss) => {
                 Cut::of(burst, mss).for_each(|segment| transmit(segment.segment()));
             }

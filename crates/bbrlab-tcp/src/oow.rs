@@ -9,13 +9,13 @@
 /// The time of the last answer. Linux: `last_oow_ack_time`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OowLimit {
-    /// In jiffies; 0 for never.
+    /// Time of the last answer in jiffies; 0 for never.
     last: u32,
 }
 
 impl OowLimit {
-    /// Whether the answer due at `now` must be left out; if not, it counts as sent. `now` is in
-    /// jiffies, `hz` of which make a second.
+    /// Whether the answer due at `now` must be omitted; if not, it counts as sent. `now` is in
+    /// jiffies, of which a second has `hz`.
     pub(crate) fn holds_back(&mut self, now: u32, hz: u32) -> bool {
         if self.last != 0 && now.wrapping_sub(self.last) < hz / 2 {
             return true;

@@ -76,12 +76,12 @@ impl Burst {
     }
 }
 
-/// The size of the last burst and its inputs, except those that never change on a connection.
+/// The size of the last burst, and those inputs of the size that can change on a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BurstSize {
     pacing_rate: u64,
     min_rtt_us: u32,
-    /// 0 if nothing is stored.
+    /// Segment size in bytes; 0 if nothing is stored.
     mss: u16,
     segs: u16,
 }
@@ -119,7 +119,7 @@ pub fn departure_step_ns(len: u32, pacing_rate: u64, lag_ns: u64, data_segs_out:
     credit(len_ns(len, pacing_rate), lag_ns)
 }
 
-/// Whether there is a rate, and the start of the connection is over.
+/// Whether bursts are paced: a rate is set, and the start of the connection is over.
 fn is_paced(pacing_rate: u64, data_segs_out: u32) -> bool {
     pacing_rate != u64::MAX && pacing_rate != 0 && data_segs_out >= UNPACED_SEGMENTS
 }
@@ -135,11 +135,12 @@ fn credit(len_ns: u64, lag_ns: u64) -> u64 {
     len_ns - lag_ns.min(len_ns / 2)
 }
 
-/// [`departure_step_ns`] for successive bursts. Most have the same length, and the rate changes at
-/// most once per ACK, so the quotient is kept.
+/// [`departure_step_ns`] for successive bursts. Most bursts have the same length, and the rate
+/// changes at most once per ACK, so the result of the division is stored.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pace {
-    /// Rate and length of the last paced burst; 0 if its duration does not fit into `len_ns`.
+    /// Rate and length in bytes of the last paced burst; 0 if its duration does not fit into
+    /// `len_ns`.
     rate: u64,
     len: u32,
     /// Duration of that burst.
@@ -147,8 +148,9 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// [`departure_step_ns`] of a burst with the length and rate of the last paced burst, otherwise
-    /// `None`. Once bursts are paced at a rate, all later bursts at that rate are.
+    /// [`departure_step_ns`] if the burst has the length and the rate of the last paced burst,
+    /// otherwise `None`. Once a burst is paced at a rate, all later bursts at that rate are paced
+    /// too.
     #[inline]
     pub(crate) fn same_step_ns(&self, len: u32, pacing_rate: u64, lag_ns: u64) -> Option<u64> {
         let is_same = len == self.len && pacing_rate == self.rate;

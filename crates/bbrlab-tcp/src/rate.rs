@@ -82,13 +82,13 @@ pub struct SkbStamps {
     pub delivered_mstamp: u64,
     /// Packets delivered when the packet was sent.
     pub delivered: u32,
-    /// Whether the sender was application-limited when it was sent.
+    /// Whether the sender was application-limited when the packet was sent.
     pub is_app_limited: bool,
-    /// Other recorded counters.
+    /// Other counters at the time when the packet was sent.
     pub notes: Notes,
 }
 
-/// The part of [`SkbStamps`] that is 0 in most connections: without CE marks, and outside of v3.
+/// The part of [`SkbStamps`] that is 0 in connections without CE marks, except for v3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
     /// Packets marked lost when the packet was sent (v3; else 0).
@@ -104,8 +104,8 @@ impl Notes {
     pub const NONE: Self = Self { lost: 0, in_flight: 0, delivered_ce: 0 };
 }
 
-/// [`SkbStamps`] without the notes, with times relative to the packet's departure: in the sender's
-/// record of an skb they take 12 bytes and a bit.
+/// [`SkbStamps`] without the notes, with times relative to the packet's departure. In the sender's
+/// record of an skb they take 12 bytes and one bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PackedStamps {
     /// Microseconds from the start of the send phase to the departure.
@@ -115,7 +115,7 @@ pub struct PackedStamps {
     pub(crate) delivered_ago_us: u32,
     /// Packets delivered when the packet was sent.
     pub(crate) delivered: u32,
-    /// Whether the sender was application-limited when it was sent.
+    /// Whether the sender was application-limited when the packet was sent.
     pub(crate) is_app_limited: bool,
 }
 
@@ -169,14 +169,14 @@ impl PackedStamps {
 /// A packet that was just ACKed or SACKed, as the sampler sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeliveredSkb {
-    /// Its departure time in microseconds, which pacing may put after the time at which TCP sent
-    /// it.
+    /// Departure time of the packet in microseconds, which pacing may put after the time at which
+    /// TCP sent it.
     pub tx_mstamp: u64,
-    /// One past its last byte.
+    /// One past the packet's last byte.
     pub end_seq: u32,
-    /// Whether it is marked `SACKed`, so that its stamp must not be used a second time.
+    /// Whether the packet is marked `SACKed`, so that its stamp must not be used a second time.
     pub is_sacked: bool,
-    /// Whether it was ever retransmitted. Linux: `sacked & TCPCB_RETRANS`.
+    /// Whether the packet was ever retransmitted. Linux: `sacked & TCPCB_RETRANS`.
     pub is_retrans: bool,
 }
 
@@ -214,9 +214,9 @@ pub struct RateSampler {
     pub rate_interval_us: u32,
     /// Whether the reported delivery rate was application-limited.
     pub rate_app_limited: bool,
-    /// The kernel tree that it follows.
+    /// The kernel tree that the sampler follows.
     pub version: SamplerVersion,
-    /// Whether a switch differs from Linux.
+    /// Whether a switch differs from Linux: `switched` is then set.
     is_switched: bool,
     /// The state for the switches, if one differs from Linux.
     switched: Option<Box<Switched>>,
@@ -251,7 +251,8 @@ impl RateSampler {
         pcount: u32,
         tx_mstamp: u64,
     ) -> SkbStamps {
-        // With no packet out, nothing can be delivered before now, so both phases start here.
+        // With no packet out, no delivery before now can belong to a sample, so both phases start
+        // here.
         if packets_out == 0 {
             self.first_tx_mstamp = tx_mstamp;
             conn.delivered_mstamp = tx_mstamp;
@@ -277,8 +278,8 @@ impl RateSampler {
         Notes { lost, in_flight, delivered_ce: conn.delivered_ce & DELIVERED_CE_MASK }
     }
 
-    /// Packed [`Self::skb_sent`] of a packet that departs while others are out, so that both phases
-    /// have begun. [`Self::notes_behind_others`] returns the rest.
+    /// [`Self::skb_sent`], packed, for a packet that departs while others are out, so that both
+    /// phases have begun. [`Self::notes_behind_others`] returns the notes.
     #[inline]
     pub(crate) fn skb_sent_behind_others(&self, conn: &Conn, tx_mstamp: u64) -> PackedStamps {
         debug_assert!(conn.delivered_mstamp != 0, "the first packet out has set it");
@@ -290,8 +291,8 @@ impl RateSampler {
         }
     }
 
-    /// The notes of a packet that departs while others are out, and whether it counts as sampled:
-    /// once per 71 minutes a stamp of v3's kernel is 0.
+    /// The notes of a packet that departs while others are out, and whether the packet counts as
+    /// sampled: once per 71 minutes the 32-bit stamp of v3's kernel is 0, which means "sampled".
     #[inline]
     pub(crate) fn notes_behind_others(&self, conn: &Conn, pcount: u32) -> (Notes, bool) {
         let is_stamp_0 =
@@ -312,12 +313,14 @@ impl RateSampler {
         }
         // As in the kernel, zero means "no packet yet", even when the count has wrapped to zero.
         if self.is_switched {
-            // By value, so that other calls need not have their stamps in memory.
+            // `stamps` is passed by value, so that callers of the common path can hold it in
+            // registers.
             self.take_switched(ack, *stamps, skb);
         } else if ack.rs.prior_delivered == 0 || self.is_newest(ack, skb) {
             self.take(ack, stamps, skb);
         }
-        // Used up: the cumulative ACK that covers a SACKed packet must not sample it again.
+        // The stamps are now used up: the cumulative ACK that covers a SACKed packet must not
+        // sample it again.
         if skb.is_sacked {
             stamps.delivered_mstamp = 0;
         }
@@ -352,7 +355,7 @@ impl RateSampler {
             || (skb.tx_mstamp == self.first_tx_mstamp && after(skb.end_seq, ack.last_end_seq))
     }
 
-    /// Makes `skb` the packet that the sample is of.
+    /// Makes `skb` the sampled packet.
     #[inline]
     fn take(&mut self, ack: &mut AckRate, stamps: &SkbStamps, skb: DeliveredSkb) {
         ack.prior_delivered_ce = stamps.notes.delivered_ce;
@@ -514,8 +517,8 @@ impl RateSampler {
     #[inline]
     fn judge(&mut self, rs: &mut RateSample, bound_us: u32) {
         let interval_us = trunc_u32(rs.interval_us.cast_unsigned());
-        // Shorter than the minimum RTT: the ACK of an original was probably attributed to its
-        // retransmission.
+        // An interval shorter than the minimum RTT: the ACK of an original was probably attributed
+        // to its retransmission.
         if interval_us < bound_us {
             rs.interval_us = -1;
             return;
@@ -536,7 +539,7 @@ impl RateSampler {
     }
 }
 
-/// Counts the packets that an ACK delivered, and those marked lost at it.
+/// Counts the packets that an ACK delivered, and the packets that were marked lost at it.
 #[inline]
 fn note_counts(now: u64, conn: &mut Conn, ack: &mut AckRate, delivered: u32, lost: u32) {
     debug_assert_eq!(now, conn.tcp_mstamp());
@@ -710,7 +713,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_something_else_is_not_application_limited() {
+    fn a_sender_that_waits_for_something_else_is_not_application_limited() {
         let is_limited = |inflight, backlog| {
             let mut conn = Conn { mss: 1448, inflight, delivered: 7, ..Conn::default() };
             conn.ctl.cwnd = 10;

@@ -126,7 +126,8 @@ impl RttEstimator {
         usecs_to_jiffies(self.rto_us(), hz).min(RTO_MAX_S * hz)
     }
 
-    /// [`Self::rto_jiffies`] in microseconds, neither rounded nor bounded. Needs a sample.
+    /// The timeout of [`Self::rto_jiffies`] in microseconds, neither rounded nor bounded. There
+    /// must have been a sample.
     #[inline]
     pub(crate) const fn rto_us(&self) -> u32 {
         (self.srtt_us >> 3).wrapping_add(self.rttvar_us)

@@ -68,7 +68,7 @@ pub struct Segment {
     pub tsecr: u32,
     /// SACK blocks as sent. The first `sack_count` entries are valid; the first may be a DSACK.
     pub sack: [SackBlock; 4],
-    /// How many entries of `sack` are set.
+    /// Number of valid entries of `sack`.
     pub sack_count: u8,
     /// Bits of [`flag`].
     pub flags: u8,
@@ -78,8 +78,8 @@ pub struct Segment {
     pub has_ts: bool,
     /// How many times these bytes were sent before (0 for the first transmission), modulo 2^16.
     pub retransmission: u16,
-    /// In an ACK: how many data packets had arrived when it was sent, without duplicates, modulo
-    /// 2^32. The headers of TCP have no such field; nothing in this crate reads it.
+    /// In an ACK: how many data packets, without duplicates, had arrived at its sender by then,
+    /// modulo 2^32. TCP headers have no such field; nothing in this crate reads it.
     pub arrived: u32,
 }
 
@@ -160,7 +160,7 @@ impl DataSegment {
         Self { seq, len, ack, wnd, tsval, tsecr, retransmission, flags, ecn, has_ts }
     }
 
-    /// The whole segment.
+    /// Converts to a general segment.
     #[inline]
     #[must_use]
     pub fn segment(&self) -> Segment {
@@ -222,7 +222,7 @@ impl Iterator for Cut {
         Some(packet)
     }
 
-    /// Faster than the default, because it makes no `Option` per packet.
+    /// Faster than the default, because this makes no `Option` per packet.
     #[inline]
     fn fold<B, F: FnMut(B, DataSegment) -> B>(self, init: B, mut each: F) -> B {
         let Self { mut packet, mut left, mss, at_end } = self;
@@ -242,7 +242,7 @@ impl Iterator for Cut {
 }
 
 impl PureAck {
-    /// The whole segment.
+    /// Converts to a general segment.
     #[inline]
     #[must_use]
     pub fn segment(&self) -> Segment {

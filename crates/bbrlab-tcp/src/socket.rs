@@ -37,7 +37,7 @@ pub struct Socket {
     is_passive: bool,
 }
 
-/// The two halves of a socket, wherever they are kept.
+/// References to the two halves of a socket, which may be stored apart.
 #[derive(Debug)]
 pub struct Halves<'s> {
     sender: &'s mut Sender,
@@ -46,7 +46,7 @@ pub struct Halves<'s> {
     is_passive: bool,
 }
 
-/// The host of the sending half: the receiving half completes each segment.
+/// The host that the sending half sees: the receiving half completes each segment.
 struct Wire<'a, H> {
     receiver: &'a mut Receiver,
     host: &'a mut H,
@@ -140,8 +140,9 @@ impl<'s> Halves<'s> {
         self.with_sender(now, host, |sender, wire| sender.connect(now, wire));
     }
 
-    /// Processes a segment from the peer. The caller then checks [`Self::wants_read`] and the
-    /// sender's [`Sender::app_is_ready`]. Returns whether its acknowledgement was processed.
+    /// Processes a segment from the peer; returns whether the segment's acknowledgement was
+    /// processed. The caller then checks [`Self::wants_read`] and the sender's
+    /// [`Sender::app_is_ready`].
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         let was_established = self.receiver.is_established();
         if segment.has(flag::SYN) && !was_established && !self.is_passive {
@@ -154,7 +155,7 @@ impl<'s> Halves<'s> {
         if was_established {
             match self.sender.place_of(segment.ack) {
                 AckPlace::Current => self.receiver.take_header(segment),
-                // A reordered ACK brings nothing new except its timestamp and data.
+                // A reordered ACK brings only its timestamp and its data.
                 AckPlace::Old => self.receiver.replace_ts_recent(segment),
                 place @ (AckPlace::TooOld | AckPlace::Unsent) => {
                     self.receiver.challenge(place == AckPlace::Unsent, host);
@@ -230,7 +231,7 @@ impl<'s> Halves<'s> {
         self.with_sender(now, host, |sender, wire| sender.write(now, bytes, wire));
     }
 
-    /// Runs the application, which writes what did not fit before.
+    /// Runs the application, which writes the data that did not fit into the buffer before.
     pub fn run_app(&mut self, now: Time, host: &mut impl Host) {
         self.with_sender(now, host, |sender, wire| sender.run_app(now, wire));
     }

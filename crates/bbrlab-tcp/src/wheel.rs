@@ -95,7 +95,8 @@ impl Tick {
     }
 }
 
-/// A timer of the wheel: the jiffy it was set for, and the jiffy in which its slot is handled.
+/// A timer of the wheel: the jiffy for which it was set, and the jiffy in which its slot is
+/// handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WheelTimer {
     expires: u32,
@@ -113,18 +114,18 @@ impl WheelTimer {
         self.is_pending && self.expires == expires && !self.is_expiry_forgotten
     }
 
-    /// Sets the timer for the jiffy `expires`; returns the jiffy of its slot if that changed.
+    /// Sets the timer for the jiffy `expires`; returns the jiffy of its slot if the slot changed.
     ///
-    /// A pending timer that is set for the same jiffy again keeps its slot, which was chosen
+    /// A pending timer that is set again for the same jiffy keeps its slot, which was chosen
     /// earlier and may be coarser. Linux: `__mod_timer`.
     #[inline]
     pub fn set(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
-        if self.keeps(expires) { None } else { self.set_anew(expires, now_jiffies) }
+        if self.keeps(expires) { None } else { self.rearm(expires, now_jiffies) }
     }
 
     /// [`Self::set`] for a timer that does not already [keep](Self::keeps) `expires`.
     #[inline]
-    pub(crate) fn set_anew(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
+    pub(crate) fn rearm(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
         let slot = slot_of(expires, now_jiffies);
         let is_moved = !self.is_pending || self.slot != slot;
         *self = Self {
@@ -168,8 +169,8 @@ impl WheelTimer {
     }
 }
 
-/// The jiffy in which a timer for `expires` fires when it is set at `now_jiffies`.
-/// Linux: `calc_wheel_index`.
+/// The jiffy in which a timer for `expires` fires if it is set at `now_jiffies`. Linux:
+/// `calc_wheel_index`.
 #[must_use]
 #[inline]
 pub const fn slot_of(expires: u32, now_jiffies: u32) -> u32 {

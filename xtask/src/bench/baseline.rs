@@ -1,5 +1,5 @@
-//! The baseline of speed, `results/bench.json`: the cost per packet, and the compiler with which it
-//! was measured. The gate compares two short runs with it.
+//! The baseline of speed, `results/bench.json`: the cost per packet in each case, and the compiler
+//! of the measured program. The gate compares short runs of two cases with the baseline.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,12 @@ use super::valgrind::{self, Measured, Tool};
 pub(super) const KEPT: &str = "results/bench.json";
 
 /// Allowed relative difference of instructions per packet from the baseline. Compilers of the same
-/// version generate the same code from the same sources; only the part of the C library differs.
+/// version generate the same code from the same sources, so only the instructions in the C library
+/// differ.
 const TOLERANCE: f64 = 0.03;
 
-/// The gate's runs: the case, and the simulated milliseconds of the shorter of two lengths. All
-/// four take about 10 s.
+/// The gate's cases, with the simulated milliseconds of the shorter of two runs. All four runs take
+/// about 10 s.
 const SHORT: [(&str, u32); 2] = [("a", 5000), ("b", 250)];
 
 /// The result of the comparison with the baseline.
@@ -81,7 +82,7 @@ pub(super) fn gate(root: &Path, binary: &Path) -> Result<(), String> {
     }
 }
 
-/// Returns why values of this compiler cannot be compared, if it is not the baseline's compiler.
+/// Returns the reason why values cannot be compared if this compiler is not the baseline's.
 fn other_compiler(baseline: &Value, compiler: &str) -> Option<String> {
     let of = baseline["rustc"].as_str().unwrap_or("an unnamed compiler");
     (of != compiler).then(|| format!("the baseline is from rustc {of}, this one is {compiler}"))
@@ -130,8 +131,8 @@ fn compare(baseline: &Value, now: &[Value]) -> Result<Verdict, String> {
     )))
 }
 
-/// Writes `cases` and the gate's runs into the baseline. Cases that were not measured stay as they
-/// are.
+/// Writes `cases` and the values of the gate's runs into the baseline. The values of cases that
+/// were not measured stay unchanged.
 pub(super) fn bless(root: &Path, binary: &Path, cases: &[Value]) -> Result<PathBuf, String> {
     let path = root.join(KEPT);
     let compiler = compiler(root)?;
@@ -158,7 +159,7 @@ fn blessed(
     {
         return Err(format!("{KEPT}: {reason}; name no case, to measure all of them"));
     }
-    // In their previous order, new ones last.
+    // Cases keep their previous order, and new cases follow.
     let mut all: Vec<&Value> = before;
     for case in cases {
         match all.iter_mut().find(|old| old["name"] == case["name"]) {

@@ -22,8 +22,8 @@ const FLOWS: [u32; 16] =
     [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
 const QUICK_FLOWS: u32 = 1000;
 
-/// Both lengths of these runs, in milliseconds. Every flow then has 166 packets in the first run
-/// and as many in the difference.
+/// Simulated milliseconds of the shorter and the longer run. Every flow then sends 166 packets in
+/// the shorter run, and 166 more in the longer one.
 const FLOWS_MS: [u32; 2] = [200, 400];
 
 /// Rates of one flow, in Mbit/s.
@@ -31,13 +31,15 @@ const RATES_MBPS: [u32; 16] =
     [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
 const QUICK_RATE_MBPS: u32 = 5000;
 
-/// Data packets of the shorter of two lengths, and its minimum time: 30 RTTs, half of which is
-/// start-up at 100 Gbit/s. While the window of the socket grows, over some 60,000 packets, Linux
-/// acknowledges every packet; only the packets after that are counted.
+/// Data packets of the shorter run, and its minimum simulated time in milliseconds. The time is 30
+/// RTTs, half of which is start-up at 100 Gbit/s. While the socket's window grows, over some 60,000
+/// packets, Linux acknowledges every packet. The shorter run includes these packets, so they are
+/// not counted.
 const RATE_PACKETS: u32 = 100_000;
 const RATE_LEAST_MS: u32 = 300;
 
-/// Below this number of flows, the memory of the program itself hides the flows' memory.
+/// With fewer flows than this, the memory per flow is not reported, because the memory of the
+/// program itself is much larger than that of the flows.
 const FLOWS_WITH_MEMORY: u32 = 100;
 
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
@@ -74,13 +76,14 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// A case with `n` flows of 10 Mbit/s each and 10 ms, otherwise like case (c).
+/// A case with `n` flows of 10 Mbit/s each and an RTT of 10 ms, otherwise like case (c).
 fn of_flows(n: u32) -> Measured {
     let arguments = ["c", "--flows", &n.to_string(), "--rate", &format!("{}Mbit/s", 10 * n)];
     Measured { arguments: arguments.map(str::to_owned).to_vec(), lengths_ms: FLOWS_MS }
 }
 
-/// A case with one flow of this rate and 10 ms. Its sockets are large enough not to limit it.
+/// A case with one flow of this rate and an RTT of 10 ms. Its socket buffers are large enough not
+/// to limit it.
 fn of_rate(rate_mbps: u32) -> Measured {
     let arguments = ["wide", "--rate", &format!("{rate_mbps}Mbit/s")];
     // A packet of 1,500 bytes takes 12 ms at 1 Mbit/s.
@@ -91,7 +94,7 @@ fn of_rate(rate_mbps: u32) -> Measured {
     }
 }
 
-/// Returns the memory per flow beyond the memory of one flow.
+/// Returns the memory per additional flow, compared with the run of one flow.
 fn bytes_per_flow(flows: u32, bytes: Option<u64>, of_one: Option<u64>) -> Option<u64> {
     let more = bytes?.saturating_sub(of_one?);
     (flows >= FLOWS_WITH_MEMORY).then(|| more / u64::from(flows - 1))

@@ -118,7 +118,7 @@ fn fill_in(binary: &Path, cases: &mut [Value]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the two lengths in which a case is counted.
+/// Returns a case with the two lengths for which valgrind counts.
 fn measured(case: &Value) -> Result<Measured, String> {
     let length = |at: usize| {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few 10^5")]
@@ -130,7 +130,8 @@ fn measured(case: &Value) -> Result<Measured, String> {
     Ok(Measured { arguments: vec![name.to_owned()], lengths_ms })
 }
 
-/// Prints the document with `bbrlab bench`, so that the layout of the table is defined once.
+/// Prints the document with `bbrlab bench --show`, so that the layout of the table is defined in
+/// one place.
 fn show(root: &Path, binary: &Path, document: &Value, wanted: &Wanted) -> Result<(), String> {
     let path = root.join("target/bench.json");
     fs::write(&path, document.to_string())

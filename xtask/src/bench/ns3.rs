@@ -1,4 +1,5 @@
-//! The same dumbbell on ns-3, if it is installed: builds and runs `adapters/ns3/dumbbell.cc`.
+//! Measures ns-3 on the dumbbell of the speed table, if ns-3 is installed: builds and runs
+//! `adapters/ns3/dumbbell.cc`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,12 +11,12 @@ const SOURCE: &str = "adapters/ns3/dumbbell.cc";
 /// The folder of the libraries of Debian's `libns3-dev`.
 const FOLDER: &str = "/usr/lib/x86_64-linux-gnu";
 
-/// Libraries that the program uses, and libraries that those use, if they exist.
+/// Libraries that the program uses. `THEIRS` are libraries that these need in some versions.
 const NEEDED: [&str; 5] = ["core", "network", "internet", "point-to-point", "applications"];
 const THEIRS: [&str; 4] = ["traffic-control", "bridge", "mpi", "stats"];
 
 /// A case of the speed table as the program's arguments: rate, RTT in milliseconds, flows, seconds.
-/// The runs are shorter than ours, because ns-3 takes about a hundred times as long.
+/// The runs are shorter than bbrlab's, because ns-3 takes about a hundred times as long.
 const CASES: [(&str, [&str; 4]); 3] = [
     ("a", ["50Mbps", "30", "1", "30"]),
     ("b", ["1Gbps", "10", "16", "2"]),
@@ -44,7 +45,7 @@ pub(super) fn fill_in(root: &Path, cases: &mut [Value]) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds the program and returns its path; `None` without an ns-3.
+/// Builds the program and returns its path; `None` if ns-3 is not installed.
 fn build(root: &Path) -> Result<Option<PathBuf>, String> {
     let library = |name: &&str| Path::new(FOLDER).join(format!("libns3-{name}.so"));
     if !NEEDED.iter().all(|name| library(name).exists()) {

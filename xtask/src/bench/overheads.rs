@@ -1,5 +1,5 @@
-//! `cargo xtask overheads`: the cost of everything other than packets: series, the files of a run,
-//! plots, a second worker, the memory of a sweep. Writes `results/overheads.json`, from which
+//! `cargo xtask overheads`: costs that do not come from simulating packets: series, the files of a
+//! run, plots, a second worker, the memory of a sweep. Writes `results/overheads.json`, from which
 //! `docs/performance.md` is generated.
 
 use std::fs;
@@ -26,21 +26,21 @@ const SAMPLES: [&str; 3] = ["off", "10ms", "ack"];
 /// A run that ends at once, so that only the fixed cost of a run remains.
 const SHORT_RUN: &str = "duration = \"100ms\"\n[bottleneck]\nrate = \"1Mbit/s\"\nbuffer = \"20packets\"\n\
                          [[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\n";
-/// Sizes of sweeps of such runs: points, and seeds per point. The largest sweep is last, because a
-/// disk is slow after it.
+/// Sizes of sweeps of [`SHORT_RUN`]: points, and seeds per point. The largest sweep is last,
+/// because it leaves the disk slow.
 const SWEEPS: [(u64, u64); 7] =
     [(1, 100), (1, 1000), (1000, 1), (1, 10_000), (1000, 10), (10_000, 1), (1, 100_000)];
-/// Sizes of the sweeps whose difference callgrind counts.
+/// Runs of two sweeps; the difference of their instructions is the cost of the additional runs.
 const COUNTED: [u64; 2] = [20, 40];
 
 /// Runs of at least 0.1 s each.
 const LONG_RUN: &str = "duration = \"10s\"\nsample = \"off\"\n[bottleneck]\nrate = \"1Gbit/s\"\nbuffer = \"4bdp\"\n\
                         [[flows]]\ncc = \"bbr1\"\nrtt = \"10ms\"\ncount = 16\nstart_step = \"625us\"\n";
 const LONG_RUNS: u64 = 8;
-/// Number of repetitions when workers are compared. The median counts.
+/// Number of repetitions when workers are compared. The result is the median.
 const TIMES: usize = 5;
 
-/// A run and a sweep whose plots are drawn.
+/// Built-in scenarios of a run and a sweep, for the cost of drawing plots.
 const SEEN_RUN: &str = "examples.dumbbell";
 const SEEN_SWEEP: &str = "examples.two-bbr";
 
@@ -72,15 +72,15 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The measured program, and a folder for the files that it writes.
+/// The measured program, and a folder for the files that the program writes.
 struct Lab {
     binary: PathBuf,
     folder: PathBuf,
 }
 
 impl Lab {
-    /// Returns instructions per packet with series of several kinds, including everything that is
-    /// written.
+    /// Returns instructions per packet with each sampling of the series, including the instructions
+    /// for writing the files.
     fn series(&self) -> Result<Vec<Value>, String> {
         let mut rows = Vec::new();
         for (case, short_ms) in CASES {
@@ -151,8 +151,9 @@ impl Lab {
         Ok((counted(many)?.saturating_sub(counted(few)?)) / (many - few))
     }
 
-    /// Returns CPU seconds of the same runs by one worker, by two, and by two programs of one
-    /// worker each in parallel. The machine causes the additional cost of the second program.
+    /// Returns CPU seconds of the same runs by one worker, by two workers, and by two parallel
+    /// programs of one worker each. Two programs share nothing, so their additional cost is caused
+    /// by the machine.
     fn workers(&self) -> Result<Value, String> {
         let scenario = self.scenario("long", LONG_RUN)?;
         let measure = |programs: u64, jobs: u64| {
@@ -180,8 +181,8 @@ impl Lab {
         }))
     }
 
-    /// Returns the instructions to draw the plots of a built-in scenario again, and the number of
-    /// plots.
+    /// Returns the instructions that drawing the plots of a built-in scenario takes, and the number
+    /// of plots.
     fn picture(&self, name: &str, scenario: &str) -> Result<Value, String> {
         eprintln!("== pictures of {scenario}");
         let (data, drawn) = (self.path(name), self.path(&format!("{name}-drawn")));
@@ -239,8 +240,8 @@ impl Lab {
     }
 }
 
-/// Returns the CPU seconds of several processes together, until all have ended, and the largest
-/// memory that one of them was seen to use.
+/// Waits until all started processes have ended. Returns the sum of their CPU seconds, and the
+/// largest memory that any of them was seen to use.
 fn cpu_and_peak(
     start: impl FnOnce() -> Result<Vec<std::process::Child>, String>,
 ) -> Result<(f64, u64), String> {
@@ -265,7 +266,7 @@ fn cpu_and_peak(
     Ok((cpu_s_of_children()? - before, peak))
 }
 
-/// Returns the CPU seconds of this process's children that have ended, in hundredths.
+/// Returns the CPU seconds of this process's ended children, with a resolution of 0.01 s.
 fn cpu_s_of_children() -> Result<f64, String> {
     let stat = fs::read_to_string("/proc/self/stat").map_err(|error| error.to_string())?;
     cpu_s_in(&stat).ok_or_else(|| format!("/proc/self/stat is not as expected: {stat}"))

@@ -1,5 +1,5 @@
-//! `cargo xtask pgo`: a release binary built with the profile of a training run. It computes the
-//! same results slightly faster, and is optional.
+//! `cargo xtask pgo`: builds a release binary with the profile of a training run. This binary
+//! computes the same results slightly faster; nothing requires it.
 //!
 //! There are three steps, each in a folder of `target/pgo/`: an instrumented build, a training, and
 //! the build with the recorded profile. The training runs cases of the speed table and a scenario
@@ -13,9 +13,9 @@ use std::process::Command;
 use super::binary;
 use super::valgrind::{self, Costs, Measured, Tool};
 
-/// The training: arguments of the instrumented binary. In addition to the plain cases, it runs
-/// cases with losses, with cut segments and with other congestion controls, so that their code does
-/// not count as cold.
+/// The arguments of each call of the instrumented binary in the training. The calls include cases
+/// with losses, with cut segments and with other congestion controls, so that the compiler does not
+/// treat their code as cold.
 const TRAINING: &[&[&str]] = &[
     &["bench-case", "a", "--duration-ms", "20000"],
     &["bench-case", "b", "--duration-ms", "1000"],
@@ -74,7 +74,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the table of instructions per packet, ordinary and guided.
+/// Returns a table of instructions per packet of the ordinary and of the profile-guided binary.
 fn table(before: &[Costs], after: &[Costs]) -> String {
     let mut text = String::from("case  instructions per packet: ordinary  guided  ratio\n");
     for ((case, _), (before, after)) in COMPARED.iter().zip(before.iter().zip(after)) {
@@ -86,11 +86,11 @@ fn table(before: &[Costs], after: &[Costs]) -> String {
     text
 }
 
-/// The properties of rustc that are needed.
+/// The properties of rustc that the build needs.
 struct Compiler {
     host: String,
     sysroot: PathBuf,
-    /// The major version of its LLVM. Older tools cannot read its profiles.
+    /// The major version of rustc's LLVM. LLVM tools of an older version cannot read the profiles.
     llvm: u32,
 }
 
@@ -120,7 +120,7 @@ fn major(version: &str) -> Option<u32> {
     version.split_whitespace().last()?.split('.').next()?.parse().ok()
 }
 
-/// Finds `llvm-profdata` of the toolchain, or one on the PATH that is new enough.
+/// Finds the toolchain's `llvm-profdata`, or else one on the PATH whose version is new enough.
 fn find_profdata(compiler: &Compiler) -> Result<PathBuf, String> {
     let of_rustup =
         compiler.sysroot.join(format!("lib/rustlib/{}/bin/llvm-profdata", compiler.host));
@@ -157,8 +157,8 @@ fn why_none(needed: u32, found: &[(String, Option<u32>)]) -> String {
     )
 }
 
-/// Builds the binary with an additional flag for rustc. Because the target is named, the flag does
-/// not apply to build scripts.
+/// Builds the binary with an additional flag for rustc. Because the command names the target, the
+/// flag does not apply to build scripts.
 fn build(root: &Path, compiler: &Compiler, folder: &str, flag: &str) -> Result<PathBuf, String> {
     let host = compiler.host.as_str();
     let mut flags = env::var("RUSTFLAGS").unwrap_or_default();

@@ -1,8 +1,8 @@
 //! `cargo xtask profile CASE`: the instructions per packet by group of source files and by file.
 //!
-//! Callgrind counts them over the difference of two lengths, like the total. An inlined function
-//! counts in the file that contains its source. An inlined function of the standard library counts
-//! in the file into which it was inlined.
+//! The counts are the difference between callgrind's counts of two simulated lengths, as in the
+//! speed table. The instructions of an inlined function count for the file with its source. An
+//! inlined function of the standard library counts for the file into which it was inlined.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,8 +14,7 @@ use super::valgrind;
 const USAGE: &str =
     "usage: cargo xtask profile [CASE] [MS], such as a, 10000 ms: the shorter of two lengths";
 
-/// Lengths that suffice for a profile, by the case's first letter. The speed table has the same
-/// cases.
+/// Simulated milliseconds of the shorter run, by the first letter of the case.
 const SHORT_MS: [(char, u32); 4] = [('a', 10_000), ('b', 1000), ('c', 400), ('d', 500)];
 
 /// Number of files that are listed.
@@ -114,17 +113,18 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Parses instructions by source file from callgrind's output, excluding those of called functions.
+/// Parses instructions by source file from callgrind's output. The instructions of a function
+/// exclude those of the functions that it calls.
 fn by_file(text: &str) -> BTreeMap<String, u64> {
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
     let mut costs: BTreeMap<String, u64> = BTreeMap::new();
-    // The file of the function, and the file of the next lines, which may be inlined from another
-    // one.
+    // The file of the current function, and the file of the current lines, which may be inlined
+    // from another file.
     let (mut of_function, mut of_lines) = ("", "");
     let mut is_of_call = false;
     for line in text.lines() {
         if let Some((key, value)) = line.split_once('=') {
-            // A name is written once in full, as `(12) name`, and later as `(12)`.
+            // Callgrind writes a name in full only once, as `(12) name`, and later as `(12)`.
             let (number, name) = value.split_once(' ').unwrap_or((value, ""));
             let is_file = matches!(key, "fl" | "fi" | "fe" | "cfi" | "cfl");
             if is_file && !name.is_empty() {

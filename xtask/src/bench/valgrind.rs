@@ -2,8 +2,8 @@
 //! callgrind, misses of the data caches with cachegrind. Unlike seconds, both counts do not depend
 //! on other work on the machine.
 //!
-//! Each case is run twice, the second time twice as long. The difference counts, in which set-up
-//! cancels.
+//! Each case is run twice, with the second run twice as long. The cost is computed from the
+//! difference between the runs, so that set-up cancels.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 /// The message if valgrind is missing.
 pub(super) const MISSING: &str = "valgrind is not installed (Debian: `apt install valgrind`)";
 
-/// The modelled caches: bytes, ways, bytes per line. Cachegrind's last level represents L2.
+/// The caches that cachegrind models: bytes, ways, bytes per line. Its last level (`--LL`) stands
+/// for L2.
 const CACHES: [&str; 3] = ["--cache-sim=yes", "--D1=49152,12,64", "--LL=2097152,16,64"];
 
 /// A case of `bbrlab bench-case` in two lengths.
@@ -44,11 +45,12 @@ impl Costs {
     }
 }
 
-/// Rounds to tenths of an instruction, thousandths of a miss.
+/// Rounds to tenths above 100 and to thousandths otherwise. Instructions per packet are above 100
+/// and misses per packet below.
 fn rounded(value: Option<f64>) -> Value {
     value.map_or(Value::Null, |value| {
         let digits = if value > 100.0 { 10.0 } else { 1000.0 };
-        // No negative zero.
+        // Adding 0.0 turns a negative zero into zero.
         json!((value * digits).round() / digits + 0.0)
     })
 }
@@ -73,7 +75,7 @@ pub(super) fn count(
     let mut jobs = Vec::new();
     for case in 0..cases.len() {
         for &tool in tools {
-            // The longer run first, because it ends last.
+            // The longer run is started before the shorter one, because it takes longer.
             jobs.extend([1, 0].map(|length| (case, tool, length)));
         }
     }
@@ -143,7 +145,8 @@ fn run(binary: &Path, case: &Measured, tool: Tool, length_ms: u32) -> Result<Run
     Ok(Run { data_packets, counts })
 }
 
-/// Makes callgrind write its record of a case to `out`. Returns the number of data packets.
+/// Runs a case under callgrind, which writes its counts to `out`. Returns the number of data
+/// packets.
 pub(super) fn record(binary: &Path, case: &str, length_ms: u32, out: &Path) -> Result<u64, String> {
     let mut command = Command::new("valgrind");
     command.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", out.display()));

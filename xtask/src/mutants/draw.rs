@@ -2,7 +2,8 @@
 
 use bbrlab_units::split_mix;
 
-/// `SplitMix64`: good enough to draw a sample, and the same on every machine.
+/// The generator `SplitMix64`, which is good enough to draw a sample and gives the same numbers on
+/// every machine.
 struct Dice(u64);
 
 impl Dice {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// One change at one place.
+/// A change of the code at one place.
 #[derive(Clone, Debug)]
 pub(super) struct Mutant {
     /// The crate.
@@ -81,7 +81,7 @@ pub(super) fn install() -> Result<(), String> {
     }
 }
 
-/// Returns every mutant of the given crates, in the order of their places.
+/// Returns every mutant of the given crates, sorted by file, line and column.
 pub(super) fn of_packages(root: &Path, packages: &[String]) -> Result<Vec<Mutant>, String> {
     let output = Command::new("cargo")
         .args(["mutants", "--list", "--json", "--diff", "--workspace"])

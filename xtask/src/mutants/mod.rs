@@ -130,7 +130,7 @@ fn try_one(
 ) -> Result<Outcome, String> {
     let packages = above.of(&mutant.package);
     for (number, package) in packages.iter().enumerate() {
-        // The time limit comes from the unchanged tests, measured once.
+        // The time limit is measured before the change, once per crate.
         limits.measure(tree, package)?;
         let changed = tree.change(mutant)?;
         if number == 0 && !run::builds(tree, package)? {

@@ -1,4 +1,4 @@
-//! Runs the tests of one crate in the copy, with a time limit.
+//! Runs the tests of one crate in the copy of the project, with a time limit.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +19,7 @@ pub(super) enum Outcome {
     Timeout(String),
     /// All tests passed.
     Missed,
-    /// It does not compile.
+    /// The changed code does not compile.
     Unviable,
 }
 
@@ -39,8 +39,8 @@ impl fmt::Display for Outcome {
 pub(super) struct Limits(BTreeMap<String, Duration>);
 
 impl Limits {
-    /// Runs the unchanged tests of `package` once. They must pass; otherwise all mutants would seem
-    /// to be caught.
+    /// Measures the time limit of `package`: runs the tests on the unchanged code once. If they
+    /// fail, this returns an error, because the tests would fail for every mutant.
     #[expect(clippy::disallowed_methods, reason = "the limit is the tests' own time")]
     pub(super) fn measure(&mut self, tree: &Tree, package: &str) -> Result<(), String> {
         if self.0.contains_key(package) {
@@ -54,8 +54,8 @@ impl Limits {
         if tests(tree, package, Duration::from_secs(3600))? != Outcome::Missed {
             return Err(format!("the tests of {package} fail without a change"));
         }
-        // Five times as long, because other work on the machine may slow the tests down. Tests that
-        // never end still exceed it.
+        // The limit is five times the measured time plus 60 s, because other work on the machine
+        // may slow the tests down. Tests that never end still exceed it.
         self.0.insert(package.to_owned(), Duration::from_secs(60) + 5 * start.elapsed());
         Ok(())
     }
@@ -98,7 +98,8 @@ fn cargo(tree: &Tree, args: &[&str], limit: Duration) -> Result<Option<bool>, St
         .stdin(Stdio::null())
         .stdout(log.try_clone().map_err(error)?)
         .stderr(log)
-        // A separate process group, so that all processes that cargo starts end with it.
+        // Cargo gets its own process group, so that all processes that it starts can be ended with
+        // it.
         .process_group(0)
         .spawn()
         .map_err(error)?;

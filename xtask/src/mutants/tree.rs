@@ -8,8 +8,8 @@ use std::process::Command;
 use super::list::Mutant;
 use crate::source;
 
-/// The copy. It is kept between calls, with its build results, so only the first call builds
-/// everything.
+/// The copy of the project. The copy and its build results are kept between calls, so only the
+/// first call builds everything.
 pub(super) struct Tree {
     pub(super) root: PathBuf,
     pub(super) target: PathBuf,
@@ -40,7 +40,7 @@ impl Tree {
         let names = String::from_utf8_lossy(&output.stdout).into_owned();
         let mut wanted = BTreeSet::new();
         for name in names.split('\0').filter(|name| !name.is_empty()) {
-            // A deleted file whose deletion is not committed is still listed.
+            // Git still lists a deleted file whose deletion is not committed; reading it fails.
             if let Ok(bytes) = fs::read(root.join(name)) {
                 let to = tree.root.join(name);
                 if fs::read(&to).ok().as_ref() != Some(&bytes) {
@@ -59,7 +59,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Makes a change.
+    /// Applies a mutant's change to the copy.
     pub(super) fn change(&self, mutant: &Mutant) -> Result<Changed, String> {
         let path = self.root.join(&mutant.file);
         let text = source::read(&path)?;

@@ -1,6 +1,6 @@
 //! Collects the pages of the repository into the source folder of the book.
 //!
-//! A page keeps its place under `docs/`; pages from elsewhere go to `project/`. The start page,
+//! A page under `docs/` keeps its path; other pages go to `project/`. The start page,
 //! `docs/README.md`, replaces the repository's README and the list of pages, which the site shows
 //! in its sidebar.
 //!
@@ -28,7 +28,7 @@ const ELSEWHERE: [(&str, &str); 6] = [
 const START: &str = "README.md";
 const STARTS: [&str; 2] = ["README.md", "docs/SUMMARY.md"];
 
-/// Files that a browser shows as they are.
+/// Extensions of files that a browser shows without the ending `.txt`.
 const SHOWN: [&str; 5] = ["png", "svg", "json", "html", "pdf"];
 
 /// Writes all pages and the files that they link to.
@@ -113,7 +113,7 @@ impl Links<'_> {
                         out.push_str(&target);
                         out.push(')');
                     }
-                    // A folder, for which the book has no page.
+                    // The link leads to a folder, for which the book has no page.
                     (None, Some(open)) => {
                         out.push_str(&before[..open]);
                         out.push_str(&before[open + 1..]);
@@ -130,7 +130,7 @@ impl Links<'_> {
     fn target(&mut self, target: &str) -> Option<String> {
         let (path, anchor) = target.split_once('#').map_or((target, ""), |(path, id)| (path, id));
         let there = normal(&self.page.parent().unwrap_or(Path::new("")).join(path));
-        // In the list of pages mdBook expects the names of source files.
+        // In the list of pages (`SUMMARY.md`), mdBook expects the names of source files.
         let is_list = self.page == Path::new("docs/SUMMARY.md");
         let is_start = STARTS.iter().any(|start| Path::new(start) == there);
         let folder = there.join("README.md");

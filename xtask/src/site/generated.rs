@@ -9,7 +9,7 @@ use std::process::Command;
 use super::{copy, write};
 use crate::{python, source};
 
-/// The pages of this file, by their paths in the book; `docs/SUMMARY.md` lists them.
+/// The paths in the book of the pages that this file generates. `docs/SUMMARY.md` lists them.
 pub(crate) const GENERATED: [&str; 4] = [
     "generated/commands.md",
     "generated/schema.md",
@@ -42,7 +42,7 @@ fn names_of_commands(help: &str) -> impl Iterator<Item = &str> {
         .filter(|&name| name != "help")
 }
 
-/// Writes the JSON Schema of scenario files, to read and as a file.
+/// Writes the JSON Schema of scenario files, as a page and as a file.
 pub(super) fn schema(root: &Path, src: &Path) -> Result<(), String> {
     let schema = bbrlab(root, &["show", "--schema"])?;
     write(&src.join("generated/scenario.schema.json"), &schema)?;
@@ -53,7 +53,7 @@ pub(super) fn schema(root: &Path, src: &Path) -> Result<(), String> {
     write(&src.join(GENERATED[1]), page)
 }
 
-/// Writes the Python API from the docstrings of the package, which is built for that.
+/// Writes the Python API from the docstrings of the package, which has to be built first.
 pub(super) fn python_api(root: &Path, src: &Path, is_wanted: bool) -> Result<(), String> {
     let page = src.join(GENERATED[2]);
     if !is_wanted {
@@ -70,27 +70,29 @@ pub(super) fn python_api(root: &Path, src: &Path, is_wanted: bool) -> Result<(),
     write(&page, text)
 }
 
-/// The arguments that make the figures of the papers.
-const REPRODUCE: [&str; 2] = ["reproduce", "--quick"];
+/// The papers' figures that the site includes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Figures {
+    None,
+    /// The figures of these papers or experiments; an empty list means all.
+    Of(Vec<String>),
+}
 
 /// Writes a page of pictures: the papers' figures, if they are wanted, and all pictures of the
 /// repository's pages, each with a link to the page that explains it.
-pub(super) fn gallery(root: &Path, site: &Path, with_figures: bool) -> Result<(), String> {
+pub(super) fn gallery(root: &Path, site: &Path, figures: &Figures) -> Result<(), String> {
     let docs = root.join("docs");
     let src = site.join("src");
     let mut page = "# Gallery\n\n## Figures of the papers\n\n".to_owned();
-    if with_figures {
-        let (html, results) = (src.join("generated/reproduced.html"), site.join("results"));
-        let (html, results) = (html.display().to_string(), results.display().to_string());
-        bbrlab(root, &[&REPRODUCE[..], &["--html", &html, "--out", &results]].concat())?;
-        page += "[The report](reproduced.html) shows each figure of the papers, as published and \
-                 as reproduced, with the command that makes it. ";
-    } else {
-        page += "This build of the site leaves them out; `cargo xtask site --figures` adds them. ";
+    match figures {
+        Figures::None => {
+            page += "This build of the site leaves them out; `cargo xtask site --figures` adds \
+                     them, and this command writes them as one page:\n\n\
+                     ```sh\nbbrlab reproduce --quick --html report.html\n```\n";
+        }
+        Figures::Of(names) => page += &reproduced(root, site, names)?,
     }
-    page += "This command writes the report, in a few CPU minutes:\n\n\
-             ```sh\nbbrlab reproduce --quick --html report.html\n```\n\n\
-             The sections below show every picture of these pages.\n";
+    page += "\nThe sections below show every picture of these pages.\n";
     for path in source::files(&docs, "md")? {
         let text = source::read(&path)?;
         let name = path.strip_prefix(&docs).unwrap_or(&path);
@@ -109,6 +111,70 @@ pub(super) fn gallery(root: &Path, site: &Path, with_figures: bool) -> Result<()
         }
     }
     write(&src.join(GENERATED[3]), page)
+}
+
+/// Runs the papers' experiments with one seed, and returns their part of the gallery.
+fn reproduced(root: &Path, site: &Path, names: &[String]) -> Result<String, String> {
+    let folder = site.join("src/generated");
+    let [html, markdown] = ["reproduced.html", "reproduced.md"].map(|name| folder.join(name));
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let results = site.join("results").display().to_string();
+    let [html, to] = [&html, &markdown].map(|path| path.display().to_string());
+    let mut args = vec!["reproduce", "--quick", "--quiet", "--out", &results];
+    args.extend(["--html", &html, "--markdown", &to]);
+    args.extend(names.iter().map(String::as_str));
+    bbrlab(root, &args)?;
+    let report = source::read(&markdown)?;
+    // The site contains the report as one HTML page, so its Markdown must not become a page of the
+    // book.
+    fs::remove_file(&markdown).map_err(|error| format!("{}: {error}", markdown.display()))?;
+    let mut page = "Each figure as reproduced with one seed, below the command that makes it. \
+                    [The report](reproduced.html) has the tables and verdicts too.\n"
+        .to_owned();
+    if !names.is_empty() {
+        let _ = write!(
+            page,
+            "\nThis build of the site has only those of {}; `cargo xtask site --figures` adds \
+             the others.\n",
+            names.join(", ")
+        );
+    }
+    Ok(page + &of_report(&report))
+}
+
+/// Returns the figures of a report in Markdown. The figures of each experiment follow its command.
+/// The last part lists the figures whose experiments were not run.
+fn of_report(report: &str) -> String {
+    let mut page = String::new();
+    let mut missing = Vec::new();
+    for section in report.split("\n## ").skip(1) {
+        let (title, body) = section.split_once('\n').unwrap_or((section, ""));
+        let mut caption = "";
+        for paragraph in body.split("\n\n").map(str::trim) {
+            if let Some(rest) = paragraph.strip_prefix("**") {
+                caption = rest.split("**").next().unwrap_or_default();
+            } else if let Some(command) = paragraph.strip_prefix("Not run here: ") {
+                missing.push(format!("- {caption}: {command}"));
+            }
+        }
+        if title.contains("not run") {
+            missing.extend(body.lines().filter(|line| line.starts_with("- ")).map(str::to_owned));
+            continue;
+        }
+        let command = body.split("To compute this again: `").nth(1);
+        let command = command.and_then(|rest| rest.split('`').next());
+        let mut figures = pictures(body).peekable();
+        let (Some(command), Some(_)) = (command, figures.peek()) else { continue };
+        let _ = write!(page, "\n### {title}\n\n```sh\n{command}\n```\n");
+        for (alt, target) in figures {
+            let _ = write!(page, "\n{alt}\n\n![{alt}]({target})\n");
+        }
+    }
+    if !missing.is_empty() {
+        let _ = write!(page, "\n### Tables and figures that were not run here\n\n");
+        let _ = writeln!(page, "{}", missing.join("\n"));
+    }
+    page
 }
 
 /// Returns the images of a page: their descriptions and their places.
@@ -149,6 +215,21 @@ mod tests {
     fn commands_are_those_of_the_list() {
         let help = "A laboratory\n\nCommands:\n  run    Run it\n         for long\n  help   Print\n\nOptions:\n  -h\n";
         assert_eq!(names_of_commands(help).collect::<Vec<_>>(), ["run"]);
+    }
+
+    #[test]
+    fn the_gallery_has_each_figure_after_its_command() {
+        let report = "# Report\n\n## a.b: One flow\n\nTo compute this again: `bbrlab reproduce a.b`\n\n\
+                      **Figure 1. Rate**\n\n![Figure 1. Rate](x/f.svg)\n\n## a.c: At 1 Gbit/s\n\n\
+                      To compute this again: `c`\n\n**Figure 2. RTT** Note\n\n\
+                      Not run here: `bbrlab reproduce a.c`\n\n\
+                      ## Tables and figures that were not run here\n\n- Figure 3\n";
+        assert_eq!(
+            of_report(report),
+            "\n### a.b: One flow\n\n```sh\nbbrlab reproduce a.b\n```\n\nFigure 1. Rate\n\n\
+             ![Figure 1. Rate](x/f.svg)\n\n### Tables and figures that were not run here\n\n\
+             - Figure 2. RTT: `bbrlab reproduce a.c`\n- Figure 3\n"
+        );
     }
 
     #[test]

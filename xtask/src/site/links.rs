@@ -13,7 +13,7 @@ pub(super) fn check(book: &Path) -> Result<(), String> {
     for path in source::files(book, "html")? {
         let text = source::read(&path)?;
         let page = path.strip_prefix(book).unwrap_or(&path).to_path_buf();
-        // Copies of files under `files/`, and pages that mdBook makes for itself.
+        // Skip copies of repository files under `files/`, and pages that mdBook adds.
         if page.starts_with("files") || page.ends_with("404.html") {
             continue;
         }

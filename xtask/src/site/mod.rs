@@ -1,10 +1,10 @@
 //! `cargo xtask site`: builds the documentation as a web site that needs no network, in
 //! `target/site/book`.
 //!
-//! mdBook makes the site from the pages in `docs/`. This task collects them with the project's
-//! other pages and adds the generated ones (help of the commands, the JSON Schema, the Python API).
-//! It makes links into the repository lead to copies of the files, and checks every link and anchor
-//! of the result.
+//! mdBook makes the site from the pages in `docs/`. This task collects these pages, the project's
+//! other pages and generated pages (help of the commands, the JSON Schema, the Python API). It
+//! changes links to files of the repository into links to copies, and checks every link and anchor
+//! of the site.
 
 mod assemble;
 mod generated;
@@ -17,22 +17,28 @@ use std::process::Command;
 pub(crate) use generated::GENERATED;
 
 use crate::python;
+use generated::Figures;
 
-/// The release of mdBook that makes the site. It is built from source, once, under `target/`.
+/// The release of mdBook that makes the site. The first call builds it from source under `target/`.
 const MDBOOK: &str = "0.5.4";
 
-/// Builds the site and checks its links. `--no-python` leaves out the Python API, which needs the
-/// package to be built; `--figures` runs the papers' experiments (a few CPU minutes; finished runs
-/// are kept under `target/site`) and adds their figures.
+/// Builds the site and checks its links. `--no-python` omits the Python API, for which the package
+/// has to be built. `--figures` runs all experiments of the papers and adds their figures;
+/// `--figures=NAME,NAME` runs only the named papers or experiments. Finished runs are kept under
+/// `target/site`.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
-    let (mut with_python, mut with_figures) = (true, false);
+    let (mut with_python, mut figures) = (true, Figures::None);
     for arg in args {
-        match arg.as_str() {
-            "--no-python" => with_python = false,
-            "--figures" => with_figures = true,
-            other => {
+        match (arg.as_str(), arg.strip_prefix("--figures=")) {
+            ("--no-python", _) => with_python = false,
+            ("--figures", _) => figures = Figures::Of(Vec::new()),
+            (_, Some(names)) => {
+                figures = Figures::Of(names.split(',').map(str::to_owned).collect());
+            }
+            (other, None) => {
                 return Err(format!(
-                    "site: unknown argument `{other}`; there are `--no-python` and `--figures`"
+                    "site: unknown argument `{other}`; there are `--no-python`, `--figures` and \
+                     `--figures=NAME,NAME`"
                 ));
             }
         }
@@ -46,7 +52,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     generated::commands(root, &src)?;
     generated::schema(root, &src)?;
     generated::python_api(root, &src, with_python)?;
-    generated::gallery(root, &site, with_figures)?;
+    generated::gallery(root, &site, &figures)?;
     for file in ["book.toml", "site.css"] {
         copy(&root.join("docs").join(file), &site.join(file))?;
     }
@@ -62,7 +68,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the path of mdBook, and builds this release of it if it is missing.
+/// Returns the path of mdBook, and builds the release [`MDBOOK`] if it is missing.
 fn mdbook(root: &Path) -> Result<PathBuf, String> {
     let target = python::target(root);
     let tools = target.join("mdbook");
@@ -75,7 +81,7 @@ fn mdbook(root: &Path) -> Result<PathBuf, String> {
     let version = format!("={MDBOOK}");
     let tools = tools.display().to_string();
     let build = target.join("mdbook-build").display().to_string();
-    // Unoptimised: it is built once and runs for a second.
+    // The build is not optimised, because mdBook runs for only a second.
     let words = [
         &["install", "mdbook", "--locked", "--debug", "--force", "--version", &version][..],
         &["--no-default-features", "--features", "search", "--root", &tools],

@@ -1,9 +1,9 @@
-//! ACK aggregation: an allowance in the window for ACKs that come late and all at once.
+//! ACK aggregation: an allowance in cwnd for ACKs that arrive late and in bursts.
 //!
-//! Wi-Fi, cable modems and offloading receivers hold ACKs back. With a window of two BDPs the
-//! sender would fall silent between two bunches. So the window is enlarged by the excess of
-//! acknowledged packets over what the bandwidth estimate explains: its maximum over the last 5 to
-//! 10 rounds.
+//! Wi-Fi, cable modems and offloading receivers delay ACKs. With a cwnd of two BDPs the sender
+//! would have to stop between two bursts of ACKs. So cwnd is enlarged by the excess of packets
+//! acknowledged over the packets that the bandwidth estimate explains. The excess is its maximum
+//! over the last 5 to 10 rounds.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_ack_aggregation`, `bbr_ack_aggregation_cwnd`.
 //! Deviations: none. `extra_acked` has 16 bits, as in the kernel.
@@ -16,14 +16,14 @@ use super::model::BW_SCALE;
 /// Length of one of the two slots in rounds. Linux: `bbr_extra_acked_win_rtts`.
 const SLOT_ROUNDS: u8 = 5;
 
-/// The slot's age has five bits in the kernel.
+/// Largest age of a slot in rounds: the kernel's field has five bits.
 const SLOT_AGE_MAX: u8 = 31;
 
-/// An epoch with this many packets is too old. Linux: `bbr_ack_epoch_acked_reset_thresh`.
+/// Number of packets after which a new epoch begins. Linux: `bbr_ack_epoch_acked_reset_thresh`.
 const EPOCH_ACKED_RESET: u32 = 1 << 20;
 
-/// The allowance is at most what the bandwidth delivers in this time. Linux:
-/// `bbr_extra_acked_max_us`.
+/// Limit of the allowance: the packets that the bandwidth delivers in this time, in microseconds.
+/// Linux: `bbr_extra_acked_max_us`.
 pub(super) const ALLOWANCE_MAX_US: u64 = 100_000;
 
 /// The current epoch, and the largest excess of the last two slots. Fields as in the kernel.
@@ -42,13 +42,14 @@ impl Aggregation {
         Self { ack_epoch_mstamp: now_us, ..Self::default() }
     }
 
-    /// Begins an epoch at `now_us`, also after an idle time, which the sender caused, not the path.
+    /// Begins an epoch at `now_us`. Also called after idle time, which the sender caused, not the
+    /// path.
     pub(super) fn restart_epoch(&mut self, now_us: u64) {
         self.ack_epoch_mstamp = now_us;
         self.ack_epoch_acked = 0;
     }
 
-    /// Takes an ACK with a valid sample into account. Linux: `bbr_update_ack_aggregation`.
+    /// Updates the epoch from an ACK with a valid sample. Linux: `bbr_update_ack_aggregation`.
     #[inline]
     pub(super) fn on_ack(&mut self, conn: &Conn, rs: &RateSample, round_start: bool, bw: u32) {
         if rs.acked_sacked == 0 {
@@ -60,7 +61,7 @@ impl Aggregation {
         let epoch_us = stamp_us_delta(conn.delivered_mstamp, self.ack_epoch_mstamp);
         let mut expected_acked = trunc_u32((u64::from(bw) * u64::from(epoch_us)) >> BW_SCALE);
         let acked = self.ack_epoch_acked.wrapping_add(rs.acked_sacked);
-        // ACKs that come no faster than the bandwidth are not aggregated.
+        // ACKs that arrive no faster than the bandwidth are not aggregated.
         if self.ack_epoch_acked <= expected_acked || acked >= EPOCH_ACKED_RESET {
             self.restart_epoch(conn.delivered_mstamp);
             expected_acked = 0;
@@ -86,7 +87,7 @@ impl Aggregation {
         }
     }
 
-    /// Packets that the window gets on top of the BDP. Linux: `bbr_ack_aggregation_cwnd`.
+    /// Number of packets added to cwnd. Linux: `bbr_ack_aggregation_cwnd`.
     #[inline]
     pub(super) fn allowance(&self, bw: u32) -> u32 {
         let [a, b] = self.extra_acked;

@@ -1,17 +1,17 @@
-//! BBR-ACD, BBR with advanced congestion detection: judges by the RTT whether a loss was
-//! congestion.
+//! BBR-ACD, BBR with advanced congestion detection: uses the RTT to decide whether a loss was
+//! caused by congestion.
 //!
-//! BBR v1 treats every loss alike. A full queue shows in the RTT: it is long, or it stays the same
-//! from ACK to ACK because the queue cannot grow. So the path is congested when
+//! BBR v1 responds equally to every loss. A full queue shows in the RTT: the RTT is long, or it
+//! stays constant from ACK to ACK because the queue cannot grow. So the path is congested when
 //!
 //! ```text
 //! the last three RTTs differ by at most alpha from one to the next, above the minimum   (alpha = 1 ms)
 //! or the last RTT > 2 min_rtt
 //! ```
 //!
-//! A recovery that begins while the path is congested halves cwnd, to one BDP at most, holds it for
-//! a round trip, and keeps it at or below one BDP until the recovery is over. Any other loss is
-//! taken as a transmission error and changes nothing. After recovery cwnd is at least what it was
+//! A recovery that begins while the path is congested halves cwnd, to one BDP at most, and holds it
+//! for a round trip. Until the recovery ends, cwnd stays at or below one BDP. Any other loss counts
+//! as a transmission error and does not affect cwnd. After the recovery, cwnd is at least its value
 //! before.
 //!
 //! Sources: [mahmud] 4; [acd-linux] and [acd-ns3], the authors' two programs, for what the text
@@ -30,21 +30,21 @@ use super::recovery::without_losses;
 use super::variant::{Recovered, Steps as _, Variant};
 use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
 
-/// Matches between neighbouring samples that make three samples identical.
+/// Number of consecutive pairs of equal samples after which three samples count as identical.
 const MATCHES: u8 = 2;
 
 /// How often a recovery halves cwnd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Halving {
-    /// On entering it: the paper.
+    /// Once, when the recovery begins: the paper.
     Once,
-    /// At every ACK of its first round trip: [acd-linux].
+    /// At every ACK of the recovery's first round trip: [acd-linux].
     Round,
     /// At every ACK of the recovery: [acd-ns3].
     Recovery,
 }
 
-/// When a loss is congestion.
+/// When a loss counts as congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detection {
     /// If the RTT shows congestion: the paper.
@@ -59,19 +59,20 @@ pub struct BbrAcd {
     alpha_us: u32,
     halving: Halving,
     detection: Detection,
-    /// The previous sample.
+    /// The previous RTT sample, in microseconds.
     last_rtt_us: u32,
-    /// Matches in a row.
+    /// Number of consecutive pairs of equal samples.
     identical_cnt: u8,
     is_rtt_long: bool,
     /// Whether this recovery began while the path was congested.
     is_cutting: bool,
-    /// Set once [acd-ns3] has halved: the window aims at one BDP until `PROBE_BW` begins again.
+    /// Set when a recovery as in [acd-ns3] has halved cwnd: the cwnd gain is 1 until `PROBE_BW`
+    /// begins again.
     is_gain_one: bool,
 }
 
 impl BbrAcd {
-    /// Its parameters.
+    /// The parameters of BBR-ACD.
     pub const PARAMS: &'static [ParamSpec] = &[
         ParamSpec {
             name: "alpha_us",

@@ -1,15 +1,16 @@
 //! BBR+, tuned for high-speed rail. Not to be confused with "BBRPlus" (`bbrplus`).
 //!
-//! A train at 300 km/h changes cells every few seconds: bandwidth comes and goes, and the RTT
-//! varies for reasons other than a queue. So BBR+ probes harder, and allows for the variation:
+//! A train at 300 km/h changes cells every few seconds: the bandwidth changes, and the RTT varies
+//! even without a queue. So BBR+ probes with larger gains, and adds the variation to RTprop:
 //!
 //! ```text
 //! gains  = 1.5, 0.5, 1.5, 0.5, 1.5, 0.5, 1.5, 0.5
 //! rtprop = min(rtt) + lambda * sqrt(Var(rtt)),  over the same window of 10 s
 //! ```
 //!
-//! The minimum is kept apart from the second term. If samples were compared with the sum, as in the
-//! thesis's code, nearly every one would be a new minimum, and PROBE_RTT would hardly ever come.
+//! The minimum is stored without the second term. If samples were compared with the sum, as in the
+//! thesis's code, nearly every sample would be a new minimum, and PROBE_RTT would rarely be
+//! entered.
 //!
 //! Sources: [lanigan] 2.2.5.3, listing 3.1, 3.3.2, after [wang].
 //! Deviations:
@@ -35,16 +36,16 @@ const RTT_US_MAX: u32 = (1 << 28) - 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BbrHsr {
     lambda_q16: u32,
-    /// The second term of `rtprop`.
+    /// The second term of `rtprop`, in microseconds.
     margin_us: u32,
-    /// Jiffies when the newer half began.
+    /// Start of the newer half of the window, in jiffies.
     half_stamp: u32,
     newer: Moments,
     older: Moments,
 }
 
 impl BbrHsr {
-    /// Its parameters.
+    /// The parameters of BBR+.
     pub const PARAMS: &'static [ParamSpec] = &[
         ParamSpec {
             name: "lambda",
@@ -128,8 +129,8 @@ struct Moments {
 impl Moments {
     fn add(&mut self, rtt_us: u32) {
         let rtt_us = u64::from(rtt_us.min(RTT_US_MAX));
-        // Reached at half a billion ACKs per second for five seconds: stop counting rather than
-        // wrap.
+        // The limit is reached only at 430 million ACKs per second for five seconds. Later samples
+        // are then ignored, so that the count does not wrap.
         if self.count < u32::MAX >> 1 {
             self.count += 1;
             self.sum += rtt_us;

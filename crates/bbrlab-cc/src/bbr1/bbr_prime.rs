@@ -1,7 +1,7 @@
-//! BBR': the drain phase ends when the queue is drained, and not before.
+//! BBR': the drain phase ends only when the queue is drained.
 //!
-//! BBR v1 leaves the 0.75 phase after a minimum RTT even if the queue is still there. BBR' stays in
-//! it, without a time limit, for as long as other flows keep the queue full.
+//! BBR v1 leaves the 0.75 phase after a minimum RTT even if the queue is not drained. BBR' stays in
+//! the phase without a time limit, for example as long as other flows keep the queue full.
 //!
 //! Sources: [lanigan] 2.2.5.1 (after Zhang 2019 and the BBR draft of 2016), listing 2.1.
 //! Deviations:

@@ -1,9 +1,9 @@
-//! BBRPlus: gain cycles of random length, and a drain as soon as something is lost. Not to be
+//! BBRPlus: gain cycles of random length, and a drain as soon as a packet is lost. Not to be
 //! confused with "BBR+" (`bbr_hsr`).
 //!
-//! A cycle lasts 2 to 8 minimum RTTs, drawn for each cycle. It begins with a gain of 1.25, goes on
-//! with 0.75 when inflight has exceeded 1.25 BDP or a packet was lost, and with 1 when inflight is
-//! down to the BDP.
+//! A cycle lasts 2 to 8 minimum RTTs, drawn for each cycle. It begins with a gain of 1.25. The gain
+//! becomes 0.75 when inflight has exceeded 1.25 BDP or a packet was lost, and 1 when inflight has
+//! fallen to the BDP.
 //!
 //! Sources: [lanigan] 2.2.5.2, listing 2.2. The Linux module of that name (dog250, cx9208) is
 //! similar.
@@ -11,8 +11,8 @@
 //! 1. "Inflight" is Linux's: packets in the network when the next one leaves, against the BDP with
 //!    the budget for three bursts.
 //! 2. `PROBE_BW` begins in the phase with gain 1 and with a newly drawn cycle length, as in the
-//!    Linux module; the listing leaves this open. It keeps the phases of flows apart, as BBR v1's
-//!    random first phase does.
+//!    Linux module; the listing leaves this open. The random length prevents flows from probing
+//!    together, like BBR v1's random first phase.
 
 use crate::{Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
@@ -23,7 +23,7 @@ use super::{Bbr, GAIN_UNIT};
 /// Longest cycle in minimum RTTs.
 const CYCLE_LEN_MAX: u8 = 8;
 
-/// A cycle is shorter than the longest by a random number below this.
+/// Exclusive upper bound of the random number by which a cycle is shorter than the longest.
 const CYCLE_LEN_RAND: u32 = 7;
 
 /// The phases, as indices of BBR v1's gain table: 1.25, 0.75 and 1.
@@ -36,12 +36,12 @@ const CRUISE: u8 = 2;
 pub struct BbrPlus {
     /// Length of the current cycle in minimum RTTs.
     cycle_len: u8,
-    /// Whether the tests are those of the thesis's code.
+    /// Whether phases end by the tests of the thesis's code instead of the published listing's.
     is_code: bool,
 }
 
 impl BbrPlus {
-    /// Its parameters.
+    /// The parameters of BBRPlus.
     pub const PARAMS: &'static [ParamSpec] = &[ParamSpec {
         name: "form",
         default: "\"listing\"",
@@ -67,9 +67,9 @@ impl BbrPlus {
 impl Variant for BbrPlus {
     type Steps = Ns3Steps;
 
-    /// The listing's tests, in its order and without a return between the second and the third. So
-    /// a loss prolongs the 0.75 phase, and an ACK that begins a cycle with inflight above 1.25 BDP
-    /// goes straight on to 0.75. While the gain is 1, a loss changes nothing.
+    /// Applies the listing's tests in the listing's order. One ACK may pass several of them: an ACK
+    /// that begins a cycle with inflight above 1.25 BDP immediately enters the 0.75 phase, and a
+    /// loss prolongs the 0.75 phase. While the gain is 1, a loss has no effect.
     #[inline]
     fn update_cycle_phase(
         bbr: &mut Bbr<Self>,

@@ -1,4 +1,4 @@
-//! From the model to what the sender may do: pacing rate and cwnd.
+//! Derives the pacing rate and cwnd from the model.
 //!
 //! Sources: [linux] `tcp_bbr.c`: `bbr_rate_bytes_per_sec`, `bbr_set_pacing_rate`,
 //! `bbr_tso_segs_goal`, `bbr_bdp`, `bbr_quantization_budget`, `bbr_packets_in_net_at_edt`,
@@ -13,10 +13,11 @@ use super::model::{BW_SCALE, MinRtt};
 use super::variant::{Recovered, Steps as _, Variant};
 use super::{Bbr, CWND_MIN_TARGET, HIGH_GAIN_Q8, State};
 
-/// The nominal RTT for the initial pacing rate, where none was measured.
+/// The RTT for the initial pacing rate if no RTT was measured, in microseconds.
 const DEFAULT_RTT_US: u32 = 1000;
 
-/// Below 1.2 Mbit/s, here in bytes per second, packets leave one by one. Linux: `bbr_min_tso_rate`.
+/// Pacing rate in bytes per second below which bursts may be single packets: 1.2 Mbit/s. Linux:
+/// `bbr_min_tso_rate`.
 const MIN_TSO_RATE: u64 = 1_200_000 >> 3;
 
 /// Bytes of the largest burst: `GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER`.
@@ -25,7 +26,7 @@ const TSO_BYTES_MAX: u64 = 65536 - 1 - 320;
 /// Packets of the largest burst that BBR plans for.
 const TSO_SEGS_MAX: u32 = 127;
 
-/// Linux: `TCP_INIT_CWND`.
+/// cwnd before the first RTT sample, in packets. Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
 /// The pacing rate in bytes per second: bandwidth times gain times `paced_ppm` millionths. Linux:
@@ -56,7 +57,8 @@ impl<V: Variant> Bbr<V> {
         if self.policer.is_in_use() { self.policer.bw() } else { self.model.max_bw() }
     }
 
-    /// Paces at one cwnd per RTT, times the high gain. Linux: `bbr_init_pacing_rate_from_rtt`.
+    /// Sets the pacing rate to one cwnd per RTT, times the high gain. Linux:
+    /// `bbr_init_pacing_rate_from_rtt`.
     #[inline(never)]
     pub(super) fn init_pacing_rate_from_rtt(&mut self, conn: &Conn, ctl: &mut Control) {
         let rtt_us = if conn.srtt_us == 0 {
@@ -71,7 +73,8 @@ impl<V: Variant> Bbr<V> {
         V::Steps::after_initial_rate(self, bw);
     }
 
-    /// Until the pipe is full, the rate only goes up. Linux: `bbr_set_pacing_rate`.
+    /// Sets the pacing rate; until the pipe is full, the rate only increases. Linux:
+    /// `bbr_set_pacing_rate`.
     #[inline]
     pub(super) fn set_pacing_rate(
         &mut self,
@@ -90,7 +93,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// The BDP times a gain, rounded up. Linux: `bbr_bdp`.
+    /// The BDP times a gain, in packets, rounded up. Linux: `bbr_bdp`.
     #[inline]
     pub(super) fn bdp(&self, bw: u32, gain_q8: u32) -> u32 {
         let rtprop_us = V::rtprop_us(self);
@@ -101,18 +104,19 @@ impl<V: Variant> Bbr<V> {
         trunc_u32((bdp + ((1 << BW_SCALE) - 1)) >> BW_SCALE)
     }
 
-    /// Adds a burst in the sender's queue, one in its offload engine and one in the receiver's, and
-    /// makes the sum even for receivers that acknowledge every other packet.
+    /// Adds three bursts: one in the sender's queue, one in its offload engine, one in the
+    /// receiver's. Rounds the sum up to an even number for receivers that acknowledge every other
+    /// packet.
     #[inline]
     pub(super) fn with_three_bursts(conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
         cwnd.wrapping_add(3 * tso_segs_goal(conn, ctl)).wrapping_add(1) & !1
     }
 
-    /// Adds what bursts need to a window. Linux: `bbr_quantization_budget`.
+    /// Adds the space for bursts to a window. Linux: `bbr_quantization_budget`.
     #[inline]
     fn quantization_budget(&self, conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
         let cwnd = V::Steps::with_bursts(self, conn, ctl, cwnd);
-        // Where the BDP is small, the gain alone would not lift inflight above it.
+        // If the BDP is small, the gain alone would not raise inflight above it.
         if self.state == State::ProbeBw && self.is_probing_phase() {
             cwnd.wrapping_add(self.steps.probe_extra())
         } else {
@@ -120,21 +124,21 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Whether this phase of the cycle looks for more bandwidth: in BBR v1 the first phase does.
+    /// Whether this phase of the cycle probes for more bandwidth. In BBR v1, the first phase does.
     #[inline]
     fn is_probing_phase(&self) -> bool {
         (V::PROBING_PHASES >> self.cycle.idx) & 1 != 0
     }
 
-    /// The inflight that a gain aims at. Linux: `bbr_inflight`.
+    /// The target of inflight for a gain, in packets. Linux: `bbr_inflight`.
     #[inline]
     pub(super) fn inflight(&self, conn: &Conn, ctl: &Control, bw: u32, gain_q8: u32) -> u32 {
         self.quantization_budget(conn, ctl, self.bdp(bw, gain_q8))
     }
 
-    /// How many packets will be in the network at the departure time that pacing gives the next
-    /// one: what is in flight now, less what the bandwidth delivers until then. While inflight is
-    /// meant to grow, the next burst counts too. Linux: `bbr_packets_in_net_at_edt`.
+    /// The number of packets in the network at the paced departure time of the next packet: the
+    /// packets in flight now, less those that the bandwidth delivers until then. With a gain above
+    /// 1, the next burst is added. Linux: `bbr_packets_in_net_at_edt`.
     #[inline]
     pub(super) fn packets_in_net_at_edt(
         &self,
@@ -149,8 +153,8 @@ impl<V: Variant> Bbr<V> {
         inflight_now.wrapping_add(burst).saturating_sub(trunc_u32(delivered))
     }
 
-    /// The window grows towards its target by what was acknowledged, and drops to it at once.
-    /// Linux: `bbr_set_cwnd`.
+    /// Increases cwnd by the packets acknowledged, up to its target. A cwnd above the target is
+    /// reduced to it immediately. Linux: `bbr_set_cwnd`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called in one place, by every ACK")]
     pub(super) fn set_cwnd(&mut self, conn: &Conn, rs: &RateSample, ctl: &mut Control, bw: u32) {

@@ -1,9 +1,8 @@
-//! PROBE_BW's gain cycle: find more bandwidth, drain what that queued, cruise.
+//! PROBE_BW's gain cycle: probes for more bandwidth, drains the probe's queue, cruises.
 //!
-//! A phase lasts a minimum RTT by the clock, with two exceptions. The 1.25 phase goes on until
-//! inflight has really reached 1.25 BDP, which may take longer on a short path, or until something
-//! is lost: then the buffer is too small to hold that much. The 0.75 phase ends early when inflight
-//! is down to the BDP.
+//! A phase lasts a minimum RTT, with two exceptions. The 1.25 phase also waits until inflight has
+//! reached 1.25 BDP, which may take longer on a short path, or until a packet is lost, because the
+//! buffer is too small for 1.25 BDP. The 0.75 phase ends early when inflight has fallen to the BDP.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_is_next_cycle_phase`, `bbr_advance_cycle_phase`,
 //! `bbr_reset_probe_bw_mode`.
@@ -28,7 +27,7 @@ pub(super) struct GainCycle {
 }
 
 impl GainCycle {
-    /// Starts at a random phase: the first or one of the last `rand - 1`. Linux:
+    /// Starts the cycle at a random phase: the first or one of the last `rand - 1`. Linux:
     /// `bbr_reset_probe_bw_mode`.
     pub(super) fn start(&mut self, conn: &Conn, rand: u8, draw: &mut impl Draw) {
         let back = u8::try_from(draw.below(rand.into())).expect("a draw is below its bound");
@@ -36,7 +35,7 @@ impl GainCycle {
         self.advance(conn);
     }
 
-    /// Linux: `bbr_advance_cycle_phase`.
+    /// Enters the next phase. Linux: `bbr_advance_cycle_phase`.
     pub(super) fn advance(&mut self, conn: &Conn) {
         self.idx = (self.idx + 1) & (CYCLE_LEN - 1);
         self.mstamp = conn.delivered_mstamp;

@@ -1,4 +1,4 @@
-//! Delay-BBR, for real-time video: backs off when the RTT says that a queue is building.
+//! Delay-BBR, for real-time video: backs off when the RTT shows that a queue grows.
 //!
 //! ```text
 //! gains      = 1.11, 0.9, 1, 1, 1, 1, 1, 1
@@ -7,10 +7,9 @@
 //! congested  = srtt > beta base_rtt, in PROBE_BW       (beta = 1.2)
 //! ```
 //!
-//! A back-off is a visit to PROBE_RTT: with the pacing rate at 0.75 of the bandwidth, or with the
-//! window at 0.75 BDP, until inflight is below the BDP. It comes when the path is congested or when
-//! the minimum RTT is 10 s old, as in BBR v1, except that any sample within 1/8 of the minimum
-//! resets that age.
+//! A back-off is a stay in PROBE_RTT: with the pacing rate at 0.75 of the bandwidth, or with cwnd
+//! at 0.75 BDP, until inflight is below the BDP. It begins when the path is congested, or when the
+//! minimum RTT is 10 s old. Unlike in BBR v1, any sample within 1/8 of the minimum resets that age.
 //!
 //! Sources: [lanigan] 2.2.5.4, 3.3.4, appendix A2, after [zhang-delay].
 //! Deviations:
@@ -36,7 +35,7 @@ use super::ns3::Ns3Steps;
 use super::variant::{Steps as _, Variant};
 use super::{Bbr, CWND_GAIN_Q8, CWND_MIN_TARGET, GAIN_UNIT, State};
 
-/// The gain of a back-off: 0.75.
+/// The gain during a back-off: 0.75.
 const BACK_OFF_GAIN_Q8: u32 = 192;
 
 /// Packets that the thesis's code adds to three quarters of the BDP. [lanigan-code] `tcp-bbr.cc`,
@@ -48,18 +47,18 @@ const CODE_QUANTA: u32 = 3;
 enum BackOff {
     /// The pacing rate; the window stays.
     Gain,
-    /// The window.
+    /// cwnd.
     Cwnd,
 }
 
-/// The description of Delay-BBR that is followed.
+/// The description of Delay-BBR that the code follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// The thesis's text.
     Text,
     /// The thesis's code. Its `alpha` and `beta` are integer quotients, 0 and 1, so delay never
-    /// signals congestion. A visit to `PROBE_RTT` is BBR v1's, with three quarters of the BDP and
-    /// three packets instead of four packets.
+    /// signals congestion. `PROBE_RTT` is that of BBR v1, but cwnd is 0.75 BDP plus three packets
+    /// instead of four packets.
     Code,
 }
 
@@ -74,14 +73,15 @@ pub struct DelayBbr {
     base_rtt_us: u32,
     /// Smoothed RTT in microseconds `<< 8`; `None` before the first sample.
     srtt_q8: Option<u64>,
-    /// Whether the visit to `PROBE_RTT` was made because the minimum had expired.
+    /// Whether `PROBE_RTT` was entered because the minimum RTT had expired, not because of
+    /// congestion.
     is_min_expired: bool,
-    /// A sample counts only if `delivered` was at least this when its packet was sent.
+    /// Samples of packets that were sent when `delivered` was below this value are ignored.
     since_delivered: u32,
 }
 
 impl DelayBbr {
-    /// Its parameters.
+    /// The parameters of Delay-BBR.
     pub const PARAMS: &'static [ParamSpec] = &[
         ParamSpec {
             name: "alpha",
@@ -124,7 +124,7 @@ impl DelayBbr {
         })
     }
 
-    /// Forgets the smoothed RTT: from now on only packets not yet sent count.
+    /// Discards the smoothed RTT, and ignores samples of packets that have already been sent.
     fn restart_samples(&mut self, conn: &Conn) {
         self.srtt_q8 = None;
         self.since_delivered = conn.delivered;
@@ -136,7 +136,8 @@ impl DelayBbr {
         self.is_min_expired = is_expired;
     }
 
-    /// Adds a sample. One below the base becomes the base and shows that the queue is empty.
+    /// Adds a sample. A sample below `base_rtt` replaces it, and the smoothed RTT restarts from it,
+    /// because the queue is empty.
     fn on_rtt(&mut self, rtt_us: u32) {
         let rtt_q8 = u64::from(rtt_us) << 8;
         if rtt_us < self.base_rtt_us {
@@ -162,15 +163,15 @@ impl DelayBbr {
 const GAIN_ONE_Q16: u64 = 1 << 16;
 
 impl Bbr<DelayBbr> {
-    /// Holds until inflight is below the BDP, but no longer than BBR v1 would hold its four
-    /// packets.
+    /// Continues the back-off until inflight is below the BDP, but no longer than PROBE_RTT lasts
+    /// in BBR v1.
     fn hold_back_off(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
         let bdp = self.bdp(self.current_bw(), GAIN_UNIT);
         if conn.inflight < bdp || conn.inflight <= CWND_MIN_TARGET {
             self.leave_probe_rtt(conn, ctl, draw);
         } else if self.is_probe_rtt_over(conn) {
-            // Three quarters of the bandwidth still fill more than the BDP: the path has become
-            // longer.
+            // Inflight is above the BDP although the rate is 0.75 of the bandwidth: the path has
+            // become longer.
             if self.variant.is_min_expired && self.variant.base_rtt_us != MinRtt::NONE {
                 self.min_rtt.us = self.variant.base_rtt_us;
             }
@@ -180,7 +181,7 @@ impl Bbr<DelayBbr> {
 }
 
 impl Bbr<DelayBbr> {
-    /// PROBE_RTT as in the thesis's code.
+    /// Enters, holds and leaves PROBE_RTT as in the thesis's code.
     fn visit_as_in_code(
         &mut self,
         conn: &Conn,
@@ -275,7 +276,7 @@ impl Variant for DelayBbr {
             (Form::Text, BackOff::Cwnd) => {
                 bbr.bdp(bbr.current_bw(), BACK_OFF_GAIN_Q8).max(CWND_MIN_TARGET)
             }
-            // May be below four packets: it is three while no bandwidth is known.
+            // cwnd may be below four packets: it is three while the bandwidth is unknown.
             (Form::Code, _) => {
                 bbr.bdp(bbr.current_bw(), BACK_OFF_GAIN_Q8).wrapping_add(CODE_QUANTA)
             }

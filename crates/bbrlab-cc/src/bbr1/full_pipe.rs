@@ -1,8 +1,9 @@
-//! Full-pipe detection: has STARTUP found all the bandwidth there is?
+//! Full-pipe detection: decides whether STARTUP has found all the available bandwidth.
 //!
-//! STARTUP goes on until the bandwidth estimate stops growing: three rounds in a row, each below
-//! 1.25 times the last plateau. One flat round proves little; the receiver may be enlarging its
-//! window, or other traffic may have come and gone.
+//! STARTUP lasts until the bandwidth estimate stops growing: in three consecutive rounds the
+//! estimate is below 1.25 times the last plateau. One round without growth is not enough: the
+//! receiver may still be enlarging its window, or other traffic may have been on the path for a
+//! short time.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_check_full_bw_reached`; [draft-bbr] 5.3.1.2.
 //! Deviations: none. Bandwidth is the kernel's `pkt/us << 24` in a `u32`.
@@ -12,7 +13,7 @@ use crate::linux_int::trunc_u32;
 /// The smallest factor that counts as growth: 1.25, in gain `<< 8`. Linux: `bbr_full_bw_thresh`.
 const FULL_BW_THRESH_Q8: u64 = 256 * 5 / 4;
 
-/// Flat rounds, in packet-timed round trips, that mean "full". Linux: `bbr_full_bw_cnt`.
+/// Number of rounds without growth after which the pipe counts as full. Linux: `bbr_full_bw_cnt`.
 const FULL_BW_CNT: u8 = 3;
 
 /// The plateau that STARTUP may have reached. Fields as in the kernel, stale values included.
@@ -33,8 +34,8 @@ impl FullPipe {
 
     /// The state after one more round, which ended with the bandwidth estimate `max_bw`.
     ///
-    /// The caller skips application-limited rounds: they show what was written, not what the path
-    /// can carry.
+    /// The caller skips application-limited rounds: they show the application's rate, not the
+    /// path's.
     #[inline(never)]
     pub(super) fn after_round(self, max_bw: u32) -> Self {
         if self.is_full() {
@@ -54,7 +55,8 @@ impl FullPipe {
         Self { full_bw: 0, full_bw_cnt: 0, ..self }
     }
 
-    /// The state after a retransmission timeout; the count stays. Linux: `bbr_set_state`.
+    /// The state after a retransmission timeout; `full_bw_cnt` keeps its value. Linux:
+    /// `bbr_set_state`.
     pub(super) fn after_rto(self) -> Self {
         Self { full_bw: 0, ..self }
     }
@@ -78,7 +80,7 @@ mod tests {
     use super::FullPipe;
     use expect_test::{Expect, expect};
 
-    /// One bandwidth estimate per round in; one line per round out.
+    /// Compares the states after rounds with these bandwidth estimates, one line per round.
     fn check(max_bw_by_round: &[u32], expected: &Expect) {
         let mut pipe = FullPipe::default();
         let mut lines = String::new();

@@ -9,9 +9,8 @@
 //! cwnd        = max(cwnd_gain * bw * min_rtt + aggregation + 3 bursts, 4)
 //! ```
 //!
-//! Losses and delays as such change nothing, with two exceptions: recovery conserves packets for
-//! one round trip, and a path that looks policed is paced at the rate that the policer lets
-//! through.
+//! Losses and delays do not affect the rate, with two exceptions: recovery conserves packets for
+//! one round trip, and on a path that appears policed the sender paces at the policer's rate.
 //!
 //! ```text
 //!           init
@@ -26,13 +25,13 @@
 //!   pipe not yet full      200 ms and a round later: pipe full
 //! ```
 //!
-//! * STARTUP doubles the rate every round trip until the bandwidth estimate stops growing.
-//! * DRAIN sends slower, by the same factor, until the queue that STARTUP made is gone.
-//! * PROBE_BW is the steady state: one `min_rtt` at 1.25 times the estimate to find more, one at
-//!   0.75 to drain what that queued, six at the estimate. The first phase is random, so that flows
-//!   differ.
-//! * PROBE_RTT shrinks the window to four packets for 200 ms, so that the queue empties and
-//!   `min_rtt` can be seen. It comes only when no sample within 10 s was as low as the minimum.
+//! * STARTUP doubles the sending rate every round trip until the bandwidth estimate stops growing.
+//! * DRAIN divides the rate by the gain of STARTUP until the queue that STARTUP built is gone.
+//! * PROBE_BW is the steady state: one `min_rtt` at 1.25 times the estimate to find more bandwidth,
+//!   one at 0.75 to drain the queue that this built, six at the estimate. The phase at which the
+//!   cycle starts is random, so that flows do not probe together.
+//! * PROBE_RTT reduces cwnd to four packets for 200 ms, so that the queue empties and a sample
+//!   shows `min_rtt`. It begins only if no sample within 10 s was as low as the minimum.
 //!
 //! Sources: [linux] `net/ipv4/tcp_bbr.c` (6.1 and 6.12 give the same numbers); [bbr-queue].
 //! Deviations: none. Bandwidth is the kernel's packets per microsecond `<< 24` in a `u32`, gains
@@ -86,10 +85,12 @@ const GAIN_UNIT: u32 = 1 << 8;
 /// `bbr_high_gain`.
 const HIGH_GAIN_Q8: u32 = 256 * 2885 / 1000 + 1;
 
-/// The inverse of the high gain drains in one round what that queued. Linux: `bbr_drain_gain`.
+/// Inverse of the high gain: drains in one round trip the queue that a round trip at the high gain
+/// built. Linux: `bbr_drain_gain`.
 const DRAIN_GAIN_Q8: u32 = 256 * 1000 / 2885;
 
-/// Two BDPs, so that delayed and stretched ACKs do not stall the sender. Linux: `bbr_cwnd_gain`.
+/// cwnd of two BDPs, so that delayed and stretched ACKs do not stall the sender. Linux:
+/// `bbr_cwnd_gain`.
 const CWND_GAIN_Q8: u32 = 256 * 2;
 
 /// The smallest window with which ACKs of every other packet keep the pipe running.
@@ -103,14 +104,14 @@ const PROBE_EXTRA: u32 = 2;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum State {
-    /// Looking for the bandwidth, exponentially.
+    /// Doubles the rate every round trip to find the bandwidth.
     #[default]
     Startup = 0,
-    /// Emptying the queue that STARTUP made.
+    /// Empties the queue that STARTUP built.
     Drain = 1,
-    /// Cycling around the estimate.
+    /// Cycles the pacing rate around the bandwidth estimate.
     ProbeBw = 2,
-    /// Emptying the queue so that the minimum RTT shows.
+    /// Empties the queue so that an RTT sample shows the minimum.
     ProbeRtt = 3,
 }
 
@@ -125,13 +126,15 @@ impl State {
     }
 }
 
-/// BBR v1 as Linux has it.
+/// BBR v1 as in Linux.
 pub type Bbr1 = Bbr<Plain>;
 
-/// BBR v1 with some steps replaced by those of `V`. Linux: `struct bbr`, grouped by idea.
+/// BBR v1 with some steps replaced by those of the variant `V`. Linux: `struct bbr`, grouped by
+/// idea.
 ///
-/// With a thousand flows, an ACK finds this outside the cache. So the fields that every ACK needs
-/// come first: [`Bbr1::HOT`] bytes, from the beginning to the middle of `policer`.
+/// With a thousand flows, this state is not in the CPU's cache when an ACK arrives. So the fields
+/// that every ACK needs come first: [`Bbr1::HOT`] bytes, from the beginning to the middle of
+/// `policer`.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Bbr<V: Variant> {
@@ -144,7 +147,7 @@ pub struct Bbr<V: Variant> {
     full_pipe: FullPipe,
     recovery: Recovery,
     state: State,
-    /// Set when sending resumes after an application-limited idle time, until something is
+    /// Set when sending resumes after an application-limited idle time, until the next packet is
     /// delivered.
     idle_restart: bool,
     /// Whether the initial pacing rate came from a measured RTT.
@@ -157,7 +160,7 @@ pub struct Bbr<V: Variant> {
 }
 
 impl Bbr1 {
-    /// Bytes from its beginning that an ACK touches.
+    /// Number of bytes, from the beginning of the struct, that an ACK touches.
     pub const HOT: usize = std::mem::offset_of!(Self, policer) + 2;
 }
 
@@ -183,7 +186,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Linux: `bbr_main`.
+    /// Updates the model from an ACK, then pacing rate and cwnd. Linux: `bbr_main`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called once")]
     fn on_ack(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
@@ -217,14 +220,14 @@ impl<V: Variant> Bbr<V> {
         }
         self.check_drain(conn, ctl, draw);
         V::update_min_rtt(self, conn, rs, ctl, draw);
-        // An idle restart is over with the first delivery.
+        // An idle restart ends with the first delivery.
         if rs.delivered > 0 {
             self.idle_restart = false;
         }
         self.update_gains();
     }
 
-    /// Gives a valid sample to the policer model and the bandwidth filter. Linux: the rest of
+    /// Updates the policer model and the bandwidth filter from a valid sample. Linux: the rest of
     /// `bbr_update_bw`.
     #[inline]
     fn update_bw(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) {
@@ -245,7 +248,8 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Ends STARTUP and DRAIN when it is time. Linux: `bbr_check_drain`.
+    /// Ends STARTUP when the pipe is full, and DRAIN when the queue is empty. Linux:
+    /// `bbr_check_drain`.
     #[inline]
     fn check_drain(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
         if !matches!(self.state, State::Startup | State::Drain) {
@@ -259,7 +263,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Linux: `bbr_update_gains`.
+    /// Sets the gains for the state. Linux: `bbr_update_gains`.
     #[inline]
     fn update_gains(&mut self) {
         if self.state != State::ProbeBw {
@@ -284,7 +288,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Linux: `bbr_reset_startup_mode`.
+    /// Enters STARTUP; the pipe must not be full. Linux: `bbr_reset_startup_mode`.
     fn enter_startup(&mut self) {
         assert!(!self.full_pipe.is_full(), "a full pipe needs no STARTUP");
         self.state = State::Startup;
@@ -298,7 +302,7 @@ impl<V: Variant> Bbr<V> {
         ctl.ssthresh = self.inflight(conn, ctl, self.model.max_bw(), GAIN_UNIT);
     }
 
-    /// Also restarts the cycle within PROBE_BW. Linux: `bbr_reset_probe_bw_mode`.
+    /// Enters PROBE_BW, or restarts its gain cycle. Linux: `bbr_reset_probe_bw_mode`.
     #[inline(never)]
     fn enter_probe_bw(&mut self, conn: &Conn, draw: &mut impl Draw) {
         assert!(self.full_pipe.is_full(), "PROBE_BW needs a bandwidth estimate to cycle around");
@@ -313,7 +317,7 @@ impl<V: Variant> Bbr<V> {
         self.probe_rtt.done_stamp = 0;
     }
 
-    /// Linux: `bbr_reset_mode`.
+    /// Leaves PROBE_RTT, with cwnd restored, for PROBE_BW or STARTUP. Linux: `bbr_reset_mode`.
     fn leave_probe_rtt(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
         assert!(self.state == State::ProbeRtt, "only PROBE_RTT ends this way");
         self.min_rtt.stamp = conn.jiffies;
@@ -354,7 +358,7 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         ctl
     }
 
-    /// Linux: `bbr_cwnd_event`.
+    /// Handles a restart from idle. Linux: `bbr_cwnd_event`.
     fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
         if event != CwndEvent::TxStart || ctl.app_limited == 0 {
@@ -363,7 +367,8 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         self.idle_restart = true;
         self.aggregation.restart_epoch(conn.tcp_mstamp());
         match self.state {
-            // Coming back from idle with little to send: no need for more than the estimate.
+            // After idle time the application has little to send, so pacing at the estimate is
+            // enough.
             State::ProbeBw => self.set_pacing_rate(conn, &mut ctl, self.current_bw(), GAIN_UNIT),
             State::ProbeRtt => self.check_probe_rtt_done(conn, &mut ctl, draw),
             State::Startup | State::Drain => {}
@@ -383,13 +388,14 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         conn.ctl
     }
 
-    /// Linux: `bbr_ssthresh`.
+    /// Saves cwnd at the start of a loss episode; ssthresh does not change. Linux: `bbr_ssthresh`.
     fn ssthresh(&mut self, conn: &Conn) -> u32 {
         self.save_cwnd(conn.ctl.cwnd);
         conn.ctl.ssthresh
     }
 
-    /// Linux: `bbr_undo_cwnd`.
+    /// Handles a spurious loss: restarts full-pipe detection and the policer model. Linux:
+    /// `bbr_undo_cwnd`.
     fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
         self.full_pipe = self.full_pipe.after_undo();
         self.policer = Policer::starting_at(conn);
@@ -406,7 +412,7 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         min_tso_segs(conn.ctl.pacing_rate)
     }
 
-    /// BBR may slow-start even in recovery, so it needs more than the usual two windows.
+    /// BBR may slow-start even in recovery, so the send buffer must exceed the usual two windows.
     fn sndbuf_expand(&self, _conn: &Conn) -> u32 {
         3
     }

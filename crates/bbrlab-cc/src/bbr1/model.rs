@@ -1,11 +1,11 @@
 //! The model of the path: maximum bandwidth, minimum RTT, and the counting of rounds.
 //!
-//! A round trip is counted in packets, not in seconds: it ends when a packet that was sent after
-//! the round began is acknowledged. So a round lasts as long as the path needs, and an idle sender
-//! has none.
+//! A round is measured by packets, not by time: it ends when a packet that was sent after the round
+//! began is acknowledged. So a round lasts as long as the path's RTT, and an idle sender has no
+//! rounds.
 //!
-//! An application-limited sample shows what was written, not what the path can carry, and may only
-//! raise the bandwidth estimate.
+//! An application-limited sample shows the application's rate, not the path's, so it may only raise
+//! the bandwidth estimate.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_bw`, `bbr_update_min_rtt`.
 //! Deviations: none.
@@ -18,7 +18,7 @@ use crate::{Conn, RateSample};
 /// `bbr_pacing_margin_percent`.
 pub(super) const PACED_PPM: u32 = 1_000_000 / 100 * (100 - 1);
 
-/// Bandwidth is in packets per microsecond, shifted by this. Linux: `BW_SCALE`.
+/// Bandwidth is in packets per microsecond, shifted left by this number of bits. Linux: `BW_SCALE`.
 pub(super) const BW_SCALE: u32 = 24;
 
 /// Window of the bandwidth filter in rounds: one gain cycle and two more. Linux: `bbr_bw_rtts`.
@@ -27,13 +27,13 @@ const BW_ROUNDS: u32 = 10;
 /// Window of the minimum RTT in seconds. Linux: `bbr_min_rtt_win_sec`.
 const MIN_RTT_WINDOW_S: u32 = 10;
 
-/// Whether a sample measures anything.
+/// Whether a sample contains a delivery rate.
 #[inline]
 pub(super) fn is_valid(rs: &RateSample) -> bool {
     rs.delivered >= 0 && rs.interval_us > 0
 }
 
-/// Rounds and the bandwidth that they saw.
+/// The count of rounds, and the maximum bandwidth over the last rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Model {
     max_bw: WindowedFilter,
@@ -43,7 +43,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// A model without samples; its first round ends when something sent from now on is delivered.
+    /// A model without samples; its first round ends when a packet sent from now on is delivered.
     pub(super) fn starting_at(delivered: u32) -> Self {
         Self { next_rtt_delivered: delivered, ..Self::default() }
     }
@@ -60,12 +60,12 @@ impl Model {
         self.round_start
     }
 
-    /// Marks this moment as the beginning of a round, without counting a round.
+    /// Marks the current call as the beginning of a round, without counting a round.
     pub(super) fn start_round(&mut self) {
         self.round_start = true;
     }
 
-    /// Makes the current round end when something sent from now on is delivered.
+    /// Makes the current round end when a packet sent from now on is delivered.
     pub(super) fn restart_round(&mut self, delivered: u32) {
         self.next_rtt_delivered = delivered;
     }
@@ -85,7 +85,7 @@ impl Model {
         true
     }
 
-    /// Forgets all samples but `bw`, which counts as measured now.
+    /// Replaces all samples by `bw`, as if measured now.
     pub(super) fn seed_max_bw(&mut self, bw: u32) {
         self.max_bw.reset(self.rtt_cnt, bw);
     }
@@ -94,7 +94,7 @@ impl Model {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "at every ACK")]
     pub(super) fn update_max_bw(&mut self, rs: &RateSample) {
-        // The ratio is far below one on most paths, hence the shift before the division.
+        // Shifted before the division, because the quotient is far below 1 on most paths.
         let delivered = u64::from(rs.delivered.cast_unsigned());
         let bw = (delivered << BW_SCALE) / rs.interval_us.cast_unsigned();
         if !rs.is_app_limited || bw >= u64::from(self.max_bw()) {
@@ -116,27 +116,27 @@ impl Model {
     }
 }
 
-/// The smallest RTT of the last 10 s, and when it was seen.
+/// The smallest RTT of the last 10 s, and the time of its sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MinRtt {
     /// Microseconds; [`Self::NONE`] before the first sample. Linux: `min_rtt_us`.
     pub(super) us: u32,
-    /// Jiffies of that sample. Linux: `min_rtt_stamp`.
+    /// Time of that sample in jiffies. Linux: `min_rtt_stamp`.
     pub(super) stamp: u32,
 }
 
 impl MinRtt {
-    /// No sample yet.
+    /// The value before the first sample.
     pub(super) const NONE: u32 = u32::MAX;
 
-    /// Whether the minimum is too old to be believed.
+    /// Whether the minimum is older than its window.
     #[inline]
     pub(super) fn is_expired(self, conn: &Conn) -> bool {
         after(conn.jiffies, self.stamp.wrapping_add(MIN_RTT_WINDOW_S.wrapping_mul(conn.hz)))
     }
 
-    /// Whether a sample replaces it: one that is smaller or, once the minimum has expired, one
-    /// whose ACK was not delayed.
+    /// Whether a sample replaces the minimum: a smaller sample or, if the minimum has expired, any
+    /// sample whose ACK was not delayed.
     #[inline]
     pub(super) fn is_new(self, rs: &RateSample, is_expired: bool) -> bool {
         rs.rtt_us < i64::from(self.us) || (is_expired && !rs.is_ack_delayed)

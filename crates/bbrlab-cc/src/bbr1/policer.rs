@@ -1,12 +1,13 @@
 //! The policer model: "long-term" bandwidth behind a token bucket.
 //!
-//! A policer lets a burst through and then drops whatever exceeds its rate. The bandwidth filter
-//! would remember the burst and go on losing packets. Two sampling intervals in a row with at least
-//! 20 % loss each and nearly the same throughput are the sign of a policer. Their mean throughput
-//! is then used as bandwidth for 48 rounds, after which the path is probed again.
+//! A policer lets a burst through and then drops all packets above its rate. The bandwidth filter
+//! would keep the rate of the burst, and the sender would continue to lose packets. Two consecutive
+//! sampling intervals with at least 20 % loss each and nearly equal throughput indicate a policer.
+//! Their mean throughput is then used as bandwidth for 48 rounds, after which the path is probed
+//! again.
 //!
-//! An interval begins at the first loss, when the tokens have run out, ends with a loss, and lasts
-//! 4 to 16 rounds.
+//! An interval begins at the first loss, when the policer's tokens are used up, ends with a loss,
+//! and lasts 4 to 16 rounds.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_lt_bw_sampling`, `bbr_lt_bw_interval_done`; Flach et al., "An
 //! Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016.
@@ -28,11 +29,11 @@ const INTERVAL_MAX_ROUNDS: u8 = 4 * INTERVAL_MIN_ROUNDS;
 /// Share of lost packets that makes an interval lossy: 50/256, 20 %. Linux: `bbr_lt_loss_thresh`.
 const LOSS_THRESH_Q8: u32 = 50;
 
-/// Two bandwidths count as the same if they differ by at most 1/8. Linux: `bbr_lt_bw_ratio`.
+/// Two bandwidths count as equal if they differ by at most 1/8. Linux: `bbr_lt_bw_ratio`.
 const BW_RATIO_Q8: u32 = 256 / 8;
 
-/// They also do if they differ by at most 4 kbit/s, here in bytes per second. Linux:
-/// `bbr_lt_bw_diff`.
+/// Two bandwidths also count as equal if they differ by at most 4 kbit/s, here in bytes per second.
+/// Linux: `bbr_lt_bw_diff`.
 const BW_DIFF_BYTES_PER_SEC: u64 = 4000 / 8;
 
 /// Rounds for which a policed rate is used. Linux: `bbr_lt_bw_max_rtts`.
@@ -41,9 +42,9 @@ const USE_ROUNDS: u8 = 48;
 /// The effect of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing that the caller must act on.
+    /// The bandwidth in use stays the same.
     Unchanged,
-    /// From now on the long-term bandwidth is the bandwidth.
+    /// The path is policed: the long-term bandwidth replaces the filter's maximum.
     Policed,
     /// The long-term bandwidth has been used for long enough: probe again.
     TryAgain,
@@ -57,9 +58,9 @@ pub(super) enum Verdict {
 pub(super) struct Policer {
     is_sampling: bool,
     use_bw: bool,
-    /// Rounds of the interval, or rounds for which `bw` has been in use.
+    /// Rounds of the current interval; while `bw` is in use, rounds of its use.
     rtt_cnt: u8,
-    /// Bandwidth of the interval before, or the policed one; 0 for none.
+    /// Bandwidth of the previous interval, or the policed bandwidth; 0 for none.
     bw: u32,
     /// `delivered` at the start of the interval.
     last_delivered: u32,
@@ -92,7 +93,7 @@ impl Policer {
         self.bw
     }
 
-    /// Takes a sample into account. Linux: `bbr_lt_bw_sampling`.
+    /// Updates the interval from an ACK's sample. Linux: `bbr_lt_bw_sampling`.
     #[inline]
     pub(super) fn on_sample(
         &mut self,
@@ -104,7 +105,7 @@ impl Policer {
         if !self.use_bw && !self.is_sampling && rs.losses == 0 {
             return Verdict::Unchanged;
         }
-        // A bandwidth in use is counted in rounds of PROBE_BW.
+        // While a policed bandwidth is in use, only the starts of rounds in PROBE_BW matter.
         if self.use_bw && !(round_start && in_probe_bw) {
             return Verdict::Unchanged;
         }
@@ -126,7 +127,8 @@ impl Policer {
             self.start_interval(conn);
             self.is_sampling = true;
         }
-        // Without enough data to send, the interval would measure the application.
+        // If the application limits the rate, the interval would measure the application, not the
+        // policer.
         if rs.is_app_limited {
             *self = Self::starting_at(conn);
             return Verdict::Unchanged;
@@ -139,7 +141,7 @@ impl Policer {
             *self = Self::starting_at(conn);
             return Verdict::Unchanged;
         }
-        // The interval ends when the tokens have run out, which a loss shows.
+        // The interval ends with a loss, which shows that the policer's tokens are used up.
         if rs.losses == 0 {
             return Verdict::Unchanged;
         }
@@ -170,7 +172,8 @@ impl Policer {
         Verdict::TryAgain
     }
 
-    /// Linux: `bbr_lt_bw_interval_done`.
+    /// Ends an interval with bandwidth `bw`: detects a policer, or starts the next interval. Linux:
+    /// `bbr_lt_bw_interval_done`.
     fn end_interval(&mut self, conn: &Conn, bw: u32) -> Verdict {
         if self.bw != 0 && is_similar(conn, bw, self.bw) {
             self.bw = bw.wrapping_add(self.bw) >> 1;
@@ -183,7 +186,7 @@ impl Policer {
         Verdict::Unchanged
     }
 
-    /// Linux: `bbr_reset_lt_bw_sampling_interval`.
+    /// Starts an interval. Linux: `bbr_reset_lt_bw_sampling_interval`.
     fn start_interval(&mut self, conn: &Conn) {
         let Self { is_sampling, use_bw, bw, .. } = *self;
         *self = Self { is_sampling, use_bw, bw, ..Self::starting_at(conn) };

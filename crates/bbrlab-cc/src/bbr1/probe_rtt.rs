@@ -1,8 +1,9 @@
-//! PROBE_RTT: entering, holding and leaving the dip that makes the minimum RTT visible.
+//! PROBE_RTT: entering, holding and leaving the state in which a small window shows the minimum
+//! RTT.
 //!
-//! The dip lasts 200 ms and a round trip, counted from the moment when no more than four packets
-//! are in flight. Flows that share a queue see it empty together, find the minimum at the same
-//! time, and so dip together again ten seconds later.
+//! PROBE_RTT lasts 200 ms and a round trip, from the time when at most four packets are in flight.
+//! Flows that share a queue find the minimum RTT at the same time, when the queue is empty, and so
+//! enter PROBE_RTT together again ten seconds later.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_min_rtt`, `bbr_check_probe_rtt_done`.
 //! Deviations: none. As in the kernel, the dip begins even if the sample that finds the minimum
@@ -14,16 +15,17 @@ use crate::{Conn, Control, Draw, RateSample};
 use super::variant::{Steps as _, Variant};
 use super::{Bbr, CWND_MIN_TARGET, State};
 
-/// The shortest time for which the small window is held. Linux: `bbr_probe_rtt_mode_ms`.
+/// The shortest time for which the small window is held, in milliseconds. Linux:
+/// `bbr_probe_rtt_mode_ms`.
 const PROBE_RTT_MS: u32 = 200;
 
-/// How far the dip has progressed. As in Linux, both values stay when it is over.
+/// The progress of PROBE_RTT. As in Linux, both values stay when PROBE_RTT is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ProbeRtt {
-    /// Jiffies when the dip may end; 0 while inflight has not come down. Linux:
+    /// Earliest end of PROBE_RTT in jiffies; 0 until inflight is small. Linux:
     /// `probe_rtt_done_stamp`.
     pub(super) done_stamp: u32,
-    /// Whether a round has passed since it came down. Linux: `probe_rtt_round_done`.
+    /// Whether a round has passed since inflight became small. Linux: `probe_rtt_round_done`.
     round_done: bool,
 }
 
@@ -39,7 +41,8 @@ impl ProbeRtt {
 }
 
 impl<V: Variant> Bbr<V> {
-    /// Enters when the minimum RTT has expired while the flow was busy; then holds.
+    /// Enters PROBE_RTT if the minimum RTT has expired and the flow is not restarting from idle; in
+    /// PROBE_RTT, holds it.
     #[inline]
     pub(super) fn update_probe_rtt(
         &mut self,
@@ -48,12 +51,13 @@ impl<V: Variant> Bbr<V> {
         ctl: &mut Control,
         draw: &mut impl Draw,
     ) {
-        if is_expired && !self.idle_restart && self.state != State::ProbeRtt {
+        if self.state != State::ProbeRtt {
+            if !is_expired || self.idle_restart {
+                return;
+            }
             self.enter_probe_rtt(ctl);
         }
-        if self.state == State::ProbeRtt {
-            self.hold_probe_rtt(conn, ctl, draw);
-        }
+        self.hold_probe_rtt(conn, ctl, draw);
     }
 
     #[inline(never)]
@@ -68,12 +72,13 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// The dip itself causes its low rates, which must not count as what the path can carry.
+    /// Marks the packets in flight as application-limited: PROBE_RTT causes their low rates, which
+    /// must not count as the path's capacity.
     pub(super) fn mark_app_limited(conn: &Conn, ctl: &mut Control) {
         ctl.app_limited = conn.delivered.wrapping_add(conn.inflight).max(1);
     }
 
-    /// Takes an RTT sample into account.
+    /// Updates the minimum RTT from a sample.
     #[inline]
     pub(super) fn update_min(&mut self, conn: &Conn, rs: &RateSample, is_expired: bool) {
         if rs.rtt_us >= 0 && V::Steps::is_new_min_rtt(self, rs, is_expired) {
@@ -95,7 +100,7 @@ impl<V: Variant> Bbr<V> {
         self.probe_rtt.round_done && self.probe_rtt.is_done(conn)
     }
 
-    /// Leaves when the time is up. Linux: `bbr_check_probe_rtt_done`.
+    /// Leaves PROBE_RTT if its time is over. Linux: `bbr_check_probe_rtt_done`.
     pub(super) fn check_probe_rtt_done(
         &mut self,
         conn: &Conn,

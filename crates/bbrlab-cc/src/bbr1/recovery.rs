@@ -1,8 +1,8 @@
-//! Loss recovery: conserve packets for a round, and restore the window afterwards.
+//! Loss recovery: conserves packets for a round, and restores cwnd afterwards.
 //!
-//! To BBR a loss is a reason to be careful, not to slow down. In the first round of a recovery it
-//! sends as many packets as are delivered, after that at most twice as many. The cwnd from before a
-//! recovery, a timeout or PROBE_RTT is remembered and restored.
+//! A loss does not reduce BBR's rate estimate, but limits the packets sent: in the first round of a
+//! recovery as many as are delivered, later at most twice as many. The cwnd from before a recovery,
+//! a timeout or PROBE_RTT is saved and restored.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_set_cwnd_to_recover_or_restore`, `bbr_save_cwnd`.
 //! Deviations: none.
@@ -16,11 +16,12 @@ use super::variant::{Recovered, Steps as _, Variant};
 /// The state of loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Recovery {
-    /// cwnd to go back to, in packets. Linux: `prior_cwnd`.
+    /// cwnd to restore after the recovery, in packets. Linux: `prior_cwnd`.
     pub(super) prior_cwnd: u32,
-    /// State at the last ACK that delivered something. Linux: `prev_ca_state`.
+    /// Loss-recovery state at the last ACK that delivered packets. Linux: `prev_ca_state`.
     pub(super) prev_ca_state: CaState,
-    /// Whether this round sends only as much as is delivered. Linux: `packet_conservation`.
+    /// Whether the sender sends only as many packets as are delivered in this round. Linux:
+    /// `packet_conservation`.
     pub(super) packet_conservation: bool,
 }
 
@@ -51,9 +52,9 @@ impl Recovery {
 }
 
 impl<V: Variant> Bbr<V> {
-    /// Saves cwnd. If a recovery or PROBE_RTT may have cut it, saves the larger of cwnd and the
-    /// value saved before. Linux: `bbr_save_cwnd`, which finds the mode already set on entering
-    /// PROBE_RTT.
+    /// Saves cwnd. If a recovery or PROBE_RTT may have reduced cwnd, saves the larger of cwnd and
+    /// the value saved before. Linux: `bbr_save_cwnd`, called on entering PROBE_RTT after the mode
+    /// has changed.
     pub(super) fn save_cwnd(&mut self, cwnd: u32) {
         let is_cut = V::Steps::was_cut(self) || self.state == State::ProbeRtt;
         let saved = &mut self.recovery.prior_cwnd;
@@ -68,8 +69,8 @@ impl<V: Variant> Bbr<V> {
         rs: &RateSample,
         cwnd: u32,
     ) -> Recovered {
-        // At most ACKs no recovery begins or ends and packets are not conserved: then only losses
-        // count.
+        // The usual case: no recovery begins or ends and packets are not conserved, so only losses
+        // affect cwnd.
         if self.recovery.goes_on(conn) {
             return Recovered::Grow(without_losses(cwnd, rs.losses));
         }
@@ -83,7 +84,7 @@ impl<V: Variant> Bbr<V> {
         if self.recovery.is_starting(conn) {
             self.recovery.packet_conservation = true;
             V::Steps::start_recovery_round(self, conn);
-            // The flow used no more of the window than this.
+            // cwnd starts at the packets in flight, because the flow used no more of it.
             cwnd = conserved;
         } else if self.recovery.is_ending(conn) {
             cwnd = cwnd.max(self.recovery.prior_cwnd);
@@ -98,7 +99,8 @@ impl<V: Variant> Bbr<V> {
     }
 }
 
-/// An ACK for p packets releases at most 2 p: losses are subtracted before the window grows.
+/// Subtracts losses from cwnd before it grows, so that an ACK for p packets allows at most 2 p
+/// packets.
 #[inline]
 pub(super) fn without_losses(cwnd: u32, losses: i32) -> u32 {
     if losses > 0 { less_losses(cwnd, losses) } else { cwnd }

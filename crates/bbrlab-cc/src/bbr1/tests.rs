@@ -1,9 +1,9 @@
-//! Whole-algorithm tests: BBR v1 and its variants on a path of one packet per millisecond and 20
-//! ms, so that one BDP is 20 packets. One ACK for one packet comes every millisecond; each test
-//! decides how much is in flight, what the RTT is and what was lost.
+//! Tests of BBR v1 and its variants on a path of one packet per millisecond and 20 ms, so that one
+//! BDP is 20 packets. One ACK for one packet arrives every millisecond; each test sets inflight,
+//! RTT and losses.
 //!
-//! The budget is for three bursts of two packets. So inflight targets are 26 packets at gain 1, and
-//! 34 at gain 1.25, which includes the two packets of a probing phase. cwnd is 50 while probing,
+//! cwnd includes space for three bursts of two packets. So inflight targets are 26 packets at gain
+//! 1, and 34 at gain 1.25, including the two packets of a probing phase. cwnd is 50 while probing,
 //! including one packet of aggregation.
 
 use std::collections::VecDeque;
@@ -16,7 +16,7 @@ use super::{Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Ns3, Plain, 
 use crate::xorshift::Xorshift;
 use crate::{CaState, CongestionControl, Conn, Control, Draw, ParamValue, Params, RateSample};
 
-/// Draws that a test chooses; 0 when none are left.
+/// Random numbers that a test sets; 0 after the last of them.
 #[derive(Default)]
 struct Draws(VecDeque<u32>);
 
@@ -28,7 +28,7 @@ impl Draw for Draws {
     }
 }
 
-/// An ACK as the algorithm sees it.
+/// The inputs of the algorithm at an ACK.
 #[derive(Clone, Copy)]
 struct Ack {
     rtt_us: i64,
@@ -37,10 +37,10 @@ struct Ack {
     losses: i32,
 }
 
-/// Nothing queued.
+/// An ACK without a queue.
 const CALM: Ack = Ack { rtt_us: 20_000, inflight: 20, losses: 0 };
 
-/// One and a half BDPs queued.
+/// An ACK with a queue of one and a half BDPs.
 const QUEUED: Ack = Ack { rtt_us: 50_000, inflight: 50, losses: 0 };
 
 struct Flow<V: Variant> {
@@ -72,12 +72,12 @@ impl<V: Variant> Flow<V> {
         flow
     }
 
-    /// A flow that has found its pipe full and has just entered `PROBE_BW`.
+    /// Makes a flow that has just entered `PROBE_BW`.
     fn in_probe_bw(variant: V, draws: &[u32]) -> Self {
         Self::new(variant, draws).filled()
     }
 
-    /// The flow when it has found its pipe full and has just entered `PROBE_BW`.
+    /// Advances the flow until it enters `PROBE_BW`.
     fn filled(mut self) -> Self {
         while self.bbr.state != State::ProbeBw {
             self.ack(CALM);
@@ -125,8 +125,7 @@ impl<V: Variant> Flow<V> {
         self.conn.ca_state = CaState::Open;
     }
 
-    /// The pacing gain now, and for how many of these ACKs it lasts, including the one that changes
-    /// it.
+    /// The current pacing gain and the number of ACKs until it changes, including the last one.
     fn phase(&mut self, ack: Ack) -> String {
         let gain_q8 = self.bbr.pacing_gain_q8;
         let before = self.bbr.cycle;
@@ -158,7 +157,7 @@ impl Flow<Ns3> {
     }
 }
 
-/// The phases of a cycle that starts at the first (draw 0), with the same ACK all the time.
+/// Checks the phases of a cycle that starts at the first phase (draw 0), with equal ACKs.
 fn check_phases<V: Variant>(variant: V, ack: Ack, phases: usize, expected: &Expect) {
     let mut flow = Flow::in_probe_bw(variant, &[0]);
     let mut lines = String::new();
@@ -244,7 +243,7 @@ fn probe_rtt_holds_four_packets_for_200_ms_and_a_round() {
     let mut lines = String::new();
     let mut before = flow.bbr.state;
     for ms in 1..=10_500 {
-        // No RTT is as low as the minimum until the window is small.
+        // RTTs stay above the minimum until cwnd is small.
         let inflight = flow.conn.ctl.cwnd.min(30);
         flow.ack(Ack { rtt_us: 20_000 + i64::from(inflight), inflight, losses: 0 });
         if flow.bbr.state != before {
@@ -313,7 +312,7 @@ fn bbr_hsr_adds_a_share_of_the_deviation_to_the_minimum() {
         let variant = BbrHsr::from_params(&params).unwrap();
         let mut flow = Flow::in_probe_bw(variant, &[]);
         assert_eq!(BbrHsr::rtprop_us(&flow.bbr), 20_000, "no variation so far");
-        // Over ten seconds, so that the calm start is forgotten.
+        // Longer than the window of 10 s, so that no sample of the calm start remains.
         for k in 0..12_000 {
             flow.ack(Ack { rtt_us: 20_000 + 20_000 * (k % 2), ..CALM });
         }
@@ -406,7 +405,8 @@ fn delay_bbr_counts_only_packets_sent_after_the_back_off() {
     assert_eq!(flow.bbr.state, State::ProbeRtt, "20 packets are not below one BDP");
     flow.ack(Ack { inflight: 19, ..CALM });
     assert_eq!(flow.bbr.state, State::ProbeBw);
-    // 50 in flight: the packets of these ACKs left before that.
+    // With 50 packets in flight, the packets of these ACKs were sent before the back-off ended, so
+    // their samples are ignored.
     flow.acks(49, QUEUED);
     assert_eq!(flow.bbr.state, State::ProbeBw);
     flow.ack(CALM);
@@ -426,7 +426,7 @@ fn delay_bbr_keeps_its_minimum_while_samples_are_similar() {
 
 #[test]
 fn delay_bbr_learns_a_longer_path_by_a_visit_that_does_not_drain() {
-    // With this beta no RTT is congestion, so that only the expiry acts.
+    // With this beta no RTT counts as congestion, so only expiry causes a back-off.
     let params = param("beta", ParamValue::Int(64));
     let mut flow = Flow::in_probe_bw(delay_bbr(&params), &[0]);
     let longer = Ack { rtt_us: 60_000, inflight: 60, losses: 0 };
@@ -457,7 +457,7 @@ fn bbr_acd(params: &Params) -> Flow<BbrAcd> {
 }
 
 /// cwnd after each of the first ACKs of a recovery that follows the ACKs `before`, and after the
-/// next ACK.
+/// ACK that follows the recovery.
 fn recovery_cwnds(params: &Params, before: &[Ack]) -> Vec<u32> {
     let mut flow = bbr_acd(params);
     for &ack in before {
@@ -543,7 +543,7 @@ fn wrong_parameters_are_refused_with_the_values_accepted() {
     .assert_eq(&lines.join("\n"));
 }
 
-/// The cwnd that a flow settles at in a phase with gain 1, with a step other than Linux's.
+/// The stable cwnd of a flow in a phase with gain 1, with these parameters.
 fn settled_cwnd(params: &Params) -> u32 {
     let mut flow = Flow::with_steps(Ns3, params, &[4]).filled();
     flow.acks(15, QUEUED);
@@ -560,8 +560,8 @@ fn the_window_holds_three_bursts_or_three_segments() {
     let mut segments = plain.clone();
     segments.extend(param("quantum", text("segment")));
     assert_eq!(settled_cwnd(&segments), 43);
-    // An epoch of 4096 bytes ends with the third segment of 1448 bytes, so it never has more than
-    // two.
+    // An epoch of 4096 bytes ends with the third segment of 1448 bytes, so it has at most two
+    // segments.
     let mut broken = param("extra_acked", text("ns3"));
     broken.extend(param("quantum", text("segment")));
     assert_eq!(settled_cwnd(&broken), 45);

@@ -1,12 +1,13 @@
-//! The steps of BBR v1 that published variants replace, and the steps in which hosts differ.
+//! The steps of BBR v1 that published variants replace, and the steps in which Linux and ns-3
+//! differ.
 //!
-//! A [`Variant`] is a type that overrides what its paper changes; the defaults are BBR v1 itself. A
-//! [`Steps`] is a type that overrides what another host does; the defaults are Linux's, each
-//! implemented in the file of its topic. Any variant may run on any host. Everything is resolved at
-//! compile time: `Bbr<Plain>` holds no trace of these traits.
+//! A [`Variant`] overrides the steps that its paper changes; the defaults are BBR v1. A [`Steps`]
+//! overrides the steps that another host (ns-3) implements differently; the defaults are Linux's,
+//! each in the file of its topic. Any variant may run on any host. The compiler resolves both
+//! traits, so `Bbr<Plain>` has no cost from them.
 //!
-//! Nine hooks are enough for a variant. One that needs a tenth is an algorithm of its own and gets
-//! its own folder.
+//! A variant has nine hooks. A variant that needs another hook is a separate algorithm with its own
+//! folder.
 
 use std::fmt::Debug;
 
@@ -18,16 +19,16 @@ use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT, PROBE_EXTRA};
 /// Phases of a cycle. Linux: `CYCLE_LEN`.
 pub(super) const CYCLE_LEN: u8 = 8;
 
-/// Number of phases at which a gain cycle may start: all but the second, which drains. Linux:
+/// Number of phases at which a gain cycle may start: all except the second, which drains. Linux:
 /// `bbr_cycle_rand`.
 pub(super) const CYCLE_RAND: u8 = 7;
 
 /// The effect of recovery on cwnd at an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovered {
-    /// cwnd becomes this, in packets, and does not grow.
+    /// cwnd becomes this number of packets and does not grow at this ACK.
     Hold(u32),
-    /// cwnd may grow from here, in packets.
+    /// cwnd becomes this number of packets and may grow at this ACK.
     Grow(u32),
 }
 
@@ -39,20 +40,23 @@ pub trait Variant: Clone + Debug + Sized {
     /// PROBE_BW's pacing gains: probe, drain, cruise six times. Linux: `bbr_pacing_gain`.
     const GAIN_CYCLE_Q8: [u32; CYCLE_LEN as usize] = [320, 192, 256, 256, 256, 256, 256, 256];
 
-    /// The phases with a gain above 1, one bit each. Follows from the gains; not to be overridden.
+    /// The phases with a gain above 1, one bit each. Computed from the gains, so variants must not
+    /// override it.
     const PROBING_PHASES: u8 = probing_phases(&Self::GAIN_CYCLE_Q8);
 
-    /// Lets the variant see an ACK, after rounds, bandwidth and aggregation and before the rest.
+    /// Called at each ACK, after the update of rounds, bandwidth and aggregation, before the cycle
+    /// phase and later steps.
     #[inline]
     fn observe(_bbr: &mut Bbr<Self>, _conn: &Conn, _rs: &RateSample) {}
 
-    /// The propagation delay in microseconds for BDP and phase length; `u32::MAX` for none.
+    /// The propagation delay for BDP and phase length, in microseconds; `u32::MAX` if unknown.
     #[inline]
     fn rtprop_us(bbr: &Bbr<Self>) -> u32 {
         bbr.min_rtt.us
     }
 
-    /// Enters the next phase of PROBE_BW if it is time. Linux: `bbr_update_cycle_phase`.
+    /// Enters the next phase of PROBE_BW if the current one is over. Linux:
+    /// `bbr_update_cycle_phase`.
     #[inline]
     fn update_cycle_phase(
         bbr: &mut Bbr<Self>,
@@ -95,7 +99,7 @@ pub trait Variant: Clone + Debug + Sized {
         CWND_MIN_TARGET
     }
 
-    /// Applies loss recovery to cwnd.
+    /// Computes the effect of loss recovery on cwnd.
     #[inline]
     fn recover(bbr: &mut Bbr<Self>, conn: &Conn, rs: &RateSample, ctl: &Control) -> Recovered {
         Self::Steps::recover(bbr, conn, rs, ctl.cwnd)
@@ -110,9 +114,10 @@ impl Variant for Plain {
     type Steps = LinuxSteps;
 }
 
-/// The steps in which a host may differ from Linux. The implementing type holds their settings.
+/// The steps in which a host may differ from Linux. The implementing type holds the steps'
+/// settings.
 pub trait Steps: Copy + Debug + Default {
-    /// Pacing in millionths of the bandwidth. Linux: `bbr_pacing_margin_percent`.
+    /// Pacing rate at gain 1, in millionths of the bandwidth. Linux: `bbr_pacing_margin_percent`.
     #[inline]
     fn paced_ppm(&self) -> u32 {
         PACED_PPM
@@ -124,13 +129,13 @@ pub trait Steps: Copy + Debug + Default {
         CYCLE_RAND
     }
 
-    /// Packets added to the target in the probing phase.
+    /// Number of packets added to the inflight target in the probing phase.
     #[inline]
     fn probe_extra(&self) -> u32 {
         PROBE_EXTRA
     }
 
-    /// Adds to a window the bursts that it has to hold.
+    /// Adds the space for bursts to a window, in packets.
     #[inline]
     fn with_bursts<V: Variant<Steps = Self>>(
         _bbr: &Bbr<V>,
@@ -163,7 +168,8 @@ pub trait Steps: Copy + Debug + Default {
         bbr.model.update_round(conn, rs)
     }
 
-    /// Updates the policer model and acts on its verdict. Linux: `bbr_lt_bw_sampling`.
+    /// Updates the policer model, and starts or ends the use of the policed rate. Linux:
+    /// `bbr_lt_bw_sampling`.
     #[inline]
     fn police<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
@@ -174,7 +180,7 @@ pub trait Steps: Copy + Debug + Default {
         bbr.police(conn, rs, draw);
     }
 
-    /// Updates the excess of aggregated ACKs after an ACK with a valid sample. Linux:
+    /// Updates the measure of ACK aggregation from an ACK with a valid sample. Linux:
     /// `bbr_update_ack_aggregation`.
     #[inline]
     fn update_aggregation<V: Variant<Steps = Self>>(
@@ -186,7 +192,7 @@ pub trait Steps: Copy + Debug + Default {
         bbr.aggregation.on_ack(conn, rs, starts, bw);
     }
 
-    /// Packets that the window gets for aggregated ACKs. Linux: `bbr_ack_aggregation_cwnd`.
+    /// Number of packets added to cwnd for aggregated ACKs. Linux: `bbr_ack_aggregation_cwnd`.
     #[inline]
     fn allowance<V: Variant<Steps = Self>>(bbr: &Bbr<V>, _conn: &Conn, bw: u32) -> u32 {
         bbr.aggregation.allowance(bw)
@@ -202,11 +208,11 @@ pub trait Steps: Copy + Debug + Default {
         bbr.min_rtt.is_new(rs, is_expired)
     }
 
-    /// Called after the pacing rate was set from the RTT as if `bw` had been measured.
+    /// Called after the initial pacing rate was set from the RTT, as if the bandwidth were `bw`.
     #[inline]
     fn after_initial_rate<V: Variant<Steps = Self>>(_bbr: &mut Bbr<V>, _bw: u32) {}
 
-    /// How many packets will be in the network when the next one leaves. Linux:
+    /// The number of packets that will be in the network when the next packet leaves. Linux:
     /// `bbr_packets_in_net_at_edt`.
     #[inline]
     fn packets_in_net<V: Variant<Steps = Self>>(
@@ -240,7 +246,8 @@ pub trait Steps: Copy + Debug + Default {
         bbr.is_drained(conn, rs.prior_in_flight, ctl)
     }
 
-    /// Marks what is in flight in `PROBE_RTT`: its low rates must not count as the path's capacity.
+    /// Marks the packets in flight in `PROBE_RTT` as application-limited, so that their low rates
+    /// do not count as the path's capacity.
     #[inline]
     fn mark_probe_rtt<V: Variant<Steps = Self>>(_bbr: &Bbr<V>, conn: &Conn, ctl: &mut Control) {
         Bbr::<V>::mark_app_limited(conn, ctl);
@@ -251,7 +258,7 @@ pub trait Steps: Copy + Debug + Default {
         bbr.full_pipe = bbr.full_pipe.after_rto();
     }
 
-    /// Whether the window may have been cut by a recovery or a timeout.
+    /// Whether a recovery or a timeout may have reduced cwnd.
     #[inline]
     fn was_cut<V: Variant<Steps = Self>>(bbr: &Bbr<V>) -> bool {
         bbr.recovery.prev_ca_state >= CaState::Recovery
@@ -268,7 +275,7 @@ pub trait Steps: Copy + Debug + Default {
         bbr.recover_or_restore(conn, rs, cwnd)
     }
 
-    /// Starts the round that begins with a recovery.
+    /// Begins a round when a recovery begins.
     #[inline]
     fn start_recovery_round<V: Variant<Steps = Self>>(bbr: &mut Bbr<V>, conn: &Conn) {
         bbr.model.restart_round(conn.delivered);

@@ -1,4 +1,5 @@
-//! The signals of a round (delivered, lost, marked), the lower bounds, the average share of marks.
+//! The signals of a round (delivered, lost, marked), the short-term bounds, and the average share
+//! of marks.
 
 use super::Bbr2;
 use super::variant::Variant;
@@ -7,9 +8,8 @@ use crate::bbr_bounded::{Sock, UNSET};
 use crate::linux_int::before;
 
 impl<V: Variant> Bbr2<V> {
-    /// Updates the round's signals from an ACK; at the end of a loss round, adapts the lower
-    /// bounds.
-    /// Linux: `bbr2_update_congestion_signals`.
+    /// Updates the round's signals from an ACK; at the end of a loss round, adapts the short-term
+    /// bounds. Linux: `bbr2_update_congestion_signals`.
     pub(super) fn update_congestion_signals(
         &mut self,
         sk: &Sock<'_>,
@@ -36,9 +36,8 @@ impl<V: Variant> Bbr2<V> {
         self.model.signals.restart_latest(rs, sample_bw);
     }
 
-    /// Cuts the lower bounds for loss and for marks; where both cut a bound, the deeper cut
-    /// applies.
-    /// Linux: `bbr2_adapt_lower_bounds`.
+    /// Reduces the short-term bounds for loss and for marks. If both reduce a bound, the lower
+    /// value applies. Linux: `bbr2_adapt_lower_bounds`.
     fn adapt_lower_bounds(&mut self, sk: &Sock<'_>) {
         if self.model.is_probing_bandwidth() {
             return;
@@ -58,8 +57,8 @@ impl<V: Variant> Bbr2<V> {
         lower.bw_lo = lower.bw_lo.min(ecn_bw_lo);
     }
 
-    /// Updates the average share of marks once per round. Marks count once the path has turned out
-    /// to be short enough. Linux: `bbr2_update_ecn_alpha`.
+    /// Updates the average share of marks once per round. The sender responds to marks as soon as
+    /// the minimum RTT has been short enough once. Linux: `bbr2_update_ecn_alpha`.
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;
         if model.params.ecn_factor == 0 {

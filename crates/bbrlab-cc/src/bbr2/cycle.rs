@@ -6,8 +6,8 @@ use crate::bbr_bounded::{Mode, Phase, Sock};
 use crate::{Draw, RateSample};
 
 impl<V: Variant> Bbr2<V> {
-    /// Adapts the upper bounds once the pipe is full, then checks whether the phase is over.
-    /// Linux: `bbr2_update_cycle_phase`.
+    /// If the pipe has been judged full, adapts the upper bounds and checks whether the phase is
+    /// over. Linux: `bbr2_update_cycle_phase`.
     pub(super) fn update_cycle_phase(
         &mut self,
         sk: &Sock<'_>,
@@ -28,7 +28,7 @@ impl<V: Variant> Bbr2<V> {
                 }
             }
             Phase::Refill => {
-                // After a round the samples reflect what REFILL put in flight.
+                // After a round, samples come from packets that were sent in REFILL.
                 if self.model.round.round_start {
                     self.model.probing.bw_probe_samples = true;
                     self.model.start_up(sk);
@@ -51,8 +51,9 @@ impl<V: Variant> Bbr2<V> {
         }
     }
 
-    /// Whether UP ends for a reason other than excess. It has either reached the `inflight_hi` at
-    /// which the last probe met excess, or lasted a minimum RTT and built a queue of a quarter BDP.
+    /// Whether UP ends without excess (too much loss or too many marks). Either inflight has
+    /// reached the `inflight_hi` at which the last probe met excess, or UP has lasted a minimum RTT
+    /// and 1.25 BDP are in flight.
     fn is_up_done(&mut self, sk: &Sock<'_>, rs: &RateSample) -> bool {
         let model = &mut self.model;
         let inflight = model.packets_in_net_at_edt(sk, rs.prior_in_flight);

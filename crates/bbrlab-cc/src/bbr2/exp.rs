@@ -1,10 +1,11 @@
 //! `bbr2_exp`: BBRv2-EXP, BBRv2 with experimental reactions to ECN.
 //!
-//! Differs from BBRv2 in that marks also cut bandwidths, not inflight alone:
+//! Unlike in BBRv2, marks reduce not only bounds on inflight, but also bounds on the bandwidth:
 //!
-//! - in each round with marks `bw_lo` falls by the same factor as `inflight_lo`;
-//! - a second, long-term bound `bw_hi` caps the bandwidth. A probe with excess cuts it, unless the
-//!   same probe had a safe sample before; safe samples raise it to their own bandwidth.
+//! - each round with marks reduces `bw_lo` by the same factor as `inflight_lo`;
+//! - a second, long-term bound `bw_hi` limits the bandwidth. A probe with too much loss or too many
+//!   marks reduces `bw_hi`, unless the probe had a sample without excess before. Each sample
+//!   without excess raises `bw_hi` to the sample's bandwidth.
 //!
 //! Sources: [linux-v2exp] `tcp_bbr2.c`; [lanigan] 3.3.5.7, whose ECN factor of 1/2 is
 //! `ecn_factor = 128`.
@@ -17,10 +18,10 @@
 use super::variant::Variant;
 use crate::bbr_bounded::{Model, UNSET, scaled};
 
-/// BBRv2-EXP. Its `bw_hi` is the model's ceiling of the bandwidth.
+/// BBRv2-EXP. Its `bw_hi` is the model's `bw_ceiling`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exp {
-    /// Whether a sample of the current probe was safe.
+    /// Whether the current probe has had a sample without excess.
     got_ok_bw_probe_sample: bool,
 }
 
@@ -46,7 +47,7 @@ impl Variant for Exp {
         self.got_ok_bw_probe_sample = false;
     }
 
-    /// Losses count as well as marks here, although the rule was made for marks.
+    /// Losses reduce `bw_hi` as well as marks, although the rule was made for marks.
     fn probe_too_high(&mut self, model: &mut Model) {
         if !model.ecn.ecn_eligible || self.got_ok_bw_probe_sample {
             return;

@@ -1,7 +1,8 @@
 //! `bbr2` with `form = "2020"`: BBRv2 alpha as it was before January 2021.
 //!
-//! Differs from the last form in two ways: the rule for `inflight_lo` after a retransmission
-//! timeout, and that ECT is not set on every packet. The papers of 2020 and 2021 used this alpha.
+//! Differs from the alpha of August 2021 in two ways: in the rule for `inflight_lo` after a
+//! retransmission timeout, and because ECT is not set on every packet. The papers of 2020 and 2021
+//! used this version.
 //!
 //! Sources: [linux-v2] before January 2021.
 //! Deviations: none beyond those of `bbr2`.

@@ -1,8 +1,8 @@
-//! STARTUP's exit: has it found all the bandwidth there is, or too much loss?
+//! STARTUP's exit, after it has found all the available bandwidth, or has met too much loss.
 //!
-//! Three rounds in a row in which the maximum of the bandwidth stays below 1.25 times the last
-//! plateau mean a full pipe. One flat round proves little: the receiver may be enlarging its
-//! window.
+//! The pipe is full after three consecutive rounds in which the maximum of the bandwidth stays
+//! below 1.25 times the last plateau. One round without growth is not enough: the receiver may
+//! still be enlarging its window.
 
 use super::variant::Variant;
 use super::{Bbr2, ECN_EXCESS};
@@ -10,8 +10,8 @@ use crate::RateSample;
 use crate::bbr_bounded::{BBR_UNIT, Sock};
 
 impl<V: Variant> Bbr2<V> {
-    /// Looks for the plateau once per round. Skips application-limited rounds: they show what was
-    /// written, not what the path can carry. Linux: `bbr_check_full_bw_reached`.
+    /// Looks for the plateau once per round. Skips application-limited rounds: they show the
+    /// application's rate, not the path's. Linux: `bbr_check_full_bw_reached`.
     pub(super) fn check_full_bw_reached(&mut self, rs: &RateSample) {
         let model = &mut self.model;
         if model.full_bw_reached || !model.round.round_start || rs.is_app_limited {
@@ -29,7 +29,7 @@ impl<V: Variant> Bbr2<V> {
         model.full_bw_reached = model.full_bw_cnt >= model.params.full_bw_cnt;
     }
 
-    /// Restarts the search for the plateau; a full pipe stays full.
+    /// Restarts the search for the plateau; `full_bw_reached` stays set.
     pub(super) fn reset_full_bw(&mut self) {
         self.model.full_bw = 0;
         self.model.full_bw_cnt = 0;
@@ -42,8 +42,8 @@ impl<V: Variant> Bbr2<V> {
         }
     }
 
-    /// STARTUP has overfilled the pipe: `inflight_hi` becomes the BDP.
-    /// Linux: `bbr2_handle_queue_too_high_in_startup`.
+    /// Called if STARTUP has overfilled the pipe: sets `inflight_hi` to the BDP. Linux:
+    /// `bbr2_handle_queue_too_high_in_startup`.
     pub(super) fn handle_queue_too_high_in_startup(&mut self, sk: &Sock<'_>) {
         self.model.full_bw_reached = true;
         self.model.inflight_hi = self.model.inflight(sk, self.model.max_bw.get(), BBR_UNIT);

@@ -1,7 +1,7 @@
 //! `bbr2`: BBRv2 alpha, and `bbr2_exp`: BBRv2-EXP.
 //!
-//! Sends at `pacing_gain · bw` with at most `cwnd_gain · bw · min_rtt` in flight, as BBR v1 does,
-//! but within bounds learnt from loss and ECN marks:
+//! Like BBR v1, sends at `pacing_gain · bw` with at most `cwnd_gain · bw · min_rtt` in flight.
+//! Unlike BBR v1, limits `bw` and cwnd by bounds learnt from loss and ECN marks:
 //!
 //! ```text
 //! bw     = min(max_bw, bw_lo)                      max_bw over one to two probing cycles
@@ -32,10 +32,10 @@
 //!                             └────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! STARTUP doubles the rate in each round to find the bandwidth; DRAIN empties the queue that this
-//! left. DOWN yields to others and empties the probe's queue, CRUISE keeps the pipe filled but
-//! leaves headroom, REFILL uses up the headroom, UP goes beyond it. PROBE_RTT shows the path
-//! without this flow's queue.
+//! STARTUP doubles the rate in each round to find the bandwidth; DRAIN empties the queue that
+//! STARTUP left. DOWN yields to other flows and empties the queue of the last probe. CRUISE keeps
+//! the pipe filled but leaves headroom. REFILL fills the headroom, and UP sends beyond it.
+//! PROBE_RTT measures the path's RTT without this flow's queue.
 //!
 //! The parts that v2 and v3 share are in `bbr_bounded`. This folder has:
 //!
@@ -48,8 +48,8 @@
 //! | `cycle.rs` | the phases of PROBE_BW |
 //! | `round_filter.rs` | the maximum of the bandwidth over rounds, as the thesis of 2020 has it |
 //! | `params.rs` | the module's parameters |
-//! | `variant.rs` | the steps that other forms replace |
-//! | `form_2020.rs`, `exp.rs` | the differences of these forms from the alpha's last form |
+//! | `variant.rs` | the steps that other variants replace |
+//! | `form_2020.rs`, `exp.rs` | the differences of these variants from the alpha of August 2021 |
 //!
 //! Sources: [linux-v2] `tcp_bbr2.c` of google/bbr, branch v2alpha; `bbr2_exp`: the same file at
 //! 0487ade5; [lanigan] 2.2.5.5 and 3.3.5; [song] III.
@@ -84,25 +84,25 @@ use crate::{
 use params::Module;
 use round_filter::RoundFilter;
 
-/// Marks on at least half of the packets are too many.
+/// Marks are too many if their share is at least `ecn_thresh`, by default one half.
 const ECN_EXCESS: EcnExcess = EcnExcess::AtThreshold;
 
-/// BBRv2 in one of its forms.
+/// BBRv2 with the steps of a variant `V`: alpha, alpha as of 2020, or EXP.
 #[derive(Clone, Debug)]
 pub struct Bbr2<V> {
     model: Model,
-    /// The module's parameters; `init` copies them into the model.
+    /// The kernel module's parameters; `init` copies them into the model.
     module: Module,
     form: V,
-    /// The maximum bandwidth over rounds; unused if the filter covers no rounds.
+    /// The maximum of the bandwidth over rounds; unused if the filter's length is 0 rounds.
     rounds: RoundFilter,
 }
 
 impl<V: Variant> Bbr2<V> {
-    /// An instance before `init`, with the module parameters of a scenario.
+    /// An instance before `init`, with the scenario's module parameters.
     ///
     /// # Errors
-    /// If a value is out of the range that the kernel's field holds.
+    /// If a value does not fit the kernel's field.
     pub(crate) fn new(params: &Params) -> Result<Self, ParamError> {
         let module = Module::from_params(params)?;
         let model =
@@ -138,8 +138,9 @@ impl<V: Variant> Bbr2<V> {
         self.model.update_min_rtt(sk, rs, EqualRtt::Refreshes, draw);
     }
 
-    /// Handles an application-limited ACK without new information; returns whether nothing more is
-    /// to be done. If not, the model is already up to date. Linux: `bbr2_fast_path`.
+    /// Handles an application-limited ACK without new information. Returns true if the ACK is fully
+    /// handled. If false, the model is up to date, and gains and cwnd remain to be set. Linux:
+    /// `bbr2_fast_path`.
     fn run_fast_path(
         &mut self,
         sk: &mut Sock<'_>,
@@ -223,7 +224,8 @@ impl<V: Variant> CongestionControl for Bbr2<V> {
     fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
         let sk = Sock::new(conn);
         self.model.signals.note_loss(conn.delivered);
-        // Only packets of a probe show its excess, and each only once.
+        // Only packets sent in a probe are judged, and each only once: `delivered_mstamp` is 0 if
+        // the packet was SACKed or marked lost before.
         let is_judged = !self.model.params.ignores_lost_packets && skb.delivered_mstamp != 0;
         if self.model.probing.bw_probe_samples && is_judged {
             let flight = Flight::of_lost(skb, conn.lost);
@@ -253,7 +255,7 @@ impl<V: Variant> CongestionControl for Bbr2<V> {
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         let mut sk = Sock::new(conn);
         if new == CaState::Loss {
-            // The count of flat rounds stays.
+            // `full_bw_cnt` keeps its value.
             self.model.full_bw = 0;
             let prior_cwnd = self.model.recovery.prior_cwnd;
             self.model.enter_loss(V::inflight_lo_after_rto(conn.ctl.cwnd, prior_cwnd));

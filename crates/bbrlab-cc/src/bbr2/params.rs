@@ -1,4 +1,4 @@
-//! The module's parameters: names and defaults as in the kernel, values in the kernel's units.
+//! The parameters of the kernel module: names, defaults and units are the kernel's.
 
 use crate::bbr_bounded::Params as ModelParams;
 use crate::{ParamError, ParamSpec, ParamTable, Params};
@@ -9,27 +9,29 @@ const MIN_TSO_RATE: u32 = 1_200_000 / 8;
 /// `GSO_MAX_SIZE` in bytes of the trees that the alpha was written for, before 5.19.
 const GSO_MAX_SIZE: u32 = 65_536;
 
-/// 1.25: the gain of UP, and the smallest factor that counts as growth.
+/// 1.25: the gain of UP, and the smallest factor that counts as growth of the bandwidth.
 const FIVE_QUARTERS: u16 = 320;
 
 /// 2/ln 2, rounded up: the smallest gain at which the rate can double each round.
 const HIGH_GAIN: u16 = 739;
 
-/// The module's parameters.
+/// The kernel module's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Module {
     /// The parameters that `init` copies into the connection.
     pub(super) params: ModelParams,
-    /// Whether ECN marks count. It is a switch of the module, so it applies before `init` as well.
+    /// Whether the sender responds to ECN marks. A switch of the module, so it applies before
+    /// `init` as well.
     pub(super) ecn_enable: bool,
-    /// Rounds of the bandwidth's filter; 0: one to two probing cycles.
+    /// Length of the bandwidth filter in rounds; 0 means one to two probing cycles.
     pub(super) bw_filter_rounds: u8,
     /// Whether the model uses the smoothed RTT instead of the RTT of an ACK.
     pub(super) takes_srtt: bool,
 }
 
 impl Module {
-    /// The numbers of a connection before `init`: all zero, except what is never copied.
+    /// The parameters of a connection before `init`: all zero, except those that `init` does not
+    /// copy.
     pub(super) fn params_before_init() -> ModelParams {
         ModelParams {
             min_tso_rate: MIN_TSO_RATE,
@@ -39,8 +41,7 @@ impl Module {
         }
     }
 
-    /// The module with the values of a scenario; parameters that it does not name have the list's
-    /// defaults.
+    /// The module's parameters with the scenario's values, and defaults for the others.
     pub(super) fn from_params(params: &Params) -> Result<Self, ParamError> {
         let table = ParamTable::new(MODULE_PARAMS, params);
         let byte = |name, max: u8| {
@@ -92,7 +93,7 @@ impl Module {
             bw_probe_pif_gain: word("bw_probe_pif_gain", 511)?,
             bw_probe_reno_gain: word("bw_probe_reno_gain", 511)?,
             bw_probe_max_rounds: byte("bw_probe_max_rounds", 255)?,
-            // There is no random number below 0.
+            // At least 1, because no random number is below 0.
             bw_probe_rand_rounds: byte("bw_probe_rand_rounds", 15)?.max(1),
             bw_probe_base_us: table.integer("bw_probe_base_us", 0..=0x3ff_ffff)?,
             bw_probe_rand_us: table.integer("bw_probe_rand_us", 0..=0x3ff_ffff)?.max(1),
@@ -122,7 +123,7 @@ impl Module {
     }
 }
 
-/// Whether the parameters select the form of 2020.
+/// Whether `form = "2020"` is set: BBRv2 alpha as it was before January 2021.
 ///
 /// # Errors
 /// If `form` has another value.
@@ -130,7 +131,7 @@ pub(crate) fn is_form_2020(params: &Params) -> Result<bool, ParamError> {
     ParamTable::new(BBR2_PARAMS, params).choice("form", &[("2021", false), ("2020", true)])
 }
 
-/// `bbr2`'s parameters: the form, and the module's.
+/// `bbr2`'s parameters: `form`, then the module's.
 pub(crate) const BBR2_PARAMS: &[ParamSpec] = &{
     let mut specs = [FORM; MODULE_PARAMS.len() + 1];
     let mut i = 0;

@@ -1,15 +1,16 @@
-//! The maximum of the bandwidth over a number of rounds, which the thesis of 2020 kept from BBR v1.
+//! The maximum of the bandwidth over a number of rounds, as in BBR v1. The thesis of 2020 uses this
+//! filter in BBRv2.
 //!
-//! The alpha's filter forgets old samples with each probing cycle. In the thesis's code a cycle
-//! does not end while a cwnd of one BDP keeps UP from reaching 1.25 BDP. There this filter forgets
-//! them.
+//! BBRv2 alpha's filter drops old samples with each probing cycle. In the thesis's code, a cycle
+//! does not end while a cwnd of one BDP keeps UP from reaching 1.25 BDP, so old samples are dropped
+//! by round.
 //!
 //! Sources: [lanigan-code] `tcp-bbr.cc`, `BwWindowLength`.
 
 use crate::bbr_bounded::MaxBw;
 use crate::windowed_filter::WindowedFilter;
 
-/// A filter over a number of rounds; it does nothing if that is 0.
+/// A filter over `window` rounds; unused if `window` is 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RoundFilter {
     window: u32,
@@ -28,8 +29,8 @@ impl RoundFilter {
         self.round = self.round.wrapping_add(1);
     }
 
-    /// Updates the model's maximum with a sample: through this filter if it covers any rounds,
-    /// otherwise through the cycle's.
+    /// Updates the model's maximum with a sample: with this filter if it covers any rounds,
+    /// otherwise with the filter over cycles.
     #[inline]
     pub(super) fn take(&mut self, max_bw: &mut MaxBw, bw: u32) {
         if self.window == 0 {

@@ -1,7 +1,7 @@
 //! `inflight_hi`: the inflight that the path tolerated when it was last probed.
 //!
-//! It is set to the flight at which a probe met too much loss or too many marks, and raised
-//! whenever a larger flight turns out to be safe.
+//! `inflight_hi` is set to the inflight at which a probe met too much loss or too many marks. It is
+//! raised when a larger inflight causes neither.
 
 use super::variant::Variant;
 use super::{Bbr2, ECN_EXCESS};
@@ -9,8 +9,8 @@ use crate::bbr_bounded::{BBR_UNIT, Flight, Phase, Sock, scaled};
 use crate::{Draw, RateSample};
 
 impl<V: Variant> Bbr2<V> {
-    /// Adapts the bound; returns whether that changed the phase.
-    /// Linux: `bbr2_adapt_upper_bounds`.
+    /// Adapts the upper bounds; returns whether the phase changed. Linux:
+    /// `bbr2_adapt_upper_bounds`.
     pub(super) fn adapt_upper_bounds(
         &mut self,
         sk: &Sock<'_>,
@@ -32,10 +32,10 @@ impl<V: Variant> Bbr2<V> {
         false
     }
 
-    /// A probe met too much loss or too many marks: `inflight_hi` becomes its flight, though not
-    /// much below the BDP, and UP ends. Application-limited flights do not show what the path
-    /// tolerates.
-    /// Linux: `bbr2_handle_inflight_too_high`.
+    /// Called if a probe met too much loss or too many marks: sets `inflight_hi` to the probe's
+    /// inflight, but not much below the BDP, and ends UP. An application-limited sample does not
+    /// change `inflight_hi`, because it does not show the path's limit. Linux:
+    /// `bbr2_handle_inflight_too_high`.
     pub(super) fn handle_inflight_too_high(
         &mut self,
         sk: &Sock<'_>,
@@ -54,7 +54,7 @@ impl<V: Variant> Bbr2<V> {
         }
     }
 
-    /// Raises the bounds that are below a safe flight.
+    /// Raises the upper bounds to a sample without excess.
     fn raise_upper_bounds(&mut self, sk: &Sock<'_>, rs: &RateSample, sample_bw: u32) {
         if !self.form.safe_sample(&mut self.model, sample_bw) {
             return;
@@ -65,7 +65,7 @@ impl<V: Variant> Bbr2<V> {
         }
     }
 
-    /// UP is safe so far: raises `inflight_hi`, if that is what limits the flow, by an amount that
+    /// Called in UP without excess: raises `inflight_hi`, if it limits the flow, by an amount that
     /// doubles each round. Linux: `bbr2_probe_inflight_hi_upward`.
     fn probe_inflight_hi_upward(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         let model = &mut self.model;
@@ -73,7 +73,8 @@ impl<V: Variant> Bbr2<V> {
             return;
         }
         if !sk.conn.is_cwnd_limited || sk.ctl.cwnd < model.inflight_hi {
-            // Unused growth is not saved up.
+            // The flow does not use `inflight_hi`, so packets counted towards its growth are
+            // dropped.
             model.probing.bw_probe_up_acks = 0;
             return;
         }

@@ -5,8 +5,8 @@ use crate::bbr_bounded::{Mode, Numbers, Phase, Sock};
 use crate::{Draw, RateSample};
 
 impl<N: Numbers> Bbr3<N> {
-    /// Adapts the upper bound once the pipe is full, then checks whether the phase is over.
-    /// Linux: `bbr_update_cycle_phase`.
+    /// If the pipe has been judged full, adapts the upper bound and checks whether the phase is
+    /// over. Linux: `bbr_update_cycle_phase`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn update_cycle_phase(
@@ -24,7 +24,7 @@ impl<N: Numbers> Bbr3<N> {
         }
         match self.model.state.phase() {
             Phase::Refill => {
-                // After a round the samples reflect what REFILL put in flight.
+                // After a round, samples come from packets that were sent in REFILL.
                 if self.model.round.round_start {
                     self.model.probing.bw_probe_samples = true;
                     self.restart_full_bw(sample_bw);
@@ -50,10 +50,10 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Whether UP ends for a reason other than excess. It has either reached the `inflight_hi` at
-    /// which the last probe met excess, or the bandwidth is on a plateau. While `inflight_hi`
-    /// limits the flow there can be no growth, so a plateau then means nothing, and the search for
-    /// it restarts.
+    /// Whether UP ends without excess (too much loss or too many marks). Either inflight has
+    /// reached the `inflight_hi` at which the last probe met excess, or the bandwidth is on a
+    /// plateau. While `inflight_hi` limits the flow, the bandwidth cannot grow, so the search for
+    /// the plateau restarts.
     #[inline(never)]
     fn is_up_done(&mut self, sk: &Sock<'_>, rs: &RateSample, sample_bw: u32) -> bool {
         let model = &mut self.model;

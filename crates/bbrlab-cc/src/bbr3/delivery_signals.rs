@@ -1,8 +1,9 @@
-//! The signals of a round (delivered, lost, marked), the lower bounds, the average share of marks.
+//! The signals of a round (delivered, lost, marked), the short-term bounds, and the average share
+//! of marks.
 //!
-//! Unlike v2, it updates the round's maxima on the fast path too, and restarts them only at the end
-//! of the call. So the code that ends STARTUP or judges a tail loss still sees the maxima of the
-//! old round.
+//! Unlike BBRv2, BBRv3 updates the round's maxima on the fast path too, and restarts them only at
+//! the end of the call. So the code that ends STARTUP or handles a tail loss still reads the maxima
+//! of the old round.
 
 use super::Bbr3;
 use super::can_use_ecn;
@@ -11,8 +12,8 @@ use crate::bbr_bounded::{Numbers, Sock, UNSET};
 use crate::linux_int::before;
 
 impl<N: Numbers> Bbr3<N> {
-    /// Raises the round's maxima, and checks whether a loss round begins.
-    /// Linux: `bbr_update_latest_delivery_signals`.
+    /// Raises the round's maxima to this sample, and checks whether a loss round begins. Linux:
+    /// `bbr_update_latest_delivery_signals`.
     pub(super) fn update_latest_delivery_signals(
         &mut self,
         sk: &Sock<'_>,
@@ -31,16 +32,16 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Restarts the maxima for the round that has begun, except at the ACK of a tail-loss probe, so
-    /// that what the path delivered before the tail was lost remains known.
-    /// Linux: `bbr_advance_latest_delivery_signals`.
+    /// Restarts the maxima for the round that has begun. At the ACK of a tail-loss probe the maxima
+    /// stay, because they show the path's deliveries before the tail was lost. Linux:
+    /// `bbr_advance_latest_delivery_signals`.
     pub(super) fn advance_latest_delivery_signals(&mut self, rs: &RateSample, sample_bw: u32) {
         if self.model.signals.loss_round_start && !rs.is_tlp_ack {
             self.model.signals.restart_latest(rs, sample_bw);
         }
     }
 
-    /// Updates the model from an ACK; at the end of a loss round, adapts the lower bounds.
+    /// Updates the model from an ACK; at the end of a loss round, adapts the short-term bounds.
     /// Linux: `bbr_update_congestion_signals`.
     #[inline]
     pub(super) fn update_congestion_signals(
@@ -65,9 +66,8 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Cuts the lower bounds for loss and for marks; where both cut `inflight_lo`, the deeper cut
-    /// applies.
-    /// Linux: `bbr_adapt_lower_bounds`.
+    /// Reduces the short-term bounds for loss and for marks. If both reduce `inflight_lo`, the
+    /// lower value applies. Linux: `bbr_adapt_lower_bounds`.
     #[inline(never)]
     fn adapt_lower_bounds(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;
@@ -85,8 +85,8 @@ impl<N: Numbers> Bbr3<N> {
         model.lower.bw_lo = model.lower.bw_lo.max(1);
     }
 
-    /// Updates the average share of marks once per round, if marks count: once the path has turned
-    /// out to be short enough. Linux: `bbr_update_ecn_alpha`.
+    /// Updates the average share of marks once per round, if the minimum RTT was ever short enough
+    /// for the sender to respond to marks. Linux: `bbr_update_ecn_alpha`.
     #[inline(never)]
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;

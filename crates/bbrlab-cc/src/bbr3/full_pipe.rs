@@ -1,16 +1,17 @@
-//! The plateau of the bandwidth: has STARTUP, or a probe, found all there is?
+//! The plateau of the bandwidth: decides whether STARTUP or a probe has found all the available
+//! bandwidth.
 //!
-//! Three rounds in a row in which no sample reaches 1.25 times the last plateau mean a full pipe.
-//! Unlike v2, it looks at the sample of every ACK, not at the filter at the start of a round; only
-//! the counting is by round. The first plateau ends STARTUP, each later one an UP.
+//! The pipe is full after three consecutive rounds in which no sample reaches 1.25 times the last
+//! plateau. Unlike BBRv2, which tests the filter's maximum at the start of a round, BBRv3 tests the
+//! sample of every ACK. The first plateau ends STARTUP, and each later plateau ends an UP.
 
 use super::{Bbr3, ECN_EXCESS};
 use crate::RateSample;
 use crate::bbr_bounded::{BBR_UNIT, Numbers, Sock};
 
 impl<N: Numbers> Bbr3<N> {
-    /// Looks for the plateau. Skips application-limited samples: they show what was written, not
-    /// what the path can carry. Linux: `bbr_check_full_bw_reached`.
+    /// Looks for the plateau. Skips application-limited samples: they show the application's rate,
+    /// not the path's. Linux: `bbr_check_full_bw_reached`.
     pub(super) fn check_full_bw_reached(&mut self, rs: &RateSample, sample_bw: u32) {
         if self.full_bw_now || rs.is_app_limited {
             return;
@@ -29,7 +30,7 @@ impl<N: Numbers> Bbr3<N> {
         self.model.full_bw_reached |= self.full_bw_now;
     }
 
-    /// Restarts the search for the plateau from `full_bw`; a pipe once judged full stays full.
+    /// Restarts the search for the plateau from `full_bw`; `full_bw_reached` stays set.
     pub(super) fn restart_full_bw(&mut self, full_bw: u32) {
         self.model.full_bw = full_bw;
         self.model.full_bw_cnt = 0;
@@ -49,8 +50,8 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// STARTUP has overfilled the pipe: `inflight_hi` becomes the BDP, or what the path delivered
-    /// if that was more. Linux: `bbr_handle_queue_too_high_in_startup`.
+    /// Called if STARTUP has overfilled the pipe: sets `inflight_hi` to the BDP, or to the packets
+    /// that the path delivered in a round if larger. Linux: `bbr_handle_queue_too_high_in_startup`.
     #[inline(never)]
     pub(super) fn handle_queue_too_high_in_startup(&mut self, sk: &Sock<'_>) {
         self.model.full_bw_reached = true;

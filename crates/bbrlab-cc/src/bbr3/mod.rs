@@ -1,8 +1,8 @@
 //! `bbr3`: BBRv3 as in Linux.
 //!
-//! BBRv2 whose probes go on until they find something: a plateau of the bandwidth, too much loss,
-//! or too many marks. BBRv2 ended its probes as soon as a quarter BDP more was in flight, and with
-//! a cwnd of two BDP a slow flow behind a deep buffer could not even get there.
+//! BBRv2 whose bandwidth probes last until the bandwidth stops growing, or until there is too much
+//! loss or too many marks. BBRv2 ends a probe once 1.25 BDP are in flight. A slow flow behind a
+//! deep buffer could not even reach that inflight with a cwnd of two BDP.
 //!
 //! ```text
 //! bw     = min(max_bw, bw_lo)                      max_bw over one to two probing cycles
@@ -34,10 +34,10 @@
 //!                             └────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! STARTUP doubles the rate in each round to find the bandwidth; DRAIN empties the queue that this
-//! left. DOWN yields to others and empties the probe's queue, CRUISE keeps the pipe filled but
-//! leaves headroom, REFILL uses up the headroom, UP goes beyond it. PROBE_RTT shows the path
-//! without this flow's queue.
+//! STARTUP doubles the rate in each round to find the bandwidth; DRAIN empties the queue that
+//! STARTUP left. DOWN yields to other flows and empties the queue of the last probe. CRUISE keeps
+//! the pipe filled but leaves headroom. REFILL fills the headroom, and UP sends beyond it.
+//! PROBE_RTT measures the path's RTT without this flow's queue.
 //!
 //! The parts that v2 and v3 share are in `bbr_bounded`. This folder has:
 //!
@@ -70,10 +70,10 @@ use crate::{
     ecn_flags,
 };
 
-/// Marks on more than half of the packets are too many.
+/// Marks are too many if their share is above `ecn_thresh`, by default one half.
 const ECN_EXCESS: EcnExcess = EcnExcess::AboveThreshold;
 
-/// BBRv3, with the kernel's constants or with those that a scenario sets.
+/// BBRv3, with the kernel's constants or with a scenario's parameters.
 #[derive(Clone, Debug)]
 pub struct Bbr3<N> {
     model: Model<N>,
@@ -81,7 +81,7 @@ pub struct Bbr3<N> {
     full_bw_now: bool,
 }
 
-/// Whether ECN was negotiated on a path where marks come from short queues.
+/// Whether ECN was negotiated on a low-latency route, where short queues already cause marks.
 fn can_use_ecn(conn: &Conn) -> bool {
     let needed = ecn_flags::OK | ecn_flags::LOW_V3;
     conn.ctl.ecn_flags & needed == needed
@@ -123,8 +123,9 @@ impl<N: Numbers> Bbr3<N> {
         self.model.update_min_rtt(sk, rs, EqualRtt::IsIgnored, draw);
     }
 
-    /// Handles an application-limited ACK without new information; returns whether nothing more is
-    /// to be done. If not, the model is already up to date. Linux: `bbr_run_fast_path`.
+    /// Handles an application-limited ACK without new information. Returns true if the ACK is fully
+    /// handled. If false, the model is up to date, and gains and cwnd remain to be set. Linux:
+    /// `bbr_run_fast_path`.
     #[inline(never)]
     fn run_fast_path(
         &mut self,
@@ -149,7 +150,7 @@ impl<N: Numbers> Bbr3<N> {
         self.model.bound_cwnd(sk);
     }
 
-    /// Ends the probe if the flight of a packet lost in it was too large.
+    /// Ends the probe if too much was in flight when a lost packet of the probe was sent.
     fn check_probe_flight(
         &mut self,
         sk: &Sock<'_>,
@@ -237,7 +238,8 @@ impl<N: Numbers> CongestionControl for Bbr3<N> {
     fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
         let sk = Sock::new(conn);
         self.model.signals.note_loss(conn.delivered);
-        // Only packets of a probe show its excess, and each only once.
+        // Only packets sent in a probe are judged, and each only once: `delivered_mstamp` is 0 if
+        // the packet was SACKed or marked lost before.
         let is_judged = !self.model.params.ignores_lost_packets && skb.delivered_mstamp != 0;
         if self.model.probing.bw_probe_samples && is_judged {
             let loss_thresh = self.model.params.loss_thresh;
@@ -266,7 +268,7 @@ impl<N: Numbers> CongestionControl for Bbr3<N> {
         let mut sk = Sock::new(conn);
         if new == CaState::Loss {
             self.reset_full_bw();
-            // The timeout has cut cwnd to what is in flight plus 1.
+            // The timeout has reduced cwnd to the packets in flight plus 1.
             let inflight_lo = conn.ctl.cwnd.max(self.model.recovery.prior_cwnd);
             self.model.enter_loss(inflight_lo);
         } else if self.model.recovery.prev_ca_state == CaState::Loss {

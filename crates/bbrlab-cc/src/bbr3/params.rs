@@ -1,4 +1,4 @@
-//! The kernel's constants, in its units: gains and ratios in 1/256.
+//! The kernel's constants, in the kernel's units: gains and ratios in 1/256.
 
 use std::ops::Deref;
 
@@ -30,10 +30,10 @@ pub const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// The kernel's constants with the values of a scenario.
+/// The kernel's constants, with the parameters that the scenario sets.
 ///
 /// # Errors
-/// If one is out of range.
+/// If a value is out of range.
 pub(crate) fn from_scenario(params: &ScenarioParams) -> Result<Params, ParamError> {
     let table = ParamTable::new(PARAMS, params);
     let loss_thresh = table.integer("loss_thresh", 0..=255)?;
@@ -51,7 +51,7 @@ pub(crate) fn from_scenario(params: &ScenarioParams) -> Result<Params, ParamErro
     })
 }
 
-/// The kernel's constants, known when the algorithm is compiled.
+/// The kernel's constants, known at compile time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Constants;
 
@@ -67,10 +67,10 @@ impl Numbers for Constants {
     const HAS_BW_CEILING: bool = false;
 }
 
-/// 1.25: the gain of UP, and the smallest factor that counts as growth.
+/// 1.25: the gain of UP, and the smallest factor that counts as growth of the bandwidth.
 const FIVE_QUARTERS: u16 = 320;
 
-/// BBRv3 as Linux has it.
+/// The values of BBRv3 in Linux.
 const LINUX: Params = Params {
     min_rtt_win_sec: 10,
     probe_rtt_win_ms: 5000,

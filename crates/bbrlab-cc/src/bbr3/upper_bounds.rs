@@ -1,15 +1,14 @@
 //! `inflight_hi`: the inflight that the path tolerated when it was last probed.
 //!
-//! It is set to the flight at which a probe met too much loss or too many marks, and raised
-//! whenever a larger flight turns out to be safe.
+//! `inflight_hi` is set to the inflight at which a probe met too much loss or too many marks. It is
+//! raised when a larger inflight causes neither.
 
 use super::{Bbr3, ECN_EXCESS};
 use crate::bbr_bounded::{BBR_UNIT, Flight, Numbers, Phase, Sock, UNSET, scaled};
 use crate::{Draw, RateSample};
 
 impl<N: Numbers> Bbr3<N> {
-    /// Adapts the bound; returns whether that changed the phase.
-    /// Linux: `bbr_adapt_upper_bounds`.
+    /// Adapts `inflight_hi`; returns whether the phase changed. Linux: `bbr_adapt_upper_bounds`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn adapt_upper_bounds(
@@ -35,10 +34,10 @@ impl<N: Numbers> Bbr3<N> {
         false
     }
 
-    /// A probe met too much loss or too many marks: `inflight_hi` becomes its flight, though not
-    /// much below the BDP, and UP ends. Application-limited flights do not show what the path
-    /// tolerates.
-    /// Linux: `bbr_handle_inflight_too_high`.
+    /// Called if a probe met too much loss or too many marks: sets `inflight_hi` to the probe's
+    /// inflight, but not much below the BDP, and ends UP. An application-limited sample does not
+    /// change `inflight_hi`, because it does not show the path's limit. Linux:
+    /// `bbr_handle_inflight_too_high`.
     #[inline(never)]
     pub(super) fn handle_inflight_too_high(
         &mut self,
@@ -57,7 +56,7 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// UP is safe so far: raises `inflight_hi`, if that is what limits the flow, by an amount that
+    /// Called in UP without excess: raises `inflight_hi`, if it limits the flow, by an amount that
     /// doubles each round. Linux: `bbr_probe_inflight_hi_upward`.
     #[inline(never)]
     fn probe_inflight_hi_upward(&mut self, sk: &Sock<'_>, rs: &RateSample) {

@@ -1,10 +1,10 @@
-//! 5.5.9: `extra_acked`, how much more than expected is acknowledged at once.
+//! 5.5.9: `extra_acked`, the volume acknowledged beyond the volume expected from the bandwidth.
 
 use super::Bbr3Ietf;
 use super::sample::{Sample, Transport};
 use crate::WindowedFilter;
 
-/// `BBR.ExtraAckedFilterLen` in rounds, once the pipe has been full; before that a single round.
+/// `BBR.ExtraAckedFilterLen` in rounds: after the pipe has been judged full, and before.
 const EXTRA_ACKED_FILTER_LEN: u32 = 10;
 const EXTRA_ACKED_FILTER_LEN_STARTUP: u32 = 1;
 
@@ -12,7 +12,7 @@ const EXTRA_ACKED_FILTER_LEN_STARTUP: u32 = 1;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the draft's names")]
 pub(super) struct ExtraAcked {
-    /// Bytes.
+    /// `BBR.extra_acked` in bytes.
     pub(super) extra_acked: u64,
     pub(super) extra_acked_interval_start_us: u64,
     /// Bytes delivered in the interval.
@@ -27,8 +27,8 @@ impl ExtraAcked {
         self.extra_acked_delivered = 0;
     }
 
-    /// Restarts the interval after an idle time. The draft moves its start, but keeps what was
-    /// delivered in it.
+    /// Restarts the interval after an idle time. As in the draft, the start moves, but the bytes
+    /// delivered in the interval are kept.
     pub(super) fn restart_interval(&mut self, now_us: u64) {
         self.extra_acked_interval_start_us = now_us;
     }
@@ -53,7 +53,7 @@ impl Bbr3Ietf {
         } else {
             EXTRA_ACKED_FILTER_LEN_STARTUP
         };
-        // The filter holds 32 bits: 4 GiB of aggregation are beyond anything a path does.
+        // The filter holds 32 bits: no path aggregates 4 GiB.
         let extra = u32::try_from(extra).unwrap_or(u32::MAX);
         let max = e.filter.running_max(filter_len, self.rounds.round_count, extra);
         e.extra_acked = u64::from(max);

@@ -5,17 +5,18 @@ use super::probe_rtt::PROBE_RTT_CWND_GAIN_PERCENT;
 use super::sample::{Sample, Transport};
 use super::{Bbr3Ietf, INFINITY, State};
 
-/// `BBR.PacingMarginPercent`: pace this much below the bandwidth, so that queues drain.
+/// `BBR.PacingMarginPercent`: percentage by which the pacing rate is below the bandwidth, so that
+/// queues drain.
 const PACING_MARGIN_PERCENT: u64 = 1;
 /// `BBR.DefaultCwndGain` in percent.
 const DEFAULT_CWND_GAIN_PERCENT: u64 = 200;
-/// RTT in microseconds to assume before the first sample.
+/// RTT in microseconds that is assumed before the first sample.
 const NOMINAL_RTT_US: u64 = 1000;
-/// Bounds of the quantum: 64 kibibytes, and two segments.
+/// Upper bound of the send quantum in bytes, and lower bound in segments.
 const SEND_QUANTUM_MAX: u64 = 65_536;
 const SEND_QUANTUM_MIN_SEGMENTS: u64 = 2;
 
-/// The values for the sender that follow from the model.
+/// The values that the model determines for the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parameters {
     /// `BBR.pacing_gain` in percent.
@@ -26,7 +27,7 @@ pub(super) struct Parameters {
     pub(super) send_quantum: u64,
     /// `C.InitialCwnd` in bytes.
     pub(super) initial_cwnd: u64,
-    /// `C.cwnd` in bytes, as the last call left it.
+    /// `C.cwnd` in bytes, after the previous call.
     pub(super) cwnd: u64,
     /// Whether the initial pacing rate was computed from an RTT.
     pub(super) has_seen_rtt: bool,
@@ -35,7 +36,7 @@ pub(super) struct Parameters {
 }
 
 impl Bbr3Ietf {
-    /// The gains of the state, from the table in 5.6.1.
+    /// Sets the gains of the state, from the table in 5.6.1.
     pub(super) fn set_gains(&mut self) {
         let (pacing, cwnd) = match self.state {
             State::Startup => (277, DEFAULT_CWND_GAIN_PERCENT),
@@ -67,7 +68,7 @@ impl Bbr3Ietf {
         self.set_pacing_rate_with_gain(c, self.control.pacing_gain_percent);
     }
 
-    /// Draft: `SetPacingRateWithGain`. Before the pipe is full the rate only rises.
+    /// Draft: `SetPacingRateWithGain`. Until the pipe is full, the rate only increases.
     pub(super) fn set_pacing_rate_with_gain(&self, c: &mut Transport<'_>, gain_percent: u64) {
         let rate = percent_of(percent_of(self.bw, gain_percent), 100 - PACING_MARGIN_PERCENT);
         let rate = rate.clamp(1, c.conn.max_pacing_rate.max(1));
@@ -76,7 +77,7 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `SetSendQuantum`: what is sent in a millisecond.
+    /// Draft: `SetSendQuantum`: the bytes that the pacing rate sends in a millisecond.
     pub(super) fn set_send_quantum(&mut self, c: &Transport<'_>) {
         let quantum = (c.ctl.pacing_rate / 1000).min(SEND_QUANTUM_MAX);
         self.control.send_quantum = quantum.max(SEND_QUANTUM_MIN_SEGMENTS * c.smss());

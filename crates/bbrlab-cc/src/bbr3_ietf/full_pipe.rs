@@ -1,13 +1,14 @@
-//! 5.3.1.2: has the delivery rate stopped growing?
+//! 5.3.1.2: decides whether the delivery rate has stopped growing.
 //!
-//! Three rounds that are not application-limited, each less than a quarter above the last plateau,
-//! mean that the pipe is full. That ends Startup for good, and later each UP.
+//! The pipe is full after three rounds that are not application-limited, each with a rate less than
+//! a quarter above the last plateau. A full pipe ends Startup for the rest of the connection, and
+//! later each UP.
 
 use super::sample::Sample;
 
 /// The smallest factor that counts as growth, in percent.
 const GROWTH_PERCENT: u64 = 125;
-/// Flat rounds that mean "full".
+/// Number of rounds without growth after which the pipe counts as full.
 const FULL_BW_COUNT: u8 = 3;
 
 /// The estimator of a full pipe.
@@ -16,11 +17,11 @@ const FULL_BW_COUNT: u8 = 3;
 pub(super) struct FullPipe {
     /// The plateau, in bytes per second.
     pub(super) full_bw: u64,
-    /// Rounds on the plateau.
+    /// Number of rounds without growth beyond `full_bw`.
     pub(super) full_bw_count: u8,
     /// Whether the pipe has been full since the estimator was last reset.
     pub(super) full_bw_now: bool,
-    /// Whether it has ever been full.
+    /// Whether the pipe has ever been full.
     pub(super) full_bw_reached: bool,
 }
 
@@ -37,9 +38,9 @@ impl FullPipe {
         self.full_bw_now = false;
     }
 
-    /// Draft: `CheckFullBWReached`. Only an ACK that starts a round counts.
+    /// Draft: `CheckFullBWReached`. Only the first ACK of a round is tested.
     pub(super) fn check(&mut self, round_start: bool, rs: &Sample) {
-        // Deviation 6: a round without a rate does not count.
+        // Deviation 6: an ACK without a rate does not count as a round without growth.
         if self.full_bw_now || !round_start || rs.is_app_limited || rs.delivery_rate == 0 {
             return;
         }
@@ -60,7 +61,7 @@ mod tests {
     use super::{FullPipe, Sample};
     use expect_test::{Expect, expect};
 
-    /// One delivery rate per round in; one line per round out.
+    /// Compares the states after rounds with these delivery rates, one line per round.
     fn check(rate_by_round: &[u64], expected: &Expect) {
         let mut pipe = FullPipe::default();
         let mut lines = String::new();

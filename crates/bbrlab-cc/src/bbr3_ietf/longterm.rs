@@ -1,4 +1,4 @@
-//! 5.3.3.9, 5.5.10.2: `inflight_longterm`, what the path tolerated when it was last probed.
+//! 5.3.3.9, 5.5.10.2: `inflight_longterm`, the inflight that the path tolerated when last probed.
 
 use super::model::percent_of;
 use super::probe_bw::AckPhase;
@@ -16,12 +16,12 @@ pub(super) const BETA_PERCENT: u64 = 70;
 /// The long-term bound on inflight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LongTerm {
-    /// Bytes.
+    /// `BBR.inflight_longterm` in bytes.
     pub(super) inflight_longterm: u64,
 }
 
 impl Bbr3Ietf {
-    /// Draft: `AdaptLongTermModel`. Returns whether it changed the state.
+    /// Draft: `AdaptLongTermModel`. Returns whether the state changed.
     pub(super) fn adapt_long_term_model(&mut self, c: &Transport<'_>, rs: &Sample) -> bool {
         if self.rounds.round_start && self.note_ack_phase(c, rs) {
             return true;
@@ -76,7 +76,7 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `IsInflightTooHigh`: more than 2 % of the flight was lost.
+    /// Draft: `IsInflightTooHigh`: more than 2 % of the volume in flight was lost.
     pub(super) fn is_inflight_too_high(rs: &Sample) -> bool {
         rs.lost.saturating_mul(100) > rs.tx_in_flight.saturating_mul(LOSS_THRESH_PERCENT)
     }
@@ -124,8 +124,8 @@ impl Bbr3Ietf {
     }
 }
 
-/// Draft: `InflightAtLoss`: the flight up to the byte of the lost packet at which loss passed the
-/// threshold. Earlier losses can make the prefix negative, in the draft as here.
+/// Draft: `InflightAtLoss`: the volume in flight up to the byte of the lost packet at which loss
+/// exceeded the threshold. As in the draft, earlier losses can make the prefix negative.
 fn inflight_at_loss(rs: &Sample, size: u64) -> u64 {
     let signed = |volume: u64| i64::try_from(volume).unwrap_or(i64::MAX);
     let inflight_prev = signed(rs.tx_in_flight) - signed(size);
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_lost_burst_is_cut_where_the_loss_rate_passed_the_threshold() {
-        // 980 bytes before it allow 19.6 lost ones; the burst's first 20 use them up.
+        // The 980 bytes before the burst allow 19.6 lost bytes: the first 20 bytes of the burst.
         assert_eq!(inflight_at_loss(&flight(1080, 100), 100), 1000);
     }
 

@@ -1,8 +1,8 @@
-//! `bbr3_ietf`: BBRv3 as the IETF draft writes it.
+//! `bbr3_ietf`: BBRv3 as the IETF draft specifies it.
 //!
-//! The same algorithm as `bbr3`, from the other source: the pseudocode and prose of
-//! draft-ietf-ccwg-bbr-06, step by step, in its names, bytes and seconds. Where the draft differs
-//! from Linux, this follows the draft; `docs/algorithms/bbr3_ietf.md` has the list.
+//! The algorithm of `bbr3`, implemented from the pseudocode and prose of draft-ietf-ccwg-bbr-06
+//! instead of Linux's code, with the draft's names and steps. Where the draft differs from Linux,
+//! this code follows the draft; `docs/algorithms/bbr3_ietf.md` lists the differences.
 //!
 //! ```text
 //! bw     = min(max_bw, bw_shortterm)               max_bw over the last two probing cycles
@@ -106,7 +106,7 @@ use shortterm::ShortTerm;
 use startup::Startup;
 use undo::Undo;
 
-/// The draft's Infinity: a bound that bounds nothing.
+/// The draft's Infinity: the value of a bound that is not set.
 const INFINITY: u64 = u64::MAX;
 
 /// `BBR.state`.
@@ -136,13 +136,13 @@ impl State {
     }
 }
 
-/// BBRv3 of the draft.
+/// BBRv3 of the IETF draft.
 #[derive(Clone, Debug, Default)]
 pub struct Bbr3Ietf {
     state: State,
     rounds: Rounds,
     max_bw: MaxBw,
-    /// `BBR.bw` in bytes per second, as bounded at the end of the previous ACK.
+    /// `BBR.bw` in bytes per second, with the bounds as of the end of the previous ACK.
     bw: u64,
     min_rtt: MinRtt,
     extra_acked: ExtraAcked,
@@ -171,12 +171,12 @@ impl Bbr3Ietf {
         self.bound_bw_for_model();
     }
 
-    /// The connection as the draft sees it.
+    /// The connection in the draft's units.
     fn transport<'a>(&self, conn: &'a Conn) -> Transport<'a> {
         Transport::new(conn, self.control.cwnd)
     }
 
-    /// Returns the result of a call; keeps cwnd in bytes.
+    /// Returns the result of a call, and stores cwnd in bytes for the next call.
     fn finish(&mut self, c: &Transport<'_>) -> Control {
         self.control.cwnd = c.cwnd;
         c.control()
@@ -257,7 +257,8 @@ impl CongestionControl for Bbr3Ietf {
         self.finish(&c).cwnd
     }
 
-    /// Ends recovery: draft 5.6.4.4, "upon exiting loss recovery". `ssthresh` begins it.
+    /// Ends a recovery, which began with the call of `ssthresh`: draft 5.6.4.4, "upon exiting loss
+    /// recovery".
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         let mut c = self.transport(conn);
         if new < CaState::Cwr && conn.ca_state >= CaState::Cwr {
@@ -270,7 +271,7 @@ impl CongestionControl for Bbr3Ietf {
         let mut c = self.transport(conn);
         match event {
             CwndEvent::TxStart => self.handle_restart_from_idle(&mut c, draw),
-            // 5.5.10.3 counts recovery by a tail-loss probe as a loss like any other.
+            // 5.5.10.3: a loss that a tail-loss probe repaired counts like any other loss.
             CwndEvent::TlpRecovery => self.note_loss(&c),
             _ => {}
         }

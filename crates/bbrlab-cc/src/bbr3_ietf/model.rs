@@ -1,11 +1,12 @@
-//! 5.5.2 to 5.5.8, 5.6.4.2: `max_bw`, `bw`, the BDP, and the inflight that follows from it.
+//! 5.5.2 to 5.5.8, 5.6.4.2: `max_bw`, `bw`, the BDP, and targets of inflight.
 
 use super::sample::{Sample, Transport};
 use super::{Bbr3Ietf, INFINITY, State};
 
-/// Quanta in flight on the two hosts: queued, being cut into packets, being reassembled.
+/// Number of quanta in flight within the two hosts: queued, being cut into packets, being
+/// reassembled.
 const OFFLOAD_QUANTA: u64 = 3;
-/// `BBR.MinPipeCwnd` in segments: two in flight, and ACKs for two, with delayed ACKs.
+/// `BBR.MinPipeCwnd` in segments: with delayed ACKs, two segments in flight, and ACKs for two more.
 const MIN_PIPE_CWND_SEGMENTS: u64 = 4;
 
 /// `BBR.max_bw_filter`: the maxima of the previous cycle and of the current one, in bytes per
@@ -39,8 +40,8 @@ pub(super) fn percent_of(value: u64, percent: u64) -> u64 {
 }
 
 impl Bbr3Ietf {
-    /// Draft: `UpdateMaxBw`. Application-limited samples count only if they show that the estimate
-    /// is too low.
+    /// Draft: `UpdateMaxBw`. Application-limited samples are used only if they are at least the
+    /// current maximum.
     pub(super) fn update_max_bw(&mut self, c: &Transport<'_>, rs: &Sample) {
         self.update_round(c, rs);
         let is_informative = rs.delivery_rate >= self.max_bw.get() || !rs.is_app_limited;
@@ -54,7 +55,7 @@ impl Bbr3Ietf {
         self.bw = self.max_bw.get().min(self.shortterm.bw_shortterm);
     }
 
-    /// `BBR.bdp` for a bandwidth; `C.InitialCwnd` while there is no RTT.
+    /// `BBR.bdp` for a bandwidth; `C.InitialCwnd` before the first RTT.
     fn bdp_of(&self, bw: u64) -> u64 {
         match self.min_rtt.min_rtt_us {
             INFINITY => self.control.initial_cwnd,
@@ -67,7 +68,8 @@ impl Bbr3Ietf {
         self.bdp_of(self.bw)
     }
 
-    /// Draft: `BDPMultiple`, with the gain in percent. Without an RTT there is no BDP to multiply.
+    /// Draft: `BDPMultiple`, with the gain in percent. Before the first RTT, returns
+    /// `C.InitialCwnd` without the gain.
     pub(super) fn bdp_multiple(&self, bw: u64, gain_percent: u64) -> u64 {
         if self.min_rtt.min_rtt_us == INFINITY {
             return self.control.initial_cwnd;
@@ -87,8 +89,8 @@ impl Bbr3Ietf {
         if self.state == State::ProbeBwUp { cap.saturating_add(2 * c.smss()) } else { cap }
     }
 
-    /// Draft: `Inflight(gain)`, defined there with the gain alone but called with a bandwidth as
-    /// well.
+    /// Draft: `Inflight(gain)`, which the draft defines with a gain only, but calls with a
+    /// bandwidth as well.
     pub(super) fn inflight(&self, c: &Transport<'_>, bw: u64, gain_percent: u64) -> u64 {
         self.quantization_budget(c, self.bdp_multiple(bw, gain_percent))
     }

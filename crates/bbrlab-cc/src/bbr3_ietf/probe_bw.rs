@@ -4,13 +4,14 @@ use super::sample::{Sample, Transport};
 use super::{Bbr3Ietf, INFINITY, State};
 use crate::Draw;
 
-/// Shortest time between probes in microseconds, and the bound of the random part added to it.
+/// Shortest time between probes, and exclusive upper bound of the random time added to it, in
+/// microseconds.
 const PROBE_WAIT_BASE_US: u64 = 2_000_000;
 const PROBE_WAIT_RAND_US: u32 = 1_000_000;
-/// The most rounds between probes; the count starts at 0 or 1.
+/// Largest number of rounds between probes; the count starts at 0 or 1.
 const PROBE_MAX_ROUNDS: u64 = 63;
 const PROBE_RAND_ROUNDS: u32 = 2;
-/// The growth doubles in each round, up to this many rounds.
+/// Number of rounds in which the growth of `inflight_longterm` doubles; then it stays constant.
 const PROBE_UP_ROUNDS_MAX: u32 = 30;
 
 /// `BBR.ack_phase`.
@@ -35,9 +36,9 @@ pub(super) struct Probing {
     pub(super) bw_probe_wait_us: u64,
     pub(super) rounds_since_probe_up: u64,
     pub(super) bw_probe_up_rounds: u32,
-    /// Bytes acknowledged towards the next step of growth.
+    /// Bytes acknowledged since `inflight_longterm` last grew.
     pub(super) bw_probe_up_acked: u64,
-    /// Bytes to acknowledge per segment of growth.
+    /// Bytes to acknowledge per segment by which `inflight_longterm` grows.
     pub(super) probe_up_acked_per_inc: u64,
     pub(super) is_bw_probe_sample: bool,
     pub(super) prev_probe_too_high: bool,
@@ -153,7 +154,7 @@ impl Bbr3Ietf {
         self.probing.raise_slope(c);
     }
 
-    /// Draft: `IsTimeToProbeBW`; enters REFILL if it is.
+    /// Draft: `IsTimeToProbeBW`; enters REFILL if it is time.
     fn is_time_to_probe_bw(&mut self, c: &Transport<'_>) -> bool {
         let elapsed = c.now_us() > self.probing.cycle_stamp_us + self.probing.bw_probe_wait_us;
         let is_due = elapsed || self.is_reno_coexistence_probe_time(c);

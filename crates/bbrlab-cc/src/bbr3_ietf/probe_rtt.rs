@@ -14,7 +14,7 @@ const PROBE_RTT_DURATION_US: u64 = 200_000;
 /// `BBR.ProbeRTTCwndGain` in percent.
 pub(super) const PROBE_RTT_CWND_GAIN_PERCENT: u64 = 50;
 
-/// The two filters and the visit to ProbeRTT. Times in microseconds.
+/// The two minimum filters and the current stay in ProbeRTT. Times are in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the draft's names")]
 pub(super) struct MinRtt {
@@ -23,7 +23,7 @@ pub(super) struct MinRtt {
     pub(super) probe_rtt_min_delay_us: u64,
     pub(super) probe_rtt_min_stamp_us: u64,
     pub(super) probe_rtt_expired: bool,
-    /// When inflight will have been small for long enough; `None` while it is not small yet.
+    /// Earliest end of ProbeRTT; `None` until inflight is small.
     pub(super) probe_rtt_done_stamp_us: Option<u64>,
     pub(super) probe_rtt_round_done: bool,
     pub(super) idle_restart: bool,
@@ -95,7 +95,7 @@ impl Bbr3Ietf {
 
     /// Draft: `HandleProbeRTT`.
     fn handle_probe_rtt(&mut self, c: &mut Transport<'_>, draw: &mut impl Draw) {
-        // MarkConnectionAppLimited: low rate samples are to be ignored.
+        // MarkConnectionAppLimited: the low rate samples of ProbeRTT must not lower the estimate.
         c.ctl.app_limited = c.conn.delivered.wrapping_add(c.conn.inflight).max(1);
         if self.min_rtt.probe_rtt_done_stamp_us.is_none() {
             if c.inflight() <= self.probe_rtt_cwnd(c) {

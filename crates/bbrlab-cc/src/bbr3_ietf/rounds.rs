@@ -4,14 +4,15 @@ use super::Bbr3Ietf;
 use super::sample::{Sample, Transport};
 use crate::linux_int::before;
 
-/// Counts rounds; a round ends when a packet that was sent in it is delivered.
+/// The count of rounds; a round ends when a packet sent after its start is delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Rounds {
-    /// The count of delivered packets at which the round ends; `None` before the first.
+    /// The round ends with the ACK of a packet sent when at least this many packets had been
+    /// delivered; `None` before the first round.
     pub(super) next_round_delivered_pkts: Option<u32>,
     /// Whether this ACK began a round.
     pub(super) round_start: bool,
-    /// Rounds so far.
+    /// Number of rounds so far.
     pub(super) round_count: u32,
 }
 

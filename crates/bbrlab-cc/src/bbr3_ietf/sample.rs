@@ -1,29 +1,30 @@
-//! The draft's RS and C, in its units: where packets become bytes.
+//! The draft's RS and C: converts the sender's packets to the draft's bytes.
 //!
-//! The sender counts in packets of one size, and records per packet what the draft's sampler
-//! records. Volumes are multiplied by the segment size here, once per ACK; the counts whose
-//! wrapping comparison matters (`C.delivered` as the end of a round) stay the sender's 32-bit ones.
+//! The sender counts in packets of equal size, and records for each packet the values that the
+//! draft's sampler needs. Volumes are multiplied by the segment size here, once per ACK. Counts
+//! that are compared with wrapping (`C.delivered` as the end of a round) stay the sender's 32-bit
+//! counts of packets.
 
 use crate::{Conn, LostSkb, RateSample};
 
-/// The sample of an ACK, RS in the draft. Volumes in bytes.
+/// The sample of an ACK, RS in the draft. Volumes are in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// Whether a delivered packet gives a sample. Draft: `RS.has_data`.
+    /// Whether the ACK delivered a packet, so that there is a sample. Draft: `RS.has_data`.
     pub(super) has_data: bool,
-    /// Bytes per second; 0 without a reliable sample.
+    /// In bytes per second; 0 without a reliable rate.
     pub(super) delivery_rate: u64,
-    /// Delivered over the sample's interval.
+    /// Volume delivered in the sample's interval.
     pub(super) delivered: u64,
     /// The sender's count of delivered packets when the sampled packet was sent; wraps.
     pub(super) prior_delivered_pkts: u32,
-    /// Microseconds, if the ACK gives an RTT.
+    /// RTT in microseconds; `None` if the ACK has no RTT sample.
     pub(super) rtt_us: Option<u64>,
-    /// Newly acknowledged, cumulatively or selectively.
+    /// Volume newly acknowledged by this ACK, cumulatively or selectively.
     pub(super) newly_acked: u64,
-    /// In flight just after the sampled packet was sent.
+    /// Volume in flight just after the sampled packet was sent.
     pub(super) tx_in_flight: u64,
-    /// Declared lost since then.
+    /// Volume declared lost since the sampled packet was sent.
     pub(super) lost: u64,
     /// Whether the sampled packet was sent application-limited.
     pub(super) is_app_limited: bool,
@@ -36,8 +37,8 @@ impl Sample {
         let bytes = |packets: i32| u64::from(packets.max(0).cast_unsigned()) * mss;
         let delivered = bytes(rs.delivered);
         Self {
-            // The sender's sample is -1 where nothing was delivered. An interval shorter than any
-            // RTT leaves the volume valid, but not the rate.
+            // The sender sets `delivered` to -1 if the ACK delivered nothing. If the interval is
+            // shorter than the minimum RTT, the volume is valid, but the rate is not.
             has_data: rs.delivered >= 0,
             delivery_rate: rate(delivered, rs.interval_us),
             delivered,
@@ -50,8 +51,8 @@ impl Sample {
         }
     }
 
-    /// The sample that the draft constructs for a lost packet, from the flight that it was sent in.
-    /// Draft: `HandleLostPacket`.
+    /// The sample that the draft constructs for a lost packet, from the volume in flight when it
+    /// was sent. Draft: `HandleLostPacket`.
     pub(super) fn of_lost(conn: &Conn, packet: &LostSkb) -> Self {
         let mss = u64::from(conn.mss);
         Self {
@@ -76,7 +77,7 @@ fn rate(bytes: u64, interval_us: i64) -> u64 {
 pub(super) struct Transport<'a> {
     /// The connection before the call.
     pub(super) conn: &'a Conn,
-    /// Its writable fields, as changed so far, except cwnd.
+    /// The connection's writable fields as changed so far, except cwnd.
     pub(super) ctl: crate::Control,
     /// Congestion window in bytes.
     pub(super) cwnd: u64,
@@ -84,8 +85,9 @@ pub(super) struct Transport<'a> {
 
 impl<'a> Transport<'a> {
     /// The connection at the start of a call. `last_cwnd` is the cwnd in bytes after the previous
-    /// call. The sender keeps whole packets. Unless it has changed cwnd since, the bytes beyond
-    /// them still count: a cwnd bounded by `inflight_longterm` must compare equal to it.
+    /// call. The sender stores cwnd in whole packets. If it has not changed cwnd since, `last_cwnd`
+    /// is used without rounding: a cwnd bounded by `inflight_longterm` must compare equal to that
+    /// bound.
     pub(super) fn new(conn: &'a Conn, last_cwnd: u64) -> Self {
         let mss = u64::from(conn.mss.max(1));
         let packets = u64::from(conn.ctl.cwnd);
@@ -93,12 +95,12 @@ impl<'a> Transport<'a> {
         Self { conn, ctl: conn.ctl, cwnd }
     }
 
-    /// `C.SMSS`.
+    /// `C.SMSS` in bytes.
     pub(super) fn smss(&self) -> u64 {
         u64::from(self.conn.mss)
     }
 
-    /// C.inflight.
+    /// `C.inflight` in bytes.
     pub(super) fn inflight(&self) -> u64 {
         u64::from(self.conn.inflight) * self.smss()
     }

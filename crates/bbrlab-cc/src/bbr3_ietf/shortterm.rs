@@ -1,5 +1,5 @@
-//! 5.5.10.3: `bw_shortterm` and `inflight_shortterm`, what the path has tolerated since loss was
-//! seen.
+//! 5.5.10.3: `bw_shortterm` and `inflight_shortterm`, the bandwidth and inflight that the path
+//! tolerates since the latest losses.
 
 use super::longterm::BETA_PERCENT;
 use super::model::percent_of;
@@ -7,16 +7,16 @@ use super::sample::{Sample, Transport};
 use super::{Bbr3Ietf, INFINITY};
 use crate::linux_int::before;
 
-/// The bounds, and what the current loss round delivered and lost.
+/// The short-term bounds, and the deliveries and losses of the current loss round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ShortTerm {
-    /// Bytes per second.
+    /// `BBR.bw_shortterm` in bytes per second.
     pub(super) bw_shortterm: u64,
-    /// Bytes.
+    /// `BBR.inflight_shortterm` in bytes.
     pub(super) inflight_shortterm: u64,
-    /// Greatest delivery rate of the round, in bytes per second.
+    /// Largest delivery rate of the round, in bytes per second.
     pub(super) bw_latest: u64,
-    /// Greatest volume delivered in the round, in bytes.
+    /// Largest volume delivered in the interval of one sample of the round, in bytes.
     pub(super) inflight_latest: u64,
     /// The count of delivered packets at which the loss round ends; `None` before the first.
     pub(super) loss_round_delivered_pkts: Option<u32>,

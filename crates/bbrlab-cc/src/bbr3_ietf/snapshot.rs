@@ -1,11 +1,11 @@
-//! The state under the draft's names, and what a time series shows of it.
+//! The state under the draft's names, and the values for time series.
 
 use super::{Bbr3Ietf, INFINITY, State};
 use crate::{Conn, Info};
 
 impl Bbr3Ietf {
-    /// The whole state: bytes, microseconds, bytes per second, gains in percent; Infinity is -1.
-    /// Names are the draft's without `BBR.`.
+    /// Reports the whole state in bytes, microseconds, bytes per second and percent; Infinity is
+    /// -1. Names are the draft's without `BBR.`.
     pub(super) fn draft_snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         let mut put = |name, value: u64| field(name, value.cast_signed());
         put("state", self.state as u64);

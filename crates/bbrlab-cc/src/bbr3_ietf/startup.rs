@@ -5,26 +5,26 @@ use super::{Bbr3Ietf, State};
 use crate::linux_int::before;
 use crate::{CaState, Draw, LostSkb};
 
-/// `BBRStartupFullLossCnt`: ranges of lost packets in a round that may end Startup.
+/// `BBRStartupFullLossCnt`: number of discontiguous lost ranges in a round that may end Startup.
 const STARTUP_FULL_LOSS_CNT: u32 = 6;
-/// Rounds in Drain after which it ends, whatever is in flight.
+/// Number of rounds after which Drain ends, regardless of inflight.
 const DRAIN_ROUNDS: u32 = 3;
 
 /// The state that only Startup and Drain need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Startup {
-    /// `BBR.drain_start_round`.
+    /// `BBR.drain_start_round`: the number of the round in which Drain began.
     pub(super) drain_start_round: u32,
-    /// Discontiguous ranges lost in this round.
+    /// Number of discontiguous ranges of sequence numbers lost in this round.
     pub(super) lost_ranges_in_round: u32,
-    /// The latest such range.
+    /// The latest of these ranges, from first to end.
     last_range: Option<(u32, u32)>,
     /// The count of delivered packets when recovery began.
     recovery_delivered_pkts: u32,
 }
 
 impl Startup {
-    /// Counts a lost packet's range, unless it adjoins the previous one.
+    /// Counts a lost packet as a new range, unless it adjoins the latest range.
     pub(super) fn count_range(&mut self, packet: &LostSkb) {
         match &mut self.last_range {
             Some((_, end)) if *end == packet.seq => *end = packet.end_seq,
@@ -36,7 +36,7 @@ impl Startup {
         }
     }
 
-    /// Begins fast recovery.
+    /// Records the count of delivered packets at which fast recovery begins.
     pub(super) fn enter_recovery(&mut self, delivered_pkts: u32) {
         self.recovery_delivered_pkts = delivered_pkts;
     }
@@ -63,9 +63,9 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `CheckStartupHighLoss`, given as prose in 5.3.1.3: a full round in fast recovery,
-    /// more than 2 % of a round's packets lost, in at least six places. The round is the loss
-    /// round.
+    /// Draft: `CheckStartupHighLoss`, which 5.3.1.3 gives as prose: Startup ends after a full round
+    /// in fast recovery, if more than 2 % of a round's packets were lost, in at least six ranges.
+    /// Here, the round is the loss round.
     fn check_startup_high_loss(&mut self, c: &Transport<'_>, rs: &Sample) {
         if !self.shortterm.loss_round_start {
             return;

@@ -4,10 +4,10 @@ use super::sample::Transport;
 use super::{Bbr3Ietf, State};
 use crate::CaState;
 
-/// Values from before the episode.
+/// Values saved before a loss episode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Undo {
-    /// `BBR.undo_state`: the state that loss made the flow leave.
+    /// `BBR.undo_state`: the state of the flow before the loss.
     pub(super) state: Option<State>,
     pub(super) bw_shortterm: u64,
     pub(super) inflight_shortterm: u64,
@@ -47,7 +47,7 @@ impl Bbr3Ietf {
         };
     }
 
-    /// Ends loss recovery: restores cwnd; the next loss begins a new episode.
+    /// Ends loss recovery: restores cwnd, and lets the next loss begin a new episode.
     pub(super) fn exit_recovery(&mut self, c: &mut Transport<'_>) {
         self.restore_cwnd(c);
         self.undo.is_saved = false;

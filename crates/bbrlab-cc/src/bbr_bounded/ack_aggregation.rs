@@ -1,20 +1,20 @@
-//! ACK aggregation: how many more packets than expected are acknowledged at once.
+//! ACK aggregation: how many more packets than expected arrive acknowledged in a burst.
 //!
 //! Wi-Fi, cable modems and receivers that coalesce ACKs acknowledge in bursts, with silence between
-//! them. To keep the sender going in the silence, cwnd is enlarged by the excess of a burst over
-//! what the bandwidth would have delivered. The excess is measured per epoch; its maximum over two
-//! slots of rounds is kept.
+//! them. cwnd is enlarged so that the sender can continue in the silence. The enlargement is the
+//! excess of a burst over the packets that the bandwidth would have delivered. The excess is
+//! measured per epoch; the filter keeps its maximum over two slots of several rounds each.
 
 use super::Sock;
 use super::rate::delivered_in;
 use crate::RateSample;
 use crate::linux_int::stamp_us_delta;
 
-/// An epoch with this many packets is too old: another one begins.
+/// Number of packets after which a new epoch begins.
 const ACK_EPOCH_ACKED_RESET_THRESH: u32 = 1 << 20;
-/// The most packets that the kernel's 20 bits hold.
+/// Largest number of packets that fits the 20 bits of the kernel's field.
 const ACK_EPOCH_ACKED_MAX: u32 = 0xf_ffff;
-/// The most rounds that the kernel's 5 bits hold.
+/// Largest number of rounds that fits the 5 bits of the kernel's field.
 const WIN_RTTS_MAX: u8 = 31;
 
 /// The current epoch, and the greatest excess of the last rounds.
@@ -22,13 +22,13 @@ const WIN_RTTS_MAX: u8 = 31;
 pub(crate) struct AckAggregation {
     /// Start of the epoch, in microseconds.
     pub(super) ack_epoch_mstamp: u64,
-    /// Packets acknowledged in it.
+    /// Packets acknowledged in the epoch.
     pub(super) ack_epoch_acked: u32,
     /// The greatest excess in each slot, in packets.
     pub(super) extra_acked: [u16; 2],
     /// Age of the current slot in rounds.
     pub(super) extra_acked_win_rtts: u8,
-    /// The current slot.
+    /// Index of the current slot.
     pub(super) extra_acked_win_idx: u8,
 }
 
@@ -44,7 +44,7 @@ impl AckAggregation {
         self.ack_epoch_acked = 0;
     }
 
-    /// Counts a round; a slot that has lasted `win_rtts` of them gives way to the other one.
+    /// Counts a round; after `win_rtts` rounds the other slot becomes the current one.
     pub(super) fn new_round(&mut self, win_rtts: u8) {
         self.extra_acked_win_rtts = (self.extra_acked_win_rtts + 1).min(WIN_RTTS_MAX);
         if self.extra_acked_win_rtts >= win_rtts {
@@ -54,7 +54,8 @@ impl AckAggregation {
         }
     }
 
-    /// Adds an ACK to the epoch, given the bandwidth `bw`. The kernel keeps 16 bits of the excess.
+    /// Adds an ACK to the epoch; the expected packets follow from the bandwidth `bw`. The kernel's
+    /// field for the excess has 16 bits.
     pub(super) fn count(&mut self, sk: &Sock<'_>, rs: &RateSample, bw: u32) {
         let epoch_us = stamp_us_delta(sk.conn.delivered_mstamp, self.ack_epoch_mstamp);
         let mut expected_acked = delivered_in(bw, u64::from(epoch_us));

@@ -1,27 +1,28 @@
-//! The size of a burst, and what cwnd allows for bursts.
+//! The size of a burst, and the space for bursts in cwnd.
 
 use super::{Model, Numbers, Phase, Sock};
 use crate::Conn;
 use crate::linux_int::trunc_u32;
 
-/// Bytes that a burst leaves for headers. Linux: `MAX_TCP_HEADER`.
+/// Bytes of a burst's buffer that are reserved for headers. Linux: `MAX_TCP_HEADER`.
 const MAX_TCP_HEADER: u32 = 320;
 /// Fewest packets in a burst. Linux: sysctl `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
 
-/// The burst planned last, and the inputs of that plan, which most ACKs leave unchanged.
+/// The size of the latest burst with the inputs of its computation. Most ACKs leave the inputs
+/// unchanged, so the size is not computed again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PlannedBurst {
     pacing_rate: u64,
     min_rtt_us: u32,
     mss: u32,
     pacing_shift: u32,
-    /// In packets; 0 before the first is planned.
+    /// The size in packets; 0 before the first computation.
     segs: u32,
 }
 
 impl PlannedBurst {
-    /// The packets of the burst, if it was planned from the same inputs.
+    /// The burst's size in packets, if it was computed from these inputs.
     #[inline]
     fn segs_for(&self, conn: &Conn, pacing_rate: u64, min_rtt_us: u32) -> Option<u32> {
         // All differences are combined for a single branch; they are nearly always zero.
@@ -34,9 +35,9 @@ impl PlannedBurst {
 }
 
 impl<N: Numbers> Model<N> {
-    /// Allows for three bursts of `segs` packets: in the sender's queue, in its offload engine and
-    /// in the receiver's. In UP it adds two packets, so that a small BDP can be exceeded. Linux:
-    /// `bbr_quantization_budget`.
+    /// Enlarges cwnd so that it covers three bursts of `segs` packets: one in the sender's queue,
+    /// one in the sender's offload engine, one in the receiver's. In UP, adds two packets, so that
+    /// inflight can exceed a small BDP. Linux: `bbr_quantization_budget`.
     #[inline]
     pub(super) fn with_burst_budget(&self, cwnd: u32, segs: u32) -> u32 {
         if self.params.plans_segments {
@@ -51,7 +52,7 @@ impl<N: Numbers> Model<N> {
         if self.is_in(Phase::Up) { cwnd.wrapping_add(2) } else { cwnd }
     }
 
-    /// The burst to plan for, in packets. Linux: `bbr_tso_segs_goal`.
+    /// The expected size of bursts, in packets. Linux: `bbr_tso_segs_goal`.
     #[inline]
     pub(super) fn tso_segs_goal(&self, sk: &Sock<'_>) -> u32 {
         let planned = self.planned.segs_for(sk.conn, sk.ctl.pacing_rate, self.min_rtt.min_rtt_us);
@@ -63,7 +64,7 @@ impl<N: Numbers> Model<N> {
         self.tso_segs(sk, sk.conn.mss, self.params.gso_max_size)
     }
 
-    /// Like [`Self::tso_segs_goal`], and keeps the result for calls with the same inputs.
+    /// Like [`Self::tso_segs_goal`], and stores the result for later calls with the same inputs.
     #[inline]
     pub(super) fn plan_burst(&mut self, sk: &Sock<'_>) -> u32 {
         let (pacing_rate, min_rtt_us) = (sk.ctl.pacing_rate, self.min_rtt.min_rtt_us);
@@ -76,8 +77,9 @@ impl<N: Numbers> Model<N> {
         segs
     }
 
-    /// The burst in packets: what the rate sends in a millisecond, and more on short paths, where
-    /// host processing weighs more than queueing. Linux: `bbr_tso_segs_generic`.
+    /// The size of a burst in packets: those that the pacing rate sends in about a millisecond. On
+    /// short paths bursts are larger, because host processing costs more than queueing there.
+    /// Linux: `bbr_tso_segs_generic`.
     #[inline]
     pub(crate) fn tso_segs(&self, sk: &Sock<'_>, mss: u32, gso_max_size: u32) -> u32 {
         let mut bytes = sk.ctl.pacing_rate.checked_shr(sk.conn.pacing_shift).unwrap_or(0);
@@ -86,7 +88,7 @@ impl<N: Numbers> Model<N> {
             let allowance = self.params.gso_max_size.checked_shr(halvings).unwrap_or(0);
             bytes = bytes.wrapping_add(u64::from(allowance));
         }
-        // The kernel cuts the sum to 32 bits before it bounds it.
+        // The kernel truncates the sum to 32 bits before it applies the bound.
         let bytes = trunc_u32(bytes).min(gso_max_size.wrapping_sub(1 + MAX_TCP_HEADER));
         let low_rate = sk.ctl.pacing_rate < u64::from(self.params.min_tso_rate);
         (bytes / mss.max(1)).max(if low_rate { 1 } else { MIN_TSO_SEGS })

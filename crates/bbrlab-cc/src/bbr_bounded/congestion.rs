@@ -1,8 +1,8 @@
-//! The packets that this round trip delivered and lost, and the short-term lower bounds that
-//! follow.
+//! The packets delivered and lost in this round trip, and the short-term bounds derived from them.
 //!
-//! Outside probes, each round with loss or marks cuts `bw_lo` and `inflight_lo` by a factor; after
-//! loss, not below what the round delivered, since the path has just carried that much.
+//! Outside probes, each round with loss or marks reduces `bw_lo` and `inflight_lo` by a factor.
+//! After loss, the bounds stay at least at the bandwidth and inflight that the round delivered,
+//! because the path has just carried them.
 
 use super::rate::scaled;
 use super::{BBR_UNIT, Model, Numbers, Sock, UNSET};
@@ -12,9 +12,9 @@ use crate::RateSample;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's independent facts")]
 pub(crate) struct Signals {
-    /// Greatest bandwidth sample of the round.
+    /// Largest bandwidth sample of the round.
     pub(crate) bw_latest: u32,
-    /// The most packets delivered over a sample's interval in the round.
+    /// Largest number of packets delivered in the interval of one sample of the round.
     pub(crate) inflight_latest: u32,
     /// A sample of a packet sent at or after this count of delivered packets ends the loss round.
     pub(crate) loss_round_delivered: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Raises the round's maxima.
+    /// Raises the round's maxima to this sample.
     pub(crate) fn take_latest(&mut self, rs: &RateSample, sample_bw: u32) {
         self.bw_latest = self.bw_latest.max(sample_bw);
         self.inflight_latest = self.inflight_latest.max(rs.delivered.cast_unsigned());
@@ -45,7 +45,7 @@ impl Signals {
         self.inflight_latest = rs.delivered.cast_unsigned();
     }
 
-    /// Forgets what a probe has caused, before the lower bounds are adapted again.
+    /// Clears the signals that a probe has caused, before the short-term bounds are adapted again.
     /// Linux: `bbr_reset_congestion_signals`.
     pub(super) fn reset(&mut self) {
         self.loss_in_round = false;
@@ -56,8 +56,8 @@ impl Signals {
         self.inflight_latest = 0;
     }
 
-    /// Notes that a packet was lost. The first loss of a round begins a new loss round, which then
-    /// sees everything that the path delivers in a round trip.
+    /// Notes that a packet was lost. The first loss of a round begins a new loss round, so that the
+    /// maxima cover a whole round trip after the loss.
     pub(crate) fn note_loss(&mut self, delivered: u32) {
         if !self.loss_in_round {
             self.loss_round_delivered = delivered;
@@ -72,37 +72,37 @@ impl Signals {
     }
 }
 
-/// Short-term bounds, unset unless loss or marks were seen since the last probe.
+/// Short-term bounds; unset until loss or marks occur after a probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LowerBounds {
-    /// Bound on the bandwidth, in units of a bandwidth.
+    /// Bound on the bandwidth, in packets per microsecond `<< 24`.
     pub(crate) bw_lo: u32,
     /// Bound on inflight, in packets.
     pub(crate) inflight_lo: u32,
 }
 
 impl LowerBounds {
-    /// No bounds.
+    /// The value with neither bound set.
     pub(crate) const UNSET: Self = Self { bw_lo: UNSET, inflight_lo: UNSET };
 }
 
 impl<N: Numbers> Model<N> {
-    /// Starts an unset `bw_lo` at the maximum bandwidth.
+    /// Sets `bw_lo` to the maximum bandwidth if it is unset.
     pub(crate) fn init_bw_lo(&mut self) {
         if self.lower.bw_lo == UNSET {
             self.lower.bw_lo = self.max_bw.get();
         }
     }
 
-    /// Starts an unset `inflight_lo` at cwnd.
+    /// Sets `inflight_lo` to cwnd if it is unset.
     pub(crate) fn init_inflight_lo(&mut self, sk: &Sock<'_>) {
         if self.lower.inflight_lo == UNSET {
             self.lower.inflight_lo = sk.ctl.cwnd;
         }
     }
 
-    /// Cuts both bounds after a lossy round, but not below what the round delivered. Linux:
-    /// `bbr_loss_lower_bounds`.
+    /// Reduces both bounds after a round with loss, but not below the bandwidth and inflight that
+    /// the round delivered. Linux: `bbr_loss_lower_bounds`.
     pub(crate) fn cut_lower_bounds_for_loss(&mut self, sk: &Sock<'_>) {
         self.init_bw_lo();
         self.init_inflight_lo(sk);
@@ -112,7 +112,7 @@ impl<N: Numbers> Model<N> {
         self.lower.inflight_lo = self.signals.inflight_latest.max(scaled(inflight_lo, kept));
     }
 
-    /// The value to which a round with marks would cut `inflight_lo`. Linux:
+    /// The value to which a round with marks reduces `inflight_lo`; the caller stores it. Linux:
     /// `bbr_ecn_lower_bounds`.
     pub(crate) fn inflight_lo_after_marks(&mut self, sk: &Sock<'_>) -> u32 {
         self.init_inflight_lo(sk);

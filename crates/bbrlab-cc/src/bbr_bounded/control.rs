@@ -1,17 +1,18 @@
-//! From the model to the sender: gains, pacing rate, cwnd.
+//! Derives gains, pacing rate and cwnd from the model.
 
 use super::rate::{delivered_in, initial_bw, pacing_rate};
 use super::{BBR_UNIT, Mode, Model, Numbers, Phase, Sock, UNSET};
 use crate::RateSample;
 
-/// ACK aggregation may add at most what the bandwidth delivers in this time, in microseconds.
+/// Limit of the packets that ACK aggregation adds to cwnd: those that the bandwidth delivers in
+/// this time, in microseconds.
 const EXTRA_ACKED_MAX_US: u64 = 100_000;
 
-/// Pacing and cwnd gain of PROBE_RTT: 1. A bound on cwnd is what makes inflight small there.
+/// Pacing and cwnd gain of PROBE_RTT: 1. A separate bound on cwnd makes inflight small.
 const PROBE_RTT_GAIN: u16 = 256;
 
 impl<N: Numbers> Model<N> {
-    /// The gains of the mode. Linux: `bbr_update_gains`.
+    /// Sets the gains for the mode and phase. Linux: `bbr_update_gains`.
     #[inline]
     pub(crate) fn update_gains(&mut self) {
         let p = &self.params;
@@ -35,8 +36,8 @@ impl<N: Numbers> Model<N> {
         }
     }
 
-    /// Paces at `gain` times `bw`; while the pipe is not full, the rate only rises.
-    /// Linux: `bbr_set_pacing_rate`.
+    /// Sets the pacing rate to `gain` times `bw`; until the pipe has been judged full, the rate
+    /// only increases. Linux: `bbr_set_pacing_rate`.
     pub(crate) fn set_pacing_rate(&mut self, sk: &mut Sock<'_>, bw: u32, gain: u32) {
         let rate = pacing_rate(sk.conn, bw, gain, self.params.pacing_margin_percent);
         if !self.has_seen_rtt && sk.conn.srtt_us != 0 {
@@ -47,7 +48,8 @@ impl<N: Numbers> Model<N> {
         }
     }
 
-    /// Paces at the STARTUP gain times a window per RTT. Linux: `bbr_init_pacing_rate_from_rtt`.
+    /// Sets the pacing rate to the STARTUP gain times one cwnd per RTT. Linux:
+    /// `bbr_init_pacing_rate_from_rtt`.
     pub(super) fn init_pacing_rate_from_rtt(&mut self, sk: &mut Sock<'_>) {
         self.has_seen_rtt |= sk.conn.srtt_us != 0;
         let bw = initial_bw(sk.ctl.cwnd, sk.conn.srtt_us);
@@ -93,8 +95,8 @@ impl<N: Numbers> Model<N> {
         measured.min(delivered_in(bw, EXTRA_ACKED_MAX_US))
     }
 
-    /// Moves cwnd towards its target: cwnd is cut to it only once the pipe is full, and only grows
-    /// before. Linux: `bbr_set_cwnd`.
+    /// Moves cwnd towards its target. Until the pipe has been judged full, cwnd only grows; later
+    /// it is also reduced to the target. Linux: `bbr_set_cwnd`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(crate) fn set_cwnd(&mut self, sk: &mut Sock<'_>, rs: &RateSample, bw: u32) {
@@ -116,7 +118,8 @@ impl<N: Numbers> Model<N> {
         let segs = self.plan_burst(sk);
         let target = self.with_burst_budget(target, segs);
         let mut cwnd = sk.ctl.cwnd;
-        // A cwnd at its target need not be computed again at the next application-limited ACK.
+        // Set to true if cwnd is at its target: the next application-limited ACK need not compute
+        // it.
         self.try_fast_path = false;
         if self.full_bw_reached {
             cwnd = cwnd.wrapping_add(acked);
@@ -135,8 +138,7 @@ impl<N: Numbers> Model<N> {
         cwnd.max(u32::from(self.params.cwnd_min_target))
     }
 
-    /// Keeps cwnd within the bounds: a probe may use all of `inflight_hi`, cruising leaves
-    /// headroom.
+    /// Keeps cwnd within the bounds: a probe may use all of `inflight_hi`, CRUISE leaves headroom.
     /// Linux: `bbr_bound_cwnd_for_inflight_model`.
     pub(crate) fn bound_cwnd(&self, sk: &mut Sock<'_>) {
         if !self.initialized {
@@ -151,8 +153,8 @@ impl<N: Numbers> Model<N> {
         sk.ctl.cwnd = sk.ctl.cwnd.min(cap);
     }
 
-    /// Called when sending resumes after an application-limited idle time. Pacing at the estimate
-    /// is fast enough, and a visit to PROBE_RTT may have ended while nothing was sent.
+    /// Called when sending resumes after an application-limited idle time. In PROBE_BW, paces at
+    /// the estimate; in PROBE_RTT, checks whether its time has ended meanwhile.
     pub(crate) fn restart_from_idle(&mut self, sk: &mut Sock<'_>, draw: &mut impl crate::Draw) {
         if sk.ctl.app_limited == 0 {
             return;

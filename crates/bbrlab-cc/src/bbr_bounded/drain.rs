@@ -4,9 +4,8 @@ use super::{BBR_UNIT, EcnExcess, Mode, Model, Numbers, Sock};
 use crate::{CaState, Draw, RateSample};
 
 impl<N: Numbers> Model<N> {
-    /// Whether loss ends STARTUP. This is decided at the end of a round in recovery, when it is
-    /// known how much was lost and how much has to be drained. Linux:
-    /// `bbr_check_loss_too_high_in_startup`.
+    /// Whether loss ends STARTUP. Tested at the end of a round in recovery, when the round's losses
+    /// and the inflight to be drained are known. Linux: `bbr_check_loss_too_high_in_startup`.
     #[inline]
     pub(crate) fn loss_ends_startup(
         &mut self,
@@ -43,8 +42,8 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Changes STARTUP to DRAIN when the pipe is full, and DRAIN to PROBE_BW when the queue is
-    /// gone; both may happen at one ACK. ssthresh shows outside observers that STARTUP is over.
-    /// Linux: `bbr_check_drain`.
+    /// gone; both may happen at one ACK. Sets ssthresh, which only shows tools such as `ss` that
+    /// STARTUP is over. Linux: `bbr_check_drain`.
     #[inline]
     pub(crate) fn check_drain(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         if matches!(self.state.mode(), Mode::Startup | Mode::Drain) {

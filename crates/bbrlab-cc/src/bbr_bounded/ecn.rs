@@ -1,7 +1,7 @@
-//! ECN as in DCTCP: the share of marked packets as a moving average, and an exact echo of marks.
+//! ECN as in DCTCP: a moving average of the share of marked packets, and an exact echo of marks.
 //!
-//! The receiver's half acknowledges each run of packets with equal CE state separately. The
-//! sender's half averages the share of delivered packets that were marked, once per round.
+//! The receiver acknowledges each run of packets with equal CE state separately. The sender updates
+//! the average share of marked packets once per round.
 
 use super::{BBR_UNIT, Params, Sock};
 use crate::linux_int::trunc_u32;
@@ -14,7 +14,7 @@ const ACK_NOW: u8 = 16;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct Ecn {
-    /// Whether marks count on this connection. Once true, it stays true.
+    /// Whether the sender responds to marks on this connection. Once true, it stays true.
     pub(crate) ecn_eligible: bool,
     /// The averaged share of marked packets, in 1/256.
     pub(super) ecn_alpha: u16,
@@ -26,13 +26,13 @@ pub(crate) struct Ecn {
     pub(super) alpha_last_delivered_ce: u32,
     /// Receiver: whether the latest data was marked.
     pub(super) ce_state: bool,
-    /// Receiver: `rcv_nxt` when that was recorded.
+    /// Receiver: `rcv_nxt` when `ce_state` was recorded.
     pub(super) prior_rcv_nxt: u32,
 }
 
 impl Ecn {
-    /// The packets delivered since the last update, and how many of them were marked; `None` if
-    /// there is nothing to divide by, or a counter seems to have gone back.
+    /// The number of packets delivered since the last update, and how many of them were marked.
+    /// `None` if no packet was delivered or a counter seems to have decreased.
     pub(crate) fn since_last_update(&self, sk: &Sock<'_>) -> Option<(u32, u32)> {
         let delivered = sk.conn.delivered.wrapping_sub(self.alpha_last_delivered);
         let delivered_ce = sk.conn.delivered_ce.wrapping_sub(self.alpha_last_delivered_ce);
@@ -40,7 +40,7 @@ impl Ecn {
         sane.then_some((delivered, delivered_ce))
     }
 
-    /// Adds a round to the average; returns the round's own share in 1/256.
+    /// Adds a round to the average; returns the round's share of marked packets in 1/256.
     pub(crate) fn update_alpha(
         &mut self,
         sk: &Sock<'_>,
@@ -68,12 +68,13 @@ impl Ecn {
         self.startup_ecn_rounds >= params.full_ecn_cnt
     }
 
-    /// The share of a bound that remains after a round with marks, in 1/256.
+    /// The factor, in 1/256, by which a round with marks multiplies a bound.
     pub(crate) fn cut(&self, params: &Params) -> u32 {
         BBR_UNIT - ((u32::from(self.ecn_alpha) * u32::from(params.ecn_factor)) >> 8)
     }
 
-    /// Receiver: handles arriving data, marked or not. Linux: `dctcp_ece_ack_update`.
+    /// Receiver: handles arriving data, and requests an immediate ACK if its CE state has changed.
+    /// Linux: `dctcp_ece_ack_update`.
     pub(crate) fn echo(&mut self, sk: &mut Sock<'_>, event: CwndEvent) {
         let ce = event == CwndEvent::EcnIsCe;
         if self.ce_state != ce {

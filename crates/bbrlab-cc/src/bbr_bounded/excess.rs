@@ -1,33 +1,33 @@
-//! Was there too much in flight, and how much would have been right?
+//! Tests whether too much was in flight, and computes the inflight at which loss became too high.
 
 use super::rate::scaled;
 use super::{BBR_UNIT, Model, Numbers, UNSET};
 use crate::linux_int::trunc_u32;
 use crate::{LostSkb, RateSample};
 
-/// When the share of marks is too large: v2 at the threshold, v3 above it.
+/// Whether a share of marks equal to the threshold is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EcnExcess {
-    /// v2: `>=`.
+    /// BBRv2: the share is too large if it is at least the threshold.
     AtThreshold,
-    /// v3: `>`.
+    /// BBRv3: the share is too large if it is above the threshold.
     AboveThreshold,
 }
 
-/// The facts that show whether a flight of packets was too large. They come from a rate sample, or
-/// are reconstructed for a lost packet.
+/// The figures that show whether too many packets were in flight when a sampled packet was sent.
+/// They come from a rate sample, or are reconstructed for a lost packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct Flight {
     /// Packets in flight just after the sampled packet was sent.
     pub(crate) tx_in_flight: u32,
-    /// Packets lost since then.
+    /// Packets lost since the sampled packet was sent.
     pub(crate) lost: i32,
-    /// Packets delivered since then.
+    /// Packets delivered since the sampled packet was sent.
     pub(crate) delivered: i32,
-    /// Delivered packets that carried a CE mark.
+    /// Number of these delivered packets that carried a CE mark.
     pub(crate) delivered_ce: i32,
-    /// Whether it was sent application-limited.
+    /// Whether the sampled packet was sent while the application limited the rate.
     pub(crate) is_app_limited: bool,
 }
 
@@ -44,8 +44,7 @@ impl From<&RateSample> for Flight {
 }
 
 impl Flight {
-    /// The flight of a packet that was lost; `lost` is the connection's count, this packet
-    /// included.
+    /// The figures for a lost packet; `lost` is the connection's total, including this packet.
     pub(crate) fn of_lost(skb: &LostSkb, lost: u32) -> Self {
         Self {
             tx_in_flight: skb.in_flight,
@@ -55,7 +54,7 @@ impl Flight {
         }
     }
 
-    /// The flight up to the packet within the lost burst at which the loss rate became too high.
+    /// The flight, cut at the packet of the lost burst at which the loss rate became too high.
     ///
     /// Let `i` packets be in flight and `l` of them lost before this burst. The loss rate reaches
     /// the threshold `t` after `x` packets of the burst, where (l + x) / (i + x) = t; so x = (t·i −
@@ -79,7 +78,8 @@ impl Flight {
 }
 
 impl<N: Numbers> Model<N> {
-    /// [`Self::is_inflight_too_high`] of a sample. Usually nothing was lost and marks do not count.
+    /// [`Self::is_inflight_too_high`] for a sample. Returns early in the usual case, without loss
+    /// and without ECN.
     #[inline]
     pub(crate) fn is_sample_too_high(&self, rs: &RateSample, ecn: EcnExcess) -> bool {
         (rs.lost > 0 || self.ecn.ecn_eligible) && self.is_inflight_too_high(rs.into(), ecn)
@@ -117,8 +117,7 @@ mod tests {
 
     #[test]
     fn a_lost_burst_is_cut_where_the_loss_rate_became_too_high() {
-        // 80 packets before the burst allow 2 losses (1.56 rounded up); the burst's first two use
-        // them up.
+        // 80 packets before the burst allow 2 losses (1.56 rounded up): the first two of the burst.
         let flight = Flight { tx_in_flight: 100, lost: 20, ..Flight::default() };
         assert_eq!(flight.up_to_excess(20, LOSS_THRESH).tx_in_flight, 82);
     }

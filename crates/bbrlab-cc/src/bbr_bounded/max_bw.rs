@@ -5,12 +5,12 @@
 pub(crate) struct MaxBw {
     /// Linux v2, v3: `bw_hi[2]`; v2-EXP: `max_bw[2]`.
     cycles: [u32; 2],
-    /// The greater one, stored because it is read more often than it changes.
+    /// The larger element of `cycles`, stored because it is read more often than it changes.
     greater: u32,
 }
 
 impl MaxBw {
-    /// The greater one. Linux: `bbr_max_bw`.
+    /// The larger of the two maxima. Linux: `bbr_max_bw`.
     #[inline]
     pub(crate) fn get(self) -> u32 {
         self.greater
@@ -30,12 +30,12 @@ impl MaxBw {
         }
     }
 
-    /// Takes the maximum of another window instead of the cycles'.
+    /// Replaces the maxima by the maximum of another filter.
     pub(crate) fn replace(&mut self, bw: u32) {
         *self = Self { cycles: [0, bw], greater: bw };
     }
 
-    /// Forgets the previous cycle, unless this one has no samples yet.
+    /// Starts a new cycle and drops the previous one, unless the current cycle has no samples yet.
     pub(crate) fn advance(&mut self) {
         let [_, latest] = self.cycles;
         if latest != 0 {

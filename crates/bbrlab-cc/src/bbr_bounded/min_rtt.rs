@@ -1,39 +1,39 @@
-//! The minimum RTT: two filters; entering, holding and leaving PROBE_RTT.
+//! The minimum RTT: its two filters; entering, holding and leaving PROBE_RTT.
 //!
-//! The short filter schedules the visits to PROBE_RTT: if five seconds bring no smaller RTT, the
-//! flow may be measuring its own queue, and a visit shows whether it is. The model uses the long
-//! filter, of ten seconds.
+//! The short filter schedules PROBE_RTT: without a smaller RTT for five seconds, the flow may be
+//! measuring its own queue, and PROBE_RTT empties that queue. The model uses the long filter, of
+//! ten seconds.
 
 use super::congestion::LowerBounds;
 use super::{AckPhase, Mode, Model, Numbers, Params, Sock};
 use crate::linux_int::{after, msecs_to_jiffies, trunc_u32};
 use crate::{Draw, RateSample};
 
-/// Whether an RTT equal to the minimum refreshes it.
+/// Whether an RTT equal to the minimum restarts the minimum's window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EqualRtt {
-    /// v2.
+    /// BBRv2: an equal RTT restarts the window.
     Refreshes,
-    /// v3: only a smaller one does.
+    /// BBRv3: only a smaller RTT restarts the window.
     IsIgnored,
 }
 
-/// The two filters; stamps in jiffies.
+/// The two minimum filters; times are in jiffies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct MinRtt {
     /// The minimum that the model uses, in microseconds; `u32::MAX` for none.
     pub(crate) min_rtt_us: u32,
-    /// When it was seen.
+    /// The time of `min_rtt_us`'s sample.
     pub(super) min_rtt_stamp: u32,
     /// The minimum that schedules PROBE_RTT, in microseconds.
     pub(super) probe_rtt_min_us: u32,
-    /// When it was seen, or PROBE_RTT was left.
+    /// The time of `probe_rtt_min_us`'s sample, or of the end of PROBE_RTT if later.
     pub(super) probe_rtt_min_stamp: u32,
 }
 
 impl MinRtt {
-    /// Two filters that hold the stack's own minimum.
+    /// Two filters that start with the stack's minimum RTT.
     pub(super) fn new(min_rtt_us: u32, now: u32) -> Self {
         Self {
             min_rtt_us,
@@ -43,7 +43,8 @@ impl MinRtt {
         }
     }
 
-    /// Takes an RTT sample; returns whether the short window had expired before it.
+    /// Updates the filters from a sample; returns whether the short window expired before this
+    /// sample.
     #[inline]
     fn update(&mut self, sk: &Sock<'_>, rs: &RateSample, params: &Params, equal: EqualRtt) -> bool {
         let (now, hz) = (sk.conn.jiffies, sk.conn.hz);
@@ -70,18 +71,18 @@ impl MinRtt {
     }
 }
 
-/// The visit to PROBE_RTT.
+/// The current stay in PROBE_RTT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ProbeRtt {
-    /// Jiffies at which inflight will have been small for long enough; 0 while it is not small yet.
+    /// The earliest end of PROBE_RTT, in jiffies; 0 until inflight is small.
     pub(super) probe_rtt_done_stamp: u32,
-    /// Whether it has been small for a whole round.
+    /// Whether inflight has been small for a whole round.
     pub(super) probe_rtt_round_done: bool,
 }
 
 impl<N: Numbers> Model<N> {
-    /// Takes an RTT sample, and checks whether to enter or leave PROBE_RTT. Linux:
-    /// `bbr_update_min_rtt`.
+    /// Updates the minimum RTT from a sample, and checks whether to enter or leave PROBE_RTT.
+    /// Linux: `bbr_update_min_rtt`.
     #[inline]
     pub(crate) fn update_min_rtt(
         &mut self,
@@ -96,14 +97,14 @@ impl<N: Numbers> Model<N> {
         if self.state.mode() == Mode::ProbeRtt {
             self.hold_probe_rtt(sk, draw);
         }
-        // Idle ends only when data that was sent after it is delivered.
+        // The restart from idle ends when data is delivered.
         if rs.delivered > 0 {
             self.idle_restart = false;
         }
     }
 
-    /// Called when PROBE_RTT is due: enters it, unless it is switched off or sending just restarts
-    /// from idle.
+    /// Enters PROBE_RTT, which is due, unless it is switched off or sending just restarts from
+    /// idle.
     #[inline(never)]
     fn visit_probe_rtt(&mut self, sk: &Sock<'_>) {
         let may_enter = self.params.probe_rtt_mode_ms > 0 && !self.idle_restart;
@@ -111,15 +112,16 @@ impl<N: Numbers> Model<N> {
             return;
         }
         self.state.enter_probe_rtt();
-        // With the mode already set, as in the kernel: an earlier, larger cwnd survives.
+        // Called after the mode has changed, as in the kernel: so an earlier, larger `prior_cwnd`
+        // is kept.
         self.save_cwnd(sk);
         self.probe_rtt.probe_rtt_done_stamp = 0;
         self.probing.ack_phase = AckPhase::ProbeStopping;
         self.round.restart(sk.conn.delivered);
     }
 
-    /// Keeps inflight small for 200 ms and a round. Samples from that time say little about the
-    /// bandwidth.
+    /// Keeps inflight small for 200 ms and a round. Marks the packets in flight as
+    /// application-limited, because their low rates are not the path's bandwidth.
     #[inline(never)]
     fn hold_probe_rtt(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         let conn = sk.conn;
@@ -139,7 +141,8 @@ impl<N: Numbers> Model<N> {
         }
     }
 
-    /// Leaves PROBE_RTT when its time is over. A done stamp that happens to be 0 counts as unset.
+    /// Leaves PROBE_RTT if its time is over. As in the kernel, a time of exactly 0 jiffies counts
+    /// as unset.
     pub(super) fn check_probe_rtt_done(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         let done_stamp = self.probe_rtt.probe_rtt_done_stamp;
         if done_stamp == 0 || !after(sk.conn.jiffies, done_stamp) {
@@ -150,8 +153,9 @@ impl<N: Numbers> Model<N> {
         self.exit_probe_rtt(sk, draw);
     }
 
-    /// Returns to probing for bandwidth. More inflight may cause loss, so the wait for the next
-    /// probe starts over. Inflight is small, so the flow can cruise. Linux: `bbr_exit_probe_rtt`.
+    /// Returns to STARTUP or to PROBE_BW's CRUISE. CRUISE is possible because inflight is small.
+    /// The short-term bounds are unset. The wait for the next probe restarts, because more inflight
+    /// may cause loss. Linux: `bbr_exit_probe_rtt`.
     fn exit_probe_rtt(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
         self.lower = LowerBounds::UNSET;
         if !self.full_bw_reached {

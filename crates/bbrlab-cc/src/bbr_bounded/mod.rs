@@ -1,16 +1,15 @@
-//! The parts that BBRv2 and BBRv3 share: BBR whose model also has bounds.
+//! The parts that BBRv2 and BBRv3 share: BBR whose path model also has bounds.
 //!
-//! BBR v1 models a path by two numbers, its bandwidth and its minimum RTT. Versions 2 and 3 add a
-//! range in which the flow operates, learnt from loss and from ECN marks:
+//! BBR v1 models a path by two numbers, its bandwidth and its minimum RTT. Versions 2 and 3 add
+//! bounds on bandwidth and inflight, learnt from loss and from ECN marks:
 //!
 //! ```text
 //! upper, long-term    inflight_hi          what the path tolerated when it was last probed
 //! lower, short-term   bw_lo, inflight_lo   what it tolerates now, since loss or marks were seen
 //! ```
 //!
-//! [`Model`] is the state that both versions keep, with the steps in which they agree. The lists of
-//! steps, and the steps in which they differ, are in [`crate::bbr2`] and [`crate::bbr3`]. Each file
-//! here holds one idea:
+//! [`Model`] is the state of both versions, with the steps that both share. The lists of steps, and
+//! the steps that differ, are in [`crate::bbr2`] and [`crate::bbr3`]. Each file here has one topic:
 //!
 //! | file | idea |
 //! |---|---|
@@ -32,10 +31,10 @@
 //! | `state.rs` | the states, and the transitions between them |
 //! | `snapshot.rs` | the state under the kernel's names |
 //!
-//! Sources: [linux-v2] `tcp_bbr2.c`; [linux-v3] `tcp_bbr.c`. Units are theirs: packets,
+//! Sources: [linux-v2] `tcp_bbr2.c`; [linux-v3] `tcp_bbr.c`. Units are the kernel's: packets,
 //! microseconds, jiffies, bandwidth in packets per microsecond `<< 24`, gains and ratios in 1/256.
-//! Deviations: none. `bbrlab-oracle` replays the kernel's traces of all forms
-//! (`crates/bbrlab-oracle/tests/all/golden.rs`): 505,030 rows of `bbr2`, 52,383 of its form of
+//! Deviations: none. `bbrlab-oracle` replays the kernel's traces of all variants
+//! (`crates/bbrlab-oracle/tests/all/golden.rs`): 505,030 rows of `bbr2`, 52,383 of `bbr2` as of
 //! 2020, 104,000 of `bbr2_exp` and 452,856 of `bbr3`, without any difference.
 
 mod ack_aggregation;
@@ -80,15 +79,15 @@ use crate::{Conn, Control, PacingStatus};
 /// A bound that is not set. The kernel's `~0U`.
 pub(crate) const UNSET: u32 = u32::MAX;
 
-/// The largest initial cwnd that the kernel's 7 bits hold, in packets.
+/// The largest initial cwnd that fits the 7 bits of the kernel's field, in packets.
 const INIT_CWND_MAX: u32 = 0x7f;
 
-/// The connection during one callback: what may be read, and the current writable fields.
+/// The connection during one callback: the fields that may be read, and the writable fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sock<'a> {
     /// The connection before the callback.
     pub(crate) conn: &'a Conn,
-    /// Its writable fields, as changed so far.
+    /// The connection's writable fields, as the callback has changed them so far.
     pub(crate) ctl: Control,
 }
 
@@ -99,55 +98,57 @@ impl<'a> Sock<'a> {
     }
 }
 
-/// The state that BBRv2 and BBRv3 share, grouped by idea. Fields and stale values are the kernel's.
+/// The state that BBRv2 and BBRv3 share, grouped by topic. Every field has the kernel's value, even
+/// while the kernel does not use it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's independent facts")]
 pub struct Model<N = RuntimeParams<Params>> {
-    /// The numbers that this connection works with.
+    /// The connection's parameters.
     pub(crate) params: N,
-    /// Whether `init` has run; an ACK can come before it.
+    /// Whether `init` has run; an ACK can arrive before `init`.
     pub(crate) initialized: bool,
-    /// Mode and phase.
+    /// Mode, and phase within PROBE_BW.
     pub(crate) state: State,
-    /// Factor of the bandwidth in the pacing rate, in 1/256.
+    /// The pacing rate as a multiple of the bandwidth, in 1/256.
     pub(crate) pacing_gain: u16,
-    /// Factor of the BDP in cwnd, in 1/256.
+    /// cwnd as a multiple of the BDP, in 1/256.
     pub(crate) cwnd_gain: u16,
 
-    /// Packet-timed round trips.
+    /// The current packet-timed round trip.
     pub(crate) round: Round,
     /// Maximum of the bandwidth.
     pub(crate) max_bw: MaxBw,
-    /// Upper bound of the bandwidth; set only in v2-EXP, which calls it `bw_hi`.
+    /// Upper bound of the bandwidth; set only in BBRv2-EXP, where its name is `bw_hi`.
     pub(crate) bw_ceiling: u32,
-    /// Short-term bounds.
+    /// Short-term bounds of bandwidth and inflight.
     pub(crate) lower: LowerBounds,
     /// Long-term bound of inflight in packets.
     pub(crate) inflight_hi: u32,
     /// Deliveries and losses of this round and this cycle.
     pub(crate) signals: Signals,
-    /// ACK aggregation.
+    /// The measure of ACK aggregation.
     pub(crate) aggregation: AckAggregation,
-    /// ECN.
+    /// The state of ECN.
     pub(crate) ecn: Ecn,
-    /// Bandwidth probes.
+    /// The state of bandwidth probes.
     pub(crate) probing: Probing,
-    /// Minimum RTT.
+    /// The minimum RTT filters.
     pub(crate) min_rtt: MinRtt,
-    /// The visit to PROBE_RTT.
+    /// The current stay in PROBE_RTT.
     probe_rtt: ProbeRtt,
-    /// The burst that was planned last.
+    /// The size of the latest burst.
     planned: PlannedBurst,
     /// The values restored after a loss episode.
     pub(crate) recovery: Recovery,
 
-    /// The plateau of the bandwidth; v2 and v3 find it differently.
+    /// The bandwidth with which new samples are compared to find a plateau; v2 and v3 do this
+    /// differently.
     pub(crate) full_bw: u32,
-    /// Rounds on the plateau. The kernel's field has two bits.
+    /// Rounds without growth beyond `full_bw`. The kernel's field has two bits.
     pub(crate) full_bw_cnt: u8,
     /// Whether the pipe has been judged full. Once true, it stays true.
     pub(crate) full_bw_reached: bool,
-    /// Whether an RTT has been seen from which to derive the first pacing rate.
+    /// Whether the first pacing rate has been derived from a measured RTT.
     has_seen_rtt: bool,
     /// cwnd at `init`, at most 127 packets.
     init_cwnd: u8,
@@ -192,13 +193,15 @@ impl<N: Numbers> Model<N> {
         model
     }
 
-    /// The bandwidth to send at: the maximum, within its bounds. Linux: `bbr_bw`.
+    /// The current bandwidth estimate: the maximum filter's value, limited by the bounds. Linux:
+    /// `bbr_bw`.
     pub(crate) fn bw(&self) -> u32 {
         let bw = self.max_bw.get().min(self.lower.bw_lo);
         if N::HAS_BW_CEILING { bw.min(self.bw_ceiling) } else { bw }
     }
 
-    /// Whether inflight is being pushed up, so that lower bounds do not apply.
+    /// Whether the flow increases inflight to probe for bandwidth, so that the short-term bounds do
+    /// not apply.
     pub(crate) fn is_probing_bandwidth(&self) -> bool {
         match self.state.mode() {
             Mode::Startup => true,
@@ -212,7 +215,7 @@ impl<N: Numbers> Model<N> {
         self.state.is_in(phase)
     }
 
-    /// `gain` times the BDP in packets; the initial cwnd while there is no RTT sample.
+    /// `gain` times the BDP in packets; before the first RTT sample, the initial cwnd.
     #[inline]
     fn bdp(&self, bw: u32, gain: u32) -> u32 {
         if self.min_rtt.min_rtt_us == u32::MAX {
@@ -221,8 +224,8 @@ impl<N: Numbers> Model<N> {
         rate::bdp(bw, self.min_rtt.min_rtt_us, gain)
     }
 
-    /// Like [`Self::bdp`], for cwnd. Where cwnd is in bytes and only whole segments are sent, a
-    /// part of a segment has no effect.
+    /// Like [`Self::bdp`], for cwnd. With `plans_segments`, rounds down to whole segments: cwnd is
+    /// in bytes there, and a part of a segment cannot be sent.
     #[inline]
     fn cwnd_bdp(&self, bw: u32, gain: u32) -> u32 {
         if self.params.plans_segments && self.min_rtt.min_rtt_us != u32::MAX {
@@ -231,20 +234,20 @@ impl<N: Numbers> Model<N> {
         self.bdp(bw, gain)
     }
 
-    /// `gain` times the BDP, with the budget that bursts need. Linux: `bbr_inflight`.
+    /// `gain` times the BDP, plus the budget for bursts, in packets. Linux: `bbr_inflight`.
     #[inline]
     pub(crate) fn inflight(&self, sk: &Sock<'_>, bw: u32, gain: u32) -> u32 {
         self.with_burst_budget(self.bdp(bw, gain), self.tso_segs_goal(sk))
     }
 
-    /// The inflight to aim at: the BDP, unless congestion has cut cwnd. Linux:
+    /// The target of inflight in packets: the BDP with the budget for bursts, at most cwnd. Linux:
     /// `bbr_target_inflight`.
     pub(crate) fn target_inflight(&self, sk: &Sock<'_>) -> u32 {
         self.inflight(sk, self.bw(), BBR_UNIT).min(sk.ctl.cwnd)
     }
 
-    /// How many packets will be in the network when the next one departs: packets that have a
-    /// departure time in the future count as in flight, but have not left yet. Linux:
+    /// The number of packets that will be in the network when the next packet departs.
+    /// `inflight_now` also counts packets that wait for their departure time. Linux:
     /// `bbr_packets_in_net_at_edt`.
     #[inline]
     pub(crate) fn packets_in_net_at_edt(&self, sk: &Sock<'_>, inflight_now: u32) -> u32 {

@@ -1,8 +1,8 @@
-//! Bandwidth probes: their clock, their bookkeeping, and the entries of PROBE_BW's phases.
+//! Bandwidth probes: when they start, their counters, and how the phases of PROBE_BW begin.
 //!
-//! A probe risks loss, so it is made rarely: after two to three seconds, or after as many rounds as
-//! a Reno flow with the same inflight has between two losses. The second rule is for the sake of
-//! Reno flows.
+//! A probe risks loss, so probes are rare. The next one starts after two to three seconds, or
+//! earlier after as many rounds as a Reno flow with equal inflight has between two losses. The
+//! second rule prevents an unfair share against Reno flows.
 
 use super::congestion::LowerBounds;
 use super::rate::scaled;
@@ -10,31 +10,31 @@ use super::{AckPhase, BBR_UNIT, Mode, Model, Numbers, Phase, Sock, UNSET};
 use crate::linux_int::stamp_us_delta;
 use crate::{CaState, Draw, RateSample};
 
-/// The growth doubles in each round, up to this many rounds.
+/// Number of rounds in which the growth of `inflight_hi` doubles; then it stays constant.
 const UP_ROUNDS_MAX: u8 = 30;
 
 /// The current probe and the wait for the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Probing {
-    /// Start of the phase, in microseconds; CRUISE and REFILL keep the previous phase's.
+    /// Start of the phase, in microseconds; CRUISE and REFILL keep the start of the phase before.
     pub(super) cycle_mstamp: u64,
     /// Time between DOWN and the next probe, in microseconds.
     pub(super) probe_wait_us: u32,
-    /// Rounds since the last probe, counted from a random start.
+    /// Rounds since the last probe plus a random number.
     pub(super) rounds_since_probe: u8,
-    /// How the ACKs relate to the probe.
+    /// How the arriving ACKs relate to the probe.
     pub(crate) ack_phase: AckPhase,
-    /// Whether samples reflect a probe.
+    /// Whether the arriving samples come from packets sent in a probe.
     pub(crate) bw_probe_samples: bool,
-    /// Whether the last probe went too high.
+    /// Whether the last probe met too much loss or too many marks.
     pub(crate) prev_probe_too_high: bool,
-    /// Whether the latest probe stopped at `inflight_hi` because the one before went too high.
+    /// Whether the latest probe stopped at `inflight_hi` because the probe before went too high.
     pub(crate) stopped_risky_probe: bool,
-    /// Rounds in which `inflight_hi` has grown in this UP.
+    /// Number of rounds in which `inflight_hi` has grown in the current phase UP.
     pub(super) bw_probe_up_rounds: u8,
-    /// Packets to deliver per packet of growth.
+    /// Number of packets to deliver per packet by which `inflight_hi` grows; `UNSET` for no growth.
     pub(super) bw_probe_up_cnt: u32,
-    /// Packets delivered towards the next packet of growth.
+    /// Number of packets delivered since `inflight_hi` last grew.
     pub(crate) bw_probe_up_acks: u32,
 }
 
@@ -49,7 +49,7 @@ impl Probing {
         self.rounds_since_probe = self.rounds_since_probe.saturating_add(1);
     }
 
-    /// Draws when to probe next. Linux: `bbr_pick_probe_wait`.
+    /// Draws the wait until the next probe. Linux: `bbr_pick_probe_wait`.
     fn pick_wait(&mut self, rand_rounds: u8, base_us: u32, rand_us: u32, draw: &mut impl Draw) {
         self.rounds_since_probe = (draw.below(u32::from(rand_rounds)) & 0xff) as u8;
         self.probe_wait_us = base_us.wrapping_add(draw.below(rand_us));
@@ -62,7 +62,7 @@ impl Probing {
         self.bw_probe_samples = false;
     }
 
-    /// Doubles the growth of `inflight_hi` for the next round by lowering the number of packets to
+    /// Doubles the growth of `inflight_hi` in the next round: halves the number of packets to
     /// deliver per packet of growth. Linux: `bbr_raise_inflight_hi_slope`.
     pub(crate) fn raise_slope(&mut self, cwnd: u32) {
         let growth_this_round = 1_u32 << self.bw_probe_up_rounds;
@@ -70,7 +70,7 @@ impl Probing {
         self.bw_probe_up_cnt = (cwnd / growth_this_round).max(1);
     }
 
-    /// Counts delivered packets; returns by how many packets `inflight_hi` may grow for them.
+    /// Counts delivered packets; returns the number of packets by which `inflight_hi` may grow.
     pub(crate) fn growth(&mut self, rs: &RateSample) -> u32 {
         self.bw_probe_up_acks = self.bw_probe_up_acks.wrapping_add(rs.acked_sacked);
         let cnt = self.bw_probe_up_cnt.max(1);
@@ -81,10 +81,10 @@ impl Probing {
 }
 
 impl<N: Numbers> Model<N> {
-    /// At the start of a round, advances the phase of the probe's feedback. At the end of the
-    /// feedback the cycle's bandwidth is known best, so the previous cycle is forgotten. Returns
-    /// whether to probe again at once, because the probe stopped at `inflight_hi` out of caution
-    /// but met no excess.
+    /// At the start of a round, advances `ack_phase`. When the feedback of a probe ends, the
+    /// maximum bandwidth of this cycle is complete, so the previous cycle's maximum is dropped
+    /// (unless the ACK is application-limited). Returns whether to probe again at once: the probe
+    /// stopped at `inflight_hi` out of caution, but met neither too much loss nor too many marks.
     pub(crate) fn note_ack_phase(&mut self, rs: &RateSample) -> bool {
         let probing = &mut self.probing;
         if probing.ack_phase == AckPhase::ProbeStarting {
@@ -104,7 +104,7 @@ impl<N: Numbers> Model<N> {
         self.probing.stopped_risky_probe && !self.probing.prev_probe_too_high
     }
 
-    /// Enters a phase, which needs its own cwnd and pacing rate.
+    /// Enters a phase. The next ACK may not take the fast path, because the phase has other gains.
     fn enter_phase(&mut self, phase: Phase) {
         self.state.enter_phase(phase);
         self.try_fast_path = false;
@@ -117,8 +117,9 @@ impl<N: Numbers> Model<N> {
         self.start_down(sk, draw);
     }
 
-    /// Fills the pipe at the estimated bandwidth. Without that, a probe into a shallow buffer meets
-    /// loss before the pipe is full, and underestimates it. Linux: `bbr_start_bw_probe_refill`.
+    /// Enters REFILL, which fills the pipe at the estimated bandwidth. Without REFILL, a probe into
+    /// a shallow buffer would meet loss before the pipe is full, and underestimate the path. Linux:
+    /// `bbr_start_bw_probe_refill`.
     #[inline(never)]
     pub(crate) fn start_refill(&mut self, sk: &Sock<'_>, up_rounds: u8) {
         self.lower = LowerBounds::UNSET;
@@ -133,7 +134,7 @@ impl<N: Numbers> Model<N> {
         self.enter_phase(Phase::Refill);
     }
 
-    /// Probes for more. Linux: `bbr_start_bw_probe_up`.
+    /// Enters UP, which probes for more bandwidth. Linux: `bbr_start_bw_probe_up`.
     pub(crate) fn start_up(&mut self, sk: &Sock<'_>) {
         self.probing.ack_phase = AckPhase::ProbeStarting;
         self.probing.cycle_mstamp = sk.conn.tcp_mstamp();
@@ -142,8 +143,8 @@ impl<N: Numbers> Model<N> {
         self.probing.raise_slope(sk.ctl.cwnd);
     }
 
-    /// Drains what the probe has queued, and starts the clock of the next one.
-    /// Linux: `bbr_start_bw_probe_down`.
+    /// Enters DOWN, which drains the probe's queue, and starts the wait for the next probe. Linux:
+    /// `bbr_start_bw_probe_down`.
     pub(crate) fn start_down(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
         self.signals.reset();
         self.probing.stop_growing();
@@ -156,7 +157,7 @@ impl<N: Numbers> Model<N> {
         self.enter_phase(Phase::Down);
     }
 
-    /// Keeps a neutral operating point. Linux: `bbr_start_bw_probe_cruise`.
+    /// Enters CRUISE, which paces at the estimated bandwidth. Linux: `bbr_start_bw_probe_cruise`.
     pub(crate) fn start_cruise(&mut self) {
         if self.lower.inflight_lo != UNSET {
             self.lower.inflight_lo = self.lower.inflight_lo.min(self.inflight_hi);
@@ -172,8 +173,8 @@ impl<N: Numbers> Model<N> {
         stamp_us_delta(sk.conn.tcp_mstamp(), until) > 0
     }
 
-    /// The rounds of growth to begin with, if it is time to probe.
-    /// Linux: `bbr_check_time_to_probe_bw`.
+    /// If it is time to probe, the value of `bw_probe_up_rounds` with which the probe begins;
+    /// otherwise `None`. Linux: `bbr_check_time_to_probe_bw`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called at nearly every ACK")]
     pub(crate) fn time_to_probe(&self, sk: &Sock<'_>) -> Option<u8> {
@@ -193,8 +194,8 @@ impl<N: Numbers> Model<N> {
         is_due.then_some(0)
     }
 
-    /// Whether the cycle had marks but no loss, and no recovery is under way: cross traffic may
-    /// have left.
+    /// Whether the cycle had marks but no loss, and the sender is not in recovery: cross traffic
+    /// may have left, so a probe may find free bandwidth.
     #[inline]
     fn marks_have_ceased(&self, sk: &Sock<'_>) -> bool {
         self.params.ecn_reprobe_gain != 0
@@ -204,16 +205,16 @@ impl<N: Numbers> Model<N> {
             && sk.conn.ca_state == CaState::Open
     }
 
-    /// Whether a Reno flow with this inflight would have met its next loss by now: it adds a packet
-    /// per round, so it takes as many rounds as it has packets in flight.
+    /// Whether a Reno flow with this inflight would have met its next loss by now. Reno adds a
+    /// packet per round, so between two losses it has about as many rounds as packets in flight.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called at nearly every ACK")]
     fn is_reno_coexistence_probe_time(&self, sk: &Sock<'_>) -> bool {
         let mut rounds = u32::from(self.params.bw_probe_max_rounds);
         if self.params.bw_probe_reno_gain != 0 {
             let gain = u32::from(self.params.bw_probe_reno_gain);
-            // The budget for bursts only adds to the target. Usually it is not time even without
-            // it.
+            // A shortcut: the budget for bursts only increases the target, so if the rounds do not
+            // reach the BDP, the target need not be computed.
             let bdp = self.bdp(self.bw(), BBR_UNIT);
             let least = rounds.min(scaled(bdp.min(sk.ctl.cwnd), gain));
             if bdp < 1 << 31 && u32::from(self.probing.rounds_since_probe) < least {
@@ -237,13 +238,14 @@ impl<N: Numbers> Model<N> {
                 && self.has_elapsed_in_phase(sk, self.min_rtt.min_rtt_us))
     }
 
-    /// `inflight_hi` less the share that is left to others. Linux: `bbr_inflight_with_headroom`.
+    /// `inflight_hi` less the share that is left to other flows. Linux:
+    /// `bbr_inflight_with_headroom`.
     pub(super) fn inflight_with_headroom(&self) -> u32 {
         if self.inflight_hi == UNSET {
             return UNSET;
         }
         let headroom = scaled(self.inflight_hi, u32::from(self.params.inflight_headroom)).max(1);
-        // A signed maximum, so that an inflight_hi of 0 does not wrap to an unset bound.
+        // A signed maximum, so that an `inflight_hi` of 0 does not wrap to `UNSET`.
         let left = self.inflight_hi.wrapping_sub(headroom).cast_signed();
         left.max(i32::from(self.params.cwnd_min_target)).cast_unsigned()
     }

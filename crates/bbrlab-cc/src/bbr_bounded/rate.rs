@@ -1,7 +1,7 @@
 //! Bandwidth samples, pacing rates and BDP: the fixed-point arithmetic.
 //!
 //! Bandwidth is in packets per microsecond `<< 24`, so that a `u32` covers 0.06 packets per second
-//! to 256 packets per microsecond. Products wrap in 64 bits where the kernel's do.
+//! to 256 packets per microsecond. Products wrap at 64 bits where the kernel's products do.
 
 use crate::linux_int::trunc_u32;
 use crate::{Conn, RateSample};
@@ -14,7 +14,7 @@ const BW_UNIT: u64 = 1 << BW_SCALE;
 pub(crate) const BBR_SCALE: u32 = 8;
 /// A gain of one.
 pub(crate) const BBR_UNIT: u32 = 1 << BBR_SCALE;
-/// RTT in microseconds to assume before the first sample.
+/// RTT in microseconds that is assumed before the first sample.
 const NOMINAL_RTT_US: u32 = 1000;
 
 /// The sample's delivery rate, rounded up so that low rates can grow; 0 for an invalid sample.
@@ -68,8 +68,8 @@ pub(crate) fn scaled(value: u32, gain: u32) -> u32 {
     trunc_u32((u64::from(value) * u64::from(gain)) >> BBR_SCALE)
 }
 
-/// Linux: `bbr_rate_bytes_per_sec`; the order of the factors keeps 64 bits from overflowing at 2.9
-/// Tbit/s.
+/// The rate in bytes per second, less a margin, at least 1. Linux: `bbr_rate_bytes_per_sec`. In
+/// this order, the products fit 64 bits at rates up to 2.9 Tbit/s.
 fn with_margin(bw: u32, gain: u32, mss: u32, margin_percent: u64) -> u64 {
     let rate =
         u64::from(bw).wrapping_mul(u64::from(mss)).wrapping_mul(u64::from(gain)) >> BBR_SCALE;

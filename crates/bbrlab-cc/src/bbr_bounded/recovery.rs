@@ -3,12 +3,12 @@
 use super::{Mode, Model, Numbers, Sock, UNSET};
 use crate::CaState;
 
-/// Values from before the episode.
+/// Values saved before a loss episode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recovery {
-    /// The state of recovery at the previous ACK.
+    /// The loss-recovery state at the previous ACK.
     pub(crate) prev_ca_state: CaState,
-    /// The last cwnd that recovery and PROBE_RTT had not cut, in packets.
+    /// The latest cwnd before recovery or PROBE_RTT reduced it, in packets.
     pub(crate) prior_cwnd: u32,
     /// `bw_lo` before the latest losses.
     pub(super) undo_bw_lo: u32,
@@ -19,7 +19,7 @@ pub(crate) struct Recovery {
 }
 
 impl<N: Numbers> Model<N> {
-    /// Saves cwnd. If a recovery or PROBE_RTT may have cut it, saves the larger of cwnd and the
+    /// Saves cwnd. If recovery or PROBE_RTT may have reduced cwnd, saves the larger of cwnd and the
     /// value saved before. Linux: `bbr_save_cwnd`.
     pub(super) fn save_cwnd(&mut self, sk: &Sock<'_>) {
         let is_good =
@@ -44,7 +44,8 @@ impl<N: Numbers> Model<N> {
         self.inflight_hi = self.inflight_hi.max(self.recovery.undo_inflight_hi);
     }
 
-    /// Handles a retransmission timeout. Outside probes the flow restarts at `inflight_lo` at most.
+    /// Handles a retransmission timeout. Outside probes, sets `inflight_lo`, if unset, to bound the
+    /// flow's restart.
     pub(crate) fn enter_loss(&mut self, inflight_lo: u32) {
         self.recovery.prev_ca_state = CaState::Loss;
         if !self.is_probing_bandwidth() && self.lower.inflight_lo == UNSET {
@@ -52,7 +53,7 @@ impl<N: Numbers> Model<N> {
         }
     }
 
-    /// Restores cwnd after a timeout's episode. Linux: `bbr_exit_loss_recovery`.
+    /// Restores cwnd after the recovery from a timeout. Linux: `bbr_exit_loss_recovery`.
     pub(crate) fn exit_loss(&mut self, sk: &mut Sock<'_>) {
         sk.ctl.cwnd = sk.ctl.cwnd.max(self.recovery.prior_cwnd);
         self.try_fast_path = false;

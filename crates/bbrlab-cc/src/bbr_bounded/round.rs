@@ -1,4 +1,4 @@
-//! Packet-timed round trips: a round is over when a packet that was sent in it is delivered.
+//! Packet-timed round trips: a round ends when a packet sent after its start is delivered.
 
 use crate::RateSample;
 use crate::linux_int::before;
@@ -13,7 +13,7 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// Checks whether this ACK begins a round; `delivered` already includes it.
+    /// Checks whether this ACK begins a round; `delivered` already includes the ACK's packets.
     /// Linux: `bbr_update_round_start`.
     pub(crate) fn update(&mut self, rs: &RateSample, delivered: u32) {
         self.round_start =

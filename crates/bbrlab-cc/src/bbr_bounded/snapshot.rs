@@ -1,12 +1,12 @@
-//! The state under the kernel's names, and what a time series shows of it.
+//! The state under the kernel's names, and the values for time series.
 
 use super::rate::bytes_per_sec;
 use super::{Model, Numbers, UNSET, state};
 use crate::{Conn, Info};
 
 impl<N: Numbers> Model<N> {
-    /// Reports every field except those that a version keeps itself; `filter` holds the version's
-    /// names for the slots of the bandwidth filter.
+    /// Reports every field of the shared model. `filter` holds the version's names for the two
+    /// slots of the bandwidth filter.
     pub(crate) fn snapshot(
         &self,
         filter: [&'static str; 2],

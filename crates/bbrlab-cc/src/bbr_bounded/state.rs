@@ -1,6 +1,6 @@
 //! The states, numbered as in the kernel, and the transitions between them.
 
-/// How BBR decides how fast to send. Linux: `enum bbr_mode`.
+/// The mode of BBR, which determines the gains. Linux: `enum bbr_mode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Mode {
@@ -11,7 +11,7 @@ pub(crate) enum Mode {
     Drain = 1,
     /// Paces around the estimated bandwidth; see [`Phase`].
     ProbeBw = 2,
-    /// Cuts inflight to see the path's minimum RTT.
+    /// Reduces inflight to measure the path's minimum RTT.
     ProbeRtt = 3,
 }
 
@@ -19,12 +19,12 @@ pub(crate) enum Mode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Phase {
-    /// Pushes inflight up, to find more bandwidth.
+    /// Increases inflight to find more bandwidth.
     #[default]
     Up = 0,
     /// Drains the queue that the probe built.
     Down = 1,
-    /// Uses the pipe and leaves headroom.
+    /// Keeps the pipe full and leaves headroom for other flows.
     Cruise = 2,
     /// Fills the pipe without a queue, so that a probe does not stop too early.
     Refill = 3,
@@ -34,16 +34,16 @@ pub(crate) enum Phase {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum AckPhase {
-    /// No probe and no feedback from one.
+    /// No probe, and no ACKs of packets sent in a probe.
     #[default]
     Init = 0,
     /// Sending at the estimated bandwidth to fill the pipe.
     Refilling = 1,
-    /// Inflight rises; its ACKs have not come back yet.
+    /// The probe has begun; ACKs of its packets have not arrived yet.
     ProbeStarting = 2,
-    /// ACKs of the probe arrive.
+    /// ACKs of packets sent in the probe arrive.
     ProbeFeedback = 3,
-    /// The probe is over; its ACKs still arrive.
+    /// The probe is over; ACKs of its packets still arrive.
     ProbeStopping = 4,
 }
 
@@ -51,7 +51,7 @@ pub(crate) enum AckPhase {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
     mode: Mode,
-    /// The phase of PROBE_BW; stale in the other modes.
+    /// The phase of PROBE_BW; in other modes, the phase of the latest PROBE_BW.
     phase: Phase,
 }
 
@@ -62,7 +62,7 @@ impl State {
         self.mode
     }
 
-    /// The phase of PROBE_BW; outside PROBE_BW, the last one.
+    /// The phase of PROBE_BW; in other modes, the phase of the latest PROBE_BW.
     #[inline]
     pub(crate) const fn phase(self) -> Phase {
         self.phase
@@ -80,8 +80,7 @@ impl State {
         self.mode = Mode::Drain;
     }
 
-    /// Enters PROBE_BW: STARTUP's queue is drained, or the visit to PROBE_RTT is over. The caller
-    /// must enter a phase next.
+    /// Enters PROBE_BW after DRAIN or PROBE_RTT. The caller must enter a phase next.
     pub(super) fn enter_probe_bw(&mut self) {
         assert!(
             matches!(self.mode, Mode::Drain | Mode::ProbeRtt),
@@ -96,7 +95,7 @@ impl State {
         self.mode = Mode::ProbeRtt;
     }
 
-    /// Returns to STARTUP: PROBE_RTT came before the pipe had been found full.
+    /// Returns from PROBE_RTT to STARTUP, because the pipe has not been judged full yet.
     pub(super) fn return_to_startup(&mut self) {
         assert!(self.mode == Mode::ProbeRtt, "only PROBE_RTT returns to STARTUP");
         self.mode = Mode::Startup;
@@ -108,8 +107,7 @@ impl State {
         let follows = match phase {
             Phase::Up => self.phase == Phase::Refill,
             Phase::Cruise => self.phase == Phase::Down,
-            // DOWN also begins PROBE_BW, whatever stale phase is left; REFILL may interrupt any
-            // phase.
+            // DOWN also begins PROBE_BW, where `self.phase` is old; REFILL may interrupt any phase.
             Phase::Down | Phase::Refill => true,
         };
         assert!(follows, "UP follows REFILL, and CRUISE follows DOWN");

@@ -1,5 +1,4 @@
-//! Whole-algorithm tests of both versions that need no reference data: what a reader of the
-//! kernel's files would try first.
+//! Tests of whole BBRv2 and BBRv3 instances that need no reference data.
 
 use std::fmt::Write as _;
 
@@ -58,8 +57,8 @@ impl Path {
         Self { conn, rate_pps: 864 }
     }
 
-    /// Simulates a round: sends what the window and the pacing rate allow, and delivers it at the
-    /// bottleneck's rate at most.
+    /// Simulates a round: sends the packets that cwnd and pacing rate allow, and delivers them at
+    /// the bottleneck's rate at most.
     fn round(&mut self, cc: &mut impl CongestionControl, losses: u32) {
         let paced = self.conn.ctl.pacing_rate / 1448 * u64::from(RTT_US) / 1_000_000;
         let cwnd = self.conn.ctl.cwnd.min(u32::try_from(paced).unwrap_or(u32::MAX)).max(1);
@@ -237,7 +236,8 @@ fn parameters_out_of_the_kernels_range_are_refused() {
 }
 
 /// Linux: `bbr_packets_in_net_at_edt`. A gain of one is the steady state. PROBE_RTT's gain may
-/// still apply when an idle flow, back in STARTUP from there, finds the pipe full and drains.
+/// still apply when an idle flow returns from PROBE_RTT to STARTUP, finds the pipe full and enters
+/// DRAIN.
 #[test]
 fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     const DEPARTURE_MS: u64 = 3;
@@ -248,8 +248,7 @@ fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     };
     let mut sk = Sock::new(&conn);
     let mut model = Model::init(RuntimeParams::<Numbers>::default(), &mut sk);
-    // 10 Gbit/s: a burst is what is sent in 2^-10 s, here the most that fits into one buffer, 45
-    // segments.
+    // 10 Gbit/s: a burst holds the bytes of 2^-10 s, here limited by one buffer to 45 segments.
     sk.ctl.pacing_rate = 1_250_000_000;
     model.params.gso_max_size = 65_536;
     // One packet per millisecond, `<< 24` per microsecond.
@@ -262,14 +261,14 @@ fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     assert_eq!([257, 320, 710].map(&mut in_net), [17 + 45; 3]);
 }
 
-/// Linux: `bbr_quantization_budget`; with segments as in the thesis of 2020, whose `InFlight` adds
-/// three to the BDP.
+/// Linux: `bbr_quantization_budget`; with `plans_segments`, the thesis of 2020, whose `InFlight`
+/// adds three to the BDP.
 #[test]
 fn the_target_holds_three_bursts_or_three_segments_more() {
     let conn = Path::new().conn;
     let mut sk = Sock::new(&conn);
     let mut model = Model::init(RuntimeParams::<Numbers>::default(), &mut sk);
-    // 8 Mbit/s: bursts of two packets, the least.
+    // 8 Mbit/s: bursts have two packets, the minimum.
     sk.ctl.pacing_rate = 1_000_000;
     model.params.gso_max_size = 65_536;
     model.params.cwnd_tso_budget = true;

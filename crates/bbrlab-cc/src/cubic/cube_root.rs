@@ -1,13 +1,11 @@
 //! CUBIC's integer cube root: a table for the leading bits, then one step of Newton's method.
 //!
-//! The result is within a few tenths of a percent, and that error is part of the algorithm: the
-//! window depends on it.
+//! The error of a few tenths of a percent is part of the algorithm, because cwnd depends on it.
 //!
-//! Sources: [linux] `net/ipv4/tcp_cubic.c`, `cubic_root`: the steps. The table is fitted. From 8
-//! on, each entry is the only byte that reproduces the recorded roots (`golden/core/cubicroot`,
-//! 12,500 arguments). Below 8, an entry decides the root of one number only; it is that root times
-//! 64, less 10.
-//! Deviations: none.
+//! Sources: [linux] `net/ipv4/tcp_cubic.c`, `cubic_root`: the steps. The table is fitted to roots
+//! recorded from the kernel. From 8 on, each entry is the only byte that reproduces them
+//! (`golden/core/cubicroot`, 12,500 arguments). Below 8, an entry determines the root of a single
+//! number: the entry is that root times 64, less 10. Deviations: none.
 
 use crate::linux_int::trunc_u32;
 
@@ -26,12 +24,13 @@ pub fn cube_root(a: u64) -> u32 {
     if bits < 7 {
         return (root_of_leading(a) + 35) >> 6;
     }
-    // A third of the bits: 84/256 stands for 1/3, and is exact for every possible number of bits.
+    // A third of the bits: 84/256 replaces 1/3; the result is exact for every possible number of
+    // bits.
     let third = ((bits * 84) >> 8) - 1;
     let first = ((root_of_leading(a >> (third * 3)) + 10) << third) >> 6;
     let square = u64::from(first) * (u64::from(first) - 1);
     let newton = first.wrapping_mul(2).wrapping_add(trunc_u32(a / square));
-    // 341/1024 stands for 1/3.
+    // 341/1024 replaces 1/3.
     newton.wrapping_mul(341) >> 10
 }
 

@@ -1,4 +1,4 @@
-//! The epoch between two losses: where the window is on the cubic curve, and how fast it may grow.
+//! The epoch between two losses: the position of cwnd on the cubic curve, and its rate of growth.
 //!
 //! Growth is expressed as `cnt`: cwnd grows by one packet per `cnt` acknowledged packets.
 //!
@@ -20,32 +20,33 @@ const CNT_WITHOUT_WMAX: u32 = 20;
 /// Lower bound of `cnt`: growth by at most half a packet per acknowledged packet.
 const CNT_MIN: u32 = 2;
 
-/// Fields as in the kernel, stale values included.
+/// The state of an epoch. Every field has the kernel's value, even while the kernel does not use
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's name")]
 pub(super) struct Epoch {
-    /// Acknowledged packets per packet of growth.
+    /// Number of packets to acknowledge per packet by which cwnd grows.
     cnt: u32,
     /// Wmax: cwnd at the last loss, in packets; 0 for none.
     last_max_cwnd: u32,
     /// cwnd at the latest calculation.
     last_cwnd: u32,
-    /// Jiffies of the latest calculation.
+    /// Time of the latest calculation, in jiffies.
     last_time: u32,
     /// The window at the curve's plateau. Linux: `bic_origin_point`.
     origin_cwnd: u32,
     /// Time from the epoch's start to the plateau, in 1/1024 s. Linux: `bic_K`.
     k: u32,
-    /// Jiffies of the epoch's first ACK; 0 between epochs.
+    /// Time of the epoch's first ACK in jiffies; 0 between epochs.
     epoch_start: u32,
-    /// Packets acknowledged that the Reno estimate has not used yet.
+    /// Packets acknowledged since `tcp_cwnd` last grew.
     ack_cnt: u32,
-    /// The cwnd that Reno would have.
+    /// The cwnd that a Reno flow would have.
     tcp_cwnd: u32,
 }
 
 impl Epoch {
-    /// Acknowledged packets per packet of growth.
+    /// Number of packets to acknowledge per packet by which cwnd grows.
     pub(super) fn cnt(&self) -> u32 {
         self.cnt
     }
@@ -66,7 +67,8 @@ impl Epoch {
         self.epoch_start != 0 && age < conn.hz.cast_signed()
     }
 
-    /// Leaves an idle time out of the curve when sending resumes. Linux: `cubictcp_cwnd_event`.
+    /// Moves the epoch's start by the idle time when sending resumes, so that cwnd's target does
+    /// not grow in idle time. Linux: `cubictcp_cwnd_event`.
     pub(super) fn skip_idle(&mut self, conn: &Conn) {
         let idle = conn.jiffies.wrapping_sub(conn.lsndtime).cast_signed();
         if self.epoch_start != 0 && idle > 0 {
@@ -89,7 +91,7 @@ impl Epoch {
         (cwnd.wrapping_mul(params.beta) / BETA_SCALE).max(2)
     }
 
-    /// Recalculates `cnt` for `cwnd` after `acked` packets, if it is time to. Linux:
+    /// Recalculates `cnt` after `acked` packets, if cwnd has changed or 1/32 s has passed. Linux:
     /// `bictcp_update`.
     #[inline]
     pub(super) fn update(
@@ -102,7 +104,7 @@ impl Epoch {
     ) {
         let now = conn.jiffies;
         self.ack_cnt = self.ack_cnt.wrapping_add(acked);
-        // While the window does not change, 32 times a second is enough.
+        // While cwnd does not change, 32 calculations per second are enough.
         let since = now.wrapping_sub(self.last_time).cast_signed();
         if self.last_cwnd != cwnd || since > (conn.hz / 32).cast_signed() {
             self.recalculate(conn, cwnd, acked, delay_min_us, params);
@@ -119,7 +121,7 @@ impl Epoch {
         params: &CubicParams,
     ) {
         let now = conn.jiffies;
-        // The curve is evaluated once per jiffy, Reno's estimate at every ACK.
+        // The curve is evaluated once per jiffy, the window of a Reno flow at every ACK.
         if self.epoch_start == 0 || now != self.last_time {
             self.last_cwnd = cwnd;
             self.last_time = now;
@@ -146,8 +148,8 @@ impl Epoch {
         (self.k, self.origin_cwnd) = inflection(self.last_max_cwnd, cwnd, params);
     }
 
-    /// The curve's window one minimum RTT from now. All products wrap, as in the kernel: after a
-    /// very long time the target is arbitrary.
+    /// The cwnd on the curve one minimum RTT from now, in packets. All products wrap, as in the
+    /// kernel: after a very long time the target is arbitrary.
     fn target(&self, conn: &Conn, delay_min_us: u32, params: &CubicParams) -> u32 {
         let age =
             i64::from(conn.jiffies.wrapping_sub(self.epoch_start).cast_signed()).cast_unsigned();
@@ -165,12 +167,13 @@ impl Epoch {
         }
     }
 
-    /// Keeps up with Reno, which with CUBIC's reduction gains a packet per `cwnd * beta_scale / 8`
-    /// acknowledged packets.
+    /// Lowers `cnt` if a Reno flow would have a larger cwnd. With CUBIC's reduction, Reno's cwnd
+    /// grows by a packet per `cwnd * beta_scale / 8` acknowledged packets.
     fn keep_up_with_reno(&mut self, cwnd: u32, beta_scale: u32) {
         let step = cwnd.wrapping_mul(beta_scale) >> 3;
         if self.ack_cnt > step && step != 0 {
-            // A step is taken only while more than a step is left, so a whole step may remain.
+            // As in the kernel, a step is subtracted only while more than a step is left, so
+            // exactly one step may remain.
             let steps = (self.ack_cnt - 1) / step;
             self.ack_cnt -= steps * step;
             self.tcp_cwnd = self.tcp_cwnd.wrapping_add(steps);
@@ -194,7 +197,8 @@ impl Epoch {
     }
 }
 
-/// The inflection of the curve: its time after the start of the epoch, and its window.
+/// The inflection point of the curve: its time after the start of the epoch in 1/1024 s, and its
+/// cwnd in packets.
 pub(super) fn inflection(last_max_cwnd: u32, cwnd: u32, params: &CubicParams) -> (u32, u32) {
     if last_max_cwnd <= cwnd {
         return (0, cwnd);

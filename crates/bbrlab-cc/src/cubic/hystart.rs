@@ -1,9 +1,9 @@
-//! HyStart: slow start ends before it overruns the path.
+//! HyStart: ends slow start before it causes losses.
 //!
-//! From a window of 16 packets on, it looks for two signs. *ACK train*: ACKs that follow each other
-//! within 2 ms have been coming for as long as the minimum RTT, so a whole round trip is in flight.
-//! *Delay*: after the first eight samples of a round its lowest RTT exceeds the connection's lowest
-//! by an eighth of that (4 to 16 ms), so a queue is building up.
+//! From a cwnd of 16 packets on, HyStart makes two tests. *ACK train*: ACKs have arrived within 2
+//! ms of each other for as long as the minimum RTT, so the packets in flight fill the path.
+//! *Delay*: after the first eight samples of a round, the round's lowest RTT exceeds the
+//! connection's lowest RTT by an eighth (4 to 16 ms), so a queue grows.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cubic.c`: `hystart_update`, `hystart_ack_delay`; [hystart].
 //! Deviations: none.
@@ -12,31 +12,32 @@ use super::params::CubicParams;
 use crate::linux_int::{after, trunc_u32};
 use crate::{Conn, PacingStatus};
 
-/// The first samples of a round, which are collected but not judged. Linux: `HYSTART_MIN_SAMPLES`.
+/// Number of samples in a round before the delay is tested. Linux: `HYSTART_MIN_SAMPLES`.
 const MIN_SAMPLES: u8 = 8;
 
-/// Bounds of the delay that counts as a queue, in microseconds. Linux: `HYSTART_DELAY_MIN`, `_MAX`.
+/// Lower and upper bound of the delay threshold, in microseconds. Linux: `HYSTART_DELAY_MIN`,
+/// `_MAX`.
 const DELAY_US: (u32, u32) = (4_000, 16_000);
 
-/// Bounds of that delay in ns-3, which adds the whole minimum, not an eighth. ns-3:
-/// `HyStartDelayMin`, `HyStartDelayMax`.
+/// Bounds of the delay threshold in ns-3, where the threshold is the whole minimum RTT, not an
+/// eighth. ns-3: `HyStartDelayMin`, `HyStartDelayMax`.
 const NS3_DELAY_US: (u32, u32) = (4_000, 1_000_000);
 
-/// The most that segmentation offload may add to an ACK train, in microseconds.
+/// Largest time that segmentation offload may add to an ACK train, in microseconds.
 const ACK_DELAY_US_MAX: u64 = 1_000;
 
-/// Fields as in the kernel, stale values included.
+/// The state of HyStart. Every field has the kernel's value, even while the kernel does not use it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct HyStart {
-    /// Whether the end of slow start was found; stays until a timeout.
+    /// Whether a test has ended slow start; stays set until a timeout.
     pub(super) found: bool,
-    /// Samples of the round so far, up to [`MIN_SAMPLES`].
+    /// Number of samples in the round so far, up to [`MIN_SAMPLES`].
     sample_cnt: u8,
     /// Start of the round: low 32 bits of the microsecond clock.
     round_start_us: u32,
-    /// The round ends when this is acknowledged.
+    /// The round ends when this sequence number is acknowledged.
     end_seq: u32,
-    /// Latest ACK of the train: low 32 bits of the microsecond clock.
+    /// Time of the latest ACK of the train: low 32 bits of the microsecond clock.
     last_ack_us: u32,
     /// Lowest RTT of the round in microseconds.
     curr_rtt_us: u32,
@@ -53,7 +54,8 @@ impl HyStart {
         self.sample_cnt = 0;
     }
 
-    /// Takes a delay sample; returns whether slow start should end here. Linux: `hystart_update`.
+    /// Runs the tests with a delay sample; returns whether slow start should end at this ACK.
+    /// Linux: `hystart_update`.
     pub(super) fn update(
         &mut self,
         conn: &Conn,
@@ -67,7 +69,7 @@ impl HyStart {
         if conn.ctl.cwnd < params.hystart_low_window {
             return false;
         }
-        // Both tests run, whatever the first one finds, because each updates its state.
+        // Both tests run, regardless of the first result, because each updates its state.
         if params.hystart_ack_train && self.is_train_long(conn, delay_min_us, params) {
             self.found = true;
         }
@@ -87,7 +89,7 @@ impl HyStart {
             return now_us.wrapping_sub(self.round_start_us) > delay_min_us;
         }
         let mut threshold_us = delay_min_us.wrapping_add(ack_delay_us(conn));
-        // Without pacing, a window leaves as a burst and its ACKs take half the time.
+        // Without pacing, cwnd is sent as a burst, and its ACKs arrive in half of the time.
         if conn.ctl.pacing_status == PacingStatus::None {
             threshold_us >>= 1;
         }
@@ -96,7 +98,7 @@ impl HyStart {
 
     fn is_delay_high(&mut self, delay_us: u32, delay_min_us: u32, params: &CubicParams) -> bool {
         let is_ns3 = params.is_hystart_of_ns3;
-        // In ns-3 only the first samples of a round count.
+        // In ns-3, only the first samples of a round are used.
         if !is_ns3 || self.sample_cnt < MIN_SAMPLES {
             self.curr_rtt_us = self.curr_rtt_us.min(delay_us);
         }
@@ -123,8 +125,9 @@ impl HyStart {
     }
 }
 
-/// How much large bursts lengthen a train of ACKs: the time that four of the largest take at the
-/// pacing rate, which slow start doubles. Linux: `hystart_ack_delay`.
+/// The time by which large bursts lengthen a train of ACKs, in microseconds: the time to send four
+/// bursts of the largest size at the pacing rate, which is doubled in slow start. Linux:
+/// `hystart_ack_delay`.
 fn ack_delay_us(conn: &Conn) -> u32 {
     let burst = u64::from(conn.gso_max_size) * 4 * 1_000_000;
     trunc_u32(burst.checked_div(conn.ctl.pacing_rate).unwrap_or(0).min(ACK_DELAY_US_MAX))

@@ -1,4 +1,4 @@
-//! `cubic`: a window that is a cubic function of the time since the last loss, with HyStart.
+//! `cubic`: cwnd is a cubic function of the time since the last loss. With HyStart.
 //!
 //! ```text
 //! W(t) = C (t - K)^3 + Wmax        K = cbrt((Wmax - cwnd) / C), counted from the reduction
@@ -6,9 +6,9 @@
 //! on loss: Wmax = cwnd (a little less if the last Wmax was not reached), cwnd = 0.7 cwnd
 //! ```
 //!
-//! So it quickly returns to the window of the last loss, lingers around it, and then probes ever
-//! faster. Growth depends on time, not on the RTT. HyStart ends slow start before the loss, when
-//! ACKs show that a whole round trip's worth of packets is in flight or that a queue builds up.
+//! So cwnd quickly returns to the window of the last loss, stays near it for a while, and then
+//! grows faster and faster. Growth depends on time, not on the RTT. HyStart ends slow start before
+//! losses occur, when ACKs show that the packets in flight fill the path or that a queue grows.
 //!
 //! The units are the kernel's: time in 1/1024 s, windows in packets, C = 41/1024 * 10 packets per
 //! s^3.
@@ -40,7 +40,7 @@ use hystart::HyStart;
 use crate::reno;
 use crate::{AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks};
 
-/// CUBIC as Linux has it. Linux: `struct bictcp`, grouped by idea.
+/// CUBIC as in Linux. Linux: `struct bictcp`, grouped by topic.
 #[derive(Clone, Debug, Default)]
 pub struct Cubic {
     params: CubicParams,
@@ -57,7 +57,8 @@ impl Cubic {
         Self { params, ..Self::default() }
     }
 
-    /// Forgets all but HyStart's round. Linux: `bictcp_reset`.
+    /// Resets the epoch, the lowest RTT and HyStart's result, but not HyStart's round. Linux:
+    /// `bictcp_reset`.
     fn reset(&mut self) {
         self.epoch = Epoch::default();
         self.delay_min_us = 0;
@@ -126,7 +127,7 @@ impl CongestionControl for Cubic {
 
     #[inline]
     fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
-        // Delays right after a reduction still come from the queue that led to it.
+        // RTTs just after a reduction still include the queue that caused the reduction.
         if sample.rtt_us < 0 || self.epoch.is_younger_than_a_second(conn) {
             return conn.ctl.ssthresh;
         }

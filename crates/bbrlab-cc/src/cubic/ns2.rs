@@ -5,12 +5,12 @@
 //! - Growth counts ACKs, not segments: slow start adds a segment per ACK; above ssthresh, the ACK
 //!   after `cnt` others adds a segment. `cnt` is divided by the segments per ACK, a moving average
 //!   over 16 ACKs.
-//! - Beyond the plateau the window grows by 16 segments in 100 ms at most.
-//! - The lowest RTT comes from ACKs above ssthresh alone, and there is no HyStart.
-//! - A timeout is a loss like any other; only a second one in a row forgets the curve.
-//! - Idle time is not left out, and the window also grows when cwnd was not filled.
+//! - Beyond the plateau, cwnd grows by at most 16 segments in 100 ms.
+//! - Only ACKs above ssthresh update the lowest RTT, and there is no HyStart.
+//! - A timeout is handled like any other loss; only a second consecutive timeout resets the curve.
+//! - The curve also advances in idle time, and cwnd also grows if it did not limit the sender.
 //!
-//! Time is in whole milliseconds, whatever `hz` is.
+//! Time is in whole milliseconds for every `hz`.
 //!
 //! Sources: [lanigan-code] `src/internet/model/tcp-cubic.cc`, a port of ns-2's to ns-3.27;
 //! `tcp-congestion-ops.cc`, `TcpNewReno::IncreaseWindow`.
@@ -29,24 +29,26 @@ const HZ: u32 = 1000;
 /// The moving average of segments per ACK is in 1/16. ns-2: `ACK_RATIO_SHIFT`.
 const ACK_RATIO_SHIFT: u32 = 4;
 
-/// Segments by which the window may grow in 100 ms beyond the plateau. ns-2: `max_increment`.
+/// Largest number of segments by which cwnd grows in 100 ms beyond the plateau. ns-2:
+/// `max_increment`.
 const MAX_INCREMENT: u32 = 16;
 
-/// The largest window in segments, where ns-2 has the clamp. ns-3's port: `30000u`.
+/// The largest target in segments; ns-2 uses its clamp here. ns-3's port: `30000u`.
 const CWND_MAX: u32 = 30_000;
 
-/// Upper bound of the ACKs to wait for while no loss has set Wmax. ns-2: `20`.
+/// Upper bound of `cnt` while no loss has set Wmax. ns-2: `20`.
 const CNT_WITHOUT_WMAX: u32 = 20;
 
-/// CUBIC as ns-2 grows it; fields as in the port, stale values included.
+/// CUBIC with ns-2's growth. Every field has the value in the port, even while the port does not
+/// use it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CubicNs2 {
     params: CubicParams,
-    /// ACKs that the next segment of growth waits for. Port: `m_acksNeeded`.
+    /// Number of ACKs per segment by which cwnd grows. Port: `m_acksNeeded`.
     acks_needed: u32,
-    /// ACKs since the last one. Port: `m_cWndCnt`.
+    /// Number of ACKs since cwnd last grew. Port: `m_cWndCnt`.
     cwnd_cnt: u32,
-    /// Segments per ACK in 1/16. Port: `m_delayedAck`.
+    /// Average number of segments per ACK, in 1/16. Port: `m_delayedAck`.
     delayed_ack: u32,
     /// RTT of the latest ACK in milliseconds.
     rtt_ms: u32,
@@ -64,9 +66,9 @@ pub struct CubicNs2 {
     k: u32,
     /// Time of the epoch's first ACK in milliseconds; 0 between epochs.
     epoch_start_ms: u32,
-    /// ACKs that the Reno estimate has not used yet.
+    /// Number of ACKs since `tcp_cwnd` last grew.
     ack_cnt: u32,
-    /// The cwnd that Reno would have.
+    /// The cwnd that a Reno flow would have.
     tcp_cwnd: u32,
 }
 
@@ -97,14 +99,14 @@ impl CubicNs2 {
         }
     }
 
-    /// Forgets the curve at a timeout that follows another. Port: `CubicReset`.
+    /// Resets the curve at the second of two consecutive timeouts. Port: `CubicReset`.
     fn reset(&mut self) {
         let Self { params, acks_needed, cwnd_cnt, delayed_ack, rtt_ms, k, .. } = *self;
         *self = Self { acks_needed, cwnd_cnt, delayed_ack, rtt_ms, k, ..Self::new(params) };
     }
 
-    /// Updates the lowest delay, except right after a reduction: delays then still come from the
-    /// queue that led to it. Port: `measure_delay`.
+    /// Updates the lowest RTT, except in the first second of an epoch, when RTTs still include the
+    /// queue that caused the reduction. Port: `measure_delay`.
     fn measure_delay(&mut self, now: u32) {
         if now.wrapping_sub(self.epoch_start_ms) < HZ {
             return;
@@ -115,7 +117,7 @@ impl CubicNs2 {
         }
     }
 
-    /// Recalculates how many ACKs a segment of growth takes, if it is time to. Port: `CubicUpdate`.
+    /// Recalculates `acks_needed`, if cwnd has changed or 1/32 s has passed. Port: `CubicUpdate`.
     fn update(&mut self, now: u32, cwnd: u32) {
         self.ack_cnt = self.ack_cnt.wrapping_add(1);
         let since = now.wrapping_sub(self.last_time_ms).cast_signed();
@@ -134,7 +136,7 @@ impl CubicNs2 {
         if self.params.tcp_friendliness {
             cnt = self.keep_up_with_reno(cwnd, cnt);
         }
-        // The average is never 0: it loses a sixteenth of itself and gains one at least.
+        // The average is never 0: at each ACK a sixteenth is subtracted and at least 1 is added.
         let acks = (cnt << ACK_RATIO_SHIFT).checked_div(self.delayed_ack);
         self.acks_needed = acks.unwrap_or(0).max(1);
     }
@@ -147,7 +149,8 @@ impl CubicNs2 {
         (self.k, self.origin_cwnd) = inflection(self.last_max_cwnd, cwnd, &self.params);
     }
 
-    /// Segments per segment of growth towards the curve's window one minimum RTT from now.
+    /// Number of segments to acknowledge per segment by which cwnd grows, so that cwnd reaches its
+    /// value on the curve one minimum RTT from now.
     fn cnt(&self, now: u32, cwnd: u32) -> u32 {
         let age = now.wrapping_sub(self.epoch_start_ms);
         let at = u64::from(age) + u64::from(self.delay_min >> 3);
@@ -176,12 +179,13 @@ impl CubicNs2 {
         cnt
     }
 
-    /// Keeps up with Reno, which with CUBIC's reduction gains a packet per `cwnd * beta_scale / 8`
-    /// ACKs. Port: `CubicTcpFriendliness`.
+    /// Lowers `cnt` if a Reno flow would have a larger cwnd. With CUBIC's reduction, Reno's cwnd
+    /// grows by a packet per `cwnd * beta_scale / 8` ACKs. Port: `CubicTcpFriendliness`.
     fn keep_up_with_reno(&mut self, cwnd: u32, cnt: u32) -> u32 {
         let step = cwnd.wrapping_mul(self.params.beta_scale) >> 3;
         if self.ack_cnt > step && step != 0 {
-            // A step is taken only while more than a step is left, so a whole step may remain.
+            // As in the port, a step is subtracted only while more than a step is left, so exactly
+            // one step may remain.
             let steps = (self.ack_cnt - 1) / step;
             self.ack_cnt -= steps * step;
             self.tcp_cwnd = self.tcp_cwnd.wrapping_add(steps);
@@ -219,8 +223,8 @@ impl CongestionControl for CubicNs2 {
         reno::undo_cwnd(conn)
     }
 
-    /// Grows for an ACK of `acked` segments: by one segment below ssthresh, by a step on the curve
-    /// from there on. The ACK that reaches ssthresh counts for both. ns-3:
+    /// Grows cwnd for an ACK of `acked` segments: below ssthresh by one segment, above ssthresh
+    /// along the curve. The ACK that reaches ssthresh counts for both. ns-3:
     /// `TcpNewReno::IncreaseWindow`.
     fn cong_avoid(&mut self, conn: &Conn, _ack: u32, acked: u32) -> Control {
         let mut ctl = conn.ctl;
@@ -248,7 +252,8 @@ impl CongestionControl for CubicNs2 {
         ctl
     }
 
-    /// Takes an ACK's RTT and how many segments it acknowledged. Port: `PktsAcked`.
+    /// Records the ACK's RTT, and updates the average number of segments per ACK. Port:
+    /// `PktsAcked`.
     fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
         if sample.rtt_us >= 0 {
             self.rtt_ms = sample.rtt_us.cast_unsigned() / 1000;
@@ -260,7 +265,7 @@ impl CongestionControl for CubicNs2 {
         conn.ctl.ssthresh
     }
 
-    /// The fields under Linux's names, and the three that only this form has.
+    /// Reports the fields under Linux's names, and the three fields that only ns-2's CUBIC has.
     fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("cnt", i64::from(self.acks_needed));
         field("cwnd_cnt", i64::from(self.cwnd_cnt));

@@ -4,7 +4,8 @@ use super::{Cubic, CubicNs2, CubicParams};
 use crate::no_draw::NoDraw;
 use crate::{AckSample, CaState, CongestionControl, Conn, ParamValue};
 
-/// A flow's first 18 s in ns-3: slow start, eight losses, one of them a timeout.
+/// ACKs and losses of a flow's first 18 s in ns-3: slow start and eight losses, one of them a
+/// timeout.
 const ACKS: &str = include_str!("ns2_acks.txt");
 
 fn cubic() -> CubicNs2 {
@@ -23,7 +24,8 @@ fn conn(cwnd: u32, ssthresh: u32) -> Conn {
     conn
 }
 
-/// Feeds the algorithm the port's inputs; returns the numbers of ACKs and of losses.
+/// Calls the algorithm with the port's inputs, and compares the results. Returns the numbers of
+/// ACKs and losses.
 fn replay(cubic: &mut impl CongestionControl) -> (u32, u32) {
     let mut conn = conn(10, u32::MAX);
     let mut count = (0, 0);

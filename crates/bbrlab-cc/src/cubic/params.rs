@@ -1,4 +1,4 @@
-//! CUBIC's module parameters and what is computed from them once.
+//! CUBIC's module parameters, and the values computed from them once.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cubic.c`: module parameters, `cubictcp_register`.
 //! Deviations: none.
@@ -64,43 +64,43 @@ pub const PARAMS: &[ParamSpec] = &[
 /// 1 in `beta`. Linux: `BICTCP_BETA_SCALE`.
 pub(super) const BETA_SCALE: u32 = 1024;
 
-/// CUBIC's parameters, checked, and what follows from them.
+/// CUBIC's parameters after validation, and the values computed from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "the kernel's switches, independent of each other"
 )]
 pub struct CubicParams {
-    /// Share of cwnd that a loss leaves, in 1/1024.
+    /// Factor by which a loss multiplies cwnd, in 1/1024.
     pub beta: u32,
-    /// Whether a Wmax below the last one is lowered further.
+    /// Whether a Wmax below the previous Wmax is reduced further.
     pub fast_convergence: bool,
-    /// Whether growth is at least Reno's.
+    /// Whether cwnd grows at least as fast as Reno's.
     pub tcp_friendliness: bool,
     /// Whether HyStart is on.
     pub hystart: bool,
     /// Whether HyStart's thresholds are ns-3's.
     pub is_hystart_of_ns3: bool,
-    /// Whether the window grows as ns-2's: [`super::CubicNs2`] instead of [`super::Cubic`].
+    /// Whether cwnd grows as in ns-2: [`super::CubicNs2`] instead of [`super::Cubic`].
     pub is_of_ns2: bool,
     /// Whether Wmax survives a timeout.
     pub keeps_wmax_on_rto: bool,
-    /// Whether HyStart looks at ACK trains.
+    /// Whether HyStart tests ACK trains.
     pub hystart_ack_train: bool,
-    /// Whether HyStart looks at delays.
+    /// Whether HyStart tests delays.
     pub hystart_delay: bool,
-    /// HyStart's least cwnd in packets.
+    /// Smallest cwnd at which HyStart runs, in packets.
     pub hystart_low_window: u32,
     /// Largest gap of an ACK train in microseconds.
     pub hystart_ack_delta_us: i32,
     /// Initial slow start threshold in packets if HyStart is off; 0 for none.
     pub initial_ssthresh: u32,
-    /// Eight times the windows in which Reno, with CUBIC's reduction, gains a packet. Linux:
-    /// `beta_scale`.
+    /// Eight times the number of windows in which the cwnd of a Reno flow, with CUBIC's reduction,
+    /// grows by a packet. Linux: `beta_scale`.
     pub(super) beta_scale: u32,
     /// `1024 C / RTT` for the nominal RTT of 100 ms. Linux: `cube_rtt_scale`.
     pub(super) cube_rtt_scale: u64,
-    /// Turns a window into the cube of a time in 1/1024 s. Linux: `cube_factor`.
+    /// Factor that converts packets to the cube of a time in 1/1024 s. Linux: `cube_factor`.
     pub(super) cube_factor: u64,
 }
 
@@ -118,7 +118,8 @@ impl CubicParams {
     pub fn from_params(params: &Params) -> Result<Self, ParamError> {
         let params = ParamTable::new(PARAMS, params);
         let positive = 0..=i32::MAX.cast_unsigned();
-        // At 1 the window would never shrink, and Reno's share has no meaning.
+        // With a `beta` of 1, cwnd would never decrease, and the estimate of Reno's cwnd would have
+        // no meaning.
         let beta = params.integer("beta", 1..=BETA_SCALE - 1)?;
         let bic_scale = params.integer("bic_scale", 1..=1 << 20)?;
         let detect = params.integer("hystart_detect", 0..=3)?;

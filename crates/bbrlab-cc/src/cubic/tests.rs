@@ -1,4 +1,4 @@
-//! The whole algorithm on small cases; the kernel's own numbers are compared by the oracle.
+//! Tests of whole instances on small cases. The crate `bbrlab-oracle` compares with kernel traces.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ fn conn(cwnd: u32) -> Conn {
     conn
 }
 
-/// A loss at 100 packets, then an RTT of 100 ms: cwnd after each of the seconds listed.
+/// Compares cwnd at these seconds after a loss at 100 packets, with an RTT of 100 ms.
 fn check_growth(seconds: &[u32], expected: &Expect) {
     let mut cubic = Cubic::new(CubicParams { tcp_friendliness: false, ..CubicParams::default() });
     let mut conn = conn(100);
@@ -87,7 +87,7 @@ fn idle_time_does_not_move_the_window_along_the_curve() {
 #[test]
 fn a_window_beyond_all_bounds_does_not_loop_forever() {
     let mut cubic = Cubic::default();
-    // 15 * cwnd wraps to 7: less than a step of one packet.
+    // 15 * cwnd wraps to 7, so that the step is 0.
     let conn = conn(0x8888_8889);
     let _ = cubic.cong_avoid(&conn, 0, 5);
 }
@@ -111,7 +111,7 @@ fn wmax_may_survive_a_timeout() {
 
 #[test]
 fn hystart_of_ns3_lets_the_queue_grow_to_another_minimum_rtt() {
-    // The RTT of a round, in ms, at which slow start with a minimum RTT of 20 ms ends.
+    // The RTT of a round in ms at which slow start ends, with a minimum RTT of 20 ms.
     let end_ms = |hystart: ParamValue| {
         let params = vec![
             ("hystart".to_owned(), hystart),

@@ -1,4 +1,4 @@
-//! `vegas`: keeps two to four packets queued, judged by the RTT.
+//! `vegas`: keeps two to four of the flow's packets in the queue, as estimated from the RTT.
 //!
 //! ```text
 //! diff = cwnd (rtt - base_rtt) / base_rtt      this flow's packets in the queue, once per round trip
@@ -6,8 +6,8 @@
 //! slow start ends when diff > gamma
 //! ```
 //!
-//! `rtt` is the lowest of the last round trip, `base_rtt` the lowest ever. With two samples or
-//! fewer in a round trip, or outside the Open state, it is Reno.
+//! `rtt` is the lowest RTT of the last round trip, `base_rtt` the lowest ever. With at most two
+//! samples in a round trip, or outside the Open state, Vegas behaves like Reno.
 //!
 //! Sources: [linux] `net/ipv4/tcp_vegas.c`; [vegas].
 //! Deviations: none.
@@ -51,21 +51,21 @@ pub const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// No RTT sample yet.
+/// The value before the first RTT sample.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
-/// A round trip is judged only if it has more samples than this: fewer may all come from delayed
+/// A round trip is used only if it has more RTT samples than this: fewer may all come from delayed
 /// ACKs.
 const RTT_SAMPLES_MIN: u16 = 2;
 
 /// RTT samples of a round trip and the lowest ever. Linux: `struct vegas`, which YeAH uses too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RttRound {
-    /// Whether samples count: true in the Open state.
+    /// Whether samples are used: true in the Open state.
     pub doing_vegas_now: bool,
-    /// The round trip ends when this is acknowledged.
+    /// The round trip ends when this sequence number is acknowledged.
     pub beg_snd_nxt: u32,
-    /// Samples of the round trip.
+    /// Number of samples in the round trip.
     pub cnt_rtt: u16,
     /// Lowest RTT of the round trip, plus one microsecond.
     pub min_rtt_us: u32,
@@ -74,7 +74,7 @@ pub struct RttRound {
 }
 
 impl RttRound {
-    /// Forgets everything and starts again. Linux: `tcp_vegas_init`.
+    /// Discards all samples and begins a round trip. Linux: `tcp_vegas_init`.
     pub fn restart(&mut self, conn: &Conn) {
         self.base_rtt_us = NO_RTT_US;
         self.enable(conn);
@@ -97,14 +97,14 @@ impl RttRound {
         if sample.rtt_us < 0 {
             return;
         }
-        // Plus one microsecond, so that it is never zero.
+        // Plus one microsecond, so that the RTT is never zero.
         let rtt_us = sample.rtt_us.cast_unsigned().wrapping_add(1);
         self.base_rtt_us = self.base_rtt_us.min(rtt_us);
         self.min_rtt_us = self.min_rtt_us.min(rtt_us);
         self.cnt_rtt = self.cnt_rtt.wrapping_add(1);
     }
 
-    /// Counts samples in the Open state only. Linux: `tcp_vegas_state`.
+    /// Enables samples in the Open state, and disables them in others. Linux: `tcp_vegas_state`.
     pub fn set_state(&mut self, conn: &Conn, new: CaState) {
         if new == CaState::Open {
             self.enable(conn);
@@ -113,7 +113,7 @@ impl RttRound {
         }
     }
 
-    /// Forgets everything after an idle time, since it is out of date. Linux:
+    /// Discards all samples after an idle time, because they are out of date. Linux:
     /// `tcp_vegas_cwnd_event`.
     pub fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent) {
         if matches!(event, CwndEvent::CwndRestart | CwndEvent::TxStart) {
@@ -121,7 +121,7 @@ impl RttRound {
         }
     }
 
-    /// Whether there are enough samples to judge the round trip.
+    /// Whether the round trip has enough samples.
     #[must_use]
     pub fn has_enough(&self) -> bool {
         self.cnt_rtt > RTT_SAMPLES_MIN
@@ -137,15 +137,16 @@ impl RttRound {
     }
 }
 
-/// Vegas as Linux has it.
+/// Vegas as in Linux, or with steps of ns-3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vegas {
     alpha: u32,
     beta: u32,
     gamma: u32,
-    /// Whether the queue is estimated over the RTT, not over its minimum.
+    /// Whether the estimate of the queue divides by the round trip's RTT instead of the lowest RTT
+    /// ever.
     is_over_rtt: bool,
-    /// Whether the window grows and shrinks as ns-3's.
+    /// Whether cwnd and ssthresh change as in ns-3.
     is_of_ns3: bool,
     round: RttRound,
 }
@@ -169,7 +170,8 @@ impl Vegas {
         })
     }
 
-    /// Compares the window, once per round trip, with what the path holds without a queue.
+    /// Adjusts cwnd once per round trip, by comparison with the cwnd that would fill the path
+    /// without a queue.
     fn adjust(&self, conn: &Conn, acked: u32) -> Control {
         let mut ctl = conn.ctl;
         let RttRound { min_rtt_us, base_rtt_us, .. } = self.round;
@@ -206,7 +208,7 @@ impl Vegas {
         ctl
     }
 
-    /// ssthresh, lowered so that the window is not below it. Linux: `tcp_vegas_ssthresh`.
+    /// ssthresh, reduced to cwnd if cwnd is lower. Linux: `tcp_vegas_ssthresh`.
     fn ssthresh_below(&self, ctl: &Control) -> u32 {
         if self.is_of_ns3 { ns3::ssthresh(ctl) } else { ctl.ssthresh.min(ctl.cwnd) }
     }
@@ -219,7 +221,7 @@ impl Vegas {
         }
     }
 
-    /// Grows without judging the queue.
+    /// Grows without an estimate of the queue.
     fn increase_like_reno(&self, conn: &Conn, acked: u32) -> Control {
         if self.is_of_ns3 {
             ns3::increase_like_reno(conn.ctl, acked)
@@ -300,7 +302,7 @@ mod tests {
     use crate::no_draw::NoDraw;
     use crate::{AckSample, CongestionControl as _, Conn, ParamValue, Params};
 
-    /// cwnd after a round trip of `rtt_us`, where `base_us` was the lowest.
+    /// cwnd after a round trip of `rtt_us`, if the lowest RTT is `base_us`.
     fn cwnd_after(cwnd: u32, ssthresh: u32, base_us: i32, rtt_us: i32) -> u32 {
         cwnd_with(&Params::new(), cwnd, ssthresh, base_us, rtt_us)
     }
@@ -330,7 +332,7 @@ mod tests {
     #[test]
     fn the_queue_over_the_rtt_is_smaller_than_over_its_minimum() {
         let diff = vec![("diff".to_owned(), ParamValue::Text("rtt".to_owned()))];
-        // Where the RTT has doubled, half of the window is queued, not all of it.
+        // If the RTT has doubled, half of cwnd is queued, not all of it.
         assert_eq!(cwnd_after(8, 2, 100_000, 200_100), 7);
         assert_eq!(cwnd_with(&diff, 8, 2, 100_000, 200_000), 8);
         assert_eq!(cwnd_with(&diff, 8, 2, 100_000, 300_000), 7);

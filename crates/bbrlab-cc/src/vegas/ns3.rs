@@ -1,10 +1,12 @@
-//! The steps in which ns-3's `TcpVegas` differs.
+//! The steps in which ns-3's `TcpVegas` differs from Linux's Vegas.
 //!
-//! - The window grows by one segment per ACK, however many it acknowledges, up to ssthresh and
-//!   where there are too few samples: `TcpNewReno::SlowStart`, `CongestionAvoidance`.
-//! - A round trip ends with the ACK for the last segment of the previous one, not with the next
+//! - Up to ssthresh, and in round trips with too few samples, cwnd grows by one segment per ACK,
+//!   regardless of how many segments the ACK covers: `TcpNewReno::SlowStart`,
+//!   `CongestionAvoidance`.
+//! - A round trip ends with the ACK for the last segment sent before it began, not with the next
 //!   ACK.
-//! - ssthresh is at most one segment below cwnd, and a loss sets it to that, not to half.
+//! - ssthresh is at most cwnd less one segment. A loss sets ssthresh to this value, not to half of
+//!   cwnd.
 //!
 //! Sources: ns-3.27 `tcp-vegas.cc`, `IncreaseWindow`, `GetSsThresh`; `tcp-congestion-ops.cc`.
 //! Deviations: above ssthresh, cwnd gains a whole segment after cwnd ACKs, not some bytes at each.
@@ -13,7 +15,8 @@ use crate::Control;
 use crate::linux_int::before;
 use crate::reno;
 
-/// Whether this ACK ends the round trip that began when `beg_snd_nxt` was to be sent next.
+/// Whether this ACK ends the round trip that began when `beg_snd_nxt` was the next sequence number
+/// to send.
 pub(super) fn is_round_over(ack: u32, beg_snd_nxt: u32) -> bool {
     !before(ack, beg_snd_nxt)
 }
@@ -23,7 +26,7 @@ pub(super) fn slow_start(ctl: &mut Control) {
     ctl.cwnd = ctl.cwnd.wrapping_add(1).min(ctl.cwnd_clamp);
 }
 
-/// Adds one segment per ACK below ssthresh, and one per cwnd ACKs from there on. An ACK for several
+/// Adds one segment per ACK below ssthresh, and one segment per cwnd ACKs above. An ACK for several
 /// segments that reaches ssthresh counts for both. ns-3: `TcpNewReno::IncreaseWindow`.
 pub(super) fn increase_like_reno(mut ctl: Control, acked: u32) -> Control {
     let mut left = acked;
@@ -38,7 +41,8 @@ pub(super) fn increase_like_reno(mut ctl: Control, acked: u32) -> Control {
     ctl
 }
 
-/// ssthresh, lowered to one segment below cwnd; at least two. ns-3: `TcpVegas::GetSsThresh`.
+/// ssthresh, at most one segment below cwnd, and at least two segments. ns-3:
+/// `TcpVegas::GetSsThresh`.
 pub(super) fn ssthresh(ctl: &Control) -> u32 {
     ctl.ssthresh.min(ctl.cwnd.saturating_sub(1)).max(2)
 }

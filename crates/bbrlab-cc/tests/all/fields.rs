@@ -52,7 +52,7 @@ fn the_page_is_the_table() {
 const STUBS: &str = include_str!("../../../../python/bbrlab/_bbrlab.pyi");
 
 /// The marks around the classes in the stubs.
-const FROM: &str = "# Written from the core's `fields.rs`; `cargo xtask bless` writes it anew.\n\n";
+const FROM: &str = "# Written from the core's `fields.rs`; `cargo xtask bless` rewrites it.\n\n";
 const TO: &str = "# End of what is written from `fields.rs`.\n";
 
 /// `cargo xtask bless` writes the classes.

@@ -1,4 +1,5 @@
-//! The document of `bench --json`: read, checked, compared.
+//! The document of `bench --json`, how it is read and checked, and its comparison with an earlier
+//! document.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -29,15 +30,15 @@ pub(super) struct Document {
     pub(super) not_compared: Vec<String>,
 }
 
-/// The measured program and machine. Documents of `cargo xtask bench --bless` name compiler and
-/// processor only.
+/// The measured program and machine. Documents of `cargo xtask bench --bless` have only the
+/// compiler and the processor.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Origin {
     #[serde(default)]
     version: Option<String>,
     #[serde(default)]
     commit: Option<String>,
-    /// The compiler that built it.
+    /// The compiler that built the measured program.
     #[serde(default)]
     rustc: Option<String>,
     #[serde(default)]
@@ -61,7 +62,7 @@ impl Document {
 impl Origin {
     /// Returns a text such as `bbrlab 0.1.0 (df93bbe), rustc 1.95.0, AMD EPYC`, without unknown
     /// parts.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let short = |commit: &String| format!(" ({})", commit.get(..12).unwrap_or(commit));
         let version = self.version.as_ref().map(|version| {
             format!("bbrlab {version}{}", self.commit.as_ref().map(short).unwrap_or_default())
@@ -75,11 +76,11 @@ impl Origin {
         if parts.is_empty() { "of unknown origin".to_owned() } else { parts.join(", ") }
     }
 
-    /// Returns why speeds cannot be compared, if the documents name different processors.
+    /// Returns the reason why speeds cannot be compared if the documents name different processors.
     pub(super) fn other_machine(&self, earlier: &Self) -> Option<String> {
         let (now, then) = self.processor.as_deref().zip(earlier.processor.as_deref())?;
         (now != then).then(|| {
-            format!("speeds are of two processors and do not compare: {now} now, {then} then")
+            format!("speeds of different processors cannot be compared: new {now}, old {then}")
         })
     }
 }
@@ -114,8 +115,8 @@ pub(super) fn read(path: &Path) -> Result<Document, LabError> {
     })?;
     if text.trim().is_empty() {
         return Err(wrong(
-            "expected a document of `bench --json`, found nothing in it; a shell empties a file \
-             that it writes to (`> FILE`) before the command starts"
+            "expected a document of `bench --json`, found an empty file; `> FILE` empties a file \
+             before the command reads it"
                 .to_owned(),
         ));
     }
@@ -163,7 +164,7 @@ fn check(document: &Document) -> Result<(), String> {
             || all.first().is_some_and(|fastest| fastest.total_cmp(&case.cpu_s).is_ne())
         {
             return Err(format!(
-                "cases[{at}].cpu_s_of_all: expected numbers from {} on, the smallest first, found {all:?}",
+                "cases[{at}].cpu_s_of_all: expected rising numbers from {}, found {all:?}",
                 case.cpu_s
             ));
         }
@@ -185,7 +186,7 @@ fn check(document: &Document) -> Result<(), String> {
         ] {
             if let Some(value) = value.filter(|value| !(*value >= 0.0 && value.is_finite())) {
                 return Err(format!(
-                    "cases[{at}].{field}: expected a number from zero on, found {value}"
+                    "cases[{at}].{field}: expected a number of at least zero, found {value}"
                 ));
             }
         }
@@ -195,7 +196,7 @@ fn check(document: &Document) -> Result<(), String> {
             let (told, packets, cpu_s) =
                 (case.data_packets_per_cpu_s, case.data_packets, case.cpu_s);
             return Err(format!(
-                "cases[{at}].data_packets_per_cpu_s: expected {speed:.0}, {packets} packets in {cpu_s} s, found {told}"
+                "cases[{at}].data_packets_per_cpu_s: expected {speed:.0} ({packets} packets in {cpu_s} s), found {told}"
             ));
         }
         let digest = &case.digest;
@@ -209,8 +210,8 @@ fn check(document: &Document) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns an error for documents with equal digests but different counts, because one of them was
-/// edited by hand.
+/// Returns an error if the digests of a case are equal but its counts of packets or events differ.
+/// One of the documents was then edited by hand.
 pub(super) fn check_counts(
     path: &Path,
     now: &[BenchResult],
@@ -229,7 +230,7 @@ pub(super) fn check_counts(
                 )
             };
             return Err(LabError::Usage(format!(
-                "--against {}: {}: expected {}, since the digests are the same, found {}",
+                "--against {}: {}: the digests are equal: expected {}, found {}",
                 path.display(),
                 now.name,
                 told(now),
@@ -320,15 +321,15 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn figures_are_compared_where_both_documents_have_them() {
+    fn metrics_are_compared_if_both_documents_have_them() {
         let now = [result("a", Some(1500.0), "1"), result("b", None, "2"), result("c", None, "3")];
         let then = [result("b", Some(9.0), "0"), result("a", Some(2000.0), "1")];
         let ratios = ratios(&now, &then);
         assert_eq!(ratios.len(), 2);
         assert_eq!(ratios[0].instructions_per_packet, Some(0.75));
-        assert_eq!(ratios[0].l2_misses_per_packet, None, "next to nothing, then and now");
+        assert_eq!(ratios[0].l2_misses_per_packet, None, "next to nothing, old and new");
         assert_eq!((ratios[0].same_digest, ratios[1].same_digest), (true, false));
-        let words = super::super::ratio_words(&ratios);
+        let words = super::super::describe_ratios(&ratios);
         assert!(words.contains("0.750"), "{words}");
     }
 
@@ -342,7 +343,7 @@ pub(super) mod tests {
             (vec![right(), right()], "cases[1].name: expected each case once, found `a` again"),
             (
                 vec![result("nonsense", None, "2c67afc55edbf284")],
-                "cases[0].name: `nonsense`: no such case",
+                "cases[0].name: `nonsense`: unknown case",
             ),
             (
                 vec![result("a", None, "2c67")],
@@ -350,7 +351,7 @@ pub(super) mod tests {
             ),
             (
                 vec![result("a", Some(-1.0), "2c67afc55edbf284")],
-                "instructions_per_packet: expected a number from zero on, found -1",
+                "instructions_per_packet: expected a number of at least zero, found -1",
             ),
             (
                 vec![BenchResult { cpu_s: 0.0, ..right() }],
@@ -358,15 +359,15 @@ pub(super) mod tests {
             ),
             (
                 vec![BenchResult { cpu_s_of_all: vec![0.5, 0.4], ..right() }],
-                "cpu_s_of_all: expected numbers from 0.5 on, the smallest first, found [0.5, 0.4]",
+                "cpu_s_of_all: expected rising numbers from 0.5, found [0.5, 0.4]",
             ),
             (
                 vec![BenchResult { cpu_s_of_all: vec![0.6], ..right() }],
-                "cpu_s_of_all: expected numbers from 0.5 on, the smallest first, found [0.6]",
+                "cpu_s_of_all: expected rising numbers from 0.5, found [0.6]",
             ),
             (
                 vec![BenchResult { data_packets: 1, ..right() }],
-                "data_packets_per_cpu_s: expected 2, 1 packets in 0.5 s, found 4000000",
+                "data_packets_per_cpu_s: expected 2 (1 packets in 0.5 s), found 4000000",
             ),
         ];
         for (cases, words) in wrong {
@@ -382,7 +383,7 @@ pub(super) mod tests {
             ..Document::of(Vec::new()).origin
         };
         let told = on(Some("one")).other_machine(&on(Some("another"))).unwrap();
-        assert!(told.ends_with("one now, another then"), "{told}");
+        assert!(told.ends_with("new one, old another"), "{told}");
         assert_eq!(on(Some("one")).other_machine(&on(Some("one"))), None);
         assert_eq!(on(Some("one")).other_machine(&on(None)), None);
     }

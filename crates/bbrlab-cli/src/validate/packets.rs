@@ -23,7 +23,7 @@ pub(super) fn verdict(packets: &PacketReplays, output: &mut Output) -> Verdict {
     Ok(())
 }
 
-pub(super) fn words(packets: &PacketReplays) -> String {
+pub(super) fn describe(packets: &PacketReplays) -> String {
     let report = &packets.report;
     let mut table = Table::new()
         .column("episode", "", Align::Left)
@@ -122,7 +122,7 @@ pub(super) fn document(packets: &PacketReplays) -> Document<'_> {
     }
 }
 
-/// Converts a text to a number if it is one.
+/// Converts a text to a JSON number if it is a number, otherwise to a JSON string.
 fn value(text: &str) -> Value {
     text.parse::<u64>().map_or_else(|_| text.into(), Value::from)
 }

@@ -18,7 +18,7 @@ pub(super) fn verdict(replays: &QueueReplays, output: &mut Output) -> Verdict {
     Ok(())
 }
 
-pub(super) fn words(replays: &QueueReplays) -> String {
+pub(super) fn describe(replays: &QueueReplays) -> String {
     let report = &replays.report;
     let mut table = Table::new()
         .column("episode", "", Align::Left)

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::Duration;
 
-use crate::shell::{FOUR, ONE, Shell, Started, files, told};
+use crate::shell::{FOUR, ONE, Shell, Started, files, printed};
 use expect_test::{Expect, expect};
 
 /// Sixteen runs, each long enough for another process to start meanwhile.
@@ -54,14 +54,14 @@ fn split(line: &str) -> Vec<&str> {
 /// Runs a command, which must succeed, and returns its output.
 fn fine(shell: &Shell, line: &str) -> String {
     let output = shell.output(&split(line));
-    assert!(output.status.success(), "{line}\n{}", told(&output));
-    told(&output)
+    assert!(output.status.success(), "{line}\n{}", printed(&output));
+    printed(&output)
 }
 
 /// Checks the lines that report computed and found runs.
 fn computed(shell: &Shell, line: &str, expected: &Expect) {
-    let told = fine(shell, line);
-    let (_, notes) = told.split_once("--- stderr\n").expect("there are notes");
+    let printed = fine(shell, line);
+    let (_, notes) = printed.split_once("--- stderr\n").expect("there are notes");
     expected.assert_eq(notes.trim_end_matches("--- exit 0\n"));
 }
 
@@ -239,7 +239,7 @@ fn a_folder_is_continued_under_its_own_name() {
     ];
     for (number, (change, folder, expected)) in cases.into_iter().enumerate() {
         change(&all);
-        computed(&shell, &format!("run {folder}"), &expected);
+        computed(&shell, &format!("run {folder} --recursive"), &expected);
         let again = files(&all);
         for (name, bytes) in &whole {
             assert!(again.get(name) == Some(bytes), "case {number}: {} differs", name.display());
@@ -261,14 +261,14 @@ fn a_run_of_a_sweep_keeps_its_place_in_it() {
 }
 
 #[test]
-fn a_folder_is_run_elsewhere_with_another_key_and_checked() {
+fn a_folder_is_run_into_another_one_with_another_key_and_checked() {
     let shell = shell("elsewhere");
     fine(&shell, "run all/deep/four --set duration=0.5s --out other --quiet");
     assert_eq!(runs(&shell.folder().join("other")).len(), 4);
     fine(&shell, "run all --out copies --quiet --no-pictures");
     assert_eq!(fs::read_dir(shell.folder().join("copies")).unwrap().count(), 2);
-    let told = fine(&shell, "check all");
-    assert!(told.contains("four: valid\n") && told.contains("one: valid\n"), "{told}");
+    let printed = fine(&shell, "check all");
+    assert!(printed.contains("four: valid\n") && printed.contains("one: valid\n"), "{printed}");
 }
 
 #[test]
@@ -281,9 +281,9 @@ fn pictures_and_a_page_of_all_kinds_of_folders_have_the_scenarios_titles() {
         if is_killed {
             fs::remove_file(&summary).unwrap();
         }
-        let told = fine(&shell, &format!("plot {folder} --out p"));
-        let drawn: Vec<&str> = names_of(&told, "svg");
-        assert!(!drawn.is_empty(), "{told}");
+        let printed = fine(&shell, &format!("plot {folder} --out p"));
+        let drawn: Vec<&str> = names_of(&printed, "svg");
+        assert!(!drawn.is_empty(), "{printed}");
         for name in drawn {
             let below = Path::new(name).strip_prefix("p").unwrap();
             let original = Path::new(folder).strip_prefix("all").unwrap().join(below);
@@ -304,23 +304,49 @@ fn pictures_and_a_page_of_all_kinds_of_folders_have_the_scenarios_titles() {
 }
 
 /// Returns the files with this extension that a command printed.
-fn names_of<'a>(told: &'a str, extension: &str) -> Vec<&'a str> {
+fn names_of<'a>(printed: &'a str, extension: &str) -> Vec<&'a str> {
     let is_one = |line: &&str| Path::new(line).extension().is_some_and(|found| found == extension);
-    told.lines().filter(is_one).collect()
+    printed.lines().filter(is_one).collect()
+}
+
+/// A folder whose results lie below it may be other people's. Nothing in it is written unasked.
+#[test]
+fn results_below_a_folder_are_changed_only_if_asked() {
+    let shell = shell("below");
+    let all = shell.folder().join("all");
+    fs::remove_file(all.join("one/run.json")).unwrap();
+    fs::remove_file(all.join("deep/four/summary.json")).unwrap();
+    let before = files(&all);
+    for line in ["run all", "run all --force", "plot all", "export all --csv", "run all/deep"] {
+        let told = shell.transcript(&line.split(' ').collect::<Vec<_>>());
+        assert!(told.contains("name those that you mean, or add --recursive"), "{line}: {told}");
+        assert!(told.ends_with("--- exit 2\n"), "{line}: {told}");
+        assert!(files(&all) == before, "{line}");
+    }
+    expect![[r#"
+        --- stderr
+        error: all: holds no results itself, but 2 folders of results below it; name those that you mean, or add --recursive for all:
+          all/deep/four
+          all/one
+        --- exit 2
+    "#]]
+    .assert_eq(&shell.transcript(&["run", "all"]));
+    fine(&shell, "run all --recursive --quiet");
+    assert!(all.join("one/run.json").exists() && all.join("deep/four/summary.json").exists());
 }
 
 #[test]
 fn parquet_files_are_written_as_csv() {
     let shell = shell("csv");
-    let told = fine(&shell, "export all --csv");
-    let names: Vec<&str> = names_of(&told, "csv");
+    let printed = fine(&shell, "export all --csv --recursive");
+    let names: Vec<&str> = names_of(&printed, "csv");
     // A run has four files, a sweep of four runs sixteen and its summary.
-    assert_eq!(names.len(), 4 + 16 + 1, "{told}");
+    assert_eq!(names.len(), 4 + 16 + 1, "{printed}");
     let first = files(&shell.folder().join("all"));
-    fine(&shell, "export all --csv");
+    fine(&shell, "export all --csv --recursive");
     assert!(files(&shell.folder().join("all")) == first, "the same files again");
     // `run` does not treat them as results, and leaves them alone.
-    fine(&shell, "run all --quiet --no-pictures");
+    fine(&shell, "run all --recursive --quiet --no-pictures");
     assert!(files(&shell.folder().join("all")) == first);
     fine(&shell, "export all/one all/deep/four --csv --out tables");
     let tables = files(&shell.folder().join("tables"));
@@ -349,11 +375,11 @@ fn begin(shell: &Shell, line: &str) -> Started {
 
 /// Returns how many runs a command computed and how many it found.
 fn shares(output: &Output) -> (usize, usize) {
-    let told = told(output);
-    assert!(output.status.success(), "{told}");
+    let printed = printed(output);
+    assert!(output.status.success(), "{printed}");
     // "1 run computed, 2 runs found complete; results in out"
     let number = |after: &str| {
-        let (before, _) = told.split_once(after)?;
+        let (before, _) = printed.split_once(after)?;
         before.split_whitespace().next_back()?.parse().ok()
     };
     let either = |one: &str, many: &str| number(many).or_else(|| number(one)).unwrap_or(0);
@@ -394,7 +420,7 @@ fn two_processes_on_one_run_compute_it_once() {
 /// While one process computes a run that does not end, the other computes the rest and then waits
 /// for it. When the first is killed, the other starts that run again.
 #[test]
-fn the_rest_is_computed_beside_a_long_run_and_that_after_a_kill() {
+fn the_other_runs_are_computed_during_a_long_run_which_is_repeated_after_a_kill() {
     let shell = shared("beside");
     let endless = FOUR.replace("repeat = 2", "sample = \"100s\"").replace("loss = 0.001\n", "");
     let endless = endless.replace("\"bottleneck.buffer\" =", "\"duration\" =");

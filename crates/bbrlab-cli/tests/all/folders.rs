@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use crate::shell::{FOUR, ONE, Shell, Started, files, told};
+use crate::shell::{FOUR, ONE, Shell, Started, files, printed};
 
 /// Two short runs, and one that no test waits for: it takes most of an hour, but little memory.
 const ENDLESS: &str = r#"
@@ -75,27 +75,27 @@ fn wait_for(command: &mut Started, folder: &Path, runs: usize) {
 }
 
 fn assert_fine(output: &Output) {
-    assert!(output.status.success(), "{}", told(output));
+    assert!(output.status.success(), "{}", printed(output));
 }
 
 /// Checks that the command reported an error, did not panic and was not killed.
-fn assert_told(output: &Output, wanted: &[&str]) {
-    let told = told(output);
-    assert!(!output.status.success() && output.status.code().is_some(), "{told}");
-    assert!(!told.contains("panicked"), "{told}");
+fn assert_printed(output: &Output, wanted: &[&str]) {
+    let printed = printed(output);
+    assert!(!output.status.success() && output.status.code().is_some(), "{printed}");
+    assert!(!printed.contains("panicked"), "{printed}");
     for part in wanted {
-        assert!(told.contains(part), "no `{part}` in\n{told}");
+        assert!(printed.contains(part), "no `{part}` in\n{printed}");
     }
 }
 
 /// Checks a line such as "2 runs computed, 2 runs found complete; results in out".
-fn assert_computed(told: &str, computed: usize, found: usize) {
+fn assert_computed(printed: &str, computed: usize, found: usize) {
     let runs = |n: usize| if n == 1 { "1 run".to_owned() } else { format!("{n} runs") };
     let expected = match found {
         0 => format!("{} computed;", runs(computed)),
         _ => format!("{} computed, {} found complete;", runs(computed), runs(found)),
     };
-    assert!(told.contains(&expected), "no `{expected}` in\n{told}");
+    assert!(printed.contains(&expected), "no `{expected}` in\n{printed}");
 }
 
 /// A change to the folder of a complete run.
@@ -148,7 +148,7 @@ const DAMAGES: &[(&str, Damage)] = &[
         let mark = fs::read(run.join("run.json")).unwrap();
         fs::write(run.join("run.json"), &mark[..mark.len() / 2]).unwrap();
     }),
-    ("a mark that is no JSON", |run| fs::write(run.join("run.json"), b"\xff\0not json").unwrap()),
+    ("a mark that is not JSON", |run| fs::write(run.join("run.json"), b"\xff\0not json").unwrap()),
     ("a mark of another version", |run| edit(run, "version", |_| "\"0.0.0\"".to_owned())),
     ("a mark of another commit", |run| edit(run, "commit", |_| "\"0000000\"".to_owned())),
     ("a mark without files", |run| {
@@ -163,7 +163,7 @@ const DAMAGES: &[(&str, Damage)] = &[
         vouch(run, path.to_str().unwrap());
     }),
     ("a mark that names the folder", |run| vouch(run, "..")),
-    ("a link to somebody's file in the place of one", |run| {
+    ("a link to a user's file instead of a file", |run| {
         fs::remove_file(run.join("summary.json")).unwrap();
         symlink("../precious.txt", run.join("summary.json")).unwrap();
     }),
@@ -200,7 +200,7 @@ fn vouch(run: &Path, name: &str) {
 }
 
 #[test]
-fn a_damaged_run_is_computed_anew_and_the_others_are_kept() {
+fn a_damaged_run_is_recomputed_and_the_others_are_kept() {
     let shell = shell("damaged");
     assert_fine(&shell.output(&RUN_FOUR));
     let out = shell.folder().join("out");
@@ -214,9 +214,9 @@ fn a_damaged_run_is_computed_anew_and_the_others_are_kept() {
         let marks: Vec<Vec<u8>> =
             others.iter().map(|run| fs::read(run.join("run.json")).unwrap()).collect();
         damage(run);
-        let told = shell.transcript(&aloud(&RUN_FOUR));
-        assert!(told.ends_with("--- exit 0\n"), "{what}: {told}");
-        assert!(told.contains("1 run computed, 3 runs found complete"), "{what}: {told}");
+        let printed = shell.transcript(&aloud(&RUN_FOUR));
+        assert!(printed.ends_with("--- exit 0\n"), "{what}: {printed}");
+        assert!(printed.contains("1 run computed, 3 runs found complete"), "{what}: {printed}");
         let again = files(&out);
         for (name, bytes) in &whole {
             assert!(again.get(name) == Some(bytes), "{what}: {}", name.display());
@@ -230,7 +230,7 @@ fn a_damaged_run_is_computed_anew_and_the_others_are_kept() {
 }
 
 #[test]
-fn a_single_damaged_run_is_computed_anew() {
+fn a_single_damaged_run_is_recomputed() {
     let shell = shell("damaged-single");
     assert_fine(&shell.output(&RUN_ONE));
     let out = shell.folder().join("out");
@@ -238,10 +238,10 @@ fn a_single_damaged_run_is_computed_anew() {
     let whole = files(&out);
     for &(what, damage) in DAMAGES {
         damage(&out);
-        let told = shell.transcript(&aloud(&RUN_ONE));
+        let printed = shell.transcript(&aloud(&RUN_ONE));
         assert!(
-            told.contains("1 run computed;") && told.ends_with("--- exit 0\n"),
-            "{what}: {told}"
+            printed.contains("1 run computed;") && printed.ends_with("--- exit 0\n"),
+            "{what}: {printed}"
         );
         assert!(files(&out) == whole, "{what}");
         assert!(fs::read(shell.folder().join("precious.txt")).unwrap() == b"precious\n", "{what}");
@@ -251,7 +251,7 @@ fn a_single_damaged_run_is_computed_anew() {
 /// Commands that only read a folder end with an error or with a result, whatever the folder
 /// contains.
 #[test]
-fn what_reads_a_damaged_folder_says_so_and_does_not_panic() {
+fn commands_report_a_damaged_folder_and_do_not_panic() {
     let shell = shell("read");
     assert_fine(&shell.output(&RUN_ONE));
     let out = shell.folder().join("out");
@@ -268,10 +268,13 @@ fn what_reads_a_damaged_folder_says_so_and_does_not_panic() {
         damage(&out);
         for command in [["plot", "out", "--out", "p"], ["report", "out", "--out", "page.html"]] {
             let output = shell.output(&command);
-            let told = told(&output);
-            assert!(!told.contains("panicked") && output.status.code().is_some(), "{what}: {told}");
+            let printed = printed(&output);
+            assert!(
+                !printed.contains("panicked") && output.status.code().is_some(),
+                "{what}: {printed}"
+            );
             if !output.status.success() {
-                assert!(told.contains("error: "), "{what}: {told}");
+                assert!(printed.contains("error: "), "{what}: {printed}");
             }
         }
     }
@@ -280,19 +283,19 @@ fn what_reads_a_damaged_folder_says_so_and_does_not_panic() {
 /// A value changed by hand is never drawn or compared, whichever file it is in. The sweep's summary
 /// is checked against the summaries of its runs, and these are checked by their hashes.
 #[test]
-fn a_summary_that_says_something_else_than_its_runs_is_not_used() {
+fn a_summary_that_contradicts_its_runs_is_not_used() {
     let shell = shell("altered");
     assert_fine(&shell.output(&RUN_FOUR));
     let out = shell.folder().join("out");
     let refused = |wanted: &str| {
         for args in [&["plot", "out"][..], &["compare", "out", "out"], &["report", "out"]] {
-            assert_told(&shell.output(args), &["error: ", wanted, "bbrlab run"]);
+            assert_printed(&shell.output(args), &["error: ", wanted, "bbrlab run"]);
         }
     };
     let text = fs::read_to_string(out.join("summary.json")).unwrap();
     let (before, after) = text.split_once("\"goodput_mbps\": ").unwrap();
     fs::write(out.join("summary.json"), format!("{before}\"goodput_mbps\": 1{after}")).unwrap();
-    refused("summary.json is damaged: its figures of");
+    refused("summary.json is damaged: its values of");
     assert_fine(&shell.output(&["run", "out", "--quiet"]));
     assert_fine(&shell.output(&["plot", "out"]));
     let run = complete(&out).remove(0);
@@ -302,12 +305,12 @@ fn a_summary_that_says_something_else_than_its_runs_is_not_used() {
     fs::write(run.join("summary.json"), text.replacen("goodput_mbps\": ", "goodput_mbps\": 1", 1))
         .unwrap();
     let one = run.to_string_lossy().into_owned();
-    assert_told(&shell.output(&["plot", &one]), &["error: ", "run.json is damaged"]);
+    assert_printed(&shell.output(&["plot", &one]), &["error: ", "run.json is damaged"]);
 }
 
 /// A folder with other files of the user is left alone; `--force` adds results and keeps the files.
 #[test]
-fn a_folder_of_somebody_else_is_left_alone() {
+fn a_folder_with_other_files_is_not_changed() {
     type Fill = fn(&Path);
     let cases: &[(&str, Fill)] = &[
         ("a thesis", |out| fs::write(out.join("thesis.tex"), "mine").unwrap()),
@@ -328,7 +331,7 @@ fn a_folder_of_somebody_else_is_left_alone() {
             fs::create_dir(&out).unwrap();
             fill(&out);
             let before: Vec<(PathBuf, Vec<u8>)> = all(&out);
-            assert_told(
+            assert_printed(
                 &shell.output(&args),
                 &["error: ", "out contains files that no run wrote", "--force"],
             );
@@ -339,18 +342,18 @@ fn a_folder_of_somebody_else_is_left_alone() {
 
 /// A file of the user is not overwritten just because it has the name of a file of a sweep.
 #[test]
-fn a_summary_of_somebody_else_is_not_written_over_by_a_sweep() {
+fn a_sweep_does_not_overwrite_a_foreign_summary() {
     let shell = shell("summary");
     fs::create_dir(shell.folder().join("out")).unwrap();
     shell.write("out/summary.json", "{\"mine\": true}\n");
-    assert_told(&shell.output(&RUN_FOUR), &["error: ", "out contains files that no run wrote"]);
+    assert_printed(&shell.output(&RUN_FOUR), &["error: ", "out contains files that no run wrote"]);
     assert_eq!(all(&shell.folder().join("out")).len(), 1);
     assert_eq!(fs::read(shell.folder().join("out/summary.json")).unwrap(), b"{\"mine\": true}\n");
 }
 
 /// A sweep can be continued if there are other files next to its runs.
 #[test]
-fn a_sweep_goes_on_beside_notes_of_its_owner() {
+fn a_sweep_continues_next_to_notes_of_its_owner() {
     let shell = shell("notes");
     assert_fine(&shell.output(&RUN_FOUR));
     shell.write("out/notes.txt", "mine");
@@ -371,15 +374,15 @@ fn all(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn another_run_in_the_folder_is_left_alone() {
+fn another_run_in_the_folder_is_not_changed() {
     let shell = shell("other");
     assert_fine(&shell.output(&RUN_ONE));
     let out = shell.folder().join("out");
     let before = all(&out);
     let other = ["run", "one.toml", "--set", "duration=2s", "--no-pictures", "--out", "out"];
-    assert_told(&shell.output(&other), &["error: ", "out holds another run", "--force"]);
+    assert_printed(&shell.output(&other), &["error: ", "out contains another run", "--force"]);
     assert!(all(&out) == before);
-    assert_told(&shell.output(&RUN_FOUR), &["error: ", "out holds another run", "--force"]);
+    assert_printed(&shell.output(&RUN_FOUR), &["error: ", "out contains another run", "--force"]);
     assert!(all(&out) == before);
     let forced: Vec<&str> = other.into_iter().chain(["--force"]).collect();
     assert_fine(&shell.output(&forced));
@@ -397,8 +400,8 @@ fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
     let four_with =
         |set| [&aloud(&RUN_FOUR)[..], &["--set", set]].concat().into_iter().collect::<Vec<_>>();
     for other in ["flows.rtt=30ms", "sweep.bottleneck.buffer=[\"2bdp\", \"3bdp\"]"] {
-        let wanted = ["error: ", "out holds another sweep (`four`, 4 runs)", "--force"];
-        assert_told(&shell.output(&four_with(other)), &wanted);
+        let wanted = ["error: ", "out contains another sweep (`four`, 4 runs)", "--force"];
+        assert_printed(&shell.output(&four_with(other)), &wanted);
         assert!(all(&out) == before, "{other}");
     }
     assert_computed(&shell.transcript(&four_with("repeat=3")), 2, 4);
@@ -411,7 +414,7 @@ fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
 /// runs stay, and the rest is computed. A process that computes a sweep holds a shared lock on its
 /// `sweep.json`.
 #[test]
-fn another_sweep_is_not_begun_beside_one_that_is_being_computed() {
+fn another_sweep_does_not_begin_while_one_is_computed() {
     let shell = shell("in-use");
     assert_fine(&shell.output(&["run", "four.toml", "--quiet", "--out", "out"]));
     let held = fs::File::open(shell.folder().join("out/sweep.json")).unwrap();
@@ -420,9 +423,10 @@ fn another_sweep_is_not_begun_beside_one_that_is_being_computed() {
     // first is complete.
     assert_fine(&shell.output(&["run", "four.toml", "--quiet", "--out", "out"]));
     let other = ["run", "four.toml", "--quiet", "--out", "out", "--set", "repeat=3"];
-    let wanted = ["error: ", "out: another process is computing another sweep in it", "--out"];
-    assert_told(&shell.output(&other), &wanted);
-    assert_told(&shell.output(&[&other[..], &["--force"]].concat()), &wanted);
+    let wanted =
+        ["error: ", "out: another process is computing another sweep in this folder", "--out"];
+    assert_printed(&shell.output(&other), &wanted);
+    assert_printed(&shell.output(&[&other[..], &["--force"]].concat()), &wanted);
     drop(held);
     assert_fine(&shell.output(&other));
 }
@@ -444,8 +448,8 @@ fn a_sweep_killed_at_any_moment_goes_on_where_it_was() {
             .map(|run| (run.join("run.json"), fs::read(run.join("run.json")).unwrap()))
             .collect();
         assert!(kept.len() >= runs);
-        let told = shell.transcript(&aloud(&args));
-        assert_computed(&told, 4 - kept.len(), kept.len());
+        let printed = shell.transcript(&aloud(&args));
+        assert_computed(&printed, 4 - kept.len(), kept.len());
         for (mark, bytes) in &kept {
             assert!(fs::read(mark).unwrap() == *bytes, "{} was computed anew", mark.display());
         }
@@ -466,9 +470,9 @@ fn an_interrupted_sweep_keeps_its_complete_runs() {
         let sent = Command::new("kill").args([signal, &command.id().to_string()]).status().unwrap();
         assert!(sent.success());
         let output = command.output();
-        let told = told(&output);
-        assert_eq!(output.status.code(), Some(130), "{signal}: {told}");
-        assert_eq!(complete(&out).len(), 2, "{signal}: {told}");
+        let printed = printed(&output);
+        assert_eq!(output.status.code(), Some(130), "{signal}: {printed}");
+        assert_eq!(complete(&out).len(), 2, "{signal}: {printed}");
         let summary = fs::read_to_string(out.join("summary.json")).unwrap();
         let document: serde_json::Value = serde_json::from_str(&summary).unwrap();
         assert_eq!(document["runs"].as_array().unwrap().len(), 2, "{signal}");
@@ -504,7 +508,7 @@ fn two_commands_on_one_folder_leave_what_one_leaves() {
 
 /// One command is killed while another continues.
 #[test]
-fn a_command_killed_beside_another_does_it_no_harm() {
+fn a_killed_command_does_not_harm_another() {
     let shell = shell("beside");
     assert_fine(&shell.output(&["run", "four.toml", "--no-pictures", "--out", "fresh", "--quiet"]));
     let out = shell.folder().join("out");
@@ -512,8 +516,8 @@ fn a_command_killed_beside_another_does_it_no_harm() {
     wait_for(&mut killed, &out, 1);
     killed.kill();
     assert_fine(&survivor.output());
-    let told = shell.transcript(&aloud(&RUN_FOUR));
-    assert_computed(&told, 0, 4);
+    let printed = shell.transcript(&aloud(&RUN_FOUR));
+    assert_computed(&printed, 0, 4);
     // Files that the killed command left unfinished were removed when the folder was next written
     // or read, or they are still there under hidden names.
     let mut left = files(&out);
@@ -548,11 +552,11 @@ fn a_write_that_is_refused_leaves_no_half_of_a_file() {
             continue;
         }
         seen_refused += 1;
-        assert_told(&output, &["error: cannot write out/", "File too large"]);
+        assert_printed(&output, &["error: cannot write out/", "File too large"]);
         assert!(!out.join("run.json").exists(), "{blocks}: the mark of a run that is not whole");
         // The written files are complete, and the next call adds the rest.
-        let told = shell.transcript(&aloud(&RUN_ONE));
-        assert_computed(&told, 1, 0);
+        let printed = shell.transcript(&aloud(&RUN_ONE));
+        assert_computed(&printed, 1, 0);
         let whole = files(&out);
         for (name, bytes) in &names {
             assert!(whole.get(name) == Some(bytes), "{blocks}: {}", name.display());
@@ -563,7 +567,7 @@ fn a_write_that_is_refused_leaves_no_half_of_a_file() {
 
 /// A file system of 64 KiB, if the machine permits mounting one.
 #[test]
-fn a_full_disk_is_told_and_a_larger_one_finishes_the_work() {
+fn a_full_disk_is_reported_and_a_larger_one_finishes_the_work() {
     let shell = shell("full");
     fs::create_dir(shell.folder().join("disk")).unwrap();
     let script = r#"
@@ -601,7 +605,7 @@ fn a_full_disk_is_told_and_a_larger_one_finishes_the_work() {
 
 /// Results that cannot be printed are an error as well.
 #[test]
-fn a_full_standard_output_is_told() {
+fn a_full_standard_output_is_reported() {
     let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else {
         println!("skipped: no /dev/full here");
         return;
@@ -610,5 +614,5 @@ fn a_full_standard_output_is_told() {
     let mut command = shell.command(&["run", "one.toml", "--json", "--quiet"]);
     let output =
         command.stdout(full).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
-    assert_told(&output, &["error: ", "No space left on device"]);
+    assert_printed(&output, &["error: ", "No space left on device"]);
 }

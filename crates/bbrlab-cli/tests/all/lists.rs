@@ -26,5 +26,5 @@ pub(crate) fn with_names_of_lists(message: &str) -> String {
         ("<cases>", cases.join(", ")),
     ]
     .iter()
-    .fold(message.to_owned(), |told, (name, list)| told.replace(list, name))
+    .fold(message.to_owned(), |printed, (name, list)| printed.replace(list, name))
 }

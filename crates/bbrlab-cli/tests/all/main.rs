@@ -12,6 +12,7 @@ mod shell;
 mod shell_files;
 mod stories;
 mod texts;
+mod tutorials;
 mod validate;
 mod validate_linux;
 mod wrong_input;

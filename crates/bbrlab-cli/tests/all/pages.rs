@@ -4,7 +4,7 @@
 
 use std::process::Command;
 
-use crate::shell::{Shell, told};
+use crate::shell::{Shell, printed};
 use expect_test::expect_file;
 
 const PAGES: &[(&str, &str)] = &[
@@ -66,7 +66,7 @@ fn the_commands_on_the_pages_succeed() {
                 .current_dir(shell.folder())
                 .output()
                 .unwrap();
-            assert!(output.status.success(), "{page}:\n{block}\n{}", told(&output));
+            assert!(output.status.success(), "{page}:\n{block}\n{}", printed(&output));
         }
     }
 }

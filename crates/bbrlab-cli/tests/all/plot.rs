@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::shell::{FOUR, ONE, Shell, told};
+use crate::shell::{FOUR, ONE, Shell, printed};
 use expect_test::expect;
 
 #[test]
@@ -67,16 +67,16 @@ fn chosen_pictures_have_names_of_their_own_and_wrong_choices_say_what_there_is()
     );
     let refused = |args: &[&str], wanted: &str| {
         let output = shell.output(&[&["plot", "r"], args].concat());
-        let told = told(&output);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains(wanted), "{told}");
+        let printed = printed(&output);
+        assert_eq!(output.status.code(), Some(2), "{printed}");
+        assert!(printed.contains(wanted), "{printed}");
     };
     refused(&["--panels", "rttt"], "unknown `rttt`; known are state, throughput, rtt");
     refused(&["--metric", "share"], "this is a single run");
     refused(&["--from", "5s"], "the run ends at 2 s");
     refused(&["--size", "84"], "expected a size such as 84x60mm");
     refused(&["--cdf", "fct"], "no transfers here");
-    refused(&["--cdf", "queue", "--from", "1s"], "--cdf queue is of whole runs");
+    refused(&["--cdf", "queue", "--from", "1s"], "--cdf queue shows whole runs");
     refused(&["--format", "gif"], "known are svg, png, pdf");
 }
 
@@ -154,7 +154,7 @@ fn distributions_have_the_percentiles_of_the_table_and_what_packets_waited() {
 }
 
 #[test]
-fn a_folder_of_an_earlier_version_says_what_writes_its_distributions() {
+fn a_folder_of_an_earlier_version_names_the_command_that_adds_distributions() {
     let shell = Shell::new("no-distributions");
     shell.write("one.toml", ONE);
     assert!(shell.output(&["run", "one.toml", "--quiet", "--out", "r"]).status.success());
@@ -162,8 +162,8 @@ fn a_folder_of_an_earlier_version_says_what_writes_its_distributions() {
     for of in ["queue", "rtt"] {
         let output = shell.output(&["plot", "r", "--cdf", of]);
         assert_eq!(output.status.code(), Some(2));
-        let wanted = "r has no delays.parquet, which earlier versions did not write; `bbrlab run r` writes it";
-        assert!(told(&output).contains(wanted), "{}", told(&output));
+        let wanted = "r has no delays.parquet, because an earlier version wrote the run; `bbrlab run r` adds it";
+        assert!(printed(&output).contains(wanted), "{}", printed(&output));
     }
     assert!(shell.output(&["run", "r", "--quiet"]).status.success());
     assert!(shell.output(&["plot", "r", "--cdf", "queue,rtt"]).status.success());
@@ -191,23 +191,23 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
     );
     let refused = |args: &[&str], wanted: &str| {
         let output = shell.output(&[&["plot", "s"], args].concat());
-        let told = told(&output);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains(wanted), "{told}");
+        let printed = printed(&output);
+        assert_eq!(output.status.code(), Some(2), "{printed}");
+        assert!(printed.contains(wanted), "{printed}");
     };
     refused(&["--metric", "goodputs"], "unknown metric `goodputs`; similar are goodput_mbps");
     refused(&["--metric", "digest"], "`digest` has no number in these results");
     refused(
         &["--metric", "true_loss_pct"],
-        "`true_loss_pct` is a figure of mahmud2020's tables, which `bbrlab reproduce mahmud2020` prints",
+        "`true_loss_pct` is a metric in mahmud2020's tables, which `bbrlab reproduce mahmud2020` prints",
     );
     refused(
         &["--metric", "rto_count"],
-        "`rto_count` is a figure of single flows; a sweep is drawn by",
+        "`rto_count` is a metric of single flows; plots of sweeps show metrics of",
     );
     refused(
         &["--metric", "lost_packets"],
-        "summary.parquet, a row for each flow of each run, and in summary.json",
+        "summary.parquet (one row per flow and run), and in summary.json",
     );
     let columns = [
         ("group_out_of_order_packets", "out_of_order_packets"),
@@ -220,19 +220,19 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
         ("bottleneck_drops", "links.drops"),
     ];
     for (column, name) in columns {
-        let wanted = format!("the figure is called `{name}` here");
+        let wanted = format!("write the metric as `{name}`");
         refused(&["--metric", column], &wanted);
         let args = ["plot", "s", "--metric", name, "--format", "svg", "--out", "p"];
         assert!(shell.output(&args).status.success(), "{name}");
     }
-    refused(&["--x", "rate"], "`rate` is not swept here; swept are bottleneck.buffer");
-    refused(&["--x", "buffer", "--by", "buffer"], "is along the axis");
+    refused(&["--x", "rate"], "`rate` is not swept; swept keys are bottleneck.buffer");
+    refused(&["--x", "buffer", "--by", "buffer"], "is on the x axis");
     refused(&["--panels", "rtt"], "this is a sweep");
     refused(&["--cdf", "delay"], "known are fct, rtt, queue");
 }
 
 #[test]
-fn two_runs_lie_on_top_of_each_other_in_one_picture() {
+fn two_runs_are_drawn_over_each_other_in_one_picture() {
     let shell = Shell::new("overlay");
     shell.write("one.toml", ONE);
     shell.write("four.toml", FOUR);
@@ -250,13 +250,13 @@ fn two_runs_lie_on_top_of_each_other_in_one_picture() {
     );
     let refused = |args: &[&str], wanted: &str| {
         let output = shell.output(&[&["plot", "--overlay"], args].concat());
-        let told = told(&output);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains(wanted), "{told}");
+        let printed = printed(&output);
+        assert_eq!(output.status.code(), Some(2), "{printed}");
+        assert!(printed.contains(wanted), "{printed}");
     };
-    refused(&["bbr"], "expected the folders of two runs, found 1");
+    refused(&["bbr"], "expected the folders of two runs, found 1 folders");
     refused(&["bbr", "s"], "s: --overlay draws single runs, and this is a sweep");
-    refused(&["bbr", "cubic", "--panels", "state"], "leave `state` out");
+    refused(&["bbr", "cubic", "--panels", "state"], "omit it from --panels");
     refused(&["bbr", "cubic", "--metric", "share"], "--overlay draws two runs over time");
     refused(&["bbr", "cubic", "--from", "3s"], "--from 3 s is not before the end");
 }
@@ -274,15 +274,16 @@ fn a_sweep_of_which_runs_are_missing_is_named_with_what_computes_them() {
     // The summary still has its values, but the series are gone.
     let output = shell.output(&["plot", "s", "--cdf", "rtt"]);
     assert_eq!(output.status.code(), Some(2));
-    let wanted = "s: the folders of 1 of its 4 runs are missing; bbrlab run s computes them again";
-    assert!(told(&output).contains(wanted), "{}", told(&output));
+    let wanted =
+        "s: the folders of 1 of its 4 runs are missing; `bbrlab run s` computes them again";
+    assert!(printed(&output).contains(wanted), "{}", printed(&output));
     for name in ["summary.json", "summary.parquet"] {
         fs::remove_file(shell.folder().join("s").join(name)).unwrap();
     }
     for args in [&["plot", "s"][..], &["compare", "s", "s"], &["report", "s"]] {
         let output = shell.output(args);
-        assert!(output.status.success(), "{}", told(&output));
-        let wanted = "note: s: 3 of 4 runs are there; bbrlab run s computes the others";
-        assert!(told(&output).contains(wanted), "{args:?}: {}", told(&output));
+        assert!(output.status.success(), "{}", printed(&output));
+        let wanted = "note: s: 3 of 4 runs are complete; `bbrlab run s` computes the others";
+        assert!(printed(&output).contains(wanted), "{args:?}: {}", printed(&output));
     }
 }

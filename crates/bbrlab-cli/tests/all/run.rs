@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::shell::{Shell, files, told};
+use crate::shell::{Shell, files, printed};
 use expect_test::{Expect, expect};
 
 const SIXTEEN: &str = include_str!("../data/sixteen-unequal.toml");
@@ -176,7 +176,7 @@ fn a_sweep_is_the_same_with_one_job_and_with_two() {
     for jobs in ["1", "2"] {
         let args = ["run", "sixteen.toml", "--quiet", "--jobs", jobs, "--out", jobs];
         let output = shell.output(&args);
-        assert!(output.status.success(), "{}", told(&output));
+        assert!(output.status.success(), "{}", printed(&output));
     }
     let (one, two) = (files(&shell.folder().join("1")), files(&shell.folder().join("2")));
     assert_eq!(one.len(), two.len());
@@ -240,9 +240,12 @@ fn an_interrupted_run_leaves_what_there_is_of_it() {
     let kill = Command::new("kill").args(["-INT", &command.id().to_string()]).status().unwrap();
     assert!(kill.success());
     let output = command.output();
-    let told = told(&output);
-    assert_eq!(output.status.code(), Some(130), "{told}");
-    assert!(told.contains("interrupted after ") && told.contains("s of simulated time"), "{told}");
+    let printed = printed(&output);
+    assert_eq!(output.status.code(), Some(130), "{printed}");
+    assert!(
+        printed.contains("interrupted after ") && printed.contains("s of simulated time"),
+        "{printed}"
+    );
     let mark = fs::read_to_string(shell.folder().join("r/run.json")).unwrap();
     assert!(mark.contains("\"complete\": false"), "{mark}");
     let summary = fs::read_to_string(shell.folder().join("r/summary.json")).unwrap();
@@ -290,7 +293,7 @@ fn a_report_is_one_page_with_everything_in_it() {
 }
 
 #[test]
-fn an_experiment_is_told_published_beside_measured_with_a_verdict_on_each_claim() {
+fn an_experiment_shows_published_next_to_measured_values_and_verdicts() {
     let shell = Shell::new("reproduce");
     let mut args = vec![
         "reproduce",
@@ -338,7 +341,7 @@ fn an_experiment_is_told_published_beside_measured_with_a_verdict_on_each_claim(
 }
 
 #[test]
-fn what_a_run_would_take_is_told_without_running() {
+fn the_cost_of_a_run_is_estimated_without_running() {
     let shell = Shell::new("check");
     check_shape(
         &shell,
@@ -350,12 +353,12 @@ fn what_a_run_would_take_is_told_without_running() {
             simulated # s
             data packets about #
             events about #
-            time about # s of CPU on this machine, up to # runs at a time
+            time about # s of CPU on this machine, up to # runs in parallel
             memory about # MB per run
-            about # kB for summary and table in addition to the runs, some # MB for pictures
+            about # kB for summary and table, and about # MB for plots, in addition to the runs
             series about # rows, about # MB on disk
-            disk about # MB in all, without pictures
-            about: right within a factor of two (time: as this machine is now); at most: an upper bound
+            disk about # MB in total, without plots
+            about: within a factor of two (time: at this machine's present speed); at most: an upper bound
             --- exit 0
         "#]],
     );
@@ -366,22 +369,94 @@ fn what_a_run_would_take_is_told_without_running() {
 fn the_lists_name_what_there_is() {
     let shell = Shell::new("list");
     let text = shell.transcript(&["list"]);
-    for name in ["bbr1", "cubic", "fq_codel", "lanigan2020.single-flow", "kato2025", "goodput_mbps"]
-    {
+    for name in ["bbr1", "cubic", "fq_codel", "single-flow", "kato2025", "goodput_mbps"] {
         assert!(text.contains(name), "{name} is missing");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert!(text.lines().count() <= 70, "one screen: {text}");
     for what in ["algorithms", "queues", "scenarios", "papers", "metrics"] {
         let output = shell.output(&["list", what, "--json"]);
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert!(document.as_array().unwrap().len() > 4, "{what}");
+        let lines = shell.transcript(&["list", what]).lines().count();
+        assert!(lines <= 180, "{what} has {lines} lines");
+    }
+}
+
+#[test]
+fn a_name_in_a_list_has_its_details_and_a_wrong_one_a_suggestion() {
+    let shell = Shell::new("list-names");
+    let list =
+        |args: &str| shell.transcript(&format!("list {args}").split(' ').collect::<Vec<_>>());
+    expect![[r#"
+        codel: one queue; drops or marks at its head while packets wait too long
+        pie: one queue; drops or marks on arrival with a probability that follows the wait
+
+        parameters of codel, pie
+        parameter  default  meaning
+        ───────────────────────────────────────────────────────────────────────────────────
+        limit      1000pkt  the most packets in it
+        ecn        false    whether ECN-capable packets are marked where others are dropped
+
+        parameters of codel
+        parameter     default  meaning
+        ───────────────────────────────────────────────────────────────────────────────────────────
+        target        "5ms"    the acceptable wait
+        interval      "100ms"  how long packets may wait longer than `target` before the first drop
+        ce_threshold  none     ECN-capable packets that waited longer are marked at once
+
+        parameters of pie
+        parameter          default  meaning
+        ────────────────────────────────────────────────────────────────────────────────────────────────────
+        target             "15ms"   the acceptable wait
+        tupdate            "15ms"   how often the probability is computed
+        alpha              2        weight of the distance from `target`, in 1/16 per second, at most 32;
+                                    for `dualpi2` in 1/256 per second
+        beta               20       weight of the change of the wait, in the same units
+        bytemode           false    whether small packets are dropped with smaller probability
+        dq_rate_estimator  false    whether the wait is computed from the backlog and a measured rate
+        --- exit 0
+    "#]]
+    .assert_eq(&list("queues codel pie"));
+    expect![[r#"
+        experiment              title
+        ────────────────────────────────────────────────────────────────────────────────────────────────────
+        kato2025                Detailed Analysis of TCP BBR Implementation in Ns-3 Network Simulator under
+                                Heavy Traffic Loads (2025)
+          kato2025.sixteen-340  Sixteen BBR flows on 1 Gbps, five buffer sizes, ns-3.40
+        --- exit 0
+    "#]]
+    .assert_eq(&list("papers kato2025.sixteen-340"));
+    expect![[r#"
+        id         title
+        ─────────────────────────────────────
+        ecn.bbr2   BBRv2 with and without ECN
+        ecn.bbr3   BBRv3 with and without ECN
+        ecn.dctcp  DCTCP with and without ECN
+        ecn.cubic  CUBIC with and without ECN
+        --- exit 0
+    "#]]
+    .assert_eq(&list("scenarios ecn"));
+    let shared = list("algorithms bbr1 bbr_prime");
+    assert_eq!(shared.matches("probertt_app_limited").count(), 1, "{shared}");
+    let json = list("algorithms bbr3 --json");
+    assert_eq!(json.matches("\"source\"").count(), 1, "{json}");
+    for (args, wanted) in [
+        ("algorithms bbr33", "`bbr33`: no such algorithm (did you mean `bbr3`?)"),
+        ("metrics goodput", "`goodput`: no such metric"),
+        ("scenarios dumbbell", "did you mean `examples.dumbbell`?"),
+        ("papers kato", "did you mean `kato2025`?"),
+        ("queues \u{2713}", "no such queue discipline; `bbrlab list queues` lists all"),
+    ] {
+        let told = list(args);
+        assert!(told.contains(wanted) && told.ends_with("--- exit 2\n"), "{args}: {told}");
     }
 }
 
 #[test]
 fn the_list_of_algorithms_has_names_a_line_sources_and_parameters_with_defaults() {
     let shell = Shell::new("list-algorithms");
-    let text = shell.transcript(&["list", "algorithms"]);
+    let list = shell.transcript(&["list", "algorithms"]);
     let output = shell.output(&["list", "algorithms", "--json"]);
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let algorithms = document.as_array().unwrap();
@@ -390,11 +465,14 @@ fn the_list_of_algorithms_has_names_a_line_sources_and_parameters_with_defaults(
         for field in ["name", "title", "summary", "source"] {
             assert!(!algorithm[field].as_str().unwrap().is_empty(), "{algorithm}: {field}");
         }
-        assert!(text.contains(algorithm["name"].as_str().unwrap()), "{algorithm}");
+        let name = algorithm["name"].as_str().unwrap();
+        assert!(list.contains(name), "{algorithm}");
+        let text = shell.transcript(&["list", "algorithms", name]);
         assert!(text.contains(algorithm["source"].as_str().unwrap()), "{algorithm}");
         for (name, parameter) in algorithm["parameters"].as_object().unwrap() {
-            let line = format!("{name} = {}:", parameter["default"].as_str().unwrap());
-            assert!(text.contains(&line), "{line}");
+            let default = parameter["default"].as_str().unwrap();
+            let is_it = |line: &str| line.split_whitespace().take(2).eq([name, default]);
+            assert!(text.lines().any(is_it), "{name} {default}: {text}");
             assert!(!parameter["summary"].as_str().unwrap().is_empty(), "{algorithm}");
         }
     }

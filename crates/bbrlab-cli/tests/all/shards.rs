@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::shell::{FOUR, ONE, Shell, files, told};
+use crate::shell::{FOUR, ONE, Shell, files, printed};
 use expect_test::{Expect, expect};
 
 fn shell(name: &str) -> Shell {
@@ -47,16 +47,16 @@ fn parts_in_folders_of_their_own_are_merged_into_the_undivided_sweep() {
     shell.check(
         &["merge", "a", "b", "--out", "whole"],
         &expect![[r#"
-            four: 3 of 4 runs are in whole, 3 copied
+            four: 3 of 4 runs are in whole, 3 of them copied now
             --- stderr
-            note: 1 runs are missing; bbrlab run whole computes them
+            note: 1 runs are missing; `bbrlab run whole` computes them
             --- exit 1
         "#]],
     );
     shell.check(
         &["merge", "a", "b", "c", "--out", "whole"],
         &expect![[r#"
-            four: 4 of 4 runs are in whole, 1 copied
+            four: 4 of 4 runs are in whole, 1 of them copied now
             --- exit 0
         "#]],
     );
@@ -101,8 +101,8 @@ fn a_damaged_run_is_left_out_and_computed_again_by_its_part() {
     runs.sort();
     fs::write(runs[0].join("series.parquet"), b"PAR1").unwrap();
     let merged = shell.transcript(&["merge", "a", "b", "--out", "whole"]);
-    assert!(merged.contains("3 of 4 runs are in whole, 3 copied"), "{merged}");
-    assert!(merged.contains(": damaged, left out"), "{merged}");
+    assert!(merged.contains("3 of 4 runs are in whole, 3 of them copied now"), "{merged}");
+    assert!(merged.contains(": damaged, omitted"), "{merged}");
     let again = part(&shell, "1/2", "a");
     assert!(again.contains("1 run computed, 1 run found complete"), "{again}");
     assert!(shell.output(&["merge", "a", "b", "--out", "whole"]).status.success());
@@ -118,7 +118,7 @@ fn a_single_run_is_in_the_first_part() {
 }
 
 #[test]
-fn what_cannot_be_merged_is_said() {
+fn folders_that_cannot_be_merged_are_refused() {
     let shell = shell("wrong");
     part(&shell, "1/2", "four");
     shell.output(&["run", "one.toml", "--quiet", "--out", "one"]);
@@ -135,65 +135,65 @@ fn what_cannot_be_merged_is_said() {
     ]);
     shell.write("file", "");
     symlink("loop", shell.folder().join("loop")).unwrap();
-    let told = |words: &[&str], expected: Expect| {
+    let printed = |words: &[&str], expected: Expect| {
         let mut line = vec!["merge"];
         line.extend(words);
         line.extend(["--out", "whole"]);
         shell.check(&line, &expected);
         assert!(!shell.folder().join("whole").exists(), "{words:?}");
     };
-    told(
+    printed(
         &["four", "one"],
         expect![[r#"
-        --- stderr
-        error: one: expected a sweep's folder: found a single run
-        --- exit 2
-    "#]],
+            --- stderr
+            error: one: expected the folder of a sweep: found the folder of a single run
+            --- exit 2
+        "#]],
     );
-    told(
+    printed(
         &["four", "other"],
         expect![[r#"
-        --- stderr
-        error: expected parts of one sweep; found two in four and other
-        --- exit 2
-    "#]],
+            --- stderr
+            error: expected parts of one sweep, found different sweeps in four and other
+            --- exit 2
+        "#]],
     );
-    told(
+    printed(
         &["absent"],
         expect![[r#"
-        --- stderr
-        error: absent: expected a sweep's folder: No such file or directory
-        --- exit 2
-    "#]],
+            --- stderr
+            error: absent: expected the folder of a sweep: No such file or directory
+            --- exit 2
+        "#]],
     );
-    told(
+    printed(
         &["file"],
         expect![[r#"
-        --- stderr
-        error: file: expected a sweep's folder: Not a directory
-        --- exit 2
-    "#]],
+            --- stderr
+            error: file: expected the folder of a sweep: Not a directory
+            --- exit 2
+        "#]],
     );
-    told(
+    printed(
         &["loop"],
         expect![[r#"
-        --- stderr
-        error: loop: expected a sweep's folder: Too many levels of symbolic links
-        --- exit 2
-    "#]],
+            --- stderr
+            error: loop: expected the folder of a sweep: Too many levels of symbolic links
+            --- exit 2
+        "#]],
     );
     let text = fs::read_to_string(shell.folder().join("other/sweep.json")).unwrap();
     let old = text.replace("\"version\": \"", "\"version\": \"0.0.");
     shell.write("other/sweep.json", &old);
     let refused = shell.transcript(&["merge", "other", "--out", "whole"]);
-    assert!(refused.contains("expected a sweep that this version has made"), "{refused}");
+    assert!(refused.contains("expected a sweep of this version"), "{refused}");
     shell.check(
         &["merge", "four", "--out", "one"],
         &expect![[r#"
-        --- stderr
-        error: one holds something else than parts of this sweep; name another --out
-        --- exit 2
-    "#]],
+            --- stderr
+            error: one contains files other than parts of this sweep; choose another --out
+            --- exit 2
+        "#]],
     );
 }
 
@@ -204,30 +204,30 @@ fn script(shell: &Shell, name: &str, text: &str, line: &str) -> String {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let mut command = Command::new("bash");
     command.args(["-euc", line]).env("PATH", path).current_dir(shell.folder());
-    told(&command.output().unwrap())
+    printed(&command.output().unwrap())
 }
 
 #[test]
 fn the_job_scripts_compute_the_undivided_sweep() {
     let shell = shell("scripts");
-    let told = script(
+    let printed = script(
         &shell,
         "sweep.sbatch",
         include_str!("../../../../docs/clusters/sweep.sbatch"),
         "for n in 1 2 3; do SLURM_ARRAY_TASK_ID=$n SLURM_ARRAY_TASK_COUNT=3 bash sweep.sbatch four.toml slurm; done",
     );
-    assert!(told.ends_with("--- exit 0\n"), "{told}");
+    assert!(printed.ends_with("--- exit 0\n"), "{printed}");
     assert!(files(&shell.folder().join("slurm")) == undivided(&shell));
     if Command::new("make").arg("--version").output().is_err() {
         println!("skipped: no make");
         return;
     }
-    let told = script(
+    let printed = script(
         &shell,
         "Makefile",
         include_str!("../../../../docs/clusters/Makefile"),
         "make -j2 SCENARIO=four.toml PARTS=3 OUT=made",
     );
-    assert!(told.ends_with("--- exit 0\n"), "{told}");
+    assert!(printed.ends_with("--- exit 0\n"), "{printed}");
     assert!(files(&shell.folder().join("made/sweep")) == undivided(&shell));
 }

@@ -35,7 +35,7 @@ fn heads(table: &str) -> Vec<&str> {
 }
 
 #[test]
-fn which_share_has_bbr3_beside_cubic_over_six_buffers() {
+fn the_share_of_bbr3_with_cubic_over_six_buffers() {
     let shell = Shell::new("story-share");
     let args = ["examples.bbr3-vs-cubic", "--set", "duration=20s", "--set", "repeat=2"];
     let document = answer(&shell, &args);

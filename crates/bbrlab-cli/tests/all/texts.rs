@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use crate::shell::{Shell, told};
+use crate::shell::{Shell, printed};
 use bbrlab_scenario::{BUILTINS, STARTER, schema};
 
 /// Runs a command with this text on standard input, and returns its whole output.
@@ -15,7 +15,7 @@ fn piped(shell: &Shell, args: &[&str], text: &str) -> String {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
-    told(&child.wait_with_output().unwrap())
+    printed(&child.wait_with_output().unwrap())
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_new_scenario_has_comments_runs_and_is_not_overwritten() {
     assert!(STARTER.lines().filter(|line| line.starts_with('#')).count() > 10);
     let run = ["run", "my.toml", "--quiet", "--no-pictures", "--set", "duration=3s", "--out", "r"];
     let output = shell.output(&run);
-    assert!(output.status.success(), "{}", told(&output));
+    assert!(output.status.success(), "{}", printed(&output));
     fs::write(&file, "mine").unwrap();
     assert_eq!(shell.output(&["new", "my.toml"]).status.code(), Some(2));
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
@@ -62,8 +62,8 @@ fn standard_input_is_run_under_its_title() {
         ("title = \"???\"\n", "stdin-"),
     ] {
         let shell = Shell::new("texts-stdin");
-        let told = piped(&shell, &["run", "-", "--no-pictures"], &format!("{title}{text}"));
-        assert!(told.ends_with("--- exit 0\n"), "{told}");
+        let printed = piped(&shell, &["run", "-", "--no-pictures"], &format!("{title}{text}"));
+        assert!(printed.ends_with("--- exit 0\n"), "{printed}");
         let folders = fs::read_dir(shell.folder().join("bbrlab-runs")).unwrap();
         let folders: Vec<_> =
             folders.map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
@@ -74,9 +74,9 @@ fn standard_input_is_run_under_its_title() {
         let again = shell.transcript(&["run", &folder, "--no-pictures"]);
         let found = format!("{}: 0 runs computed, 1 run found", name.trim_end_matches('-'));
         assert!(again.contains(&found), "{again}");
-        let told =
+        let printed =
             piped(&shell, &["check", "-", "--set", "duration=2s"], &format!("{title}{text}"));
-        assert!(told.contains(": valid\n") && told.contains("2.00 s\n"), "{told}");
+        assert!(printed.contains(": valid\n") && printed.contains("2.00 s\n"), "{printed}");
     }
 }
 

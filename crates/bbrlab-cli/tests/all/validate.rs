@@ -75,7 +75,7 @@ fn excerpts_of_all_that_is_built_replay_without_a_mismatch() {
 }
 
 #[test]
-fn a_folder_of_one_algorithm_is_told_in_a_table() {
+fn a_folder_of_one_algorithm_gives_a_table() {
     let shell = Shell::new("golden-one");
     let dir = excerpts().join("reno");
     check_words(

@@ -11,7 +11,7 @@
 use std::process::{Command, Stdio};
 
 use crate::lists::with_names_of_lists;
-use crate::shell::{Shell, told};
+use crate::shell::{Shell, printed};
 use expect_test::{Expect, expect};
 
 const GOOD: &str = "duration = \"1s\"\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"1bdp\"\n[[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\n";
@@ -28,17 +28,17 @@ fn run(shell: &Shell, line: &str) -> String {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let told = told(&output);
-    assert!(!told.contains("panicked"), "{told}");
-    with_names_of_lists(&told)
+    let printed = printed(&output);
+    assert!(!printed.contains("panicked"), "{printed}");
+    with_names_of_lists(&printed)
 }
 
 /// Runs the command on a scenario file with this text, and returns its whole output.
 fn run_file(shell: &Shell, text: &str) -> String {
     shell.write("s.toml", text);
-    let told = run(shell, "bbrlab run s.toml");
+    let printed = run(shell, "bbrlab run s.toml");
     assert!(!shell.folder().join("bbrlab-runs").exists(), "nothing was run");
-    told
+    printed
 }
 
 /// Gives the input of each row to `answer` and compares the answers with the rest of the table.
@@ -48,8 +48,8 @@ fn check(table: &Expect, mut answer: impl FnMut(&str) -> String) {
     let mut answers = String::new();
     for row in table.data().lines() {
         let Some((input, _)) = row.rsplit_once(" | exit ") else { continue };
-        let told = answer(input.trim_start());
-        let (said, exit) = told.trim_end().rsplit_once("--- ").unwrap();
+        let printed = answer(input.trim_start());
+        let (said, exit) = printed.trim_end().rsplit_once("--- ").unwrap();
         let (out, err) = said.split_once("--- stderr\n").unwrap_or((said, ""));
         answers.push_str(&format!("{} | {exit}\n", input.trim_start()));
         answers.extend(out.lines().map(|line| format!("    stdout: {line}\n")));
@@ -68,7 +68,7 @@ fn decisive(error: &str) -> Vec<String> {
             .filter(|(gutter, _)| gutter.chars().all(|c| c.is_ascii_digit() || c == ' '))
         {
             if gutter.is_empty() && quoted.trim_start().starts_with('^') {
-                let place = lines.last_mut().expect("the position stands above the label");
+                let place = lines.last_mut().expect("the position is above the label");
                 place.push_str(quoted.trim_start().trim_start_matches('^'));
             }
         } else if !(line.is_empty()
@@ -99,30 +99,30 @@ fn speed_tables() {
     shell.write("nonsense.json", document("z", "2c67afc55edbf284"));
     shell.write("empty.json", "{\"cases\":[]}");
     shell.write("nothing.json", "");
-    let told = |args: &[&str]| {
+    let printed = |args: &[&str]| {
         let output = shell.output(args);
         let words = String::from_utf8(output.stderr).unwrap();
         format!("{words}exit {}\n", output.status.code().unwrap())
     };
-    let against = |file: &str| told(&["bench", "--show", "now.json", "--against", file]);
+    let against = |file: &str| printed(&["bench", "--show", "now.json", "--against", file]);
     let answers = [
         against("now.json"),
         against("then.json"),
-        told(&["bench", "--show", "now.json", "--against", "then.json", "--json"]),
+        printed(&["bench", "--show", "now.json", "--against", "then.json", "--json"]),
         against("other.json"),
-        told(&["bench", "--show", "nonsense.json"]),
-        told(&["bench", "--show", "a"]),
-        told(&["bench", "--show", "empty.json"]),
-        told(&["bench", "a", "--against", "empty.json"]),
-        told(&["bench", "e"]),
-        told(&["bench", "D-tenht"]),
-        told(&["bench", "a", "b", "a"]),
-        told(&["bench", "a", "--against", "nothing.json"]),
-        told(&["bench", "a", "--against", "nowhere.json"]),
-        told(&["bench", "a", "--show", "now.json", "--against", "now.json"]),
-        told(&["bench", "b", "--show", "now.json"]),
-        told(&["bench", "now.json"]),
-        told(&["bench", "--show", "-", "--against", "-"]),
+        printed(&["bench", "--show", "nonsense.json"]),
+        printed(&["bench", "--show", "a"]),
+        printed(&["bench", "--show", "empty.json"]),
+        printed(&["bench", "a", "--against", "empty.json"]),
+        printed(&["bench", "e"]),
+        printed(&["bench", "D-tenht"]),
+        printed(&["bench", "a", "b", "a"]),
+        printed(&["bench", "a", "--against", "nothing.json"]),
+        printed(&["bench", "a", "--against", "nowhere.json"]),
+        printed(&["bench", "a", "--show", "now.json", "--against", "now.json"]),
+        printed(&["bench", "b", "--show", "now.json"]),
+        printed(&["bench", "now.json"]),
+        printed(&["bench", "--show", "-", "--against", "-"]),
     ];
     expect![[r#"
         exit 0
@@ -132,7 +132,7 @@ fn speed_tables() {
         exit 1
         error: --against other.json: expected the case a, found the case b
         exit 2
-        error: nonsense.json: not a document of `bench --json`: cases[0].name: `z`: no such case; there are <cases>
+        error: nonsense.json: not a document of `bench --json`: cases[0].name: `z`: unknown case; known are <cases>
         exit 2
         error: a: No such file or directory; this is a case: give the file first, then the cases
         exit 2
@@ -140,22 +140,22 @@ fn speed_tables() {
         exit 2
         error: empty.json: not a document of `bench --json`: expected a case, found none in `cases`
         exit 2
-        error: `e`: no such case; there are <cases>
+        error: `e`: unknown case; known are <cases>
         exit 2
-        error: `D-tenht`: no such case (did you mean `d-tenth`?); there are <cases>
+        error: `D-tenht`: unknown case (did you mean `d-tenth`?); known are <cases>
         exit 2
-        error: `a`: expected each case once, found it again; --repeat says how often one is measured
+        error: `a`: expected each case once, found it again; --repeat N measures each case N times
         exit 2
-        error: nothing.json: expected a document of `bench --json`, found nothing in it; a shell empties a file that it writes to (`> FILE`) before the command starts
+        error: nothing.json: expected a document of `bench --json`, found an empty file; `> FILE` empties a file before the command reads it
         exit 2
         error: nowhere.json: No such file or directory
         exit 2
         exit 0
         error: --show now.json: expected the case b, found the case a
         exit 2
-        error: `now.json`: expected a case, found a file; --show prints the figures of one
+        error: `now.json`: expected a case, found a file; --show FILE prints its values
         exit 2
-        error: `-`: expected it once, found it 2 times: standard input can be read only once
+        error: `-`: expected at most once, found 2 times: standard input can be read only once
         exit 2
     "#]].assert_eq(&with_names_of_lists(&answers.concat()));
 }
@@ -232,9 +232,9 @@ fn scenario_files() {
                 help: did you mean "2bdp"?
                 note: at the point bottleneck.buffer = "2dbp"
             "1s"; [bottleneck]; rate = "10Mbit/s" -> "12000s"; sample = "off"; [bottleneck]; rate = "100Gbit/s" | exit 2
-                error: this takes about 1.7e10 data packets, more than the limit of 1e10; raise it with --limit 1.8e10
+                error: this takes about 1.7e10 data packets, and --limit 1e10 allows 1e10; use --limit 1.8e10
             "1s"; [bottleneck]; rate = "10Mbit/s" -> "10000s"; sample = "1us"; [bottleneck]; rate = "1Mbit/s" | exit 2
-                error: this takes about 2e10 rows of time series, more than the limit of 1e8; raise it with --limit 9.5e12; or keep fewer with --set sample=...
+                error: this takes about 2e10 rows of time series, and --limit 1e10 allows 1e8; use --limit 9.5e12, or keep fewer rows with --set sample=...
             = duration = "1s"; [bottleneck]; rate = "10Mbit/s" | exit 2
                 error: `flows`: expected at least one [[flows]]
                 s.toml:1:1 found nothing: the key is missing
@@ -269,15 +269,15 @@ fn command_lines() {
                 s.toml
                 note: found a byte that is not UTF-8 text on line 1 (0xff)
             mkdir s.toml; bbrlab run s.toml | exit 2
-                error: s.toml: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
+                error: s.toml: expected a folder of results with summary.json: found none in it or in its subfolders
             bbrlab run s.toml | exit 2
                 error: expected a scenario file
                 s.toml
-                note: found no such file, and no built-in scenario of that name
+                note: found neither a file nor a built-in scenario of that name
             bbrlab run examples.dumbell | exit 2
                 error: expected a scenario file
                 examples.dumbell
-                note: found no such file, and no built-in scenario of that name
+                note: found neither a file nor a built-in scenario of that name
                 help: did you mean the built-in `examples.dumbbell`?
             bbrlab run examples.dumbbell --set bottleneck.buffer | exit 2
                 error: `--set`: expected key=value such as bottleneck.buffer=2bdp
@@ -303,17 +303,17 @@ fn command_lines() {
             mkdir thesis; : > thesis/chapter1.tex; bbrlab run examples.dumbbell --out thesis | exit 2
                 error: thesis contains files that no run wrote; keep them and add results with --force, or choose another --out
             mkdir empty; bbrlab plot empty | exit 2
-                error: empty: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
+                error: empty: expected a folder of results with summary.json: found none in it or in its subfolders
             bbrlab plot nowhere | exit 2
-                error: nowhere: expected a folder of results with summary.json in it: No such file or directory
+                error: nowhere: expected a folder of results with summary.json: No such file or directory
             bbrlab plot r --metric share --cdf rtt | exit 2
-                error: the argument '--metric <METRIC>' cannot be used with '--cdf <OF>'
+                error: the argument '--metric <METRIC>' cannot be used with '--cdf <KIND>'
             bbrlab plot r --panels rtt --cdf rtt | exit 2
-                error: the argument '--panels <PANEL>' cannot be used with '--cdf <OF>'
+                error: the argument '--panels <PANEL>' cannot be used with '--cdf <KIND>'
             bbrlab plot r --cdf rtt --x bottleneck.rate | exit 2
-                error: the argument '--cdf <OF>' cannot be used with '--x <KEY>'
+                error: the argument '--cdf <KIND>' cannot be used with '--x <KEY>'
             bbrlab plot r --cdf rtt --against jain | exit 2
-                error: the argument '--cdf <OF>' cannot be used with '--against <METRIC>'
+                error: the argument '--cdf <KIND>' cannot be used with '--against <METRIC>'
             mkdir empty; bbrlab validate packets empty | exit 2
                 error: empty/episodes.csv: no such file
             mkdir empty; printf '{ "half":' > empty/summary.json; bbrlab plot empty | exit 2
@@ -325,7 +325,7 @@ fn command_lines() {
             bbrlab completions bash > /dev/full | exit 1
                 error: cannot write to standard output: No space left on device
             bbrlab list | head -1 | exit 0
-                stdout: Algorithms
+                stdout: Algorithms (`bbrlab list algorithms`)
             bbrlab completions zsh | head -1 | exit 0
                 stdout: #compdef bbrlab
         "#]],
@@ -341,39 +341,39 @@ fn command_lines_about_papers() {
             bbrlab run mahmud2020.c10 | exit 2
                 error: expected a scenario file
                 mahmud2020.c10
-                note: found no such file, and no built-in scenario of that name
+                note: found neither a file nor a built-in scenario of that name
                 help: `mahmud2020.c10` is a claim; it is judged with its experiment, by `bbrlab reproduce mahmud2020.sim-congested`
             bbrlab check mahmud2020.a02 | exit 2
                 error: expected a scenario file
                 mahmud2020.a02
-                note: found no such file, and no built-in scenario of that name
+                note: found neither a file nor a built-in scenario of that name
                 help: `mahmud2020.a02` is an artifact; claims about it are judged by `bbrlab reproduce mahmud2020.sim-congested`
             bbrlab run x05 | exit 2
                 error: expected a scenario file
                 x05
-                note: found no such file, and no built-in scenario of that name
-                help: `contradictions.x05` is a contradiction between papers, of which no paper printed an experiment; `bbrlab run contradictions.x05` runs its scenario, and `docs/contradictions.md` tells what comes of it
+                note: found neither a file nor a built-in scenario of that name
+                help: `contradictions.x05` is a contradiction between papers, not an experiment of a paper; `bbrlab run contradictions.x05` runs its scenario, and `docs/contradictions.md` has the results
             bbrlab run mahmud2020.c99 | exit 2
                 error: expected a scenario file
                 mahmud2020.c99
-                note: found no such file, and no built-in scenario of that name
+                note: found neither a file nor a built-in scenario of that name
                 help: `mahmud2020.c99`: no such claim; mahmud2020 has c01 to c18, and `bbrlab reproduce EXPERIMENT` judges them
             bbrlab run mahmud2020 | exit 2
                 error: expected a scenario file
                 mahmud2020
-                note: found no such file, and no built-in scenario of that name
+                note: found neither a file nor a built-in scenario of that name
                 help: `mahmud2020` is a paper; `bbrlab reproduce mahmud2020` runs its experiments
             bbrlab run lanigan2020.single-flow-traces | exit 2
                 error: expected a scenario file
                 lanigan2020.single-flow-traces
-                note: found no such file, and no built-in scenario of that name
+                note: found neither a file nor a built-in scenario of that name
                 help: `lanigan2020.single-flow-traces` is an experiment, measured from lanigan2020.single-flow; `bbrlab reproduce lanigan2020.single-flow-traces` runs it
             bbrlab reproduce kato2025 --limit 1e6 | exit 2
-                error: kato2025.sixteen-340 with 5 seeds a point: this takes about 6.1e7 data packets, more than the limit of 1e6; raise it with --limit 1.3e8
+                error: kato2025.sixteen-340 with 5 seeds per point: this takes about 6.1e7 data packets, and --limit 1e6 allows 1e6; use --limit 1.3e8
             bbrlab reproduce nobody2020 | exit 2
-                error: `nobody2020`: no such paper or experiment; the papers are <papers>, and `bbrlab list papers` lists their experiments
+                error: `nobody2020`: unknown paper or experiment; papers are <papers>; `bbrlab list papers` lists their experiments
             bbrlab reproduce lanigan2020.single-flo | exit 2
-                error: `lanigan2020.single-flo`: no such paper or experiment (did you mean `lanigan2020.single-flow` or `lanigan2020.single-flow-traces`?); the papers are <papers>, and `bbrlab list papers` lists their experiments
+                error: `lanigan2020.single-flo`: unknown paper or experiment (did you mean `lanigan2020.single-flow` or `lanigan2020.single-flow-traces`?); papers are <papers>; `bbrlab list papers` lists their experiments
             bbrlab reproduce mahmud2020.c99 | exit 2
                 error: `mahmud2020.c99`: no such claim; mahmud2020 has c01 to c18, and `bbrlab reproduce EXPERIMENT` judges them
             bbrlab reproduce lanigan2020.c99 | exit 2
@@ -385,23 +385,23 @@ fn command_lines_about_papers() {
             bbrlab reproduce a99 | exit 2
                 error: `a99`: artifacts are named PAPER.aNN; `bbrlab reproduce EXPERIMENT` judges the claims about them
             bbrlab reproduce mahmud | exit 2
-                error: `mahmud`: no such paper or experiment (did you mean `mahmud2020`?); the papers are <papers>, and `bbrlab list papers` lists their experiments
+                error: `mahmud`: unknown paper or experiment (did you mean `mahmud2020`?); papers are <papers>; `bbrlab list papers` lists their experiments
             bbrlab reproduce lanigan2020.single | exit 2
-                error: `lanigan2020.single`: no such paper or experiment (did you mean `lanigan2020.single-flow` or `lanigan2020.single-flow-traces`?); the papers are <papers>, and `bbrlab list papers` lists their experiments
+                error: `lanigan2020.single`: unknown paper or experiment (did you mean `lanigan2020.single-flow` or `lanigan2020.single-flow-traces`?); papers are <papers>; `bbrlab list papers` lists their experiments
             bbrlab reproduce vs-cubic | exit 2
-                error: `vs-cubic`: no such paper or experiment (did you mean `lanigan2020.vs-cubic` or `song2021.vs-cubic` or `piotrowska2024.vs-cubic`?); the papers are <papers>, and `bbrlab list papers` lists their experiments
+                error: `vs-cubic`: unknown paper or experiment (did you mean `lanigan2020.vs-cubic` or `song2021.vs-cubic` or `piotrowska2024.vs-cubic`?); papers are <papers>; `bbrlab list papers` lists their experiments
             bbrlab reproduce '' | exit 2
-                error: ``: no such paper or experiment; the papers are <papers>, and `bbrlab list papers` lists their experiments
+                error: ``: unknown paper or experiment; papers are <papers>; `bbrlab list papers` lists their experiments
             bbrlab reproduce kato2025.sixteen-340.as-run | exit 2
-                error: `kato2025.sixteen-340.as-run`: kato2025.sixteen-340 has no form `as-run` and no other; `bbrlab reproduce kato2025.sixteen-340` runs it
+                error: `kato2025.sixteen-340.as-run`: kato2025.sixteen-340 has only one form; `bbrlab reproduce kato2025.sixteen-340` runs it
             bbrlab reproduce lanigan2020.vs-cubic.as-described | exit 2
-                error: `lanigan2020.vs-cubic.as-described`: lanigan2020.vs-cubic has no form `as-described`; there are lanigan2020.vs-cubic and lanigan2020.vs-cubic.as-run
+                error: `lanigan2020.vs-cubic.as-described`: lanigan2020.vs-cubic has no form `as-described`; its forms are lanigan2020.vs-cubic and lanigan2020.vs-cubic.as-run
             bbrlab reproduce mahmud2020.testbed,kato2025 | exit 2
-                error: `mahmud2020.testbed,kato2025`: expected names with spaces between them, found a comma: bbrlab reproduce mahmud2020.testbed kato2025
+                error: `mahmud2020.testbed,kato2025`: expected names separated by spaces, found a comma: bbrlab reproduce mahmud2020.testbed kato2025
             bbrlab reproduce , | exit 2
-                error: `,`: no such paper or experiment; the papers are <papers>, and `bbrlab list papers` lists their experiments
+                error: `,`: unknown paper or experiment; papers are <papers>; `bbrlab list papers` lists their experiments
             bbrlab reproduce mahmud2020.x05 | exit 2
-                error: `contradictions.x05` is a contradiction between papers, of which no paper printed an experiment; `bbrlab run contradictions.x05` runs its scenario, and `docs/contradictions.md` tells what comes of it
+                error: `contradictions.x05` is a contradiction between papers, not an experiment of a paper; `bbrlab run contradictions.x05` runs its scenario, and `docs/contradictions.md` has the results
             bbrlab reproduce mahmud2020.sim-congested --seeds 0 | exit 2
                 error: invalid value '0' for '--seeds <N>': expected a whole number from 1 to 100000
             bbrlab reproduce kato2025 --seeds -1 | exit 2
@@ -409,27 +409,27 @@ fn command_lines_about_papers() {
             bbrlab reproduce kato2025 --seeds 99999999999999999999 | exit 2
                 error: invalid value '99999999999999999999' for '--seeds <N>': expected a whole number from 1 to 100000
             bbrlab reproduce kato2025 --seeds 100000 | exit 2
-                error: kato2025.sixteen-340 with 100000 seeds a point: this takes about 1.2e12 data packets, more than the limit of 1e10; raise it with --limit 2.6e12
+                error: kato2025.sixteen-340 with 100000 seeds per point: this takes about 1.2e12 data packets, and --limit 1e10 allows 1e10; use --limit 2.6e12
             bbrlab reproduce kato2025 --set x=y | exit 2
-                error: `--set x=y`: `reproduce` runs experiments as their papers have them; `bbrlab run` changes a key: bbrlab run kato2025.sixteen-340 --set x=y
+                error: `--set x=y`: `reproduce` runs experiments unchanged; to change a key, use `bbrlab run`: bbrlab run kato2025.sixteen-340 --set x=y
             bbrlab reproduce --set x=y | exit 2
-                error: `--set x=y`: `reproduce` runs experiments as their papers have them; `bbrlab run` changes a key: bbrlab run SCENARIO --set x=y
+                error: `--set x=y`: `reproduce` runs experiments unchanged; to change a key, use `bbrlab run`: bbrlab run SCENARIO --set x=y
             bbrlab reproduce mahmud2020.c18 | exit 2
                 error: `mahmud2020.c18` is a claim; it is judged with its experiment, by `bbrlab reproduce mahmud2020.testbed`
             bbrlab reproduce kato2025.a01 | exit 2
                 error: `kato2025.a01` is an artifact; claims about it are judged by `bbrlab reproduce kato2025.ported kato2025.sixteen-340`
             bbrlab reproduce contradictions.x08 | exit 2
-                error: `contradictions.x08` is a contradiction between papers, of which no paper printed an experiment; `bbrlab run contradictions.x08` runs its scenario, and `docs/contradictions.md` tells what comes of it
+                error: `contradictions.x08` is a contradiction between papers, not an experiment of a paper; `bbrlab run contradictions.x08` runs its scenario, and `docs/contradictions.md` has the results
             bbrlab reproduce contradictions.x14 | exit 2
                 error: `contradictions.x14` is a contradiction between papers without a scenario; its sides are piotrowska2024.c02, song2021.c44
             bbrlab reproduce examples.dumbbell | exit 2
-                error: `examples.dumbbell` is a scenario, and no experiment of a paper; `bbrlab run examples.dumbbell` runs it
+                error: `examples.dumbbell` is a scenario, not an experiment of a paper; `bbrlab run examples.dumbbell` runs it
             mkdir report.html; bbrlab reproduce mahmud2020.sim-congested --html report.html | exit 2
                 error: report.html is a folder; name a file
             bbrlab reproduce mahmud2020.sim-congested --html - | exit 2
-                error: `-`: expected a file for the report, which does not go to standard output; `./-` is a file of that name
+                error: `-`: expected a file; a report is not written to standard output; for a file named `-`, write `./-`
             bbrlab reproduce mahmud2020.sim-congested --markdown - | exit 2
-                error: `-`: expected a file for the report, which does not go to standard output; `./-` is a file of that name
+                error: `-`: expected a file; a report is not written to standard output; for a file named `-`, write `./-`
             : > notes.txt; bbrlab reproduce mahmud2020.sim-congested --markdown notes.txt/report.md | exit 1
                 error: cannot make the folder notes.txt: a file is in the way
         "#]],
@@ -461,7 +461,7 @@ fn command_lines_about_ids() {
                 error: expected a built-in scenario
                 bbr2
                 note: found no such id
-                help: `bbrlab list scenarios` lists the ids
+                help: did you mean `ecn.bbr2`?
         "#]],
         |line| run(&Shell::new("lines-about-ids"), line),
     );
@@ -498,7 +498,7 @@ fn command_lines_about_parts_and_numbers() {
                 error: the following required arguments were not provided:
                 --out <DIR>
             bbrlab merge absent --out out | exit 2
-                error: absent: expected a sweep's folder: No such file or directory
+                error: absent: expected the folder of a sweep: No such file or directory
             bbrlab run examples.dumbbell --jobs 0 | exit 2
                 error: invalid value '0' for '--jobs <N>': 0 is not in 1..=4096
             bbrlab run examples.dumbbell --limit lots | exit 2
@@ -506,7 +506,7 @@ fn command_lines_about_parts_and_numbers() {
             bbrlab run examples.dumbbell --seed -3 | exit 2
                 error: invalid value '-3' for '--seed <N>': expected a whole number from 0 to 9223372036854775807
             bbrlab run examples.dumbbell --limit 1000 | exit 2
-                error: this takes about 1.6e4 data packets, more than the limit of 1000; raise it with --limit 1.3e7
+                error: this takes about 1.6e4 data packets, and --limit 1000 allows 1000; use --limit 1.3e7
         "#]],
         |line| run(&Shell::new("lines-about-parts"), line),
     );
@@ -518,23 +518,23 @@ fn command_lines_about_folders_and_texts() {
     check(
         &expect![[r#"
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; rm r/scenario.toml; bbrlab run r | exit 2
-                error: r: no scenario.toml in it, so it cannot be run again by itself; run its scenario with --out r
+                error: r: this folder has no scenario.toml, so it cannot be continued by its name; run its scenario with --out r
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab run r --set duration=2s | exit 2
-                error: r: a folder of results is run again as it is; to change a key, name another folder with --out
+                error: r: a folder of results continues with its own scenario; to change a key, choose another folder with --out
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; echo x = 1 >> r/scenario.toml; bbrlab run r | exit 2
                 error: `flows[0].x`: expected a key of `flows[0]`
                 r/scenario.toml:12:1 found an unknown key
                 note: keys of `flows[0]`: <keys of [[flows]]>
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; sed -i s/1s/2s/ r/scenario.toml; bbrlab run r | exit 2
-                error: r holds another run (hash 2764266a909b, seed 1); use --force to write over it, or another --out
+                error: r contains another run (hash 2764266a909b, seed 1); overwrite it with --force, or choose another --out
             bbrlab show examples.dumbbell > scenario.toml; bbrlab run . | exit 2
-                error: ./scenario.toml was written by hand, not by a run, so its folder holds no results: name the file itself, bbrlab run ./scenario.toml
+                error: ./scenario.toml was not written by a run, so its folder has no results; name the file itself: bbrlab run ./scenario.toml
             bbrlab show examples.dumbbell > scenario.toml; bbrlab run scenario.toml --out . | exit 2
                 error: . contains files that no run wrote; keep them and add results with --force, or choose another --out
             bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --no-pictures --quiet --out r > /dev/null; bbrlab run examples.dumbbell --out r | exit 2
-                error: r holds a sweep; use --force to write over it, or another --out
+                error: r contains a sweep; overwrite it with --force, or choose another --out
             bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --no-pictures --quiet --out r > /dev/null; bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --set flows.rtt=30ms --out r | exit 2
-                error: r holds another sweep (`examples.dumbbell`, 2 runs); use --force to write over it, or another --out
+                error: r contains another sweep (`examples.dumbbell`, 2 runs); overwrite it with --force, or choose another --out
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab reproduce mahmud2020.sim-congested --out r --force; ls r | exit 0
                 stdout: delays.parquet
                 stdout: queue.parquet
@@ -543,36 +543,36 @@ fn command_lines_about_folders_and_texts() {
                 stdout: series.parquet
                 stdout: summary.json
                 stdout: summary.parquet
-                error: r holds a run (`examples.dumbbell`), and folders of other results would not be found in it; use another --out
+                error: r contains a run (`examples.dumbbell`), so commands would not find other results in it; choose another --out
             bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --no-pictures --quiet --out r > /dev/null; bbrlab reproduce mahmud2020.sim-congested --out r | exit 2
-                error: r holds a sweep (`examples.dumbbell`), and folders of other results would not be found in it; use another --out
+                error: r contains a sweep (`examples.dumbbell`), so commands would not find other results in it; choose another --out
             : > scenario.toml; bbrlab reproduce mahmud2020.sim-congested --out . | exit 2
-                error: . holds files of a run or of a scenario, and folders of other results would not be found in it; use another --out
+                error: . contains files of a run or of a scenario, so commands would not find other results in it; choose another --out
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab run examples.dumbbell examples.two-bbr --out r | exit 2
-                error: r holds a run (`examples.dumbbell`), and folders of other results would not be found in it; use another --out
+                error: r contains a run (`examples.dumbbell`), so commands would not find other results in it; choose another --out
             mkdir empty; bbrlab report empty | exit 2
-                error: empty: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
+                error: empty: expected a folder of results with summary.json: found none in it or in its subfolders
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; mkdir empty; bbrlab compare r empty | exit 2
-                error: empty: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
+                error: empty: expected a folder of results with summary.json: found none in it or in its subfolders
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out a/r > /dev/null; bbrlab compare a a/r | exit 2
-                error: a: expected a folder of results with summary.json in it: found folders of results in it; name one of them, such as a/r
+                error: a: expected a folder of results with summary.json, found a folder that contains folders of results; name one of them, such as a/r
             bbrlab compare nowhere nowhere | exit 2
-                error: nowhere: expected a folder of results with summary.json in it: No such file or directory
+                error: nowhere: expected a folder of results with summary.json: No such file or directory
             mkdir empty; bbrlab export empty --csv | exit 2
-                error: empty: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
+                error: empty: expected a folder of results with summary.json: found none in it or in its subfolders
             bbrlab export nowhere --csv | exit 2
-                error: nowhere: expected a folder of results with summary.json in it: No such file or directory
+                error: nowhere: expected a folder of results with summary.json: No such file or directory
             bbrlab export nowhere | exit 2
                 error: the following required arguments were not provided:
                 --csv
             mkdir r; : > r/run.json; bbrlab export r --csv | exit 2
-                error: r: no Parquet file in it
+                error: r: found no Parquet file
             mkdir r; : > r/run.json; printf PAR1 > r/series.parquet; bbrlab export r --csv | exit 2
                 error: r/series.parquet is damaged: EOF: Parquet file too small. Size is 4 but need 8
             mkdir -p a/r b/r; bbrlab export a/r b/r --csv --out t | exit 2
-                error: a/r and b/r would both be r in --out; name them one by one
+                error: a/r and b/r would both be written to r in --out; plot one folder at a time
             : > s.toml; bbrlab new s.toml | exit 2
-                error: s.toml exists; use --force to write over it
+                error: s.toml exists; overwrite it with --force, or name another file
             mkdir s.toml; bbrlab new s.toml --force | exit 2
                 error: s.toml is a folder; name a file
             bbrlab new nowhere/s.toml | exit 1
@@ -597,7 +597,7 @@ fn command_lines_about_folders_and_texts() {
                 <stdin>
                 note: found a byte that is not UTF-8 text on line 1 (0xff)
             bbrlab show examples.dumbbell | bbrlab run - - | exit 2
-                error: `-`: expected it once, found it 2 times: standard input can be read only once
+                error: `-`: expected at most once, found 2 times: standard input can be read only once
         "#]],
         |line| run(&Shell::new("texts"), line),
     );
@@ -716,12 +716,12 @@ fn each_kind_of_message_in_full() {
 fn a_folder_with_another_run_is_left_alone() {
     let shell = Shell::new("another");
     assert!(shell.output(&["run", "examples.dumbbell", "--quiet", "--out", "r"]).status.success());
-    let told = shell.transcript(&["run", "examples.dumbbell", "--out", "r", "--seed", "2"]);
-    let (before, rest) = told.split_once("(hash ").unwrap();
-    let told = format!("{before}(hash HASH{}", &rest[12..]);
+    let printed = shell.transcript(&["run", "examples.dumbbell", "--out", "r", "--seed", "2"]);
+    let (before, rest) = printed.split_once("(hash ").unwrap();
+    let printed = format!("{before}(hash HASH{}", &rest[12..]);
     expect![[r#"
         --- stderr
-        error: r holds another run (hash HASH, seed 1); use --force to write over it, or another --out
+        error: r contains another run (hash HASH, seed 1); overwrite it with --force, or choose another --out
         --- exit 2
-    "#]].assert_eq(&told);
+    "#]].assert_eq(&printed);
 }

@@ -13,7 +13,7 @@ use crate::run_folder::backend_name_of;
 
 use self::simulator::Simulator;
 
-/// Every back end, the default first.
+/// All back ends; the default is the first.
 pub static BACKENDS: &[&dyn Backend] = &[&Simulator];
 
 /// The default: the simulator.
@@ -22,11 +22,11 @@ pub static SIMULATOR: &dyn Backend = &Simulator;
 /// Returns the back end of this name.
 ///
 /// # Errors
-/// If there is none; the message lists all.
+/// If no back end has this name; the message lists all names.
 pub fn backend(name: &str) -> Result<&'static dyn Backend, String> {
     BACKENDS.iter().copied().find(|on| on.name() == name).ok_or_else(|| {
         let known: Vec<&str> = BACKENDS.iter().map(|on| on.name()).collect();
-        format!("expected a back end: {}", known.join(", "))
+        format!("expected one of the back ends {}", known.join(", "))
     })
 }
 
@@ -34,12 +34,12 @@ pub fn backend(name: &str) -> Result<&'static dyn Backend, String> {
 /// no results.
 ///
 /// # Errors
-/// If this program does not have it.
+/// If this program does not have the back end.
 pub fn backend_of(folder: &Path) -> Result<&'static dyn Backend, LabError> {
     let name = backend_name_of(folder);
     backend(&name).map_err(|expected| {
         LabError::Usage(format!(
-            "{}: its back end is `{name}`, which this program does not have; {expected}",
+            "{}: computed by the back end `{name}`, which this program lacks; {expected}",
             folder.display()
         ))
     })

@@ -152,7 +152,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
 ];
 
 #[test]
-fn estimates_hold_where_they_are_told() {
+fn estimates_hold_where_they_are_printed() {
     let mut table = String::new();
     let mut is_right = true;
     let mut check = |name: &str, text: &str, bounds: &str| {

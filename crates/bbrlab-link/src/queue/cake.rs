@@ -6,15 +6,16 @@ use bbrlab_units::{BitRate, Bytes, Span};
 /// addition to the memory limit; `tc` has only the memory limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CakeParams {
-    /// The rate of `cake`'s own shaper. Without it, packets leave when the link requests them.
+    /// The rate of `cake`'s own shaper. `None`: no shaper, so packets leave when the link requests
+    /// them.
     pub bandwidth: Option<BitRate>,
     /// The tins into which packets are sorted.
     pub tins: CakeTins,
     /// The hosts or flows among which the link is shared.
     pub flows: CakeFlows,
-    /// The RTT for which the control law is tuned. The target is a twentieth of it.
+    /// The RTT for which the control law is tuned. The law's target is a twentieth of this RTT.
     pub rtt: Span,
-    /// Memory limit for packets. By default it follows from rate and RTT.
+    /// Memory limit for packets. `None`: computed from rate and RTT.
     pub memlimit: Option<Bytes>,
     /// Whether an ACK is dropped if a newer ACK of its flow waits behind it.
     pub ack_filter: CakeAckFilter,
@@ -73,11 +74,11 @@ const MEMORY_MAX: u64 = 10_240 * 1514;
 /// The ACKs that are dropped because newer ACKs of their flow wait behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CakeAckFilter {
-    /// None.
+    /// No ACKs.
     Off,
-    /// All but the last two.
+    /// All redundant ACKs except the last two.
     Conservative,
-    /// All but the last one.
+    /// All redundant ACKs except the last one.
     Aggressive,
 }
 
@@ -95,13 +96,13 @@ impl CakeAckFilter {
 pub enum CakeTins {
     /// One tin.
     Besteffort,
-    /// Eight, by the old precedence.
+    /// Eight tins by IP precedence, the upper three bits of the DSCP.
     Precedence,
-    /// Three: bulk, best effort, voice.
+    /// Three tins: bulk, best effort, voice.
     Diffserv3,
-    /// Four: bulk, best effort, video, voice.
+    /// Four tins: bulk, best effort, video, voice.
     Diffserv4,
-    /// Eight.
+    /// Eight tins by groups of codepoints.
     Diffserv8,
 }
 
@@ -150,13 +151,13 @@ impl CakeFlows {
         ("triple-isolate", Self::TripleIsolate),
     ];
 
-    /// Whether the flows of a sending host share the host's part.
+    /// Whether sending hosts share the link, so that a host's flows share the host's part.
     #[must_use]
     pub fn by_source(self) -> bool {
         matches!(self, Self::DualSrchost | Self::TripleIsolate)
     }
 
-    /// Whether the flows of a receiving host share the host's part.
+    /// Whether receiving hosts share the link, so that a host's flows share the host's part.
     #[must_use]
     pub fn by_destination(self) -> bool {
         matches!(self, Self::DualDsthost | Self::TripleIsolate)

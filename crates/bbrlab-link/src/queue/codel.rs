@@ -5,13 +5,13 @@ use bbrlab_units::{Bytes, Span};
 /// The parameters of `codel`, with `tc`'s names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodelParams {
-    /// The acceptable wait.
+    /// The acceptable waiting time.
     pub target: Span,
-    /// The time for which the wait may exceed `target` before packets are dropped.
+    /// The time for which waiting times may exceed `target` before packets are dropped.
     pub interval: Span,
     /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
-    /// ECN-capable packets that waited longer are marked at once.
+    /// Waiting time above which ECN-capable packets are marked immediately. `None`: no such marks.
     pub ce_threshold: Option<Span>,
 }
 
@@ -34,7 +34,7 @@ pub struct FqCodelParams {
     pub flows: u32,
     /// Bytes that a queue may send per round.
     pub quantum: Bytes,
-    /// Maximum number of packets dropped from the fattest queue when the limit is reached; at least
+    /// Maximum number of packets dropped from the longest queue when the limit is reached; at least
     /// 1.
     pub drop_batch: u32,
 }

@@ -5,18 +5,18 @@ use bbrlab_units::{Packets, Span};
 /// The parameters of `dualpi2`, with `tc`'s names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DualPi2Params {
-    /// The wait that the control law aims at.
+    /// The waiting time that the control law aims at.
     pub target: Span,
     /// Interval at which the probability is computed.
     pub tupdate: Span,
     /// Weight of the distance from `target`, in 1/256 Hz (`tc` takes Hz).
     pub alpha: u32,
-    /// Weight of the change of the wait, in 1/256 Hz (`tc` takes Hz).
+    /// Weight of the change of the waiting time, in 1/256 Hz (`tc` takes Hz).
     pub beta: u32,
     /// Factor from the control law's probability to the probability of a mark in the L queue. At
     /// least 1.
     pub coupling_factor: u8,
-    /// Above this threshold, all packets of the L queue are marked.
+    /// The threshold above which all packets of the L queue are marked.
     pub step_thresh: StepThreshold,
     /// `step_thresh` marks only packets that found at least this many packets in the L queue.
     pub min_qlen_step: u32,

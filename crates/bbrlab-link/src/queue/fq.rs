@@ -12,7 +12,7 @@ pub struct FqParams {
     pub quantum: Bytes,
     /// Bytes that a flow may send in its first round.
     pub initial_quantum: Bytes,
-    /// ECN-capable packets that waited longer are marked.
+    /// Waiting time above which ECN-capable packets are marked. `None`: no marks.
     pub ce_threshold: Option<Span>,
 }
 

@@ -4,8 +4,8 @@ use bbrlab_units::{Bytes, Span};
 
 /// A link on which packets wait for grants, like the upstream of DOCSIS and of cellular networks.
 ///
-/// At most one request is outstanding. It reports the backlog at the time at which it is sent; the
-/// grant for this backlog comes `delay` later.
+/// At most one request is outstanding. The request reports the backlog at the time at which it is
+/// sent; the grant for this backlog arrives `delay` later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrantParams {
     /// Time from a request to its grant.

@@ -27,17 +27,16 @@ pub use slots::SlotParams;
 /// Limit of the waiting packets. The packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
-    /// Never full.
+    /// No limit.
     Unlimited,
-    /// Counted in packets.
+    /// A number of packets.
     Packets(Packets),
     /// Counted in bytes on the wire.
     Bytes(Bytes),
 }
 
 impl Buffer {
-    /// Whether a packet of `wire_bytes` fits into the queue if these packets and bytes already
-    /// wait.
+    /// Whether a packet of `wire_bytes` fits into the queue while this many packets and bytes wait.
     #[inline]
     #[must_use]
     pub fn admits(self, waiting_packets: u64, waiting_bytes: u64, wire_bytes: u32) -> bool {
@@ -55,15 +54,16 @@ impl Buffer {
 pub enum Queue {
     /// First in, first out. A packet that does not fit is dropped on arrival.
     DropTail,
-    /// `codel`: one queue. Its head is dropped or marked while packets wait too long.
+    /// `codel`: one queue. Its first packet is dropped or marked while packets wait too long.
     Codel(CodelParams),
     /// `fq_codel`: one queue per flow, served in rounds, each with `codel`'s control law.
     FqCodel(FqCodelParams),
-    /// `pie`: one queue that drops arriving packets with a probability that follows the wait.
+    /// `pie`: one queue that drops arriving packets with a probability that depends on the waiting
+    /// time.
     Pie(PieParams),
     /// `fq_pie`: one queue per flow, served in rounds, each with `pie`'s control law.
     FqPie(FqPieParams),
-    /// `red`: one queue that drops arriving packets with a probability that follows its average
+    /// `red`: one queue that drops arriving packets with a probability that depends on its average
     /// length.
     Red(RedParams),
     /// `dualpi2`: one queue for scalable senders (L4S) and one for all others, with a common
@@ -78,7 +78,7 @@ pub enum Queue {
     /// `cake`: a shaper and tins for classes of traffic. Each tin has one queue per flow, each with
     /// its own control law.
     Cake(CakeParams),
-    /// `prio`: bands. A band is served only when all bands before it are empty.
+    /// `prio`: bands. A band is served only if all earlier bands are empty.
     Prio(PrioParams),
     /// `netem`'s slots: packets wait for a delay and then for the next slot, in which all packets
     /// that are due leave together.
@@ -90,12 +90,13 @@ pub enum Queue {
 /// The threshold above which ECN-capable packets are marked `Ce`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnThreshold {
-    /// On arrival, the packet finds more than this many packets, including the one in service.
+    /// A packet is marked if more than this many packets, including the one in service, are at the
+    /// link when it arrives.
     Packets(Packets),
-    /// On arrival, the packet finds more than this many wire bytes, including the packet in
-    /// service.
+    /// A packet is marked if more than this many wire bytes, including the packet in service, are
+    /// at the link when it arrives.
     Bytes(Bytes),
-    /// The packet waits longer than this until it is the next to leave. This is the sojourn time to
-    /// which `CoDel` applies `ce_threshold`.
+    /// A packet is marked if it waits longer than this until it is the next to leave. `CoDel`
+    /// compares the same sojourn time with `ce_threshold`.
     Wait(Span),
 }

@@ -5,20 +5,20 @@ use bbrlab_units::{Bytes, Span};
 /// The parameters of `pie`, with `tc`'s names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieParams {
-    /// The wait that the control law aims at.
+    /// The waiting time that the control law aims at.
     pub target: Span,
     /// Interval at which the probability is computed, rounded up to ticks of 1 ms. 0: never.
     pub tupdate: Span,
     /// Weight of the distance from `target`, in 1/16 per second. `tc` accepts 0 to 32.
     pub alpha: u32,
-    /// Weight of the change of the wait, in 1/16 per second. `tc` accepts 0 to 32.
+    /// Weight of the change of the waiting time, in 1/16 per second. `tc` accepts 0 to 32.
     pub beta: u32,
     /// Whether ECN-capable packets are marked instead of dropped, up to a probability of 10 %.
     pub ecn: bool,
     /// Whether small packets are dropped with a smaller probability.
     pub bytemode: bool,
-    /// Whether the wait is computed from the backlog and a measured rate instead of measured
-    /// directly.
+    /// Whether the waiting time is computed from the backlog and a measured rate, instead of
+    /// measured directly.
     pub dq_rate_estimator: bool,
 }
 
@@ -44,8 +44,8 @@ pub struct FqPieParams {
     pub flows: u32,
     /// Bytes that a queue may send per round.
     pub quantum: Bytes,
-    /// With `ecn`: up to this probability, in percent, ECN-capable packets are marked instead of
-    /// dropped.
+    /// With `ecn`: the drop probability, in percent, up to which ECN-capable packets are marked
+    /// instead of dropped.
     pub ecn_prob: u32,
 }
 

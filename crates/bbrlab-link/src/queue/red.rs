@@ -12,15 +12,15 @@ use crate::loss::Probability;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of `tc`")]
 pub struct RedParams {
-    /// Below this average, nothing is dropped. `None`: a third of `max`.
+    /// Average queue length below which no packet is dropped. `None`: a third of `max`.
     pub min: Option<Bytes>,
-    /// From this average on, everything is dropped. `None`: three times `min` if it is given,
-    /// otherwise a quarter of the limit.
+    /// Average queue length from which on every packet is dropped. `None`: three times `min` if
+    /// that is set, otherwise a quarter of the limit.
     pub max: Option<Bytes>,
     /// Mean packet size.
     pub avpkt: Bytes,
-    /// Packets that may arrive at once without a drop; it determines how slowly the average
-    /// follows. `None`: `(2 min + max) / (3 avpkt)`.
+    /// Number of packets that may arrive at once without a drop. It determines how slowly the
+    /// average follows the queue length. `None`: `(2 min + max) / (3 avpkt)`.
     pub burst: Option<u32>,
     /// The probability of a drop when the average reaches `max`.
     pub probability: Probability,
@@ -30,7 +30,7 @@ pub struct RedParams {
     pub ecn: bool,
     /// With `ecn`: whether packets are still dropped above `max`.
     pub harddrop: bool,
-    /// With `ecn`: whether packets that cannot be marked pass.
+    /// With `ecn`: whether packets that are not ECN-capable pass instead of being dropped.
     pub nodrop: bool,
     /// Whether `probability` is adapted between 1 and 50 % so that the average stays midway between
     /// `min` and `max`.

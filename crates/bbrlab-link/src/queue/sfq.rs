@@ -14,7 +14,7 @@ pub struct SfqParams {
     pub divisor: u32,
     /// Bytes that a slot may send per round.
     pub quantum: Bytes,
-    /// Interval at which the hash changes.
+    /// Interval at which the hash changes. `None`: never.
     pub perturb: Option<Span>,
 }
 

@@ -11,7 +11,7 @@ pub struct SlotParams {
     pub min: Span,
     /// The longest time from one slot to the next. The time is uniform between `min` and `max`.
     pub max: Span,
-    /// Maximum number of packets per slot.
+    /// Maximum number of packets per slot. `None`: no limit.
     pub packets: Option<Packets>,
     /// A slot ends with the packet by which at least this many bytes have left in it.
     pub bytes: Option<Bytes>,

@@ -22,7 +22,7 @@ pub(super) struct Medium {
     /// Number of turns of each link so far.
     turns: Vec<u64>,
     turn: Option<Turn>,
-    /// When the last packet departs.
+    /// When the last packet in service on the medium departs.
     free_at: Time,
 }
 
@@ -32,7 +32,7 @@ struct Turn {
     link: LinkId,
     /// Packets that this turn may still send.
     left: u64,
-    /// No packet of this turn begins at or after this time.
+    /// The time at and after which no packet of this turn may begin.
     ends: Time,
 }
 
@@ -44,7 +44,8 @@ impl Medium {
 }
 
 impl<P: PacketData> Network<P> {
-    /// Returns the number of turns that a link has had on its medium; `None` if it shares none.
+    /// Returns the number of turns that a link has had on its medium; `None` if it shares no
+    /// medium.
     pub fn turns(&self, id: LinkId) -> Option<u64> {
         let medium = &self.media[self.links[id.0 as usize].medium? as usize];
         let own = medium.links.iter().position(|&link| link == id)?;
@@ -69,8 +70,8 @@ impl<P: PacketData> Network<P> {
         self.links[id.0 as usize].medium = Some(place);
     }
 
-    /// Puts the next packet of a turn, or the first packet of the next turn, into service. Link
-    /// `id` must have a packet waiting and none in service.
+    /// Puts the next packet of the current turn into service or, if the turn is over, the first
+    /// packet of the next turn. Link `id` must have a packet waiting and none in service.
     #[inline(never)]
     pub(super) fn serve_in_turn(&mut self, id: LinkId, place: u32, from: Time) {
         let due = self.due;
@@ -123,8 +124,8 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Puts a packet of a link into service, which then occupies the medium. Returns false if the
-    /// queue releases none.
+    /// Puts the next packet of a link into service, and lets it occupy the medium. Returns false if
+    /// the queue releases no packet.
     fn occupies(&mut self, id: LinkId, place: u32, from: Time) -> bool {
         self.serve_next(id, from);
         let Backlog::Events { in_service, .. } = &self.links[id.0 as usize].backlog else {

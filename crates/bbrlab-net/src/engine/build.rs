@@ -11,11 +11,11 @@ use crate::packet::{FlowId, LinkId, PackedTag, PacketData};
 use crate::route::{Leg, NO_LANE, Onward, RouteId, RouteStep, Source, Target};
 
 impl<P: PacketData> Network<P> {
-    /// Adds a link. `mode` matters only for drop-tail. The link's delay becomes part of the leg
-    /// after it on a route.
+    /// Adds a link. `mode` matters only for links with a drop-tail queue. The link's delay becomes
+    /// part of the leg after it on a route.
     ///
     /// # Panics
-    /// With more than 2^24 links, or a schedule of rates that is empty or does not ascend.
+    /// With more than 2^24 links, or if a schedule of rates is empty or does not ascend.
     pub fn add_link(&mut self, link: &bbrlab_link::Link, mode: LinkMode) -> LinkId {
         let id = LinkId(u32::try_from(self.links.len()).expect("fewer than 2^24 links"));
         assert!(id.0 < IDS_MAX, "more than 2^24 links");

@@ -1,4 +1,4 @@
-//! Bursts: the route is looked up once for all packets that a host sends at one time.
+//! Sending of bursts: the route is looked up once for all packets that a host sends at one time.
 
 use bbrlab_events::id_tie;
 
@@ -31,7 +31,7 @@ impl<P: PacketData> Network<P> {
                 return;
             }
         };
-        // The path through a plain link, as in `send`.
+        // The path through a plain link, as in [`Network::send`].
         let (due, leg) = (self.due, first_leg + 1);
         let Self { flows, links, lanes, lane_packets, queue, accounts, extras, .. } = self;
         let Onward { delay, tie_base, lane: next_lane } = onward;

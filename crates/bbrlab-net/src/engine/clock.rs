@@ -69,13 +69,13 @@ mod tests {
 
     #[test]
     fn a_timer_is_noticed_at_the_next_step_or_one_later() {
-        // Due on a step: noticed at once in any phase.
+        // A timer that is due on a step is noticed at once, in any phase.
         assert_eq!(notice(256, 200, 512), (512, 200));
         // The present passes the next step before the timer fires.
         assert_eq!(notice(256, 200, 256 + 100), (512, 44));
-        // The present does not pass it: the timer is set again for 500 ns.
+        // The present does not pass the next step: the timer is set again for 500 ns.
         assert_eq!(notice(256, 100, 256 + 100), (256 + 512, 700 - 512));
-        // 500 ns later is still before the second step.
+        // After these 500 ns the present is still before the second step.
         assert_eq!(notice(256, 1, 256 + 10), (256 + 256, 511 - 256));
     }
 

@@ -30,7 +30,7 @@ impl<P: PacketData> Network<P> {
         let mut count = (lanes + solo) as u64;
         for link in &self.links {
             match &link.backlog {
-                // Other packets are in lanes and already counted.
+                // All other packets are in lanes, which are already counted.
                 Backlog::Plain(_) => {}
                 Backlog::Virtual { records, .. } => {
                     count += records.iter().filter(|record| record.lost).count() as u64;

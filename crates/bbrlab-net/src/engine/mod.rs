@@ -59,7 +59,8 @@ struct Flow {
 /// with `advance`. `P` is the payload.
 #[derive(Debug)]
 pub struct Network<P: PacketData> {
-    /// The time that hosts and queues see: the first step of the clock at or after `due`.
+    /// The time that hosts and queues see. With a clock that has steps, the first step at or after
+    /// `due`.
     pub(crate) now: Time,
     /// When the current event was due; events are ordered by this time.
     due: Time,
@@ -80,7 +81,7 @@ pub struct Network<P: PacketData> {
     accounts: Accounts,
     lane_of: BTreeMap<(Source, Span, Target), u32>,
     seed: u64,
-    /// The clock, if it has steps.
+    /// The clock, if it is read in steps.
     clock: Option<StepClock>,
     /// Events other than arrivals at a host.
     events: u64,
@@ -301,8 +302,8 @@ impl<P: PacketData> Network<P> {
         self.now = if self.clock.is_none() { due } else { self.notice(due, self.now) };
     }
 
-    /// Returns when an event that is due at `due` happens: at `now` or later. A separate function
-    /// because most runs do not call it.
+    /// Returns when an event that is due at `due` happens: at `now` or later. It is a separate
+    /// function, because most runs have no clock with steps and do not call it.
     #[cold]
     #[inline(never)]
     fn notice(&mut self, due: Time, now: Time) -> Time {
@@ -323,13 +324,13 @@ impl<P: PacketData> Network<P> {
         self.lane_packets = LanePackets::default();
     }
 
-    /// Advances the clock to `until`. No event may be due before.
+    /// Advances the clock to `until`. No event may be due before `until`.
     fn rest_until(&mut self, until: Time) {
         self.due = self.due.max(until);
         self.now = self.now.max(until);
     }
 
-    /// Handles an event of the event queue, or returns the packet that arrives.
+    /// Handles an event of the event queue. If a packet arrives, returns the packet instead.
     #[inline(never)]
     fn handle<H: Handler<P>>(
         &mut self,
@@ -347,7 +348,7 @@ impl<P: PacketData> Network<P> {
                 }
             }
             Kind::Departure => self.departure(LinkId(index), sequence_of(key.tie())),
-            // A packet that is in no lane.
+            // The packet is not in a lane, but in the packet store.
             Kind::LinkArrival | Kind::AtReceiver | Kind::AtSender => {
                 return Some(self.packets.remove(index));
             }
@@ -368,7 +369,7 @@ impl<P: PacketData> Network<P> {
         None
     }
 
-    /// Handles the swift timer of a flow.
+    /// Handles the swift timer of a flow, see [`Self::set_swift_timer`].
     #[inline]
     fn swift_timer_fires<H: Handler<P>>(&mut self, flow: FlowId, handler: &mut H) {
         self.kind = Kind::Timer.into();
@@ -378,7 +379,7 @@ impl<P: PacketData> Network<P> {
         self.queue.close_timer();
     }
 
-    /// Handles the even timer of a flow.
+    /// Handles the even timer of a flow, see [`Self::set_even_timer`].
     #[inline(never)]
     fn even_timer_fires<H: Handler<P>>(&mut self, flow: FlowId, handler: &mut H) {
         self.kind = Kind::Timer.into();
@@ -387,7 +388,8 @@ impl<P: PacketData> Network<P> {
         handler.on_even_timer(&mut Port { net: self }, flow, side, id);
     }
 
-    /// Removes the head of lane 0 or 1. The next packet of the lane becomes the head.
+    /// Removes and returns the first packet of lane 0 or 1. The next packet of the lane becomes its
+    /// head.
     #[inline]
     fn take_first_head(&mut self, lane: u32) -> Packet<P> {
         let packet =
@@ -396,7 +398,7 @@ impl<P: PacketData> Network<P> {
         packet
     }
 
-    /// Like [`Self::take_first_head`], for the other lanes.
+    /// Like [`Self::take_first_head`], for all other lanes.
     #[inline]
     fn take_head(&mut self, lane: u32) -> Packet<P> {
         let mut next = Key::NEVER;
@@ -406,7 +408,7 @@ impl<P: PacketData> Network<P> {
         packet
     }
 
-    /// Handles a packet that reaches the end of its leg.
+    /// Handles a packet that reaches the link or host at the end of its leg.
     #[inline]
     fn arrives<H: Handler<P>>(&mut self, packet: &Packet<P>, handler: &mut H) {
         let (identity, now) = (packet.identity, self.now);

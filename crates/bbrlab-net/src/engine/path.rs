@@ -43,9 +43,10 @@ impl<P: PacketData> Network<P> {
             self.enter_lane(lane, self.now + delay, packed);
             return;
         }
-        // Handled at once: as an arrival at the current time it would always be the next event.
+        // The link handles the packet at once, because its arrival would always be the next event.
         let Target::Link(id) = leg.target else { unreachable!("only a link is reached at once") };
-        // Few routes have a link where ACKs begin.
+        // Few routes lead an ACK from its host directly to a link, so only data packets have the
+        // short path.
         let link = &mut self.links[id.0 as usize];
         if !packet.is_data || !link.is_plain() {
             let packed = self.extras.pack(packet, payload, (id_tie, identity), first_leg);
@@ -165,7 +166,7 @@ impl<P: PacketData> Network<P> {
             counts_for_flow,
         });
         if lost {
-            // It counts as in the network until its departure; its record represents it.
+            // The packet counts as in the network until its departure; its record represents it.
             self.extras.forget(packet);
         } else {
             let onward = self.legs[packet.tag.leg() as usize].onward;
@@ -173,8 +174,8 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Handles a packet that arrives at a link by departure events. The queue discipline decides
-    /// about it.
+    /// Handles a packet's arrival at a link that works by departure events. The queue discipline
+    /// decides about the packet.
     fn arrive_at_queue(&mut self, id: LinkId, packet: &mut Packet<P>, (dscp, hosts): (u8, Hosts)) {
         let (due, now) = (self.due_at_link(), self.now);
         let mut link = &mut self.links[id.0 as usize];
@@ -235,7 +236,7 @@ impl<P: PacketData> Network<P> {
             if self.clock.is_none() { departs } else { self.notice(departs, Time::ZERO) };
         let Onward { delay, tie_base, lane } = onward;
         let mut packet = *packet;
-        // The event that sends it is a departure, which `tie_base` already contains.
+        // A departure sends the packet, and `tie_base` already contains this kind of event.
         packet.advance(tie_base);
         let impairments = &mut self.links[id.0 as usize].impairments;
         let (mut lane, mut at) = (lane, departed + delay);
@@ -432,7 +433,7 @@ impl<P: PacketData> Network<P> {
         };
         queue.on_timer(now, &mut |packet, cause| drops.drop(&packet, cause));
         if idle {
-            // Service of a packet that waited for the timer begins now.
+            // A packet that waited for the timer goes into service now.
             self.start_service(id, now);
         }
         self.arm_link_timer(id);
@@ -450,7 +451,7 @@ impl<P: PacketData> Network<P> {
     }
 
     /// Like [`Self::arm_link_timer`], for callers that know whether the discipline ever uses a
-    /// timer.
+    /// timer (`has_timer`).
     #[inline]
     fn arm_link_timer_if(&mut self, has_timer: bool, id: LinkId) {
         if has_timer || cfg!(debug_assertions) {
@@ -543,7 +544,7 @@ struct Drops<'a, P: PacketData> {
     id: LinkId,
     due: Time,
     rated: bool,
-    /// Whether the drop happens in `dequeue`, when the link asks for its next packet.
+    /// Whether the drop happens in `dequeue`, when the link requests its next packet.
     at_dequeue: bool,
     /// The packet that is being passed to the discipline; it does not yet count as queued.
     entering: Option<Handle>,

@@ -44,20 +44,21 @@ impl EvenPackets {
         if wire_bytes != self.wire_bytes || due.0.wrapping_sub(self.since) >= self.lasts {
             return None;
         }
-        // Negative if the link is idle.
+        // `ahead` is negative if the link is idle.
         let ahead = free_at.0.wrapping_sub(due.0).cast_signed();
         // If n packets are to depart, the last one is between n - 1 and n transmission times ahead,
         // and these times have a fraction.
         if ahead <= self.reach { Some(true) } else { (ahead > self.reach + 1).then_some(false) }
     }
 
-    /// Notes that the packet that departs at `departs` has another size.
+    /// Records that the packet that departs at `departs` has another size than the packets before
+    /// it.
     pub(super) fn end(&mut self, departs: Time) {
         *self = Self { since: departs.0, ..Self::NONE };
     }
 
-    /// Prepares to answer for packets of this size, which the last packet must also have had.
-    pub(super) fn ask(&mut self, wire_bytes: u32, buffer: Buffer, rate: u64) {
+    /// Prepares answers for packets of `wire_bytes`. The last packet must have had this size too.
+    pub(super) fn prepare(&mut self, wire_bytes: u32, buffer: Buffer, rate: u64) {
         if wire_bytes == self.wire_bytes && self.lasts > 0 {
             return;
         }
@@ -66,8 +67,8 @@ impl EvenPackets {
     }
 }
 
-/// The nanoseconds that a full buffer of packets of this size takes, rounded down; `None` if the
-/// buffer is unlimited or the time is too long.
+/// How long a full buffer of packets of this size takes to depart, in nanoseconds rounded down;
+/// `None` if the buffer is unlimited or the time is too long.
 fn reach(wire_bytes: u32, buffer: Buffer, rate: u64) -> Option<i64> {
     let packets = match buffer {
         Buffer::Packets(limit) => limit.0,
@@ -108,7 +109,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_told_is_what_counting_the_packets_tells(
+        fn the_answers_equal_a_count_of_the_packets(
             buffer in buffer(),
             rate in rate(),
             steps in prop::collection::vec((0u64..300, prop::bool::weighted(0.05)), 1..400),
@@ -131,13 +132,13 @@ mod tests {
                 match even.have_room(wire_bytes, due, serialiser.free_at()) {
                     Some(has) => prop_assert_eq!(has, has_room),
                     None if serialiser.has_served(wire_bytes) => {
-                        even.ask(wire_bytes, buffer, serialiser.rate());
+                        even.prepare(wire_bytes, buffer, serialiser.rate());
                     }
                     None => {}
                 }
                 if has_room {
                     serialiser.begin(due);
-                    let departs = serialiser.serve_and_tell(wire_bytes, |departs| even.end(departs));
+                    let departs = serialiser.serve_with_bound(wire_bytes, |departs| even.end(departs));
                     waiting.push_back((departs, wire_bytes.into()));
                 }
             }
@@ -145,25 +146,25 @@ mod tests {
     }
 
     #[test]
-    fn nobody_has_to_count_packets_of_one_size() {
+    fn packets_of_one_size_need_no_count() {
         let mut serialiser = Serialiser::new(BitRate(1_000_000_000));
         let mut even = EvenPackets::NONE;
         let buffer = Buffer::Packets(Packets(40));
-        let mut told = [0, 0];
+        let mut answers = [0, 0];
         for n in 0..1000 {
             let due = Time(n * 11_003);
             match even.have_room(1500, due, serialiser.free_at()) {
-                Some(has) => told[usize::from(has)] += 1,
-                None => even.ask(1500, buffer, serialiser.rate()),
+                Some(has) => answers[usize::from(has)] += 1,
+                None => even.prepare(1500, buffer, serialiser.rate()),
             }
-            if told[0] == 0 {
+            if answers[0] == 0 {
                 serialiser.begin(due);
-                serialiser.serve_and_tell(1500, |departs| even.end(departs));
+                serialiser.serve_with_bound(1500, |departs| even.end(departs));
             }
         }
-        // The first packet has no size before it. The second is the first for which the size of all
-        // packets is known.
-        assert_eq!(told[0] + told[1], 998);
-        assert!(told[0] > 0);
+        // No size is known before the first packet. The second packet is the first for which all
+        // packets have one known size.
+        assert_eq!(answers[0] + answers[1], 998);
+        assert!(answers[0] > 0);
     }
 }

@@ -71,7 +71,7 @@ pub(crate) struct Link {
 /// The effects on a packet after its departure.
 #[derive(Debug)]
 pub(crate) struct Impairments {
-    /// Whether there is no loss, jitter or reordering, and the delay is constant.
+    /// Whether no packet is lost, delayed by jitter or reordered, and the delay is constant.
     pub(crate) plain: bool,
     pub(crate) delay: Option<Box<DelayClock>>,
     pub(crate) loss: Option<Box<LossProcess>>,
@@ -82,12 +82,12 @@ pub(crate) struct Impairments {
 /// The backlog: packets that have not departed yet.
 #[derive(Debug)]
 pub(crate) enum Backlog {
-    /// By virtual clock, for a link that only queues and serves.
+    /// Departures computed on arrival, for a link that only queues and serves.
     Plain(Ledger),
-    /// By virtual clock. The packets themselves are already on their next leg; these are their
-    /// records.
+    /// Departures computed on arrival. The packets themselves are already on their next leg; these
+    /// are their records.
     Virtual { buffer: Buffer, records: chunks::Queue<DepartureRecord> },
-    /// By departure events. `chance` belongs to the queue discipline.
+    /// One event per departure. `chance` belongs to the queue discipline.
     Events { queue: Discipline, chance: Chance, in_service: Option<InService>, served: u32 },
 }
 
@@ -113,7 +113,7 @@ pub(crate) struct InService {
     pub(crate) packet: Queued,
     pub(crate) departs: Time,
     pub(crate) waited: Span,
-    /// The number of its departure event.
+    /// The number of the packet's departure event.
     pub(crate) sequence: u32,
 }
 
@@ -140,7 +140,7 @@ impl Link {
             && front.is_none()
             && link.ecn_threshold.is_none()
             && matches!(server, Server::Constant(_));
-        // When a packet departs from a shared medium is only known at the link's turn.
+        // The departure from a shared medium is known only when the link has its turn.
         let mode = if link.airtime.is_some() { LinkMode::DepartureEvents } else { mode };
         let backlog = match (link.queue, mode) {
             (Queue::DropTail, LinkMode::VirtualClock) if is_plain => {
@@ -177,9 +177,9 @@ impl Link {
         }
     }
 
-    /// Adapts the link to a network whose clock is read every `step`. A plain link becomes a link
-    /// that records on arrival how long a packet waits, because the times of arrivals and
-    /// departures no longer determine it.
+    /// Adapts the link to a network whose clock is read every `step`. A plain link becomes one that
+    /// records each packet's wait when the packet arrives, because the times of arrivals and
+    /// departures no longer determine the wait.
     pub(crate) fn set_clock_step(&mut self, step: Span) {
         self.server.set_clock_step(step);
         if let Backlog::Plain(ledger) = &self.backlog {

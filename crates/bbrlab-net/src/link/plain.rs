@@ -39,7 +39,7 @@ pub(crate) struct Admission {
     pub(crate) counts_for_flow: bool,
 }
 
-/// An accepted packet, from its arrival until its departure is settled. Its wait follows from the
+/// An accepted packet, from its arrival until its departure is settled. Its wait ends at the
 /// previous entry's departure.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
@@ -76,21 +76,22 @@ impl EntryFlow {
     }
 }
 
-/// The packets of a plain link whose departures are not settled, and the limit of its buffer.
+/// The accepted packets of a plain link whose departures are not settled, and the limit of its
+/// buffer.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     buffer: Buffer,
     entries: Queue<Entry>,
-    /// Number of entries at which arrivals are settled: [`SETTLED_FROM`] more than are settled
-    /// already.
+    /// The number of entries at which arrivals are settled: [`SETTLED_FROM`] plus the number of
+    /// entries whose arrivals are settled.
     settled_from: usize,
     /// The place of the last entry whose arrival is settled.
     settled: Option<usize>,
-    /// The departure before that of the first entry.
+    /// The departure before the departure of the first entry.
     free_at: Time,
     /// Bytes on the wire of `entries`.
     bytes: u64,
-    /// Number of entries from which the buffer may be full.
+    /// The number of entries from which on the buffer may be full.
     full_at: usize,
     mark: Mark,
     /// Bytes of the entries before the mark, if the buffer's limit is in bytes.
@@ -151,13 +152,13 @@ impl Ledger {
                 .unwrap_or_else(|| self.has_room_when_long(wire_bytes, due, serialiser))
     }
 
-    /// Like [`Self::has_room`], from the entries, if the time of the last departure does not
-    /// decide.
+    /// Like [`Self::has_room`], when the time of the last departure does not decide: visits
+    /// entries.
     #[cold]
     #[inline(never)]
     fn has_room_when_long(&mut self, wire_bytes: u32, due: Time, serialiser: &Serialiser) -> bool {
         if serialiser.has_served(wire_bytes) {
-            self.even.ask(wire_bytes, self.buffer, serialiser.rate());
+            self.even.prepare(wire_bytes, self.buffer, serialiser.rate());
         }
         if matches!(self.buffer, Buffer::Bytes(_)) {
             return self.has_room_for_bytes(wire_bytes, due);
@@ -239,12 +240,12 @@ impl Ledger {
         stats.backlog_bytes = self.bytes;
     }
 
-    /// Returns the number of entries whose arrivals are not settled; they are the last ones.
+    /// Returns the number of entries whose arrivals are not settled; these are the last entries.
     fn unsettled(&self) -> usize {
         self.entries.len() - self.settled()
     }
 
-    /// Returns the number of entries whose arrivals are settled; they are the first ones.
+    /// Returns the number of entries whose arrivals are settled; these are the first entries.
     fn settled(&self) -> usize {
         self.settled_from - SETTLED_FROM
     }
@@ -325,9 +326,9 @@ impl Ledger {
     }
 }
 
-/// Accounts for the departures of these packets, except in the length of the queue. Returns their
-/// bytes on the wire. `free_at` is the departure before them, and becomes the last of their
-/// departures.
+/// Accounts for the departures of `entries`, except in the length of the queue. Returns their bytes
+/// on the wire. `free_at` is the departure before the first of them, and becomes the departure of
+/// the last.
 #[inline(never)]
 fn settle_departures(
     entries: &[Entry],
@@ -394,7 +395,7 @@ pub(crate) struct Plain<'a> {
 }
 
 impl Plain<'_> {
-    /// Settles if many arrivals are unsettled. One call per burst suffices.
+    /// Settles the ledger if many arrivals are unsettled. One call per burst suffices.
     #[inline]
     pub(crate) fn settle_if_long(&mut self, id: LinkId, due: Time, accounts: &mut Accounts) {
         if self.ledger.entries.len() >= self.ledger.settled_from {
@@ -419,7 +420,7 @@ impl Plain<'_> {
             return None;
         }
         serialiser.begin(due);
-        let departs = serialiser.serve_and_tell(wire_bytes, |departs| ledger.even.end(departs));
+        let departs = serialiser.serve_with_bound(wire_bytes, |departs| ledger.even.end(departs));
         ledger.bytes += u64::from(wire_bytes);
         let flow = EntryFlow::of(packet);
         ledger.entries.push_back(Entry { at: due, departs, identity, wire_bytes, flow });

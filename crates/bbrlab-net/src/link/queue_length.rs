@@ -81,7 +81,8 @@ impl<const EASY: bool> Walk<'_, EASY> {
     #[inline]
     #[expect(clippy::cast_precision_loss, reason = "a sum of squares for a standard deviation")]
     fn add_square(&mut self, ns: u64) {
-        // Both are far below 2^63, and converting signed numbers takes one instruction.
+        // Signed, because both are far below 2^63 and converting signed numbers takes one
+        // instruction.
         let (ns, length) = (ns.cast_signed() as f64, self.place.now.cast_signed() as f64);
         self.place.squares += ns * length * length;
     }
@@ -159,8 +160,8 @@ impl QueueLength {
         self.ns.resize((longest + 1).next_multiple_of(step), 0);
     }
 
-    /// Returns the nanoseconds spent at lengths below `EXACT`, and at each longer length with the
-    /// length.
+    /// Returns the nanoseconds spent at each length below `EXACT`, and pairs of length and
+    /// nanoseconds for the longer lengths.
     fn parts(&self) -> (&[u64], impl Iterator<Item = (u128, u128)>) {
         let (exact, long) = self.ns.split_at(self.ns.len().min(index(EXACT)));
         (exact, (u128::from(EXACT)..).zip(long.iter().map(|&ns| u128::from(ns))))

@@ -70,13 +70,13 @@ impl Serialiser {
 
     #[inline]
     pub(super) fn serve(&mut self, wire_bytes: u32) -> Time {
-        self.serve_and_tell(wire_bytes, |_| ())
+        self.serve_with_bound(wire_bytes, |_| ())
     }
 
-    /// Like [`Self::serve`]. If the packet's size differs from the last one, first calls
-    /// `size_changes` with an upper bound of its departure.
+    /// Like [`Self::serve`]. If the packet's size differs from the size of the last packet, first
+    /// calls `size_changes` with an upper bound of this packet's departure.
     #[inline]
-    pub(super) fn serve_and_tell(
+    pub(super) fn serve_with_bound(
         &mut self,
         wire_bytes: u32,
         size_changes: impl FnOnce(Time),
@@ -93,7 +93,7 @@ impl Serialiser {
         self.free_at()
     }
 
-    /// A separate function, so that the usual path needs no registers for it.
+    /// It is separate, so that the usual path needs no registers for it.
     #[cold]
     #[inline(never)]
     fn learn_size(&mut self, wire_bytes: u32) {

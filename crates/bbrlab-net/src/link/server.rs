@@ -18,7 +18,8 @@ pub(crate) enum Server {
     Unlimited {
         free_at: Time,
     },
-    /// The queue discipline is a shaper of this rate: the packets that it releases depart at once.
+    /// The queue discipline is a shaper of this rate: the packets that the discipline releases
+    /// depart at once.
     Shaped {
         rate: BitRate,
         free_at: Time,
@@ -62,8 +63,8 @@ impl Server {
         Self::Shaped { rate, free_at: Time::ZERO }
     }
 
-    /// Sets how often the clock is read. Only a token bucket uses it. The other servers compute
-    /// when they would have served, and the engine computes when that is noticed.
+    /// Sets how often the clock is read. Only a token bucket uses this. For other servers, the
+    /// engine computes when a departure is noticed.
     pub(crate) fn set_clock_step(&mut self, step: Span) {
         if let Self::Bucket(bucket) = self {
             bucket.set_clock_step(step);
@@ -83,7 +84,8 @@ impl Server {
         }
     }
 
-    /// Serves the next packet, which reached the link at `arrived`. Returns its departure time.
+    /// Serves the next packet, which reached the link at `arrived`. Returns the packet's departure
+    /// time.
     #[inline]
     pub(crate) fn serve(&mut self, arrived: Time, wire_bytes: u32) -> Time {
         match self {

@@ -22,7 +22,7 @@ pub struct LinkStats {
     pub drops_dequeue: Option<u64>,
     /// Packets lost at random. A packet lost after the queue counts when it departs.
     pub drops_random: u64,
-    /// Packets that the policer dropped; `None` without one.
+    /// Packets that the policer dropped; `None` for a link without a policer.
     pub drops_policer: Option<u64>,
     /// ACKs dropped by ACK thinning.
     pub drops_thinned: u64,
@@ -108,7 +108,7 @@ impl LinkStats {
         self.tins[usize::from(tin)].arrivals += 1;
     }
 
-    /// Counts a sent packet in its tin, if it has one.
+    /// Counts a sent packet in its tin, if it is in one.
     #[inline]
     pub(crate) fn sent_from_tin(&mut self, packet: &Queued, waited: Span) {
         if let Some(tin) = self.tins.get_mut(usize::from(packet.tin)) {
@@ -119,7 +119,7 @@ impl LinkStats {
         }
     }
 
-    /// Counts a packet that its discipline dropped in its tin, if it has one.
+    /// Counts a packet that its discipline dropped in its tin, if it is in one.
     #[inline]
     pub(crate) fn dropped_from_tin(&mut self, tin: u8) {
         if let Some(tin) = self.tins.get_mut(usize::from(tin)) {

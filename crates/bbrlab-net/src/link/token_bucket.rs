@@ -45,7 +45,8 @@ impl Bucket {
         self.level = (self.level + self.schedule.work(from, to)).min(self.size);
     }
 
-    /// Returns when there are enough tokens for a packet. The level must be that of `now`.
+    /// Returns when there are enough tokens for a packet. The stored level must be the level at
+    /// `now`.
     fn has(&self, now: Time, need: u128) -> Time {
         self.schedule.done_at(now, need.saturating_sub(self.level))
     }

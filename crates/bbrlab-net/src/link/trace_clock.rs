@@ -8,7 +8,7 @@ use bbrlab_units::{NS_PER_MS, Time};
 #[derive(Clone, Debug)]
 pub(crate) struct TraceClock {
     trace: Arc<Trace>,
-    /// The next opportunity, counted from the start of the run, and its remaining bytes.
+    /// Number of the next opportunity, counted from the start of the run.
     opportunity: u64,
     left_bytes: u32,
     free_at: Time,

@@ -33,7 +33,7 @@ fn run(change: impl Fn(&mut Link)) -> (Vec<(u64, u64)>, Network<Toy>) {
 }
 
 #[test]
-fn jitter_is_uniform_up_to_its_bound_and_reorders_unless_told_otherwise() {
+fn jitter_is_uniform_up_to_its_bound_and_reorders_unless_it_keeps_the_order() {
     let up_to = Span(3_000_000);
     let (free, _) = run(|config| config.jitter = Some(Jitter { up_to, keep_order: false }));
     let delays: Vec<u64> = free.iter().map(|&(_, delay)| delay).collect();

@@ -280,7 +280,7 @@ proptest! {
     }
 
     #[test]
-    fn stopping_on_the_way_changes_nothing(plan in plan()) {
+    fn stopping_in_between_changes_nothing(plan in plan()) {
         let straight = Plan { stops: vec![*plan.stops.last().unwrap()], ..plan.clone() }.run(false);
         let halting = plan.run(false);
         prop_assert_eq!(straight.digests.last(), halting.digests.last());

@@ -1,4 +1,4 @@
-//! Compares a row's columns with our code's results, and counts rows that differ.
+//! Compares the columns of a row with the results of our code, and counts rows that differ.
 
 use super::csv::Table;
 use super::report::{Mismatch, Tally};
@@ -13,7 +13,7 @@ pub(super) struct Counter<'t> {
 }
 
 impl<'t> Counter<'t> {
-    /// A counter for `file`, which compares the columns `compared` (by position).
+    /// A counter for `file`. `compared` are the positions of the columns that are compared.
     pub(super) fn new(file: &'t str, table: &'t Table, compared: &[usize]) -> Self {
         let mut compared = compared.to_vec();
         compared.sort_unstable();
@@ -29,7 +29,7 @@ impl<'t> Counter<'t> {
         self.is_wrong = false;
     }
 
-    /// Compares the column at `at`.
+    /// Compares the value of the column at position `at` with ours.
     #[inline]
     pub(super) fn check(&mut self, at: usize, expected: i64, got: i64) {
         if expected != got {

@@ -1,4 +1,5 @@
-//! The traces' CSV: integers only, empty cells for "as before", differences in columns marked `+`.
+//! Reads the CSV of traces. All cells are integers. An empty cell repeats the previous row's value.
+//! A column whose name ends in `+` has differences from the previous row.
 
 use bbrlab_cc::fields::Kind;
 use bbrlab_cc::{AckSample, Conn, Control, LostSkb, RateSample};
@@ -6,16 +7,16 @@ use bbrlab_cc::{AckSample, Conn, Control, LostSkb, RateSample};
 /// A column of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Column {
-    /// Its name, without the `+`.
+    /// The column's name, without the `+`.
     pub(super) name: String,
-    /// Whether its cells are differences from the row before.
+    /// Whether the cells are differences from the previous row.
     is_difference: bool,
-    /// Whether its 64 bits have no sign.
+    /// Whether the 64-bit values are unsigned.
     is_unsigned: bool,
 }
 
 impl Column {
-    /// The column of a cell of the header.
+    /// The column that a cell of the header describes.
     fn new(cell: &str) -> Self {
         let name = cell.strip_suffix('+').unwrap_or(cell);
         Self {
@@ -25,13 +26,13 @@ impl Column {
         }
     }
 
-    /// The number that the column's 64 bits stand for.
+    /// Converts the 64 bits of a cell to a number, signed or unsigned as the column requires.
     pub(super) fn number(&self, bits: i64) -> i128 {
         if self.is_unsigned { i128::from(bits.cast_unsigned()) } else { i128::from(bits) }
     }
 }
 
-/// Whether this is the column of a field that is a `u64` in the kernel.
+/// Whether the field of this column is a `u64` in the kernel.
 fn is_u64(column: &str) -> bool {
     let records =
         [Conn::rows(), Control::rows(), RateSample::rows(), LostSkb::rows(), AckSample::rows()];
@@ -39,7 +40,7 @@ fn is_u64(column: &str) -> bool {
     fields.any(|field| field.column == Some(column) && field.kind == Kind::U64)
 }
 
-/// A whole trace: its header, and its rows still as text.
+/// A trace: its parsed header, and its rows as text.
 #[derive(Debug)]
 pub(super) struct Table {
     columns: Vec<Column>,
@@ -81,7 +82,8 @@ impl Table {
 
 /// Reads a trace row by row.
 ///
-/// Values are kept as 64 bits whose meaning depends on the column: see [`Column::number`].
+/// Values are stored as 64 bits. The column determines whether they are signed: see
+/// [`Column::number`].
 pub(super) struct Rows<'t> {
     columns: &'t [Column],
     rest: &'t [u8],
@@ -101,7 +103,7 @@ impl Rows<'_> {
         &self.values
     }
 
-    /// The columns whose cells were not empty.
+    /// The positions of the columns whose cells were not empty in this row.
     pub(super) fn changed(&self) -> &[usize] {
         &self.changed
     }

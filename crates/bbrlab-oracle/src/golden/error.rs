@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use bbrlab_cc::ParamError;
 
-/// Why a trace, or a whole folder, could not be judged.
+/// Why a trace, or all traces of a folder, could not be compared.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GoldenError {
-    /// Neither the folder nor one above it has a `MANIFEST.csv`.
+    /// Neither the folder nor a parent folder has a `MANIFEST.csv`.
     NoManifest {
         /// The folder asked for.
         dir: PathBuf,
@@ -17,7 +17,7 @@ pub enum GoldenError {
     NothingListed {
         /// The folder asked for.
         dir: PathBuf,
-        /// The manifest consulted.
+        /// The manifest that was read.
         manifest: PathBuf,
     },
     /// A name given to `--only` is not an algorithm or service of the manifest.
@@ -27,7 +27,7 @@ pub enum GoldenError {
         /// The names that the manifest has.
         known: Vec<String>,
     },
-    /// The manifest cannot be understood.
+    /// A line of the manifest cannot be parsed.
     BadManifest {
         /// The manifest.
         path: PathBuf,
@@ -57,7 +57,7 @@ pub enum GoldenError {
         /// Bytes found.
         found: u64,
     },
-    /// A file's checksum is not the manifest's.
+    /// A file's checksum differs from the manifest's.
     Altered {
         /// The file as listed.
         file: String,
@@ -66,7 +66,7 @@ pub enum GoldenError {
         /// SHA-256 of what was found.
         found: String,
     },
-    /// A file cannot be unpacked although its checksum is right.
+    /// A file cannot be decompressed although its checksum is correct.
     BadGzip {
         /// The file as listed.
         file: String,
@@ -82,7 +82,7 @@ pub enum GoldenError {
         /// Rows found.
         found: u64,
     },
-    /// A row cannot be understood.
+    /// A row cannot be parsed.
     BadRow {
         /// The file as listed.
         file: String,
@@ -100,7 +100,7 @@ pub enum GoldenError {
         /// The fault.
         reason: String,
     },
-    /// The algorithm refuses the trace's parameters.
+    /// The algorithm rejects the trace's parameters.
     BadParams {
         /// The file as listed.
         file: String,

@@ -1,4 +1,4 @@
-//! Shows a row of a trace in full, to help find the step that went wrong.
+//! Shows all values of a row of a trace, to help find the cause of a difference.
 
 use std::fmt::Write as _;
 

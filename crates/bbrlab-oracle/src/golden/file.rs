@@ -10,7 +10,7 @@ use super::csv::Table;
 use super::{GoldenError, GoldenTrace};
 use crate::csv::unpack;
 
-/// The trace's content, checked to be what the manifest lists.
+/// Loads a trace and checks length, checksum and number of rows against the manifest.
 pub(super) fn load(trace: &GoldenTrace) -> Result<Table, GoldenError> {
     let file = || trace.file.clone();
     let packed = fs::read(&trace.path).map_err(|error| match error.kind() {

@@ -1,4 +1,4 @@
-//! `MANIFEST.csv`: the list of traces, and the choice of those to replay.
+//! Reads `MANIFEST.csv`, the list of traces, and selects the traces to replay.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,15 +17,15 @@ pub struct GoldenTrace {
     pub file: String,
     /// The file's path.
     pub path: PathBuf,
-    /// `cc` for a congestion control, `core` for a service of the stack.
+    /// The kind of trace: `cc` for a congestion control, `core` for a service of the stack.
     pub kind: String,
-    /// The congestion control, or the service.
+    /// The name of the congestion control or service.
     pub algorithm: String,
     /// The kernel's jiffies per second.
     pub hz: u32,
-    /// Module parameters other than the defaults, `name=value;...`.
+    /// Module parameters that differ from the defaults, as `name=value;...`.
     pub params: String,
-    /// Rows of the file, without its header.
+    /// Number of rows, without the header.
     pub rows: u64,
     /// Bytes of the gzip file.
     pub bytes: u64,
@@ -33,13 +33,13 @@ pub struct GoldenTrace {
     pub sha256: String,
 }
 
-/// The traces under `dir`, in the order of the manifest; with names in `only`, just those
-/// algorithms and services. The manifest is the one in `dir`, or else in the nearest folder above
-/// it.
+/// Returns the traces under `dir` in the order of the manifest. If `only` is not empty, returns
+/// only the traces of these algorithms and services. The manifest is in `dir` or in the nearest
+/// parent folder.
 ///
 /// # Errors
-/// If there is no manifest, it cannot be read, it lists nothing under `dir`, or it lacks a name of
-/// `only`.
+/// If there is no manifest, if it cannot be read, if it lists no file under `dir`, or if it lacks a
+/// name of `only`.
 pub fn plan(dir: &Path, only: &[String]) -> Result<Vec<GoldenTrace>, GoldenError> {
     let dir = fs::canonicalize(dir).map_err(|error| GoldenError::Unreadable {
         path: dir.to_owned(),

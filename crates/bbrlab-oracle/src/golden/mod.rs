@@ -3,8 +3,8 @@
 //! A folder of traces holds `MANIFEST.csv`, which lists every file with its checksum, and gzipped
 //! CSV files. Each row is one call of one callback of the unmodified kernel code. It has every
 //! value that the call could read, every random number that it drew, what it returned or wrote, and
-//! the module's private state afterwards. [`replay`] makes the same calls to our code and compares;
-//! there is no tolerance.
+//! the module's private state afterwards. [`replay`] makes the same calls to our code and compares
+//! the results, without tolerance.
 //!
 //! ```text
 //! plan(dir, only)  ->  [GoldenTrace]          the manifest's rows under `dir`
@@ -32,7 +32,7 @@ pub use report::{ByAlgorithm, Mismatch, Outcome, Report, Tally, TraceVerdict};
 /// Replays one trace.
 ///
 /// # Errors
-/// If the file is missing, differs from what the manifest says, or is not a trace that we can read.
+/// If the file is missing, differs from the manifest, or is not a valid trace.
 pub fn replay(trace: &GoldenTrace) -> Result<Outcome, GoldenError> {
     let table = file::load(trace)?;
     let tally = match trace.kind.as_str() {
@@ -43,8 +43,9 @@ pub fn replay(trace: &GoldenTrace) -> Result<Outcome, GoldenError> {
     Ok(Outcome { file: trace.file.clone(), algorithm: trace.algorithm.clone(), verdict })
 }
 
-/// Replays a congestion control's trace with the caller's own algorithm, for algorithms outside the
-/// list and for tests with altered ones. `fresh` is an instance whose private block is all zero.
+/// Replays a congestion control's trace with an algorithm that the caller provides, for custom
+/// algorithms and for tests with modified ones. `fresh` is an instance whose private state is all
+/// zero.
 ///
 /// # Errors
 /// As [`replay`].

@@ -1,8 +1,8 @@
 //! Replays the trace of a congestion control through the [`CongestionControl`] trait.
 //!
-//! The input columns become a [`Conn`] and the arguments of the event. `rnd*` are the numbers that
-//! the algorithm may draw. `ret`, `o_*`, the draws and `s_*` are compared. Only the algorithm's own
-//! state persists from row to row.
+//! The input columns become a [`Conn`] and the arguments of the event. `rnd*` are the random
+//! numbers that the kernel's algorithm drew. `ret`, `o_*`, the draws and `s_*` are compared. Only
+//! the algorithm's own state persists from row to row.
 
 mod call;
 mod draws;
@@ -19,7 +19,7 @@ use super::csv::{Rows, Table};
 use super::report::Tally;
 use super::{GoldenError, GoldenTrace};
 
-/// Replays `trace`; `None` if its algorithm is not built.
+/// Replays `trace`; `None` if its algorithm is not implemented.
 pub(super) fn replay(trace: &GoldenTrace, table: &Table) -> Result<Option<Tally>, GoldenError> {
     let Some((algorithm, params)) = recipe(trace)? else {
         return Ok(None);
@@ -30,7 +30,7 @@ pub(super) fn replay(trace: &GoldenTrace, table: &Table) -> Result<Option<Tally>
     Ok(Some(replay_with(trace, table, &fresh)?))
 }
 
-/// Replays `trace` with clones of `fresh`, whose private block is all zero.
+/// Replays `trace` with clones of `fresh`, an instance whose private state is all zero.
 pub(super) fn replay_with<C: CongestionControl + Clone>(
     trace: &GoldenTrace,
     table: &Table,
@@ -60,7 +60,7 @@ pub(super) fn replay_with<C: CongestionControl + Clone>(
     Ok(replay.counter.finish())
 }
 
-/// The algorithm and the parameters of a trace; `None` if the algorithm is not built.
+/// The algorithm and the parameters of a trace; `None` if the algorithm is not implemented.
 fn recipe(trace: &GoldenTrace) -> Result<Option<(Algorithm, Params)>, GoldenError> {
     let mut params = Params::new();
     let name = match trace.algorithm.as_str() {
@@ -90,9 +90,9 @@ fn recipe(trace: &GoldenTrace) -> Result<Option<(Algorithm, Params)>, GoldenErro
     Ok(Some((algorithm, params)))
 }
 
-/// The use of each column of a file.
+/// How each column of a trace is used in the replay.
 struct Plan {
-    /// By position: how the column enters the call.
+    /// For each column, by position: the value of the call that it sets, if any.
     inputs: Vec<Option<call::Input>>,
     ret: usize,
     /// Columns of the fields that the call writes.
@@ -152,7 +152,8 @@ impl Plan {
     }
 }
 
-/// State that the reference itself exempts: v2's debugging aids, and a field that v2 never uses.
+/// Whether a column is not compared, because the reference data exempts it: BBRv2's debugging
+/// fields, and a field that BBRv2 never uses.
 fn is_exempt(algorithm: &str, state: &str) -> bool {
     algorithm.starts_with("bbr2") && (state.starts_with("dbg_") || state == "packet_conservation")
 }
@@ -161,12 +162,12 @@ fn is_exempt(algorithm: &str, state: &str) -> bool {
 struct Replay<'t, C> {
     plan: &'t Plan,
     counter: Counter<'t>,
-    /// A private block that is all zero.
+    /// An instance whose private state is all zero.
     fresh: &'t C,
     cc: C,
     call: Call,
-    /// The fields that a snapshot gives, in its order, with their columns, so that names are looked
-    /// up only once per trace.
+    /// The fields of a snapshot in order, with their columns. Stored so that names are looked up
+    /// only once per trace.
     state_order: Vec<(&'static str, Option<usize>)>,
 }
 

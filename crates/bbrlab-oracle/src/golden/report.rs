@@ -1,4 +1,4 @@
-//! The results of replays: plain records, for the caller to print or keep.
+//! The results of replays, as plain records that the caller prints or stores.
 
 /// The first difference of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -7,9 +7,9 @@ pub struct Mismatch {
     pub file: String,
     /// The row, from 1.
     pub row: u64,
-    /// The column; `rnd<i>` for a wrong draw.
+    /// The column that differs; `rnd<i>` for a wrong draw.
     pub field: String,
-    /// The kernel's value; -1 in a draw's column means that it drew nothing.
+    /// The kernel's value. In the column of a draw, -1 means that the kernel drew no number.
     pub expected: i128,
     /// Our value.
     pub got: i128,
@@ -31,9 +31,9 @@ pub struct Tally {
 /// Whether a trace could be replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceVerdict {
-    /// It was replayed.
+    /// The trace was replayed, with these counts.
     Replayed(Tally),
-    /// Its algorithm or service is not built yet.
+    /// The algorithm or service is not implemented.
     Unsupported,
 }
 
@@ -44,14 +44,14 @@ pub struct Outcome {
     pub file: String,
     /// The algorithm or service, as the manifest names it.
     pub algorithm: String,
-    /// The result.
+    /// The result of the replay.
     pub verdict: TraceVerdict,
 }
 
-/// All traces of one algorithm or service.
+/// The results of all traces of one algorithm or service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ByAlgorithm {
-    /// Its name in the manifest.
+    /// The name of the algorithm or service in the manifest.
     pub name: String,
     /// Traces replayed.
     pub traces: u64,
@@ -59,11 +59,11 @@ pub struct ByAlgorithm {
     pub rows: u64,
     /// Rows with any difference.
     pub mismatches: u64,
-    /// The columns compared in any of its traces.
+    /// The columns compared in any of these traces.
     pub columns: Vec<String>,
 }
 
-/// All traces together: the record that `validate golden` prints.
+/// The results of all traces: the record that `validate golden` prints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Traces replayed.
@@ -72,7 +72,7 @@ pub struct Report {
     pub rows: u64,
     /// Rows with any difference.
     pub mismatches: u64,
-    /// Algorithms and services of the plan that are not built yet.
+    /// Algorithms and services with traces that are not implemented.
     pub unsupported: Vec<String>,
     /// Results by name, in the order of the outcomes.
     pub by_algorithm: Vec<ByAlgorithm>,
@@ -81,8 +81,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds up outcomes. Their order decides which difference is the first, so keep the manifest's
-    /// order.
+    /// Sums up outcomes, which should be in the manifest's order: the first difference of the
+    /// report is the first in the order of `outcomes`.
     #[must_use]
     pub fn from_outcomes(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
         let mut report = Self::default();

@@ -1,7 +1,7 @@
 //! Replays the traces of the stack's services: `core` in the manifest.
 //!
-//! Each service is a [`Service`]: the columns that it reads, the columns that are compared, and one
-//! step.
+//! A [`Service`] defines the columns that it reads, the columns that are compared, and how a row is
+//! processed.
 
 mod cubicroot;
 mod cwndval;
@@ -18,7 +18,7 @@ use super::csv::Table;
 use super::report::Tally;
 use super::{GoldenError, GoldenTrace};
 
-/// A service as the traces show it.
+/// A service of the stack whose traces can be replayed.
 trait Service {
     /// Columns that a step reads.
     const INPUTS: &'static [&'static str];
@@ -34,7 +34,7 @@ trait Service {
     ) -> Result<(), String>;
 }
 
-/// Replays `trace`; `None` if its service is not built.
+/// Replays `trace`; `None` if its service is not implemented.
 pub(super) fn replay(trace: &GoldenTrace, table: &Table) -> Result<Option<Tally>, GoldenError> {
     Ok(Some(match trace.algorithm.as_str() {
         "cubicroot" => run(trace, table, cubicroot::CubicRoot)?,
@@ -74,7 +74,8 @@ fn run<S: Service>(
         for (slot, &at) in input.iter_mut().zip(&inputs) {
             *slot = values[at];
         }
-        // Outputs come in the order of the list, so the next one is usually the right one.
+        // A service usually writes its outputs in the order of `COMPARED`, so try the next name
+        // first.
         let mut next = 0;
         let mut output = |name: &'static str, got: i64| {
             let listed = S::COMPARED.iter().cycle().skip(next).take(S::COMPARED.len());
@@ -104,7 +105,7 @@ fn positions(
     names.iter().map(position).collect()
 }
 
-/// The low 32 bits, as the kernel's `u32` fields hold them.
+/// The low 32 bits, as a `u32` field of the kernel stores them.
 fn u32_of(value: i64) -> u32 {
     trunc_u32(value.cast_unsigned())
 }
@@ -113,7 +114,7 @@ fn i32_of(value: i64) -> i32 {
     u32_of(value).cast_signed()
 }
 
-/// The inputs of a row under their names.
+/// Binds the inputs of a row to variables with the names of their columns.
 macro_rules! named {
     ($input:expr; $($name:ident),* $(,)?) => {
         let &[$($name),*] = $input else { unreachable!("the driver hands over one value per column") };

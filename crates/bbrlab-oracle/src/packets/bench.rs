@@ -1,4 +1,4 @@
-//! A host for one end of a connection: keeps its timers and the packets that it sends.
+//! A test host for one end of a connection: stores its timers and the packets that it sends.
 
 use bbrlab_cc::Draw;
 use bbrlab_tcp::{Host, TimerId, Transmission};
@@ -6,10 +6,10 @@ use bbrlab_units::{Span, Time};
 
 use super::compare::Sent;
 
-/// One step of the reference host's clock: the time that reading a buffer takes.
+/// One step of the reference host's clock, in which all its times are read.
 pub(super) const CLOCK_STEP: Span = Span(256);
 
-/// The timers, in the order in which they go off if several are due at the same moment.
+/// The timers, in the order in which they fire if several are due at the same time.
 const TIMERS: [TimerId; TimerId::COUNT] =
     [TimerId::Retransmit, TimerId::DelayedAck, TimerId::Pacing, TimerId::CompressedAck];
 
@@ -18,14 +18,14 @@ const TIMERS: [TimerId; TimerId::COUNT] =
 pub(super) struct Bench {
     /// The current time.
     pub(super) now: Time,
-    /// Packets sent.
+    /// The packets sent so far, with their times.
     pub(super) sent: Vec<Sent>,
     timers: [Time; TimerId::COUNT],
     /// The source of random integers: the kernel's draws, as the log shows them.
     draws: Draws,
 }
 
-/// The kernel's draws: whenever `BBR` chose a phase, the phase that it was in afterwards.
+/// BBR's random draws in the kernel. The log shows them by the phase of `PROBE_BW` after each draw.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draws {
     /// Times and phases of the sender's states in `PROBE_BW`.
@@ -33,14 +33,15 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// These draws before `split`, those of `later` from then on.
+    /// The draws of `self` before `split`, and the draws of `later` from then on.
     pub(super) fn until(mut self, split: Time, later: Self) -> Self {
         self.phases.retain(|&(time, _)| time < split);
         self.phases.extend(later.phases);
         self
     }
 
-    /// The draw in `0..bound` at `now`. BBR goes back by the draw from the end of the cycle.
+    /// The draw in `0..bound` at `now`. BBR starts as many phases before the end of its cycle as it
+    /// draws.
     fn below(&self, now: Time, bound: u32) -> u32 {
         let after = self.phases.partition_point(|&(time, _)| time <= now);
         let phase = self.phases.get(after).map_or(0, |&(_, phase)| phase);
@@ -53,19 +54,19 @@ impl Bench {
         Self { now: Time::ZERO, sent: Vec::new(), timers: [Time::NEVER; TimerId::COUNT], draws }
     }
 
-    /// The next timer and when it goes off.
+    /// The next timer that fires, with its time.
     pub(super) fn next_timer(&self) -> Option<(Time, TimerId)> {
         let next = TIMERS.into_iter().min_by_key(|&timer| self.timers[timer as usize])?;
         let at = self.timers[next as usize];
         (at != Time::NEVER).then_some((at, next))
     }
 
-    /// When `timer` goes off.
+    /// The time at which `timer` fires; `NEVER` if it is not armed.
     pub(super) fn armed(&self, timer: TimerId) -> Time {
         self.timers[timer as usize]
     }
 
-    /// Disarms a timer that goes off.
+    /// Disarms a timer because it fires.
     pub(super) fn fire(&mut self, timer: TimerId) {
         self.timers[timer as usize] = Time::NEVER;
     }
@@ -84,7 +85,7 @@ impl Host for Bench {
 
     fn arm(&mut self, timer: TimerId, at: Time) {
         self.timers[timer as usize] = match timer {
-            // A timer of high resolution goes off at a step of the reference host's clock.
+            // A high-resolution timer fires at a step of the reference host's clock.
             TimerId::Pacing => Time(at.0.next_multiple_of(CLOCK_STEP.0)),
             TimerId::Retransmit | TimerId::DelayedAck | TimerId::CompressedAck => at,
         };

@@ -1,19 +1,19 @@
-//! Runs an episode whose log lacks the beginning, from the connect on, on a simulated path.
+//! Simulates an episode from the connect on, for logs that begin later.
 //!
-//! The path is the reference's own: a rate with a queue in front of it, half of the round trip
-//! behind it, and half of the round trip back.
+//! The simulated path is that of the reference: a queue, a link with a rate, half of the round trip
+//! to the receiver, and half of the round trip back.
 //!
-//! The machine's clock makes the run hard to follow. It is read in steps of 256 ns, but a timer
-//! goes off between two steps, at a phase that depends on all timers before it. If the step that is
-//! read is then before the timer's time, the kernel sets the timer again and is a step late. One
-//! step can change an RTT sample by a microsecond and with it BBR's bandwidth by a unit, which
-//! shifts every burst of the next ten rounds.
+//! The clock of the reference machine makes its run hard to reproduce. The clock has steps of 256
+//! ns, but a timer fires between two steps, at a phase that depends on all earlier timers. If the
+//! clock then shows a time before the timer's, the kernel arms the timer again, which fires a step
+//! late. One step can change an RTT sample by a microsecond and with it BBR's bandwidth by a unit,
+//! which shifts every burst of the next ten rounds.
 //!
-//! This rule is known and simulated here. The phase is not known: timers that are not in the log
-//! (the sampler's, the kernel's own) change it. So it is drawn again at every tick of the sampler,
-//! for [`SEQUENCES`] sequences of draws, and the sequence nearest to the log counts. The question
-//! is whether the log is among the runs that our stack can produce, ten seconds after the connect.
-//! Most sequences differ from it by several packets.
+//! This file simulates that rule. The phase is unknown, because timers that are not in the log (the
+//! sampler's, the kernel's own) change it. So the phase is drawn at random at every tick of the
+//! sampler, in [`SEQUENCES`] runs with different draws. The run nearest to the log is the result.
+//! The test is whether our stack can produce the log, ten seconds after the connect. Most runs
+//! differ from the log by several packets.
 //!
 //! Sources: the folder's README ("Forced events", "Clock and timers"); [linux]
 //! `net/sched/sch_netem.c`, `kernel/time/hrtimer.c` (`hrtimer_interrupt`),
@@ -36,7 +36,7 @@ use crate::error::LogError;
 /// Bytes of a packet without payload and options: Ethernet, IP, TCP.
 const HEADERS: u64 = 14 + 20 + 20;
 
-/// Bytes that `segment` takes on the link.
+/// The bytes of `segment` on the link.
 fn wire_bytes(segment: &Segment) -> u64 {
     let timestamps = if segment.has_ts { 12 } else { 0 };
     let sacks = u64::from(segment.sack_count);
@@ -48,25 +48,26 @@ fn wire_bytes(segment: &Segment) -> u64 {
     HEADERS + options + u64::from(segment.len)
 }
 
-/// The shortest time for which the reference's clock event can be set, in nanoseconds.
+/// The shortest time to which the reference's clock-event device can be set, in nanoseconds.
 const MIN_DELTA: u64 = 500;
-/// Period of the reference's sampler, whose timer goes off like any other.
+/// Period of the sampler in the reference, whose timer follows the same rule as others.
 const SAMPLER: Span = Span::from_millis(10);
 
-/// The machine's clock.
+/// The clock of the reference machine. Its hidden time is the reading plus `phase`.
 struct Clock {
     /// The last reading.
     now: Time,
     /// Time since that reading, in nanoseconds.
     phase: u64,
-    /// The clock event: the earliest timer, for which it is set, and when it really goes off.
+    /// The clock event: the time of the earliest timer, and the hidden time at which the event
+    /// fires.
     set: Option<(Time, u64)>,
     /// State of the generator: linear congruential (Knuth's constants); its upper bits are used.
     chance: u64,
 }
 
 impl Clock {
-    /// When the clock event for the earliest timer, due at `due`, goes off (hidden time).
+    /// The hidden time at which the clock event for the earliest timer, due at `due`, fires.
     fn event(&mut self, due: Time) -> u64 {
         if let Some((set_for, at)) = self.set
             && set_for == due
@@ -74,7 +75,7 @@ impl Clock {
             return at;
         }
         let hidden = self.now.0 + self.phase;
-        // `due` is in the future: the caller handles what is due first.
+        // `due` is in the future, because the caller handles due events first.
         let at = hidden + due.0.saturating_sub(self.now.0).max(MIN_DELTA);
         self.set = Some((due, at));
         at
@@ -85,7 +86,7 @@ impl Clock {
         Time(at - at % CLOCK_STEP.0)
     }
 
-    /// Changes the phase, as timers do that are not simulated.
+    /// Changes the phase at random, like timers that are not simulated.
     fn disturb(&mut self) {
         const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
         const INCREMENT: u64 = 1_442_695_040_888_963_407;
@@ -104,13 +105,13 @@ impl Clock {
 /// Packets with their arrival times, in order of arrival.
 type InTransit = VecDeque<(Time, Segment)>;
 
-/// The path between the hosts. Packets wait in it until a timer of their queue goes off.
+/// The path between the hosts. Packets wait in the path until a timer of their queue fires.
 struct Path {
     rate_bps: u64,
     buffer_pkts: usize,
     /// Half of the round trip.
     half: Span,
-    /// Until when the link is busy.
+    /// The time until which the link sends the packets in its queue.
     busy_until: Time,
     link: InTransit,
     to_receiver: InTransit,
@@ -130,7 +131,7 @@ impl Path {
         }
     }
 
-    /// Takes the sender's packets.
+    /// Puts the sender's packets into the link's queue, or drops them if it is full.
     fn carry(&mut self, sent: &[Sent]) {
         for &(at, segment) in sent {
             if self.link.len() > self.buffer_pkts {
@@ -142,7 +143,7 @@ impl Path {
         }
     }
 
-    /// Takes the receiver's packets.
+    /// Puts the receiver's packets on the reverse path.
     fn carry_back(&mut self, sent: &[Sent]) {
         self.to_sender.extend(sent.iter().map(|&(at, segment)| (at + self.half, segment)));
     }
@@ -161,15 +162,15 @@ fn next_arrival(packets: &InTransit) -> Time {
     packets.front().map_or(Time::NEVER, |&(at, _)| at)
 }
 
-/// The sender's host. Its pacing timer is also noticed late.
+/// The sender's host. Its pacing timer also fires late by the rule of the clock.
 struct SenderHost {
     sender: Sender,
     bench: Bench,
-    /// Packets of `bench.sent` that the path has taken.
+    /// Number of packets of `bench.sent` that are already on the path.
     taken: usize,
     /// Times and sizes of the application's writes.
     writes: VecDeque<(Time, u64)>,
-    /// When it finds the socket writable.
+    /// When the application finds the socket writable; `NEVER` if it does not wait for that.
     wake: Time,
 }
 
@@ -212,7 +213,7 @@ impl SenderHost {
         }
     }
 
-    /// Wakes the application if it can write again. To be called after each event.
+    /// Wakes the application if it can write again. The caller calls this after each event.
     fn wake_if_ready(&mut self, now: Time) {
         if self.wake == Time::NEVER && self.sender.app_is_ready() {
             self.wake = now + WAKE_DELAY;
@@ -224,7 +225,7 @@ impl SenderHost {
 struct ReceiverHost {
     receiver: Receiver,
     bench: Bench,
-    /// Packets of `bench.sent` that the path has taken.
+    /// Number of packets of `bench.sent` that are already on the path.
     taken: usize,
 }
 
@@ -241,10 +242,10 @@ impl ReceiverHost {
     }
 }
 
-/// Number of sequences of phases that are tried.
+/// The number of runs with different sequences of phases.
 pub(super) const SEQUENCES: u64 = 256;
 
-/// The packets that both hosts send under one of the [`SEQUENCES`].
+/// The packets that both hosts send in a run with one of the [`SEQUENCES`].
 pub(super) fn run(
     episode: &Episode,
     draws: Draws,
@@ -281,7 +282,7 @@ pub(super) fn run(
         if due > clock.now {
             let event = clock.event(due);
             if call <= Clock::reading(event) {
-                // An application runs, without an interrupt.
+                // The application runs without an interrupt, so the clock's phase does not change.
                 clock.now = clock.now.max(call);
                 tx.bench.now = clock.now;
                 tx.call(call);

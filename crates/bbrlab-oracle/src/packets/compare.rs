@@ -1,8 +1,8 @@
-//! Compares the packets that our stack sent with those that Linux sent.
+//! Compares the packets that our stack sent with the packets that Linux sent.
 //!
 //! Both lists are in order of time. After a difference, the comparison resumes at the nearest place
-//! where a packet of one list equals a packet of the other. So one missing packet counts once and
-//! not as a shift of all that follow.
+//! where a packet of one list equals a packet of the other. So one missing packet counts once, and
+//! the packets after it are compared correctly.
 
 use bbrlab_tcp::Segment;
 use bbrlab_units::Time;
@@ -10,12 +10,12 @@ use bbrlab_units::Time;
 use super::report::FirstMismatch;
 use super::row::{flags_text, sack_text};
 
-/// The largest difference in time that does not count, in nanoseconds.
+/// The largest difference in time that does not count as a mismatch, in nanoseconds.
 const TIME_TOLERANCE_NS: u64 = 1_000;
-/// Packets to look ahead for a place where both lists agree again.
+/// The number of packets after a difference in which the comparison looks for equal packets.
 const LOOK_AHEAD: usize = 64;
 
-/// A packet and when it left.
+/// A packet with the time at which it was sent.
 pub(super) type Sent = (Time, Segment);
 
 /// The number of packets that differ, and the first difference.
@@ -53,7 +53,7 @@ fn difference(expected: &Sent, got: &Sent) -> Option<(&'static str, String, Stri
         })
 }
 
-/// A packet in one line, for people.
+/// Describes a packet in one line for users.
 pub(super) fn describe(segment: &Segment) -> String {
     let sack = sack_text(segment);
     format!(
@@ -68,7 +68,7 @@ pub(super) fn describe(segment: &Segment) -> String {
     )
 }
 
-/// Compares two lists.
+/// Compares the packets that Linux sent with ours.
 pub(super) fn compare(expected: &[Sent], got: &[Sent]) -> Comparison {
     let mut result = Comparison::default();
     let (mut i, mut j) = (0, 0);

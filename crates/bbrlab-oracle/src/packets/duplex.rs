@@ -1,4 +1,4 @@
-//! Replay of episodes in which both applications write: each end is a whole socket.
+//! Replays episodes in which both applications write, so each end has a socket with both halves.
 
 use bbrlab_cc::Params;
 use bbrlab_stack::{SenderQdisc, Stack};
@@ -17,7 +17,7 @@ use crate::error::LogError;
 /// Time from a read to the application's reply.
 const REPLY_DELAY: Span = Span(256);
 
-/// The packets that the two ends send: the sender's, then the receiver's.
+/// Returns the packets that the two ends send: the sender's, then the receiver's.
 pub(super) fn replay(
     episode: &Episode,
     rows: &[PacketRow],
@@ -49,7 +49,7 @@ pub(super) fn replay(
     let to_server = arrivals(SeenAt::Receiver);
     let answered = to_server.first().map_or(Time::ZERO, |row| row.time);
     let config = ReceiverConfig { ts_offset: ts_offset(answered), ..config };
-    // Its sender settings apply to the sender only.
+    // The episode's sender settings apply to the sender only.
     let stack = Stack { sender_qdisc: SenderQdisc::None, ..sending.stack };
     let sending = SenderConfig { stack, nodelay: false, ..sending };
     let sending = sending_half(episode, answered, sending)?;
@@ -76,7 +76,7 @@ enum Call {
     Write(u64),
 }
 
-/// One end: its socket, its host and its application.
+/// One end of the connection: its socket, its host and its application.
 struct End {
     socket: Socket,
     bench: Bench,

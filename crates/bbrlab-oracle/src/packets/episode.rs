@@ -1,4 +1,5 @@
-//! An episode: settings of the network and the hosts, the application, the expected counts.
+//! Reads `episodes.csv`: per episode the settings of network and hosts, the application, and the
+//! expected counts.
 
 use std::path::{Path, PathBuf};
 
@@ -17,21 +18,21 @@ pub enum App {
     Unlimited,
     /// One `send()` of this many bytes at each of these times.
     Script(Vec<(Time, u64)>),
-    /// The same number of bytes on each of several connections, one after the other; both ends
-    /// close 100 ms after the receiver has read the last byte.
+    /// Several connections in sequence with the same number of bytes. Both ends close a connection
+    /// 100 ms after the receiver has read the last byte.
     Transfers {
-        /// Connections.
+        /// Number of connections.
         count: u32,
-        /// Bytes on each.
+        /// Bytes per connection.
         bytes: u64,
     },
 }
 
-/// An episode.
+/// An episode: a packet log with the settings of the run in which it was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent settings")]
 pub struct Episode {
-    /// Its name.
+    /// The episode's name.
     pub name: String,
     /// The congestion control as the kernel calls it.
     pub cc: String,
@@ -39,23 +40,23 @@ pub struct Episode {
     pub rate_bps: u64,
     /// The path's round-trip time without serialisation.
     pub rtt: Span,
-    /// Packets that the bottleneck's queue holds besides the one in service.
+    /// Capacity of the bottleneck's queue in packets, without the packet in service.
     pub buffer_pkts: u64,
     /// The behaviour of the sending application.
     pub app: App,
     /// Bytes that the receiving application writes back after each read; 0 for none.
     pub reply_bytes: u64,
-    /// Time in which the receiving application does not read.
+    /// Start and end of a time in which the receiving application does not read.
     pub no_read: Option<(Time, Time)>,
-    /// Whether bursts cross the network whole.
+    /// Whether TSO bursts cross the network as single packets.
     pub tso_whole: bool,
     /// Whether the sender's host has the qdisc `fq`.
     pub fq: bool,
-    /// Whether the sender's application has switched Nagle's algorithm off: `TCP_NODELAY`.
+    /// Whether the sender's application sets `TCP_NODELAY`, which disables Nagle's algorithm.
     pub nodelay: bool,
     /// Whether timestamps are on.
     pub timestamps: bool,
-    /// `SO_RCVBUF` as requested at the receiver.
+    /// `SO_RCVBUF` as the receiving application sets it.
     pub so_rcvbuf: Option<u32>,
     /// `SO_RCVLOWAT` at the receiver.
     pub rcvlowat: Option<u32>,
@@ -65,7 +66,7 @@ pub struct Episode {
     pub ecn: bool,
     /// Whether the receiver runs the sender's congestion control.
     pub cc_on_both: bool,
-    /// First moment logged.
+    /// Start of the log.
     pub from: Time,
     /// End of the log.
     pub to: Time,
@@ -86,23 +87,23 @@ impl Episode {
         self.from == Time::ZERO
     }
 
-    /// The packet log.
+    /// The path of the packet log.
     pub(super) fn packets_path(&self) -> PathBuf {
         self.dir.join(format!("{}.packets.csv.gz", self.name))
     }
 
-    /// The sender's state.
+    /// The path of the log of the sender's state.
     pub(super) fn state_path(&self) -> PathBuf {
         self.dir.join(format!("{}.state.csv.gz", self.name))
     }
 
-    /// The receiver's state.
+    /// The path of the log of the receiver's state.
     pub(super) fn rcv_path(&self) -> PathBuf {
         self.dir.join(format!("{}.rcv.csv.gz", self.name))
     }
 }
 
-/// The contents of `DIR/episodes.csv`.
+/// The episodes that `DIR/episodes.csv` lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Episodes {
     /// The episodes that can be replayed.
@@ -200,7 +201,7 @@ pub(super) fn load(dir: &Path) -> Result<Episodes, LogError> {
     Ok(episodes)
 }
 
-/// A decimal number in billionths, exactly: seconds as nanoseconds.
+/// Converts a decimal number of seconds to nanoseconds, exactly.
 fn seconds(cell: &str) -> Option<Time> {
     let (whole, fraction) = cell.split_once('.').unwrap_or((cell, ""));
     let is_digits = |part: &str| part.chars().all(|c| c.is_ascii_digit());
@@ -246,7 +247,7 @@ fn parse_app(episode: &mut Episode, cell: &str) -> Result<(), Unsupported> {
         } else if matches!(app, App::Transfers { .. })
             && part.starts_with("both applications close 100 ms after")
         {
-            // All transfers do.
+            // This setting is part of every transfer, so it needs no field.
         } else {
             return Err(unknown());
         }

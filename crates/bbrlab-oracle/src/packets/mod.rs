@@ -1,17 +1,18 @@
-//! Feeds our sender and our receiver the packets that a real Linux host received, one by one, and
-//! compares what they send.
+//! Replays packet logs of real Linux hosts: our sender and our receiver get the packets that the
+//! hosts received, and the packets that they send are compared with the hosts' packets.
 //!
 //! A folder of packet logs holds short episodes: each packet at the sender and at the receiver,
-//! with the hosts' own time stamps. Each `s,in` row goes to our sender at its time and each `d,in`
-//! row to our receiver. The application's calls are made at their times. The packets sent must be
-//! the `s,out` and `d,out` rows.
+//! with the time stamps of these hosts. A row with `s,in` is a packet that the sending host
+//! received: our sender gets it at the row's time. A row with `d,in` goes to our receiver in the
+//! same way. The application's calls are made at their times. The packets sent must be the `s,out`
+//! and `d,out` rows.
 //!
-//! No window and no rate is supplied. Three things are, because the packets that a host received do
-//! not determine them:
+//! The replay supplies no window and no rate. It supplies three values from the log, because the
+//! packets that a host received do not determine them:
 //!
 //! - BBR's random phase
-//! - the clock step at which a paced burst leaves (with the qdisc `fq`, the moment within its
-//!   timer's slack)
+//! - the clock step at which a paced burst leaves (with the qdisc `fq`, the time within its timer's
+//!   slack)
 //! - for the receiver, the expiries of our sender's pacing timer, since both hosts share a kernel
 
 mod bench;
@@ -51,11 +52,11 @@ pub fn episodes(dir: &Path) -> Result<Episodes, LogError> {
     episode::load(dir)
 }
 
-/// The packets of an episode, checked against the counts of `episodes.csv`; its two state files are
-/// checked for damage, too.
+/// Loads the packets of an episode and checks them against the counts of `episodes.csv`. Also
+/// checks the two state files for damage.
 ///
 /// # Errors
-/// If a file is missing, damaged or not what is listed.
+/// If a file is missing or damaged, or its counts differ from `episodes.csv`.
 pub fn packets(episode: &Episode) -> Result<Vec<PacketRow>, LogError> {
     let path = episode.packets_path();
     let rows = row::load(&path)?;
@@ -108,7 +109,8 @@ pub fn validate(dir: &Path, only: &[String]) -> Result<PacketsReport, LogError> 
     Ok(report)
 }
 
-/// Replays one episode; `all` are those of its folder, one of which may lead up to it.
+/// Replays one episode. `all` are the episodes of its folder; if the log begins after the connect,
+/// one of them may have the same run's beginning.
 ///
 /// # Errors
 /// If a file is damaged or the episode has unsupported settings.
@@ -124,7 +126,7 @@ pub fn validate_episode(episode: &Episode, all: &[Episode]) -> Result<EpisodeRep
     run_closed(episode, all, &rows)
 }
 
-/// Runs an episode in a simulated path, and keeps the run that is nearest to the log.
+/// Simulates an episode with all sequences of clock phases, and returns the run nearest to the log.
 fn run_closed(
     episode: &Episode,
     all: &[Episode],
@@ -150,8 +152,8 @@ fn run_closed(
     Ok(nearest.expect("at least one sequence"))
 }
 
-/// Whether `other` is logged from the connect on and was the same run, up to the first forced
-/// event.
+/// Whether `other` is logged from the connect on and has the same settings, so that both runs are
+/// equal up to the first forced event.
 fn is_same_run(episode: &Episode, other: &Episode) -> bool {
     other.is_from_connect()
         && other.cc == episode.cc
@@ -162,7 +164,8 @@ fn is_same_run(episode: &Episode, other: &Episode) -> bool {
         && other.jiffies0 == episode.jiffies0
 }
 
-/// An episode that leads up to this one, and its rows followed by this one's.
+/// Finds an episode with the beginning of this run. Returns it with its rows followed by this
+/// episode's rows.
 fn lead_up<'a>(
     episode: &Episode,
     rows: &[PacketRow],
@@ -189,7 +192,7 @@ fn sent(rows: &[PacketRow], seen_at: SeenAt) -> Vec<Sent> {
     out.map(|row| (row.time, row.segment)).collect()
 }
 
-/// Compares one side over the time that the episode covers.
+/// Compares the packets of one side within the time that the episode covers.
 fn side(
     episode: &Episode,
     rows: &[PacketRow],

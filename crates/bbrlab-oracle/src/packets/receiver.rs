@@ -1,4 +1,5 @@
-//! Replay of the receiver: whether ours sends what a Linux receiver sent for the same input.
+//! Replays the receiver: our receiver gets the packets that a Linux receiver got, and should send
+//! the same packets.
 
 use bbrlab_stack::{SocketBuffer, Stack};
 use bbrlab_tcp::receiver::EcnEcho;
@@ -10,7 +11,7 @@ use super::compare::Sent;
 use super::episode::{App, Episode};
 use super::row::PacketRow;
 
-/// Time from its cue until an application closes.
+/// Time from the event that makes an application close until its `close()`.
 const CLOSE_DELAY: Span = Span(1_024);
 
 /// The receiver's configuration in an episode.
@@ -40,7 +41,7 @@ pub fn receiver_config(episode: &Episode) -> ReceiverConfig {
     }
 }
 
-/// The offset that makes timestamps relative to the one at the time `first`.
+/// The offset that makes TCP timestamps relative to the timestamp at the time `first`.
 pub(super) fn ts_offset(first: Time) -> u32 {
     let ms = u32::try_from(first.0 / 1_000_000 % (1 << 32)).expect("reduced to 32 bits");
     ms.wrapping_neg()
@@ -64,8 +65,8 @@ pub(super) fn read_by(rows: &[PacketRow], bytes: u64) -> Option<Time> {
 
 /// Feeds one connection's `rows` (all `d,in`) to a receiver.
 ///
-/// `interrupts` are the moments at which the sender's pacing timer went off on the same machine.
-/// `watch` sees the socket's state just before each segment.
+/// `interrupts` are the times at which the sender's pacing timer fired, since both hosts share a
+/// kernel. `watch` sees the socket's state just before each segment.
 pub(super) fn replay(
     episode: &Episode,
     rows: &[PacketRow],
@@ -143,7 +144,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads everything, if the application would wake up now.
+    /// Reads all data, if the application would wake up now.
     fn read(&mut self, now: Time) {
         if self.episode.no_read.is_some_and(|(from, to)| now >= from && now < to)
             || !self.receiver.wants_read()
@@ -154,7 +155,7 @@ impl Reader<'_> {
         loop {
             let before = self.bench.sent.len();
             let read = self.receiver.recv(at, self.bench);
-            // Packets that a read sends leave when the read is done.
+            // Packets that a read triggers leave when the read ends.
             for sent in &mut self.bench.sent[before..] {
                 sent.0 = read.until;
             }

@@ -5,42 +5,43 @@ use crate::error::Unsupported;
 /// The first packet that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstMismatch {
-    /// When Linux sent it (or we, if it is additional), in nanoseconds.
+    /// The time in nanoseconds at which Linux sent the packet; for an additional packet, at which
+    /// we sent it.
     pub time_ns: u64,
     /// The field that differs, or `missing` or `additional`.
     pub field: &'static str,
-    /// Linux's value.
+    /// The value in Linux's packet.
     pub expected: String,
-    /// Ours.
+    /// The value in our packet.
     pub got: String,
 }
 
-/// One side of an episode.
+/// The comparison of one side of an episode: sender or receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SideReport {
     /// Packets that Linux sent.
     pub packets: u64,
-    /// Packets that differ, are missing or additional.
+    /// Packets that differ, are missing or are additional.
     pub mismatches: u64,
 }
 
-/// One episode.
+/// The result of one episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EpisodeReport {
-    /// Its name.
+    /// The episode's name.
     pub name: String,
-    /// The sender's packets.
+    /// The result of the sender.
     pub sender: SideReport,
-    /// The receiver's packets.
+    /// The result of the receiver.
     pub receiver: SideReport,
-    /// Whether it was run in a simulated path, not fed from the log.
+    /// Whether the episode was simulated from the connect on, instead of replayed from the log.
     pub closed: bool,
-    /// Clock readings supplied: times of paced bursts, and to the receiver the pacing timer's
-    /// expiries.
+    /// The number of times that were supplied from the log: times of paced bursts, and expiries of
+    /// the sender's pacing timer for the receiver.
     pub handed: u64,
-    /// The congestion control, if it is not built; the sender's side then counts nothing.
+    /// Set if the congestion control is not implemented. The sender's counts are then zero.
     pub unsupported: Option<Unsupported>,
-    /// The first difference, the sender's if both have one.
+    /// The first difference of the sender; if there is none, of the receiver.
     pub first: Option<FirstMismatch>,
 }
 
@@ -52,16 +53,16 @@ impl EpisodeReport {
     }
 }
 
-/// A folder of episodes.
+/// The results of a folder of episodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PacketsReport {
     /// Episodes, or their senders, that were left out.
     pub unsupported: Vec<Unsupported>,
     /// The episodes, in the order of `episodes.csv`.
     pub episodes: Vec<EpisodeReport>,
-    /// Packets in all.
+    /// Total number of packets.
     pub packets: u64,
-    /// Mismatches in all.
+    /// Total number of mismatches.
     pub mismatches: u64,
 }
 

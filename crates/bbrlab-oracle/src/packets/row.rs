@@ -12,7 +12,7 @@ use crate::table::Table;
 /// The columns of a packet log.
 const COLUMNS: &str = "time_ns,point,dir,flow,flags,seq,len,ack,wnd,sack,tsval,tsecr,ecn,lost";
 
-/// No packet is longer, however it is offloaded.
+/// The longest packet in a log, including offloaded bursts, in bytes.
 const MAX_LEN: u32 = 1 << 16;
 
 /// The letters of the column `flags`.
@@ -31,24 +31,24 @@ const FLAG_LETTERS: [(char, u8); 7] = [
 pub enum SeenAt {
     /// The sender of the data.
     Sender,
-    /// Its receiver.
+    /// The receiver of the data.
     Receiver,
 }
 
-/// A packet as a host sent or received it. Numbers are relative, as in the log.
+/// A packet as a host sent or received it. Sequence and ACK numbers are relative, as in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketRow {
-    /// When it was sent or received.
+    /// The time at which the host sent or received the packet.
     pub time: Time,
-    /// The host.
+    /// The host that saw the packet.
     pub seen_at: SeenAt,
-    /// Whether that host sent it.
+    /// Whether the host sent the packet; otherwise it received the packet.
     pub is_out: bool,
-    /// The connection.
+    /// The number of the connection.
     pub flow: u32,
-    /// The packet.
+    /// The content of the packet.
     pub segment: Segment,
-    /// Whether it never arrived.
+    /// Whether the packet was lost in the network.
     pub is_lost: bool,
 }
 
@@ -91,7 +91,7 @@ fn parse(cells: &[String]) -> Result<PacketRow, String> {
     if !ack.is_empty() {
         segment.ack = number("ack", ack)?;
     }
-    // A SYN has no echo yet.
+    // The first SYN has no timestamp to echo.
     segment.has_ts = !tsval.is_empty();
     if segment.has_ts {
         segment.tsval = number("tsval", tsval)?;

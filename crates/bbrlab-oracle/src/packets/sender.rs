@@ -1,4 +1,5 @@
-//! Replay of the sender: whether ours sends what a Linux sender sent for the same ACKs.
+//! Replays the sender: our sender gets the ACKs that a Linux sender got, and should send the same
+//! packets.
 
 use bbrlab_cc::{Algorithm, Cc, Params};
 use bbrlab_stack::{EcnMode, SenderQdisc, Stack, Tso};
@@ -14,7 +15,8 @@ use super::row::{PacketRow, SeenAt};
 use crate::error::{LogError, Unsupported};
 use crate::table::Table;
 
-/// Time from its cue until an application calls `connect()`, `send()`, `close()`.
+/// Times from the event that triggers an application's call until the call: `connect()`, `send()`,
+/// `close()`.
 pub(super) const CONNECT_DELAY: Span = Span(512);
 pub(super) const WRITE_DELAY: Span = Span(256);
 const CLOSE_DELAY: Span = Span(768);
@@ -22,10 +24,10 @@ const CLOSE_DELAY: Span = Span(768);
 pub(super) const WAKE_DELAY: Span = Span(256);
 /// Time from the end of a transfer until the next connection is opened.
 const NEXT_DELAY: Span = Span(1_792);
-/// The first `connect()`.
+/// The time of the first `connect()`.
 pub(super) const FIRST_CONNECT: Time = Time(100_000_000);
-/// If the log has a burst at most this long after the pacing timer is due, the timer goes off with
-/// the burst.
+/// If the log has a burst at most this long after the pacing timer is due, the timer fires at the
+/// time of the burst.
 const PACING_LATENESS: Span = Span(520);
 
 /// The most time by which another timer of the machine may set off the timer of the qdisc `fq`
@@ -35,7 +37,7 @@ const FQ_SLACK: Span = Span::from_micros(10);
 /// The columns with which a file of sender states begins.
 const STATE_COLUMNS: &str = "time_ns,ev,flow,ack,cwnd,ssthresh";
 
-/// The episode's congestion control, if it is one of ours. The kernel calls BBR v1 `bbr`.
+/// The episode's congestion control, if it is implemented. The kernel calls BBR v1 `bbr`.
 pub(super) fn algorithm(episode: &Episode) -> Option<Algorithm> {
     let name = if episode.cc == "bbr" { "bbr1" } else { &episode.cc };
     Algorithm::from_name(name)
@@ -47,7 +49,7 @@ pub(super) fn build(episode: &Episode, params: &Params) -> Result<Cc, LogError> 
     cc.ok_or_else(|| LogError::Unsupported(unsupported(episode)))
 }
 
-/// The error for an episode whose congestion control is none of ours.
+/// The error for an episode whose congestion control is not implemented.
 pub(super) fn unsupported(episode: &Episode) -> Unsupported {
     Unsupported {
         episode: episode.name.clone(),
@@ -75,7 +77,7 @@ pub fn sender_config(episode: &Episode) -> SenderConfig {
     }
 }
 
-/// The kernel's draws in the episode: BBR's phases, from the sender's states.
+/// BBR's random draws in the episode, from the logged states of the sender.
 pub(super) fn draws(episode: &Episode) -> Result<Draws, LogError> {
     if episode.cc != "bbr" {
         return Ok(Draws::default());
@@ -111,10 +113,10 @@ pub(super) fn draws(episode: &Episode) -> Result<Draws, LogError> {
 #[derive(Debug, Default)]
 pub(super) struct Replayed {
     pub(super) sent: Vec<Sent>,
-    /// Paced bursts whose logged time was used.
+    /// The number of paced bursts whose time was taken from the log.
     pub(super) handed: u64,
-    /// When TCP's own pacing timer went off. The timer of `fq` does not count: it does not run the
-    /// soft interrupt in which timers with a tolerance go off.
+    /// The times at which TCP's pacing timer fired. The timer of `fq` is not included, because it
+    /// does not run the soft interrupt in which timers with a tolerance fire.
     pub(super) pacing: Vec<Time>,
 }
 
@@ -173,9 +175,9 @@ pub(super) fn replay(
             arrivals.peek().map_or((Time::NEVER, 0), |(place, row)| (row.time, *place));
         let timer = next_timer(&bench, &logged, slack);
         let timer_at = timer.map_or(Time::NEVER, |timer| timer.at);
-        // At the same moment a segment comes before a timer, unless the log shows the burst first.
-        // Packets that `fq` releases are first in the log too, but TCP is called for them in a
-        // tasklet, which runs after the soft interrupt that brings segments.
+        // If a segment and a timer have the same time, the segment precedes, unless the log shows
+        // the timer's burst first. Packets that `fq` releases also precede in the log, but TCP
+        // handles them in a tasklet, which runs after the soft interrupt that delivers segments.
         let is_burst_first =
             !episode.fq && timer.is_some_and(|timer| timer.burst.is_some_and(|at| at < place));
         let call = calls.peek().map_or(Time::NEVER, |&(at, _)| at);
@@ -226,20 +228,20 @@ enum Call {
     Close,
 }
 
-/// A timer that is about to go off.
+/// The timer that fires next.
 #[derive(Clone, Copy)]
 struct Due {
     at: Time,
     id: TimerId,
-    /// The place in the log of the burst whose time was used.
+    /// The index in the log of the burst that determines `at`.
     burst: Option<usize>,
 }
 
-/// The next timer.
+/// Finds the timer that fires next.
 ///
-/// A paced burst leaves at one of the clock's steps after its time, and only the burst in the log
-/// shows which. `fq` may be called up to `slack` before its timer is due. All other timers go off
-/// when they are due.
+/// A paced burst leaves at one of the clock steps after its timer is due, and only the log shows at
+/// which step. The timer of `fq` may fire up to `slack` early. All other timers fire when they are
+/// due.
 fn next_timer(bench: &Bench, logged: &[(Time, usize)], slack: Span) -> Option<Due> {
     let mut next: Option<Due> = None;
     let pacing = bench.armed(TimerId::Pacing);
@@ -259,7 +261,7 @@ fn next_timer(bench: &Bench, logged: &[(Time, usize)], slack: Span) -> Option<Du
     next
 }
 
-/// When the next connection is opened, after one whose last byte was read at `read`.
+/// When the next connection is opened, if the last byte of the previous one was read at `read`.
 #[must_use]
 pub fn next_connect(read: Time) -> Time {
     read + Span::from_millis(100) + NEXT_DELAY

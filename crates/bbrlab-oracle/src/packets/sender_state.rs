@@ -1,8 +1,7 @@
 //! Compares the sender's internal state with the kernel's, ACK by ACK.
 //!
-//! The packets show what a sender did; the logs also have its socket just before each ACK is
-//! processed. Every field that both have is compared. The algorithm's state is compared only as far
-//! as the socket holds it.
+//! The logs have the fields of the sender's socket just before each ACK is processed. Every field
+//! that our sender also has is compared. Private fields of the congestion control are not.
 
 use bbrlab_tcp::Sender;
 
@@ -13,16 +12,16 @@ use super::{FirstMismatch, SideReport};
 use crate::error::LogError;
 use crate::table::Table;
 
-/// The columns with which such a file begins.
+/// The columns with which a file of sender states begins.
 const COLUMNS: &str = "time_ns,ev,flow,ack";
 
-/// Fields that hold a time, or follow from times. If our application acts a step of the clock
-/// sooner or later than the logged one, they change by a microsecond, which changes the last digits
+/// Fields that contain a time or depend on times. If our application acts a clock step earlier or
+/// later than the logged application, they change by a microsecond, which changes the last digits
 /// of a pacing rate.
 const TIMES: [&str; 5] = ["srtt_us", "mdev_us", "rack_rtt_us", "pacing_Bps", "rate_interval_us"];
 
-/// The relative error that a microsecond of an RTT causes. An absolute error of 4 passes too, since
-/// `mdev_us` is kept four times as large.
+/// The accepted relative error, from a microsecond of an RTT. An absolute error of 4 is also
+/// accepted, since `mdev_us` is stored times four.
 const TIME_TOLERANCE: f64 = 1e-4;
 
 /// Compares the sender's state before each ACK of an episode that is logged from the connect on.

@@ -1,4 +1,4 @@
-//! The random numbers and hashes that the kernel used, in order.
+//! Supplies a replay with the random numbers and hashes that the kernel used, in order.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::table::Table;
 
 const COLUMNS: &str = "time_ns,point,ev,n,during,v1";
 
-/// A number that a discipline received, or an instant of its timer.
+/// A random number or hash that a queue discipline received, or a time at which its timer fired.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) time_ns: u64,
@@ -46,7 +46,7 @@ pub(super) fn load(path: &Path) -> Result<Vec<Event>, LogError> {
             "pie_timer" => Kind::PieTimer,
             _ => continue,
         };
-        // Timer events before the log began concern an empty queue.
+        // Timer events before the start of the log concern an empty queue.
         if cells[0].starts_with('-') {
             continue;
         }
@@ -60,7 +60,7 @@ pub(super) fn load(path: &Path) -> Result<Vec<Event>, LogError> {
     Ok(events)
 }
 
-/// The kernel's draws at one point, returned in order.
+/// The kernel's random numbers and hashes at one point of the network, returned in order.
 #[derive(Debug)]
 pub(super) struct Chance<'a> {
     rows: &'a [Row],
@@ -94,7 +94,7 @@ impl Entropy for Chance<'_> {
     }
 
     fn next_u32(&mut self) -> u32 {
-        // A discipline that draws more often than the kernel's then differs in its results.
+        // If our discipline draws more often than the kernel's, its results will differ.
         truncated(self.random.pop_front().unwrap_or(0))
     }
 
@@ -113,7 +113,7 @@ impl Entropy for Chance<'_> {
     }
 }
 
-/// The low half of a logged number.
+/// The low 32 bits of a logged number.
 fn truncated(logged: u64) -> u32 {
     u32::try_from(logged & u64::from(u32::MAX)).expect("32 bits")
 }

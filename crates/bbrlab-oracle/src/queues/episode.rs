@@ -13,22 +13,23 @@ const COLUMNS: &str = "name,qdisc,rate_mbps,rtt_ms,ccs,starts_s,settings,t0_ns";
 /// A point of the network at which packets were logged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Its name in the log: `bn`, `data`, `ack` or `police`.
+    /// The point's name in the log: `bn`, `data`, `ack` or `police`.
     pub name: &'static str,
     /// The component that handles the packets.
     pub child: Child,
-    /// Bit/s of the link that serves it; `None` if a packet leaves when the discipline releases it.
+    /// Rate of the link after the discipline, in bit/s. `None` if packets leave when the discipline
+    /// releases them.
     pub rate_bps: Option<u64>,
 }
 
-/// An episode.
+/// An episode: a log of packets at one or more points of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Episode {
-    /// Its name.
+    /// The episode's name.
     pub name: String,
     /// The kernel's clock at the start of the log, in nanoseconds.
     pub t0_ns: u64,
-    /// Where packets were logged.
+    /// The points at which packets were logged.
     pub points: Vec<Point>,
     dir: PathBuf,
 }
@@ -80,7 +81,8 @@ fn points(qdisc: &str, rate: &str, rtt: &str, settings: &str) -> Result<Vec<Poin
             .split_once('=')
             .ok_or_else(|| format!("settings: found `{setting}`, expected key=value pairs"))?;
         let (name, child) = match key {
-            // The hosts' negotiation; packets have their ECN field in the log.
+            // Whether the hosts negotiated ECN. Not needed, because the log has each packet's ECN
+            // field.
             "ecn" => match value {
                 "True" | "1" | "False" | "0" => continue,
                 _ => {

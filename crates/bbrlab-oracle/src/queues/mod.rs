@@ -1,15 +1,15 @@
 //! Replays packet logs of Linux queue disciplines: our discipline gets each packet at the time at
-//! which the kernel's got it, and must send, drop and mark as the kernel's did.
+//! which the kernel's discipline got it, and must send, drop and mark the same packets.
 //!
-//! A replay is supplied with these data:
+//! The replay takes these data from the log:
 //!
 //! - the arrivals, and the hashes of flows
 //! - the random numbers that the kernel drew
-//! - the order of calls at one instant
-//! - the instants of `pie`'s timer
+//! - the order of calls at the same time
+//! - the times at which `pie`'s timer fires
 //! - the clock step (at most 1 µs late) at which the link's timer fires
 //!
-//! All else is computed: whether and when each packet departs, is dropped or marked.
+//! Our discipline computes whether and when each packet departs, is dropped or is marked.
 
 mod chance;
 mod episode;
@@ -54,9 +54,11 @@ pub fn validate_episode(episode: &Episode) -> Result<EpisodeReport, LogError> {
     Ok(report)
 }
 
-/// Replays one episode and compares the discipline's inner state with the kernel's at each call
-/// that the log shows. These are `codel` and `fq_codel` after each dequeue, `pie` before each
-/// enqueue and after each update, `red` at each enqueue.
+/// Replays one episode and compares the discipline's internal state with the kernel's at each
+/// logged call.
+///
+/// The calls are: each dequeue of `codel` and `fq_codel` (after it), each enqueue of `pie` (before
+/// it) and each update (after it), and each enqueue of `red`.
 ///
 /// # Errors
 /// If a file is missing or damaged.

@@ -1,8 +1,9 @@
-//! Gives a discipline the packets of a log as a link does, and records the fate of each.
+//! Simulates a link that passes the packets of a log to a discipline, and records each packet's
+//! fate.
 //!
 //! The link is an exact serialiser: it requests a packet when it becomes free, or when a packet
-//! arrives at an idle link. While it is busy, the next service begins at the computed end of the
-//! last, not when the timer fired.
+//! arrives at an idle link. While the link is busy, the next service begins at the computed end of
+//! the previous service, not when the timer fired.
 
 use std::collections::VecDeque;
 
@@ -14,7 +15,7 @@ use super::episode::{Episode, Point};
 use super::row::{Call, Fate, Row};
 use super::tc::Child;
 
-/// The most time from a timer's computed instant until it fires.
+/// The longest delay between a timer's computed time and its firing, in nanoseconds.
 const LATE_NS: u64 = 1000;
 
 /// A call to a discipline.
@@ -26,15 +27,15 @@ pub(super) enum Moment {
     AfterEnqueue,
     /// A packet has been requested.
     Dequeued {
-        /// Whether there was one.
+        /// Whether the discipline returned a packet.
         is_some: bool,
     },
     /// The discipline's timer has been handled.
     Timer,
 }
 
-/// The fate of each packet of `rows`, which are those of `point`. `watch` sees the discipline at
-/// each call.
+/// Returns the fate of each packet of `rows`, the rows of `point`. Calls `watch` with the
+/// discipline at each call.
 pub(super) fn replay(
     episode: &Episode,
     point: &Point,
@@ -75,8 +76,8 @@ pub(super) fn replay(
     }
 }
 
-/// The instants at which the link's timer fired, as far as a packet shows them: departures of a
-/// serialiser, else the instants at which packets were released.
+/// The times at which the link's timer fired, as far as the log shows them: departures if the link
+/// has a rate, otherwise the times at which packets were released.
 fn fired(rows: &[Row], is_serialised: bool) -> VecDeque<Call> {
     let mut calls: Vec<Call> =
         rows.iter().filter_map(|row| if is_serialised { row.departs } else { row.taken }).collect();
@@ -94,10 +95,10 @@ struct Link<'a, W> {
     fates: Vec<Fate>,
     /// The packet in service and the computed end of its service.
     in_service: Option<(u32, u64)>,
-    /// When the last service ended: by the timer, and as computed.
+    /// The end of the last service: when the timer fired, and as computed.
     last_service: (u64, u64),
     fired: VecDeque<Call>,
-    /// Instants of the discipline's own timer, where the log supplies them.
+    /// The times at which the discipline's timer fires, if the log has them.
     timer: VecDeque<u64>,
     watch: W,
 }
@@ -134,7 +135,7 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
         }
     }
 
-    /// Whether the log ends before this call: nothing arrives any more, and no departure is
+    /// Whether the log ends before this call: no packet arrives later, and no later departure is
     /// recorded.
     fn log_has_ended(&self, call: Call, arrived: usize) -> bool {
         arrived == self.rows.len() && self.fired.back().is_none_or(|last| call.ns > last.ns)
@@ -154,7 +155,7 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
             return Some(Call { ns, number: 0 });
         }
         let at = self.discipline.timer();
-        // `pie`'s instants are supplied, and end with the log.
+        // The times of `pie`'s timer come from the log, and end with it.
         let computed = at.0.checked_sub(self.t0_ns)?;
         (at != Time::NEVER && self.rate_bps.is_none()).then(|| self.fires_at(computed))
     }
@@ -171,7 +172,7 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
             flow: row.flow,
             wire_bytes: row.wire_bytes,
             ecn: row.ecn,
-            // The logged hosts set none.
+            // The hosts in the logs set no DSCP.
             dscp: 0,
             hosts: Hosts::default(),
             tin: 0,
@@ -216,7 +217,7 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
         }
     }
 
-    /// Requests the next packet at `now_ns`; its service begins at `from_ns`.
+    /// Requests the next packet at `now_ns`. The packet's service begins at `from_ns`.
     fn serve(&mut self, now_ns: u64, from_ns: u64) {
         let now = self.time(now_ns);
         loop {

@@ -5,26 +5,26 @@ use super::row::{Fate, Row};
 /// The first packet that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstMismatch {
-    /// Its number at its point, from 1.
+    /// The packet's number at its point, from 1.
     pub n: u64,
     /// The point, a dot, and the field that differs: `dep_ns`, `drop_ns` or `mark`.
     pub field: String,
-    /// Linux's value; `-` for none.
+    /// Linux's value; `-` if it has none.
     pub expected: String,
-    /// Ours.
+    /// Our value.
     pub got: String,
 }
 
-/// One episode.
+/// The result of one episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EpisodeReport {
-    /// Its name.
+    /// The episode's name.
     pub name: String,
-    /// Packets, each counted at each point.
+    /// Number of packets. A packet counts once per point.
     pub packets: u64,
-    /// Packets that departed, were dropped or marked other than in the log.
+    /// Number of packets that departed, were dropped or were marked differently from the log.
     pub mismatches: u64,
-    /// The first of them.
+    /// The first packet that differs.
     pub first: Option<FirstMismatch>,
 }
 
@@ -54,14 +54,14 @@ impl EpisodeReport {
     }
 }
 
-/// A folder of episodes.
+/// The results of a folder of episodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueuesReport {
     /// The episodes, in the order of `episodes.csv`.
     pub episodes: Vec<EpisodeReport>,
-    /// Packets in all.
+    /// Total number of packets.
     pub packets: u64,
-    /// Mismatches in all.
+    /// Total number of mismatches.
     pub mismatches: u64,
 }
 

@@ -1,4 +1,4 @@
-//! One row of a packet log: a packet at one point.
+//! Reads the rows of a packet log. A row is a packet at one point of the network.
 
 use std::path::Path;
 
@@ -10,10 +10,11 @@ use crate::table::Table;
 const COLUMNS: &str = "point,n,arr_ns,flow,dir,len,payload,seq,ecn_in,hash,fate,ret,qlen,backlog,deq_ns,qlen_deq,dep_ns,\
                        drop_ns,ecn_out,arr_i,deq_i,dep_i";
 
-/// No packet of these logs is longer.
+/// The longest packet in these logs, in bytes.
 const MAX_LEN: u32 = 1 << 16;
 
-/// A call to a discipline: its time, and its number in the log, which orders calls at one instant.
+/// A call to a discipline: its time, and its number in the log, which orders calls at the same
+/// time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Call {
     pub(super) ns: u64,
@@ -23,11 +24,11 @@ pub(super) struct Call {
 /// The fate of a packet. Times in nanoseconds from the start of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fate {
-    /// When it was dropped.
+    /// When the packet was dropped.
     pub(super) dropped_ns: Option<u64>,
-    /// When its last bit left.
+    /// When the packet's last bit left.
     pub(super) departed_ns: Option<u64>,
-    /// Whether it was marked here.
+    /// Whether the packet was marked at this point.
     pub(super) marked: bool,
 }
 
@@ -41,13 +42,13 @@ pub(super) struct Row {
     pub(super) flow: u32,
     pub(super) wire_bytes: u32,
     pub(super) ecn: Ecn,
-    /// `skb_get_hash`.
+    /// The value of `skb_get_hash` for the packet.
     pub(super) hash: u32,
-    /// When the link took it, if it did.
+    /// When the link took the packet from the discipline, if it did.
     pub(super) taken: Option<Call>,
-    /// When its last bit left, if it did.
+    /// When the packet's last bit left, if it did.
     pub(super) departs: Option<Call>,
-    /// Its fate in Linux.
+    /// The packet's fate in Linux.
     pub(super) fate: Fate,
 }
 
@@ -105,7 +106,7 @@ fn parse(cells: &[String]) -> Result<Row, String> {
     let arr_ns = number("arr_ns", arr_ns)?;
     let mut dropped_ns = optional("drop_ns", drop_ns)?;
     let departs = call("dep", dep_ns, dep_i)?;
-    // A policer's drops have no time of their own.
+    // The log has no time for a policer's drop, which is the time of arrival.
     if point == "police" && fate == "drop_enq" {
         dropped_ns = Some(arr_ns);
     }

@@ -1,5 +1,5 @@
-//! Compares the inner state of a discipline with the kernel's, call by call. If the fates of
-//! packets agree, this shows that they agree for the right reasons.
+//! Compares the internal state of a discipline with the kernel's, call by call. This shows that
+//! equal fates of packets are not a coincidence.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -26,7 +26,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// The event's name, and the names of its columns; `-` for values that we do not keep.
+    /// The event's name, and the names of its columns; `-` for values that our discipline does not
+    /// have.
     fn columns(self) -> (&'static str, &'static [&'static str]) {
         const CODEL: &[&str] = &[
             "count",
@@ -64,7 +65,7 @@ struct Logged {
 #[derive(Debug)]
 pub(super) struct States {
     logged: VecDeque<Logged>,
-    /// `red`'s `qcount` and `qR` before the packet that arrives.
+    /// `red`'s `qcount` and `qR` before the arriving packet is enqueued.
     red_before: [i64; 2],
     pub(super) compared: u64,
     pub(super) mismatches: u64,
@@ -101,7 +102,8 @@ impl States {
         self.logged.iter().filter(|state| state.time_ns <= end_ns).count() as u64
     }
 
-    /// Compares the state of `discipline` at a call that the kernel's logger shows.
+    /// Compares the state of `discipline` with the logged state, if the kernel logs its state at
+    /// this call.
     pub(super) fn watch(&mut self, moment: Moment, now_ns: u64, discipline: &Discipline) {
         let Some(info) = discipline.info() else { return };
         match (moment, info) {
@@ -119,8 +121,8 @@ impl States {
             (Moment::BeforeEnqueue, DisciplineInfo::Pie(pie)) => {
                 self.compare(Kind::PieEnqueue, now_ns, &pie_values(pie));
             }
-            // The average is logged when it has been computed, the rest before the packet changes
-            // it.
+            // The kernel logs the average after computing it, and the other values before the
+            // packet changes them.
             (Moment::BeforeEnqueue, DisciplineInfo::Red { qcount, qr, .. }) => {
                 self.red_before = [i64::from(qcount), i64::from(qr)];
             }
@@ -136,7 +138,7 @@ impl States {
     }
 
     fn compare(&mut self, kind: Kind, now_ns: u64, ours: &[i64]) {
-        // The log ends before the last packets have left.
+        // No logged state is left, because the log ends before the last packets have left.
         let Some(logged) = self.logged.pop_front() else { return };
         self.compared += 1;
         let (event, names) = kind.columns();

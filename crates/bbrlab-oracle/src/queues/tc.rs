@@ -1,4 +1,4 @@
-//! The words of `tc` that set up a discipline, a policer or slots.
+//! Parses the arguments of `tc` that set up a queue discipline, a policer or slots.
 
 mod fair;
 
@@ -22,7 +22,7 @@ pub enum Child {
     Police(Policer),
 }
 
-/// A discipline from its words: `codel limit 1000 target 5ms interval 100ms noecn`.
+/// Parses a discipline, such as `codel limit 1000 target 5ms interval 100ms noecn`.
 ///
 /// # Errors
 /// If a word is unknown; the text has the word and what was expected.
@@ -71,7 +71,7 @@ pub fn qdisc(text: &str) -> Result<Child, String> {
                     "flows" => params.flows = words.number(word)?,
                     "quantum" => params.quantum = Bytes(words.number(word)?),
                     "ecn_prob" => params.ecn_prob = words.number(word)?,
-                    // The kernel only counts how often it is exceeded.
+                    // The kernel only counts how often this limit is exceeded, so it has no effect.
                     "memory_limit" => drop(words.value(word)?),
                     _ => words.pie(word, &mut params.pie)?,
                 }
@@ -114,7 +114,7 @@ pub fn qdisc(text: &str) -> Result<Child, String> {
     }
 }
 
-/// A policer: `rate 10mbit burst 32k conform-exceed drop`.
+/// Parses a policer, such as `rate 10mbit burst 32k conform-exceed drop`.
 ///
 /// # Errors
 /// If a word is unknown; the text has the word and what was expected.
@@ -138,8 +138,8 @@ pub fn police(text: &str) -> Result<Child, String> {
     }
 }
 
-/// `netem`'s slots after a delay: `5ms 5ms`, the shortest and the longest time between two. They
-/// may be followed by the ends of a slot, `packets 4 bytes 5000`, where 0 means no end.
+/// Parses `netem`'s slots, such as `5ms 5ms`: the shortest and the longest time between two slots.
+/// The limits of a slot may follow, such as `packets 4 bytes 5000`; 0 means no limit.
 ///
 /// # Errors
 /// If a word is unknown; the text has the word and what was expected.
@@ -167,7 +167,7 @@ fn unknown(found: &str, expected: &str) -> String {
     format!("found `{found}`, expected {expected}")
 }
 
-/// The remaining words.
+/// The words that are not parsed yet.
 struct Words<'a>(std::str::SplitWhitespace<'a>);
 
 impl<'a> Words<'a> {
@@ -188,19 +188,19 @@ impl<'a> Words<'a> {
         value.parse().map_err(|_| format!("{key}: found `{value}`, expected a number"))
     }
 
-    /// A time: `5ms`, `100us`, `1s`.
+    /// Parses a time, such as `5ms`, `100us` or `1s`.
     fn span(&mut self, key: &str) -> Result<Span, String> {
         let value = self.value(key)?;
         span(value).ok_or_else(|| format!("{key}: found `{value}`, expected a time such as 5ms"))
     }
 
-    /// A rate: `10mbit`.
+    /// Parses a rate, such as `10mbit`.
     fn rate(&mut self, key: &str) -> Result<BitRate, String> {
         let value = self.value(key)?;
         rate(value).ok_or_else(|| format!("{key}: found `{value}`, expected a rate such as 10mbit"))
     }
 
-    /// Bytes: `1514`, `32k` (of 1,024), `32mb`.
+    /// Parses a number of bytes, such as `1514`, `32k` (1 k is 1,024 bytes) or `32mb`.
     fn size(&mut self, key: &str) -> Result<Bytes, String> {
         let value = self.value(key)?;
         let digits = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
@@ -221,7 +221,7 @@ impl<'a> Words<'a> {
 
     /// The parameters that `codel` and `fq_codel` share.
     ///
-    /// `more` are the other words of the discipline, for messages.
+    /// `more` lists the other words of the discipline, for messages.
     fn codel(&mut self, word: &str, params: &mut CodelParams, more: &str) -> Result<(), String> {
         match word {
             "target" => params.target = self.span(word)?,
@@ -324,7 +324,7 @@ impl Words<'_> {
             "drop_dequeue" => params.drop_enqueue = false,
             "any_ect" => params.any_ect = true,
             "l4s_ect" => params.any_ect = false,
-            // There are no packets to split.
+            // These have no effect, because the logs have no GSO packets to split.
             "split_gso" | "no_split_gso" => {}
             _ => {
                 let expected = "limit, target, tupdate, alpha, beta, coupling_factor, \
@@ -337,7 +337,8 @@ impl Words<'_> {
         Ok(())
     }
 
-    /// A frequency in Hz with at most nine decimals, in 1/256 Hz rounded down.
+    /// Parses a frequency in Hz with at most nine decimals. The result is in 1/256 Hz, rounded
+    /// down.
     fn hertz(&mut self, key: &str) -> Result<u32, String> {
         let value = self.value(key)?;
         let parsed = billionths(value).map(|billionths| billionths * 256 / 1_000_000_000);
@@ -354,7 +355,7 @@ fn step_threshold(text: &str) -> Option<StepThreshold> {
     Some(StepThreshold::Packets(Packets(packets)))
 }
 
-/// A number with at most nine decimals.
+/// Parses a number with at most nine decimals to billionths.
 fn billionths(text: &str) -> Option<u128> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |digits: &str| digits.chars().all(|c| c.is_ascii_digit());

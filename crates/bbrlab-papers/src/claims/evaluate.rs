@@ -1,8 +1,9 @@
-//! Evaluates expressions on rows of figures.
+//! Evaluates the expressions of claims on measured or printed rows.
 //!
-//! The semantics are Python's, because the papers' data were first checked in Python; a test
-//! compares the two. Both sides of `and` and `or` are evaluated, words are compared with words
-//! only, and all rows that match must agree.
+//! Expressions mean the same as in Python, because the papers' data were first checked in Python; a
+//! test compares the results. There are three rules in addition: both sides of `and` and `or` are
+//! evaluated, words are compared with words only, and all rows that match a metric must have the
+//! same figure.
 
 use std::fmt;
 
@@ -11,101 +12,102 @@ use bbrlab_run::Algorithm;
 use super::parse::{Arithmetic, Call, Comparison, Expr};
 use crate::papers::equal;
 
-/// A value of a locating key, or of a part of an expression.
+/// The value of a locating key or of a subexpression.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     /// A number.
     Number(f64),
     /// A word, such as an algorithm's name.
     Word(String),
-    /// A comparison's outcome.
+    /// The result of a comparison.
     Truth(bool),
 }
 
-/// A row of figures: its place, and what was measured or printed there.
+/// A row of figures with the keys of its place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Row {
-    /// The keys that locate it.
+    /// The keys of the row's place.
     pub(crate) keys: Vec<(String, Value)>,
-    /// The figures; `None` where the run gave none.
+    /// The figures by name. A value is `None` if the run yielded no such figure.
     pub(crate) figures: Vec<(String, Option<f64>)>,
 }
 
 /// The rows, names and constants that expressions are evaluated on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scene<'a> {
-    /// The rows.
+    /// The rows in which metrics are looked up.
     pub(crate) rows: &'a [Row],
-    /// Names of figures.
+    /// The names that are metrics; other calls are functions.
     pub(crate) metrics: &'a [&'a str],
     /// The paper's constants.
     pub(crate) constants: &'a [(String, f64)],
-    /// Decimals that the source prints of a figure, which is rounded to them before a comparison
-    /// with `==`. Figures that are not listed here are counts and are not rounded.
+    /// The number of decimals that the paper prints for each figure. A figure is rounded to this
+    /// number before it is compared by `==` or `!=`; a figure that is not listed is rounded to a
+    /// whole number.
     pub(crate) decimals: &'a [(String, usize)],
 }
 
 /// The keys of a point, with their values.
 pub(crate) type Point = Vec<(String, Value)>;
 
-/// A figure that an expression used.
+/// A figure that an evaluation looked up.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Asked {
     /// The figure's name.
     pub(crate) metric: String,
-    /// The place of the figure.
+    /// The keys of the figure's row.
     pub(crate) at: Point,
     /// The value found.
     pub(crate) value: f64,
 }
 
-/// Two compared numbers, at least one of them computed from figures and constants.
+/// A comparison of two numbers, of which at least one was computed from figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compared {
-    /// The first.
+    /// The number on the left.
     pub left: f64,
-    /// How they were compared: `<=`, or `approx`.
+    /// The operator, such as `<=`, or `approx`.
     pub by: &'static str,
-    /// The second.
+    /// The number on the right.
     pub right: f64,
-    /// How far they may be apart, for `approx`.
+    /// The tolerance of `approx`.
     pub within: Option<f64>,
 }
 
-/// The figures and comparisons that an evaluation used.
+/// The figures that an evaluation looked up, and its comparisons.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Trace {
-    /// The figures.
+    /// The figures looked up.
     pub(crate) asked: Vec<Asked>,
     /// Comparisons of values computed from the figures.
     pub(crate) compared: Vec<Compared>,
 }
 
-/// Why an expression has no value.
+/// The reason why an expression has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fault {
-    /// No row has the figure.
+    /// No row at this place has the metric.
     NoRow {
         /// The figure's name.
         metric: String,
-        /// The place of the figure.
+        /// The keys of the figure's row.
         at: Point,
     },
-    /// There is a row, but its run gave no such figure.
+    /// Rows at this place have the metric, but all without a value.
     NoFigure {
         /// The figure's name.
         metric: String,
-        /// The place of the figure.
+        /// The keys of the figure's row.
         at: Point,
     },
-    /// Several rows match and disagree.
+    /// Rows at this place have different values.
     Ambiguous {
         /// The figure's name.
         metric: String,
-        /// The place of the figure.
+        /// The keys of the figure's row.
         at: Point,
     },
-    /// The expression makes no sense.
+    /// The expression is invalid; the text says why.
     Wrong(String),
 }
 
@@ -149,7 +151,7 @@ impl fmt::Display for Value {
 }
 
 impl Value {
-    /// Whether two values are equal. Numbers may differ in the last bits, because a key may have
+    /// Whether two values are equal. Numbers may differ in the last bits, because keys may have
     /// been computed.
     pub(crate) fn is(&self, other: &Self) -> bool {
         match (self, other) {
@@ -164,7 +166,7 @@ impl Row {
         self.keys.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// Returns the figure; the outer `None` means that the row has no such column.
+    /// Returns the value of a metric. The outer `None` means that the row does not have the metric.
     #[expect(clippy::option_option, reason = "no such metric, or one without a value")]
     pub(crate) fn figure(&self, metric: &str) -> Option<Option<f64>> {
         self.figures.iter().find(|(name, _)| name == metric).map(|(_, value)| *value)
@@ -174,7 +176,7 @@ impl Row {
 /// Whether an expression is true at a point. Adds the figures and comparisons used to `trace`.
 ///
 /// # Errors
-/// If it has no value there.
+/// If the expression has no value at this point.
 pub(crate) fn is_true(
     expr: &Expr,
     point: &Point,
@@ -192,13 +194,14 @@ pub(crate) fn is_true(
 /// Evaluates an expression that yields a number.
 ///
 /// # Errors
-/// If it yields none.
+/// If the expression has no value, or a value that is not a number.
 pub(crate) fn number_of(expr: &Expr, point: &Point, scene: &Scene<'_>) -> Result<f64, Fault> {
     At { point, scene, trace: &mut Trace::default() }.number(expr)
 }
 
-/// Returns the rows that have a figure at a place: those that have all its keys or, if there are
-/// none, those that contradict no key and have the algorithm.
+/// Returns the rows for a metric at a place. These are the rows that have all keys of the place. If
+/// there are none, these are the rows that have the place's algorithm and whose other keys do not
+/// differ from the place's.
 pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a Row> {
     let with_figure = || rows.iter().filter(|row| row.figure(metric).is_some());
     let exact: Vec<&Row> = with_figure()
@@ -217,13 +220,13 @@ pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a
         .collect()
 }
 
-/// Returns the place of a metric: the point's locating keys, the call's algorithm and the call's
-/// own keys.
+/// Returns the place of a metric: the point's locating keys, overridden by the algorithm and the
+/// keys of the call.
 pub(super) fn place(call: &Call, point: &Point, scene: &Scene<'_>) -> Result<Point, Fault> {
     At { point, scene, trace: &mut Trace::default() }.place(call)
 }
 
-/// A value, with its name if it is a figure and not computed from figures.
+/// A value. If it is a figure itself, and not computed, `metric` is its name.
 struct Found {
     value: Value,
     metric: Option<String>,
@@ -281,7 +284,8 @@ impl At<'_> {
         Ok(Found { value, metric: None })
     }
 
-    /// Whether this is computed, and so neither a plain figure nor a constant.
+    /// Whether an expression computes a number, so that it is neither a figure itself nor a
+    /// constant. Only these values are worth showing next to the figures.
     fn is_computed(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Negative(inner) => self.is_computed(inner),
@@ -304,7 +308,7 @@ impl At<'_> {
     fn number(&mut self, expr: &Expr) -> Result<f64, Fault> {
         match self.value(expr)?.value {
             Value::Number(number) => Ok(number),
-            other => wrong(format!("`{other}` is no number")),
+            other => wrong(format!("`{other}` is not a number")),
         }
     }
 
@@ -426,13 +430,13 @@ impl At<'_> {
                 Value::Word(name) if Algorithm::from_name(&name).is_some() => {
                     set("algorithm", Value::Word(name));
                 }
-                other => return wrong(format!("{}(): `{other}` is no algorithm", call.name)),
+                other => return wrong(format!("{}(): unknown algorithm `{other}`", call.name)),
             },
-            _ => return wrong(format!("{}(): one algorithm, and keys", call.name)),
+            _ => return wrong(format!("{}(): expected one algorithm, then keys", call.name)),
         }
         for (key, value) in &call.keys {
             if !LOCATING_KEYS.contains(&key.as_str()) {
-                return wrong(format!("{}(): `{key}` locates nothing", call.name));
+                return wrong(format!("{}(): `{key}` does not select points", call.name));
             }
             set(key, self.value(value)?.value);
         }

@@ -1,9 +1,9 @@
-//! The runs that claims need.
+//! Decides which runs of an experiment some claims need, so that only these are run again.
 
 use bbrlab_run::Run;
 
 use super::evaluate::{Point, Scene, Value};
-use super::look::{expr_of, home_of};
+use super::evaluate_claim::{expr_of, home_of};
 use super::points::{metrics_in, points};
 use super::rows::key_value;
 use crate::metrics::place_of;
@@ -13,7 +13,7 @@ use crate::papers::{Claim, Experiment, Key};
 pub(crate) struct Needed(Vec<Point>);
 
 impl Needed {
-    /// Collects the places of these claims.
+    /// Collects the places of the figures that these claims use.
     pub(crate) fn by<'a>(claims: impl IntoIterator<Item = &'a Claim>) -> Self {
         let mut places: Vec<Point> = Vec::new();
         for claim in claims {
@@ -39,8 +39,9 @@ impl Needed {
         Self(places)
     }
 
-    /// Whether a run at this place, with flows of these algorithms, may yield a needed figure: run
-    /// and figure differ in no key that both have. Rows of single flows have their own RTT.
+    /// Whether a run at this place, with flows of these algorithms, may yield a needed figure. This
+    /// is so if run and figure do not differ in any key that both have. RTTs are not compared,
+    /// because rows of single flows have the RTT of the flow.
     pub(crate) fn has<N: AsRef<str>>(&self, run: &[(N, Key)], algorithms: &[&str]) -> bool {
         let is_of_run = |name: &str, value: &Value| match (name, value) {
             ("algorithm", Value::Word(name)) => algorithms.contains(&name.as_str()),
@@ -59,7 +60,7 @@ impl Needed {
     }
 }
 
-/// Returns the algorithms of a run's flows, by the papers' names.
+/// Returns the names of the algorithms of a run's flows.
 pub(crate) fn algorithms_of(run: &Run) -> Vec<&'static str> {
     run.classes
         .iter()

@@ -14,11 +14,11 @@ pub(super) enum Expr {
     Negative(Box<Expr>),
     Not(Box<Expr>),
     Arithmetic(Arithmetic, Box<Expr>, Box<Expr>),
-    /// Joined by `and`.
+    /// Expressions joined by `and`.
     All(Vec<Expr>),
-    /// Joined by `or`.
+    /// Expressions joined by `or`.
     Any(Vec<Expr>),
-    /// `a < b <= c`: each comparison of neighbours must hold.
+    /// `a < b <= c`: each comparison of adjacent expressions must be true.
     Compare(Box<Expr>, Vec<(Comparison, Expr)>),
     Call(Call),
 }
@@ -76,7 +76,7 @@ pub(super) fn parse(text: &str) -> Result<Expr, String> {
     let whole = reader.any()?;
     match reader.tokens.first() {
         None => Ok(whole),
-        Some(left) => Err(format!("not understood from {left:?} on")),
+        Some(left) => Err(format!("cannot parse {left:?}")),
     }
 }
 
@@ -90,7 +90,7 @@ impl Reader<'_> {
     fn any(&mut self) -> Result<Expr, String> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err("too many brackets within brackets".to_owned());
+            return Err("brackets are nested too deeply".to_owned());
         }
         let expr = self.joined("or", Self::all, Expr::Any);
         self.depth -= 1;
@@ -208,9 +208,9 @@ impl Reader<'_> {
             Token::Name(name) => Ok(Expr::Name(name.clone())),
             Token::Sign("(") => {
                 let inner = self.any()?;
-                if self.takes(")") { Ok(inner) } else { Err("a bracket is open".to_owned()) }
+                if self.takes(")") { Ok(inner) } else { Err("a bracket is not closed".to_owned()) }
             }
-            Token::Sign(sign) => Err(format!("`{sign}` means nothing here")),
+            Token::Sign(sign) => Err(format!("unexpected `{sign}`")),
         }
     }
 
@@ -226,10 +226,13 @@ impl Reader<'_> {
                 let arg = self.any()?;
                 call.args.push(arg);
             } else {
-                return Err(format!("{}(): a value without a key after one with", call.name));
+                return Err(format!(
+                    "{}(): a value without a key follows a value with a key",
+                    call.name
+                ));
             }
             if !self.takes(",") && self.tokens.first() != Some(&Token::Sign(")")) {
-                return Err(format!("{}(): a bracket is open", call.name));
+                return Err(format!("{}(): a bracket is not closed", call.name));
             }
         }
         Ok(call)
@@ -272,10 +275,10 @@ mod tests {
     fn what_is_no_expression_is_refused() {
         let refused = |text: &str| parse(text).unwrap_err();
         assert_eq!(refused("1 +"), "something is missing at the end");
-        assert_eq!(refused("(1"), "a bracket is open");
-        assert_eq!(refused("f(a=1, 2)"), "f(): a value without a key after one with");
-        assert_eq!(refused("1 2"), "not understood from Number(2.0) on");
+        assert_eq!(refused("(1"), "a bracket is not closed");
+        assert_eq!(refused("f(a=1, 2)"), "f(): a value without a key follows a value with a key");
+        assert_eq!(refused("1 2"), "cannot parse Number(2.0)");
         assert_eq!(refused("and 1"), "something is missing before `and`");
-        assert_eq!(refused(&"(".repeat(1000)), "too many brackets within brackets");
+        assert_eq!(refused(&"(".repeat(1000)), "brackets are nested too deeply");
     }
 }

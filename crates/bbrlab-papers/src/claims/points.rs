@@ -1,13 +1,14 @@
 //! The points at which a claim is evaluated.
 //!
-//! `forall` gives the product of its lists. An axis of the grid that a claim leaves open is looped
-//! over as well (`papers/README.md`, "How to use it", 6). If several rows match a figure and differ
-//! in a key that nothing fixes, the point is replaced by one point per value of that key.
+//! A claim has a point for each combination of the values in its `forall` lists. A claim also
+//! covers all values of a key that it does not mention (`papers/README.md`, "How to use it", 6). If
+//! the rows for a figure differ in such a key, one point per value of the key replaces the point.
 
 use super::evaluate::{Fault, Point, Row, Scene, Value, matching, place};
 use super::parse::{Call, Expr};
 
-/// Returns the points of `at` and `forall`, in the order of the lists.
+/// Returns the combinations of the values in `forall`, each with the keys of `at`, in the order of
+/// the lists.
 pub(crate) fn points(at: &Point, forall: &[(String, Vec<Value>)]) -> Vec<Point> {
     let mut points = vec![at.clone()];
     for (key, values) in forall {
@@ -29,7 +30,7 @@ fn with(point: &Point, key: &str, value: Value) -> Point {
     point
 }
 
-/// Splits each point along the axes that it leaves open.
+/// Splits each point along the keys that it does not fix.
 ///
 /// # Errors
 /// If the expression is invalid.
@@ -54,8 +55,8 @@ pub(crate) fn split(
     Ok(done)
 }
 
-/// Finds a key that neither a call nor the point fixes and whose values differ among the rows that
-/// match one call.
+/// Finds a key that neither a call nor the point fixes, and whose values differ among the rows for
+/// one call.
 fn open_axis(
     calls: &[&Call],
     point: &Point,
@@ -75,7 +76,7 @@ fn open_axis(
     Ok(None)
 }
 
-/// Returns the distinct values of a key, in the rows' order.
+/// Returns the distinct values of a key, in the order of the rows.
 fn values_of(key: &str, rows: &[&Row]) -> Vec<Value> {
     let mut values: Vec<Value> = Vec::new();
     for (_, value) in rows.iter().flat_map(|row| &row.keys).filter(|(name, _)| name == key) {

@@ -5,19 +5,19 @@ use bbrlab_run::Algorithm;
 use serde::Serialize;
 
 use super::evaluate::{Row, Scene, Trace, Value, is_true, number_of};
-use super::look::words;
+use super::evaluate_claim::describe;
 use super::parse::parse;
 use super::points::points;
 use super::rows::{key_values, printed_rows};
 use crate::papers::{Key, Paper, Published, read_alone};
 
-/// The expressions of a paper, evaluated on its printed numbers.
+/// The results of a paper's expressions on the numbers that the paper prints.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Printed {
     /// The paper's key.
     pub paper: String,
-    /// The claims. A claim that printed numbers do not decide has no points; it is only checked
-    /// that it can be evaluated.
+    /// The claims. A claim that printed numbers cannot decide has no points; its expression is only
+    /// checked for errors.
     pub claims: Vec<PrintedRule>,
     /// The identities.
     pub identities: Vec<PrintedRule>,
@@ -25,31 +25,31 @@ pub struct Printed {
     pub calcs: Vec<PrintedCalc>,
 }
 
-/// A claim or an identity.
+/// The result for a claim or an identity.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PrintedRule {
-    /// Its id.
+    /// The id of the claim or identity.
     pub id: String,
-    /// Points at which it is true, and the number of points.
+    /// The number of points at which the expression is true, and the number of all points.
     pub points: Option<(u64, u64)>,
-    /// The reason if it has no value.
+    /// The reason if the expression has no value.
     pub error: Option<String>,
 }
 
-/// A calculation.
+/// The result for a calculation of an artifact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PrintedCalc {
-    /// The artifact.
+    /// The artifact's id.
     pub artifact: String,
     /// The expression.
     pub expr: String,
-    /// Its value.
+    /// The value of the expression.
     pub value: Option<f64>,
-    /// The reason if it has none.
+    /// The reason if the expression has no value.
     pub error: Option<String>,
 }
 
-/// Where an expression is evaluated: keys with one value, and keys with a list of values.
+/// The points of an expression: keys with one value, and keys with a list of values.
 type Place<'a> = (&'a [(String, Key)], &'a [(String, Vec<Key>)]);
 
 /// Evaluates the expressions of a paper's data file. The paper need not be a built-in one.
@@ -58,7 +58,7 @@ type Place<'a> = (&'a [(String, Key)], &'a [(String, Vec<Key>)]);
 /// If the file is not valid TOML.
 ///
 /// # Panics
-/// If a claim or an artifact in it does not follow `papers/README.md`.
+/// If a claim or an artifact in the file does not follow `papers/README.md`.
 pub fn evaluate_printed(key: &str, text: &str) -> Result<Printed, String> {
     let paper = read_alone(key, text)?;
     let claims = paper.claims.iter().map(|claim| {
@@ -75,7 +75,7 @@ pub fn evaluate_printed(key: &str, text: &str) -> Result<Printed, String> {
     let calcs = paper.artifacts.iter().flat_map(|artifact| {
         artifact.calcs.iter().map(|calc| {
             let value = parse(&calc.expr)
-                .and_then(|expr| number_of(&expr, &Vec::new(), &scene).map_err(|it| words(&it)));
+                .and_then(|expr| number_of(&expr, &Vec::new(), &scene).map_err(|it| describe(&it)));
             PrintedCalc {
                 artifact: artifact.id.clone(),
                 expr: calc.expr.clone(),
@@ -97,8 +97,8 @@ fn rule(id: &str, found: Result<Option<(u64, u64)>, String>) -> PrintedRule {
     PrintedRule { id: id.to_owned(), points: found.unwrap_or_default(), error }
 }
 
-/// Counts the points at which an expression is true on an experiment's printed rows. If printed
-/// numbers do not decide it, every figure is 1, only to check that the expression is valid.
+/// Counts the points at which an expression is true on an experiment's printed rows, and all
+/// points. Unless `is_decided`, every figure is 1, only to check that the expression is valid.
 fn on_rows(
     paper: &Paper,
     experiment: &str,
@@ -118,12 +118,12 @@ fn on_rows(
     for point in points(&at, &forall) {
         all += 1;
         let is_hit = is_true(&expr, &point, &scene, &mut Trace::default());
-        hits += u64::from(is_hit.map_err(|fault| words(&fault))?);
+        hits += u64::from(is_hit.map_err(|fault| describe(&fault))?);
     }
     Ok((hits, all))
 }
 
-/// Returns rows in which every figure of every algorithm is 1.
+/// Returns one row per algorithm in which every metric is 1.
 fn ones(metrics: &[&str]) -> Vec<Row> {
     let figures: Vec<_> = metrics.iter().map(|&metric| (metric.to_owned(), Some(1.0))).collect();
     let row = |algorithm: &Algorithm| Row {

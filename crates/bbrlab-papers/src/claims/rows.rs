@@ -1,4 +1,5 @@
-//! Rows for evaluating expressions: as printed, as medians over the seeds, and of one seed.
+//! Creates the rows on which expressions are evaluated: printed rows, medians over the seeds, and
+//! rows of one seed.
 
 use toml::{Table, Value as Toml};
 
@@ -15,7 +16,7 @@ impl From<&Key> for Value {
     }
 }
 
-/// Converts `at` and `forall` of a claim.
+/// Converts `at` and `forall` of a claim to values.
 pub(crate) fn key_value(claim: &Claim) -> (Point, Vec<(String, Vec<Value>)>) {
     key_values(&claim.at, &claim.forall)
 }
@@ -59,8 +60,8 @@ fn measured_row(row: &MeasuredRow, figure: impl Fn(&[Option<f64>]) -> Option<f64
     }
 }
 
-/// Computes the median over the seeds that have the figure. If their number is even, it is the mean
-/// of the two in the middle.
+/// Computes the median over the seeds that have the figure. With an even number of values, the
+/// median is the mean of the two in the middle.
 fn median(values: &[Option<f64>]) -> Option<f64> {
     let mut known: Vec<f64> = values.iter().copied().flatten().collect();
     known.sort_by(f64::total_cmp);
@@ -104,7 +105,7 @@ fn printed_row(table: &Table) -> Row {
         match value {
             value if is_locating(name) => row.keys.push((name.clone(), value)),
             Value::Number(number) => row.figures.push((name.clone(), Some(number))),
-            // A source or a note.
+            // Other values, such as a source or a note, are not part of a row.
             _ => {}
         }
     }

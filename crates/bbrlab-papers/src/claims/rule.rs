@@ -1,5 +1,4 @@
-//! Writes the rule of a claim in one line: its expression and where it must be true, as in the data
-//! file.
+//! Writes the rule of a claim in one line: its expression, and the points at which it must be true.
 
 use super::evaluate::Value;
 use super::rows::key_value;
@@ -51,7 +50,7 @@ mod tests {
         );
     }
 
-    /// A rule that names a constant would be incomplete without its value.
+    /// The rule's text does not give the values of constants, so no rule may use a constant.
     #[test]
     fn no_rule_names_a_constant() {
         for paper in papers() {

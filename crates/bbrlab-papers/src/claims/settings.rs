@@ -1,18 +1,18 @@
-//! Settings in which a claim is evaluated again. Two kinds are in `papers/study/`: how an artifact
-//! is made on purpose, and the cause that makes a failing claim true.
+//! Settings under which a false claim is evaluated again. `papers/study/` has two kinds: settings
+//! that reproduce an artifact on purpose, and causes, which make a failing claim true.
 //!
-//! The settings of artifacts are overrides of a built-in scenario; they follow the text of
-//! `reproduce` in the papers' data files.
+//! The settings of an artifact are overrides of a built-in scenario. They implement the text of
+//! `reproduce` in the paper's data file.
 //!
-//! A cause was found by inspecting runs. Every study tests it again: with the cause switched, the
+//! Causes were found by inspecting runs. Every study tests them again: with a cause switched, its
 //! claim must be true.
 
 use crate::papers::{Claim, paper_of};
 use crate::study::Setting;
 
-/// Returns the settings that may make a claim true: those of the artifacts that it names, in its
-/// order. For a claim that names no artifact, the setting of its paper's simulator, if there is
-/// one.
+/// Returns the settings of the artifacts that a claim names in `see`, in that order. For a claim
+/// that names no artifact, returns the settings of its paper as a whole, which imitate the authors'
+/// simulator.
 pub(crate) fn settings_of(claim: &Claim) -> Vec<&'static Setting> {
     let paper = paper_of(&claim.id);
     let of = |id: &str| {
@@ -25,17 +25,17 @@ pub(crate) fn settings_of(claim: &Claim) -> Vec<&'static Setting> {
     claim.see.iter().flat_map(|id| of(id)).collect()
 }
 
-/// Returns the settings that may make a failing claim true.
+/// Returns the possible causes of a claim's failure.
 pub(crate) fn causes_of(claim: &Claim) -> Vec<&'static Setting> {
     let all = paper_of(&claim.id).into_iter().flat_map(|paper| &paper.study.causes);
     all.filter(|cause| *cause.of == *claim.id).collect()
 }
 
-/// Returns the keys of each known cause that may make a failing claim true, in the syntax of
-/// `--set`.
+/// Returns the possible causes of a claim's failure, each as overrides in the syntax of `--set` and
+/// as text.
 #[must_use]
-pub fn cause_keys(claim: &Claim) -> Vec<&'static [String]> {
-    causes_of(claim).into_iter().map(|cause| cause.sets.as_slice()).collect()
+pub fn causes(claim: &Claim) -> Vec<(&'static [String], &'static str)> {
+    causes_of(claim).into_iter().map(|it| (it.sets.as_slice(), it.words.as_str())).collect()
 }
 
 /// Returns the reason why no simulation can decide a claim, if there is one.

@@ -1,9 +1,9 @@
 //! Compares the expression language with Python.
 //!
 //! `papers/check.py` had its own evaluator, in Python, before it called `bbrlab`.
-//! `data/printed.txt` holds the results of that evaluator for each claim that printed numbers
-//! decide: id, true points, points. `data/random.txt` holds random expressions and its results for
-//! them on the rows below.
+//! `data/printed.txt` has the results of that evaluator for each claim that printed numbers decide:
+//! id, true points, points. `data/random.txt` has random expressions with the evaluator's results
+//! on the rows below.
 
 use super::evaluate::{Fault, Point, Row, Scene, Trace, Value, is_true, number_of};
 use super::parse::parse;
@@ -77,7 +77,7 @@ fn random_expressions_mean_what_they_mean_to_check_py() {
         row("bbr_hsr", &[("hsr_lambda", 0.5)], &[("x", 1.25), ("y", 1.0)]),
         row("bbr_hsr", &[("hsr_lambda", 0.125)], &[("x", 1.25), ("y", 2.0)]),
     ];
-    // With this many decimals rounding changes nothing: check.py does not round.
+    // With this many decimals, rounding has no effect, because `check.py` does not round.
     let decimals = [("x".to_owned(), 12), ("y".to_owned(), 12)];
     let constants = [("k".to_owned(), 0.3), ("two".to_owned(), 2.0)];
     let scene =

@@ -1,7 +1,7 @@
 //! Splits an expression's text into tokens.
 //!
-//! The spelling is Python's, and the language is a subset of it: decimal numbers, names, words in
-//! single or double quotes, and operators.
+//! The language is a subset of Python's expressions: decimal numbers, names, words in single or
+//! double quotes, and operators.
 
 /// A token of an expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,14 +15,14 @@ pub(super) enum Token {
     Sign(&'static str),
 }
 
-/// Signs. A longer one precedes those that it begins with.
+/// Signs. A longer sign precedes its prefixes, so that the first match is the longest.
 const SIGNS: &[&str] =
     &["**", "<=", ">=", "==", "!=", "+", "-", "*", "/", "<", ">", "(", ")", ",", "="];
 
 /// Splits an expression into tokens.
 ///
 /// # Errors
-/// At the first character that begins no token.
+/// If a character begins no token.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
@@ -37,7 +37,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
             (Token::Word(rest[1..=end].to_owned()), end + 2)
         } else {
             let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign));
-            let sign = sign.ok_or_else(|| format!("`{first}` means nothing here"))?;
+            let sign = sign.ok_or_else(|| format!("unexpected `{first}`"))?;
             (Token::Sign(sign), sign.len())
         };
         tokens.push(token);
@@ -58,7 +58,7 @@ fn number(text: &str) -> Result<(Token, usize), String> {
         }
         end += 1;
     }
-    let value = text[..end].parse().map_err(|_| format!("`{}` is no number", &text[..end]))?;
+    let value = text[..end].parse().map_err(|_| format!("`{}` is not a number", &text[..end]))?;
     Ok((Token::Number(value), end))
 }
 
@@ -67,7 +67,7 @@ mod tests {
     use super::{Token, tokens};
 
     #[test]
-    fn numbers_names_words_and_signs_are_told_apart() {
+    fn numbers_names_words_and_signs_are_distinguished() {
         let name = |name: &str| Token::Name(name.to_owned());
         assert_eq!(
             tokens("1e-3*x_1**2 <= .5, flow='f2'").unwrap(),
@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn what_is_no_token_is_refused() {
-        assert_eq!(tokens("1 % 2").unwrap_err(), "`%` means nothing here");
-        assert_eq!(tokens("3x").unwrap_err(), "`3x` is no number");
+        assert_eq!(tokens("1 % 2").unwrap_err(), "unexpected `%`");
+        assert_eq!(tokens("3x").unwrap_err(), "`3x` is not a number");
         assert_eq!(tokens("'f2").unwrap_err(), "a quote is open: 'f2");
     }
 }

@@ -1,4 +1,4 @@
-//! The verdict on a claim, and its reason as text.
+//! Determines the verdict on a claim, and describes the reason.
 
 use std::iter;
 use std::path::PathBuf;
@@ -6,24 +6,24 @@ use std::path::PathBuf;
 use bbrlab_report::{ClaimLine, ClaimTrial, binomial_interval, figure, fixed};
 
 use super::evaluate::Compared;
-use super::look::{ClaimFigure, FalsePoint, Looked};
+use super::evaluate_claim::{ClaimEvaluation, ClaimFigure, FalsePoint};
 use super::rule::rule_words;
 use super::settings::why_undecidable;
-use crate::by_hand::ByHand;
 use crate::papers::{Claim, Expected, Key};
+use crate::repeat::RepeatCommand;
 
-/// The outcome of a claim.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimVerdict {
-    /// True under `linux`.
+    /// The claim is true under the profile `linux`.
     Holds,
-    /// False under `linux`.
+    /// The claim is false under `linux`, and was not expected to be an artifact.
     Fails,
-    /// False under `linux` and true under the setting of its artifact.
+    /// The claim is false under `linux` and true under a setting that reproduces its artifact.
     ArtifactShown,
-    /// False under both, or there is no such setting.
+    /// The claim is false under `linux` and under all settings of its artifacts, if there are any.
     ArtifactNotShown,
-    /// No simulation yields its metric.
+    /// No simulation can measure the claim's metric.
     Undecidable,
 }
 
@@ -45,64 +45,66 @@ impl ClaimVerdict {
     }
 }
 
-/// A claim under the setting of an artifact, or with its cause switched.
+/// The result of a claim with one setting switched: one that reproduces an artifact or that may
+/// cause the claim's failure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnderSetting {
-    /// The id of the artifact or, if the setting is a cause of a failure, of the claim.
+    /// The id of the artifact, or of the claim if the setting is a cause of its failure.
     pub of: String,
     /// The setting as text.
     pub setting: String,
-    /// The setting as keys of scenarios.
-    pub by_hand: ByHand,
-    /// The folders of its runs.
+    /// The command that repeats the runs.
+    pub repeat: RepeatCommand,
+    /// The folders of the runs in this setting.
     pub out: Vec<PathBuf>,
-    /// The claim's outcome there, or the reason why it could not be determined.
-    pub looked: Result<Looked, String>,
+    /// The claim's result under the setting, or the reason why there is none.
+    pub evaluation: Result<ClaimEvaluation, String>,
 }
 
 impl UnderSetting {
-    /// Exact 95 % interval of the share of seeds in which the claim is true there.
+    /// Exact 95 % interval of the share of seeds in which the claim is true under the setting.
     #[must_use]
     pub fn interval(&self) -> Option<[f64; 2]> {
-        let looked = self.looked.as_ref().ok()?;
-        binomial_interval(looked.seeds_true, looked.seeds)
+        let evaluation = self.evaluation.as_ref().ok()?;
+        binomial_interval(evaluation.seeds_true, evaluation.seeds)
     }
 }
 
-/// A claim and its outcome.
+/// A claim with its verdict.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The claim.
     pub claim: &'static Claim,
-    /// The verdict; `None` where this call gives none.
+    /// The verdict; `None` if the runs were shortened or left out, or lack a row that the claim
+    /// uses.
     pub verdict: Option<ClaimVerdict>,
-    /// Its outcome under `linux`.
-    pub looked: Option<Looked>,
-    /// Its outcomes where an artifact is made on purpose or, for a claim that is not thought an
-    /// artifact, where its cause is switched.
+    /// The claim's result under `linux`; `None` if there is none.
+    pub evaluation: Option<ClaimEvaluation>,
+    /// The claim's results with settings switched: those of its artifacts if it is expected to be
+    /// an artifact, otherwise the possible causes of its failure.
     pub under: Vec<UnderSetting>,
-    /// Exact 95 % interval of the share of seeds in which it is true.
+    /// Exact 95 % interval of the share of seeds in which the claim is true under `linux`.
     pub interval: Option<[f64; 2]>,
-    /// The reason, including what was switched. Empty only for a claim that was expected to hold
-    /// and does.
+    /// The reason for the verdict, including the settings switched. Empty only for a claim that
+    /// holds as expected.
     pub reason: String,
-    /// The reason without what was switched, for tables that show that separately.
+    /// The reason without the settings switched, for tables that show these separately.
     brief: String,
 }
 
 impl Judged {
-    /// Returns the claim as tables show it.
+    /// Returns the claim as a line of a table.
     #[must_use]
     pub fn line(&self) -> ClaimLine {
-        let of = |counts: fn(&Looked) -> (u64, u64)| self.looked.as_ref().map(counts);
+        let of = |counts: fn(&ClaimEvaluation) -> (u64, u64)| self.evaluation.as_ref().map(counts);
         ClaimLine {
             id: self.claim.id.clone(),
             statement: self.claim.statement.clone(),
             rule: rule_words(self.claim),
             expected: self.claim.expected.name().to_owned(),
             verdict: self.verdict.map(|verdict| verdict.name().to_owned()),
-            points: of(|looked| (looked.points_true, looked.points)),
-            seeds: of(|looked| (looked.seeds_true, looked.seeds)),
+            points: of(|evaluation| (evaluation.points_true, evaluation.points)),
+            seeds: of(|evaluation| (evaluation.seeds_true, evaluation.seeds)),
             interval: self.interval,
             reason: self.brief.clone(),
             trials: self.under.iter().map(|it| self.trial(it)).collect(),
@@ -114,21 +116,21 @@ impl Judged {
             Expected::Artifact => as_artifact(under),
             Expected::Holds | Expected::Unsure => with_cause(under),
         };
-        ClaimTrial { words, by_hand: under.by_hand.command() }
+        ClaimTrial { words, by_hand: under.repeat.command() }
     }
 }
 
 /// The reason for a verdict.
-struct Why {
-    /// The outcome under `linux`.
+struct VerdictReason {
+    /// The result under `linux`.
     here: String,
-    /// The outcomes with something switched.
+    /// The results with settings switched, one text per setting.
     switched: Vec<String>,
     /// The expectation in the data file.
     expected: String,
 }
 
-impl Why {
+impl VerdictReason {
     fn brief(&self) -> String {
         let parts = [&self.here, &self.expected].into_iter().filter(|it| !it.is_empty());
         parts.map(String::as_str).collect::<Vec<_>>().join("; ")
@@ -142,22 +144,22 @@ impl Why {
 }
 
 /// Maximum number of false points in a reason.
-const POINTS_TOLD: usize = 3;
+const POINTS_SHOWN: usize = 3;
 
 /// Maximum number of figures shown for a true claim.
-const FIGURES_TOLD: usize = 8;
+const FIGURES_SHOWN: usize = 8;
 
-/// Judges a claim by its outcomes under `linux` and under its artifacts' settings. A claim that is
-/// true under `linux` needs no such settings.
+/// Judges a claim by its result under `linux` and by its results with settings switched. A claim
+/// that is true under `linux` needs no settings.
 pub(crate) fn judge(
     claim: &'static Claim,
-    looked: Result<Looked, String>,
+    evaluation: Result<ClaimEvaluation, String>,
     under: Vec<UnderSetting>,
 ) -> Judged {
     let interval =
-        looked.as_ref().ok().and_then(|found| binomial_interval(found.seeds_true, found.seeds));
-    let only = |here: String| Why { here, switched: Vec::new(), expected: String::new() };
-    let (verdict, looked, why) = match (why_undecidable(claim), looked) {
+        evaluation.as_ref().ok().and_then(|found| binomial_interval(found.seeds_true, found.seeds));
+    let only = |here: String| VerdictReason { here, switched: Vec::new(), expected: String::new() };
+    let (verdict, evaluation, why) = match (why_undecidable(claim), evaluation) {
         (Some(reason), _) => (Some(ClaimVerdict::Undecidable), None, only(reason.to_owned())),
         (None, Err(reason)) => (None, None, only(format!("not judged: {reason}"))),
         (None, Ok(found)) => {
@@ -166,23 +168,27 @@ pub(crate) fn judge(
         }
     };
     let (reason, brief) = (why.whole(), why.brief());
-    Judged { claim, verdict, looked, under, interval, reason, brief }
+    Judged { claim, verdict, evaluation, under, interval, reason, brief }
 }
 
-fn verdict_on(claim: &Claim, found: &Looked, under: &[UnderSetting]) -> (ClaimVerdict, Why) {
+fn verdict_on(
+    claim: &Claim,
+    found: &ClaimEvaluation,
+    under: &[UnderSetting],
+) -> (ClaimVerdict, VerdictReason) {
     let why = claim.reason.trim_end_matches('.');
-    let is_shown = |it: &&UnderSetting| it.looked.as_ref().is_ok_and(|there| there.is_true);
+    let is_shown = |it: &&UnderSetting| it.evaluation.as_ref().is_ok_and(|there| there.is_true);
     let shown = under.iter().find(is_shown);
     let (verdict, here, expected) = match (claim.expected, found.is_true) {
         (Expected::Holds, true) => (ClaimVerdict::Holds, String::new(), String::new()),
         (Expected::Holds, false) => {
-            (ClaimVerdict::Fails, told(found), format!("expected to hold: {why}"))
+            (ClaimVerdict::Fails, findings(found), format!("expected to hold: {why}"))
         }
         (Expected::Unsure, true) => {
             (ClaimVerdict::Holds, shares(found), format!("the data file is unsure: {why}"))
         }
         (Expected::Unsure, false) => {
-            (ClaimVerdict::Fails, told(found), format!("the data file is unsure: {why}"))
+            (ClaimVerdict::Fails, findings(found), format!("the data file is unsure: {why}"))
         }
         (Expected::Artifact, true) => (
             ClaimVerdict::Holds,
@@ -196,28 +202,29 @@ fn verdict_on(claim: &Claim, found: &Looked, under: &[UnderSetting]) -> (ClaimVe
                 ClaimVerdict::ArtifactNotShown
             };
             let none = if under.is_empty() { "no setting is known that makes it true" } else { "" };
-            (verdict, told(found), none.to_owned())
+            (verdict, findings(found), none.to_owned())
         }
     };
-    // The setting that makes it true is the answer. If none does, all that were tried are shown.
+    // The reason names only the setting that makes the claim true. If there is none, it names all
+    // settings that were tried.
     let telling = under.iter().filter(|it| shown.is_none_or(|shown| std::ptr::eq(shown, *it)));
     let switched = match claim.expected {
         Expected::Artifact => telling.map(as_artifact).collect(),
         Expected::Holds | Expected::Unsure => {
-            telling.filter(|it| it.looked.is_ok()).map(with_cause).collect()
+            telling.filter(|it| it.evaluation.is_ok()).map(with_cause).collect()
         }
     };
-    (verdict, Why { here, switched, expected })
+    (verdict, VerdictReason { here, switched, expected })
 }
 
-/// Describes a claim's outcome where an artifact is made on purpose.
+/// Describes a claim's result under a setting that reproduces an artifact.
 fn as_artifact(under: &UnderSetting) -> String {
     format!("as in {} ({}): {}", under.of, under.setting, fares(under))
 }
 
-/// Describes a claim's outcome with a possible cause of its failure switched.
+/// Describes a claim's result with a possible cause of its failure switched.
 fn with_cause(under: &UnderSetting) -> String {
-    let is_true = under.looked.as_ref().is_ok_and(|looked| looked.is_true);
+    let is_true = under.evaluation.as_ref().is_ok_and(|evaluation| evaluation.is_true);
     if is_true {
         format!("{} with its cause switched: {}", fares(under), under.setting)
     } else {
@@ -229,55 +236,62 @@ fn fares(under: &UnderSetting) -> String {
     let of_all =
         |[low, high]: [f64; 2]| format!(", of all {} to {}", fixed(low, 2), fixed(high, 2));
     let seeds = under.interval().map_or_else(String::new, of_all);
-    under.looked.as_ref().map_or_else(Clone::clone, |looked| told_with(looked, &seeds))
+    under
+        .evaluation
+        .as_ref()
+        .map_or_else(Clone::clone, |evaluation| findings_with(evaluation, &seeds))
 }
 
 /// Returns a text such as `true at 3 of 9 points, in 4 of 5 seeds`.
-fn shares(looked: &Looked) -> String {
-    let points = match (looked.points_true, looked.points) {
+fn shares(evaluation: &ClaimEvaluation) -> String {
+    let points = match (evaluation.points_true, evaluation.points) {
         (1, 1) => "true".to_owned(),
         (0, 1) => "false".to_owned(),
         (hits, all) => format!("true at {hits} of {all} points"),
     };
     // At least half of the seeds contradict the medians.
-    let against = if looked.is_true { looked.seeds - looked.seeds_true } else { looked.seeds_true };
+    let against = if evaluation.is_true {
+        evaluation.seeds - evaluation.seeds_true
+    } else {
+        evaluation.seeds_true
+    };
     let turns =
-        if 2 * against >= looked.seeds { "; more seeds may change the verdict" } else { "" };
-    format!("{points}, in {} of {} seeds{turns}", looked.seeds_true, looked.seeds)
+        if 2 * against >= evaluation.seeds { "; more seeds may change the verdict" } else { "" };
+    format!("{points}, in {} of {} seeds{turns}", evaluation.seeds_true, evaluation.seeds)
 }
 
-/// Like [`shares`], with figures: those of the first points at which it is false or, if there are
-/// none, the first figures.
-fn told(looked: &Looked) -> String {
-    told_with(looked, "")
+/// Like [`shares`], followed by figures: those of the first points at which the claim is false, or
+/// the first figures if it is true at all points.
+fn findings(evaluation: &ClaimEvaluation) -> String {
+    findings_with(evaluation, "")
 }
 
-/// Like [`told`], with `seeds` after the number of seeds.
-fn told_with(looked: &Looked, seeds: &str) -> String {
-    let mut text = format!("{}{seeds}", shares(looked));
-    if looked.false_points.is_empty() {
-        let first = &looked.figures[..looked.figures.len().min(FIGURES_TOLD)];
-        let mut figures = figures_told(first, &[]);
-        let left = looked.figures.len() - first.len();
+/// Like [`findings`], with `seeds` after the number of seeds.
+fn findings_with(evaluation: &ClaimEvaluation, seeds: &str) -> String {
+    let mut text = format!("{}{seeds}", shares(evaluation));
+    if evaluation.false_points.is_empty() {
+        let first = &evaluation.figures[..evaluation.figures.len().min(FIGURES_SHOWN)];
+        let mut figures = figure_texts(first, &[]);
+        let left = evaluation.figures.len() - first.len();
         if left > 0 {
             figures.push_str(&format!(", and {left} more"));
         }
-        let few = &looked.compared[..looked.compared.len().min(FIGURES_TOLD / 2)];
-        text.push_str(&format!(" ({figures}{})", compared_told(few)));
+        let few = &evaluation.compared[..evaluation.compared.len().min(FIGURES_SHOWN / 2)];
+        text.push_str(&format!(" ({figures}{})", comparison_texts(few)));
         return text;
     }
     let mut points: Vec<String> =
-        looked.false_points.iter().take(POINTS_TOLD).map(point_told).collect();
-    let left = looked.false_points.len().saturating_sub(points.len());
+        evaluation.false_points.iter().take(POINTS_SHOWN).map(point_text).collect();
+    let left = evaluation.false_points.len().saturating_sub(points.len());
     if left > 0 {
         points.push(format!("and {left} more"));
     }
-    let lead = if looked.is_true { "not at " } else { "" };
+    let lead = if evaluation.is_true { "not at " } else { "" };
     text.push_str(&format!(" ({lead}{})", points.join("; ")));
     text
 }
 
-fn point_told(point: &FalsePoint) -> String {
+fn point_text(point: &FalsePoint) -> String {
     let at: Vec<String> =
         point.at.iter().map(|(name, key)| format!("{name} {}", key_text(key))).collect();
     let mut parts = Vec::new();
@@ -285,26 +299,26 @@ fn point_told(point: &FalsePoint) -> String {
         parts.push(at.join(", "));
     }
     parts.push(point.fault.clone().unwrap_or_else(|| {
-        let compared = compared_told(&point.compared);
-        format!("{}{compared}", figures_told(&point.figures, &point.at))
+        let compared = comparison_texts(&point.compared);
+        format!("{}{compared}", figure_texts(&point.figures, &point.at))
     }));
     parts.join(": ")
 }
 
-/// Lists figures with as many digits as it takes to distinguish those that differ.
-fn figures_told(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
+/// Lists figures, each with enough digits to differ from all different figures in the list.
+fn figure_texts(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
     let mut told = Vec::new();
     for of in figures {
         let others = figures.iter().filter(|other| other.metric == of.metric);
-        let value = told_apart(of.value, others.map(|other| other.value));
-        told.push(format!("{} {value}", name_told(of, point)));
+        let value = distinct_digits(of.value, others.map(|other| other.value));
+        told.push(format!("{} {value}", metric_name(of, point)));
     }
     told.join(", ")
 }
 
-/// Formats a figure with as many decimals as it takes to distinguish it from each different one.
-/// Whole numbers have none.
-fn told_apart(value: f64, others: impl Iterator<Item = f64>) -> String {
+/// Formats a figure with enough decimals to differ from each different figure in `others`. A whole
+/// number has no decimals.
+fn distinct_digits(value: f64, others: impl Iterator<Item = f64>) -> String {
     /// More decimals than a double needs in any printed figure.
     const MOST: usize = 17;
     let is_whole = value.fract() == 0.0;
@@ -325,9 +339,8 @@ fn told_apart(value: f64, others: impl Iterator<Item = f64>) -> String {
     ways.into_iter().find(tells).map_or(least, |decimals| with(decimals, value))
 }
 
-/// Returns comparisons such as `: 44.1 approx 42, within 1`, for values that are computed from
-/// figures.
-fn compared_told(compared: &[Compared]) -> String {
+/// Returns the comparisons of computed values as text, such as `: 44.1 approx 42, within 1`.
+fn comparison_texts(compared: &[Compared]) -> String {
     let told = compared.iter().map(|&Compared { left, by, right, within }| {
         let within = within.map_or_else(String::new, |it| format!(" within {it}"));
         format!("{} {by} {}{within}", figure(left), figure(right))
@@ -336,8 +349,9 @@ fn compared_told(compared: &[Compared]) -> String {
     if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) }
 }
 
-/// Returns a name such as `jain(bbr1, buffer_bdp=0.5)`, with the keys that the point does not fix.
-fn name_told(of: &ClaimFigure, point: &[(String, Key)]) -> String {
+/// Returns the name of a figure, such as `jain(bbr1, buffer_bdp=0.5)`, without the keys that the
+/// point has.
+fn metric_name(of: &ClaimFigure, point: &[(String, Key)]) -> String {
     let keys: Vec<String> = of
         .at
         .iter()
@@ -363,24 +377,24 @@ pub(crate) fn key_text(key: &Key) -> String {
 mod tests {
     use expect_test::{Expect, expect};
 
-    use super::{ClaimVerdict, FalsePoint, Looked, UnderSetting, judge, told_apart};
-    use crate::by_hand::ByHand;
+    use super::{ClaimEvaluation, ClaimVerdict, FalsePoint, UnderSetting, distinct_digits, judge};
     use crate::claims::ClaimFigure;
     use crate::papers::{Claim, Key, papers};
+    use crate::repeat::RepeatCommand;
 
     fn claim(id: &str) -> &'static Claim {
         let mut claims = papers().iter().flat_map(|paper| &paper.claims);
         claims.find(|claim| claim.id == id).expect("it is in the data")
     }
 
-    fn looked(is_true: bool) -> Looked {
+    fn evaluation(is_true: bool) -> ClaimEvaluation {
         let at = vec![("delay_ms".to_owned(), Key::Number(40.0))];
         let mut of = at.clone();
         of.push(("algorithm".to_owned(), Key::word("bbr1")));
         let figure = ClaimFigure { metric: "jain".to_owned(), at: of, value: 0.912 };
         let point =
             FalsePoint { at, figures: vec![figure.clone()], compared: Vec::new(), fault: None };
-        Looked {
+        ClaimEvaluation {
             is_true,
             points_true: if is_true { 2 } else { 1 },
             points: 2,
@@ -397,11 +411,11 @@ mod tests {
         let under = there.map(|is_true| UnderSetting {
             of: "a01".to_owned(),
             setting: "small buffers".to_owned(),
-            by_hand: ByHand::default(),
+            repeat: RepeatCommand::default(),
             out: Vec::new(),
-            looked: Ok(looked(is_true)),
+            evaluation: Ok(evaluation(is_true)),
         });
-        let judged = judge(claim(id), Ok(looked(here)), under.into_iter().collect());
+        let judged = judge(claim(id), Ok(evaluation(here)), under.into_iter().collect());
         let reason = judged.reason.replace(claim(id).reason.trim_end_matches('.'), "…");
         let name = judged.verdict.map_or("none", ClaimVerdict::name);
         expected.assert_eq(&format!("{name} {:.3?} {reason}", judged.interval.unwrap()));
@@ -476,9 +490,9 @@ mod tests {
     }
 
     #[test]
-    fn figures_that_differ_are_told_apart_and_whole_ones_have_no_decimals() {
+    fn figures_that_differ_look_different_and_whole_ones_have_no_decimals() {
         let told = |of: &[f64]| -> Vec<String> {
-            of.iter().map(|&value| told_apart(value, of.iter().copied())).collect()
+            of.iter().map(|&value| distinct_digits(value, of.iter().copied())).collect()
         };
         assert_eq!(told(&[8.800_016_158_4, 8.799_018_455_4]), ["8.800", "8.799"]);
         assert_eq!(told(&[15.138_963_3, 14.2]), ["15.14", "14.20"]);

@@ -1,4 +1,4 @@
-//! Panels of a metric along a key: curves, stacked bars, boxes.
+//! Panels that show a metric along a key, as curves, stacked bars or boxes.
 
 use std::slice;
 
@@ -28,7 +28,8 @@ fn meant<'a>(
     rows.rows.iter().filter(is_it).collect()
 }
 
-/// Returns the combinations of keys that have a panel each.
+/// Returns the combinations of values of `each` that have measured rows. Each combination has a
+/// panel.
 pub(super) fn panels(
     rows: &MeasuredRows,
     along: &Along,
@@ -74,9 +75,9 @@ pub(super) fn curves(
     }
 }
 
-/// Returns the boxes of a panel: each flow's figure with each seed, next to the printed mean and
-/// deviation. The flow with the most goodput differs between seeds, so medians over seeds would
-/// hide the differences between flows.
+/// Returns the boxes of a panel: the figures of all flows and seeds, next to the printed mean and
+/// deviation. No medians over seeds are shown: which flow has the most goodput depends on the seed,
+/// so they would hide the differences between flows.
 pub(super) fn boxes(
     experiment: &Experiment,
     rows: &MeasuredRows,

@@ -1,5 +1,5 @@
-//! Declarations of a paper's figures and tables in its study file: the measured rows and runs that
-//! each shows, and its shape.
+//! Declarations of a paper's figures and tables, from its study file. A declaration selects
+//! measured rows or runs, and says how they are drawn.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,15 @@ use crate::id::Id;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "FigureText")]
 pub(crate) struct Figure {
-    /// The experiment, whatever its form.
+    /// The experiment. The figure is drawn for each of its forms.
     pub(crate) experiment: Id,
-    /// The number in the paper.
+    /// The figure's number in the paper.
     pub(crate) number: String,
-    /// The title.
+    /// The figure's title.
     pub(crate) title: String,
-    /// A note for a reader who compares it with the paper; may be empty.
+    /// A note for a reader who compares the figure with the paper's; may be empty.
     pub(crate) note: String,
-    /// Its shape.
+    /// Whether it is a table or panels.
     pub(crate) body: Body,
 }
 
@@ -29,30 +29,30 @@ pub(crate) struct Figure {
 pub(crate) enum Body {
     /// A table.
     Table(Grid),
-    /// Panels, with the number of panels side by side.
+    /// The number of panels side by side, and the panels.
     Panels(usize, Vec<Panel>),
 }
 
-/// Keys with the values that rows or runs must have.
+/// Keys, each with the value that a row or run must have to be shown.
 pub(crate) type At = BTreeMap<String, Is>;
 
-/// The value of a key.
+/// The required value of a key.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, expecting = "expected a name, a number or a list of names")]
 pub(crate) enum Is {
     /// A name.
     Word(String),
-    /// A quantity, in the unit that ends the key's name.
+    /// A quantity, in the unit at the end of the key's name.
     Number(f64),
-    /// One of these names.
+    /// Any of these names.
     OneOf(Vec<String>),
 }
 
-/// Names the metrics among the keys of a table.
+/// The entry of `lines` or `across` that stands for the table's metrics.
 pub(crate) const METRIC: &str = "metric";
 
-/// A table: a row for each combination of some keys, a column for each combination of others.
-/// [`METRIC`] is among either.
+/// A table: a row for each combination of the keys in `lines`, a column for each combination of the
+/// keys in `across`. One of the two lists contains [`METRIC`].
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Grid {
@@ -61,21 +61,21 @@ pub(crate) struct Grid {
     pub(crate) lines: Vec<String>,
     pub(crate) across: Vec<String>,
     pub(crate) metrics: Vec<String>,
-    /// Metrics of a whole column, each a row at the foot.
+    /// Metrics of a whole column. Each has a row at the foot of the table.
     #[serde(default)]
     pub(crate) foot: Vec<String>,
-    /// Whether cells are shaded by their values, which are indices from 0 to 1.
+    /// Whether cells are shaded by their values, which must be from 0 to 1, like Jain's index.
     #[serde(default)]
     pub(crate) is_shaded: bool,
 }
 
-/// One panel, or several.
+/// A panel, or one panel for each combination of the keys in `each`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "PanelText")]
 pub(crate) struct Panel {
     pub(crate) title: String,
     pub(crate) at: At,
-    /// A panel for each combination of these keys.
+    /// Keys whose combinations of values have a panel each.
     pub(crate) each: Vec<String>,
     pub(crate) draws: Draws,
 }
@@ -83,17 +83,17 @@ pub(crate) struct Panel {
 /// The content of a panel.
 #[derive(Clone, Debug)]
 pub(crate) enum Draws {
-    /// A metric along a key, a curve for each combination of others.
+    /// A metric against a key, with one curve for each combination of the keys in `by`.
     Curves(Along),
-    /// Like `Curves`, as bars on top of each other.
+    /// Like `Curves`, drawn as stacked bars.
     Stacked(Along),
-    /// The distribution of a metric over the flows, along a key.
+    /// The distribution of a metric over the flows, as a box for each value of a key.
     Boxes(Along),
     /// Runs over time.
     OverTime(OverTime),
 }
 
-/// A metric along a key.
+/// A metric against a key, which is the x axis.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Along {
@@ -109,24 +109,24 @@ pub(crate) struct Along {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OverTime {
-    /// The quantities drawn, and the flows they are drawn for.
+    /// The quantities drawn, each with its flows.
     pub(crate) shows: Shows,
-    /// Keys that name the runs, if the panel has several.
+    /// Keys whose values label the runs, if the panel shows several runs.
     #[serde(default)]
     pub(crate) by: Vec<String>,
-    /// From when to when, in seconds; the whole run if absent.
+    /// The start and the end of the time axis in seconds; the whole run if absent.
     pub(crate) window_s: Option<(f64, f64)>,
     /// A metric with printed values at `time_s`, which are drawn on the lines.
     pub(crate) printed: Option<String>,
-    /// Printed values, drawn as horizontal lines.
+    /// Values that the paper prints, drawn as horizontal lines.
     #[serde(default)]
     pub(crate) levels: Vec<Named>,
-    /// Printed moments, drawn as vertical lines.
+    /// Times that the paper prints, drawn as vertical lines.
     #[serde(default)]
     pub(crate) moments: Vec<Named>,
 }
 
-/// A printed figure, with its label.
+/// A value that the paper prints, with its label.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Named {
@@ -135,24 +135,24 @@ pub(crate) struct Named {
     pub(crate) words: String,
 }
 
-/// A quantity drawn over time. A number is the length of the bins in seconds.
+/// A quantity drawn over time. The number of a variant is the length of its bins in seconds.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Quantity {
-    /// IP bytes received since the flow's start over the time since then, in Mibit/s, as the thesis
-    /// plots it.
+    /// IP bytes received since the flow's start, divided by the time since then, in Mibit/s. The
+    /// thesis (`lanigan2020`) plots this.
     RunningMean,
-    /// Payload that the application reads.
+    /// Rate of the payload that the application reads.
     Throughput(f64),
     /// Packets that the sender sends per second.
     Sent(f64),
     /// Packets that the sender marks lost per second.
     LostPerSecond(f64),
-    /// Payload of all packets sent.
+    /// Rate of the payload of all packets sent, including retransmissions.
     SentRate(f64),
     /// Retransmissions per second.
     Retransmitted(f64),
-    /// Packets that the sender has marked lost.
+    /// Packets that the sender has marked lost since the start.
     Lost,
     Rtt,
     MinRtt,
@@ -167,13 +167,13 @@ pub(crate) enum Quantity {
 /// The quantities that a panel draws over time, each with its flows.
 pub(crate) type Shows = Vec<(Quantity, Who)>;
 
-/// The flows, or the link, that lines are drawn for.
+/// The flows or the link that have a line in a panel.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Who {
     /// Each flow that the paper reports.
     Flows,
-    /// The first flow, reported or not.
+    /// The first flow, even if the paper does not report it.
     First,
     /// The second flow.
     Second,
@@ -181,16 +181,16 @@ pub(crate) enum Who {
     Cc(String),
     /// The flows with the most and the least goodput.
     HighAndLow,
-    /// All flows of a sender together.
+    /// Each sender: all flows of a `[[flows]]` table together.
     Senders,
-    /// All flows together.
+    /// The sum over all flows.
     Together,
     /// The bottleneck.
     Link,
 }
 
-/// A figure in a study file. It has `table`, or `panels` with the number of panels `side_by_side`,
-/// or `stacks` of panels. Each stack has one panel for each of `shows`, from top to bottom.
+/// A figure as a study file declares it. It has `table`, or `side_by_side` with `panels` or
+/// `stacks`. Each stack has one panel for each entry of `shows`, from top to bottom.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FigureText {
@@ -209,7 +209,7 @@ struct FigureText {
     shows: Vec<Shows>,
 }
 
-/// Panels on top of each other.
+/// A stack of panels, from top to bottom.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stack {
@@ -265,7 +265,8 @@ fn panels_of(stacks: &[Stack], columns: usize, shows: &[Shows]) -> Vec<Panel> {
     panels
 }
 
-/// A panel in a study file, with exactly one of the last four keys.
+/// A panel as a study file declares it, with exactly one of `curves`, `stacked`, `boxes` and
+/// `over_time`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PanelText {

@@ -1,5 +1,5 @@
-//! A paper's table from measured rows. Each cell has the measured figure, and in brackets the
-//! printed one.
+//! Fills a paper's table from measured rows. Each cell has the measured figure, and the printed
+//! figure in brackets.
 
 use bbrlab_report::{PaperTable, TableCell, fixed};
 
@@ -10,7 +10,7 @@ use crate::papers::{Experiment, Key};
 use crate::published::cell_of;
 use crate::row::{MeasuredRow, MeasuredRows};
 
-/// Returns a table with its rows and columns, or `None` if no measured row belongs in it.
+/// Returns a table with its rows and columns, or `None` if there is no measured row for the table.
 pub(super) fn table(
     experiment: &Experiment,
     rows: &MeasuredRows,
@@ -34,7 +34,8 @@ pub(super) fn table(
         let found = combinations(meant.iter().map(|row| row.keys.as_slice()), &keys);
         let mut sides = Vec::new();
         for values in found {
-            // The metrics vary fastest if they come last, as in most tables; otherwise slowest.
+            // The metrics vary fastest if they are the last key, as in most tables; otherwise they
+            // vary slowest.
             let is_named = names.iter().any(|name| name == METRIC);
             let metrics: &'static [String] = if is_named { &grid.metrics } else { &[] };
             if metrics.is_empty() {
@@ -104,7 +105,7 @@ pub(super) fn table(
     })
 }
 
-/// A row or a column: the values of its keys and, if it has one, its metric.
+/// A row or a column of the table: the values of its keys, and its metric if it has one.
 struct Side {
     keys: Vec<String>,
     values: Vec<Key>,
@@ -117,8 +118,8 @@ impl Side {
     }
 }
 
-/// Returns a cell: the figure measured by the paper's own formula, even if another formula is
-/// judged, and the printed figure.
+/// Returns a cell with the measured and the printed figure. The measured figure is computed by the
+/// paper's formula, even if claims use another formula.
 fn figure(experiment: &Experiment, row: &MeasuredRow, metric: &str, is_shaded: bool) -> TableCell {
     let cell = cell_of(experiment, row, &by_paper(row, metric));
     let finely = |value| fixed(value, cell.measured_decimals());
@@ -131,8 +132,8 @@ fn figure(experiment: &Experiment, row: &MeasuredRow, metric: &str, is_shaded: b
     }
 }
 
-/// Returns the name of the metric as measured by the paper's formula. It has its own name if
-/// another formula is judged.
+/// Returns the name of the metric as computed by the paper's formula: `paper_METRIC` if claims use
+/// another formula, otherwise the metric's name.
 pub(super) fn by_paper(row: &MeasuredRow, metric: &str) -> String {
     let own = format!("paper_{metric}");
     if row.metric(&own).is_some() { own } else { metric.to_owned() }

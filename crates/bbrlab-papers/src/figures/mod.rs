@@ -1,16 +1,16 @@
-//! The papers' figures and tables in their own shape. They are declared in `papers/study/` and
-//! drawn from the measured rows and from the runs of the first seed.
+//! Draws the papers' figures and tables in the papers' layout, from the measured rows and from the
+//! runs of the first seed. The layout is declared in `papers/study/`.
 //!
-//! The content of the papers' plots is known from their captions and from the text about them. If
-//! panels, points or axes of a plot are not known, its note describes the plot drawn instead.
+//! We know the papers' plots from their captions and from the text. If panels, points or axes of a
+//! plot are unknown, the note of our plot describes what it shows instead.
 
 mod along;
+mod cache;
 pub(crate) mod declared;
 mod grid;
 mod names;
 mod over_time;
 mod place;
-mod shelf;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -19,12 +19,12 @@ use bbrlab_report::{
     AbsentItem, Drawing, PaperItem, Plate, PlatePanel, Scale, Shown, plate_picture,
 };
 
+use self::cache::RunCache;
 use self::declared::{Along, Body, Draws, Figure, Panel};
-use self::shelf::Shelf;
 use super::Reproduced;
 use crate::papers::{Experiment, Key, paper_of, papers};
 
-/// Returns the figures of a paper, in its order.
+/// Returns the figures of a paper, in the paper's order.
 fn figures_of(paper: &str) -> &'static [Figure] {
     paper_of(paper).map_or(&[], |paper| &paper.study.figures)
 }
@@ -44,7 +44,7 @@ pub(super) fn items(reproduced: &Reproduced) -> Result<Vec<PaperItem>, LabError>
     own.map(|figure| item(experiment, reproduced, figure)).collect()
 }
 
-/// Returns the figures of papers whose experiments were not run.
+/// Returns the figures that the report omits because their experiments were not run.
 pub(super) fn absent(run: &[&Reproduced]) -> Vec<AbsentItem> {
     let mut absent = Vec::new();
     for paper in papers() {
@@ -80,10 +80,10 @@ fn item(
             grid::table(experiment, &reproduced.measured, of).map_or_else(absent, Shown::Table)
         }
         Body::Panels(columns, panels) => {
-            let mut shelf = Shelf::default();
+            let mut cache = RunCache::default();
             let mut drawn = Vec::new();
             for panel in panels {
-                drawn.extend(panels_of(experiment, reproduced, panel, &mut shelf)?);
+                drawn.extend(panels_of(experiment, reproduced, panel, &mut cache)?);
             }
             if drawn.iter().all(|panel| panel.drawing.is_err()) {
                 absent()
@@ -112,7 +112,7 @@ fn name_of(experiment: &str, number: &str) -> String {
     format!("{}-{words}", experiment.replace('.', "-"))
 }
 
-/// Explains how to read a figure.
+/// Explains the marks of a figure to readers.
 fn note_of(panels: &[PlatePanel]) -> &'static str {
     let drawings = || panels.iter().flat_map(|panel| &panel.drawing);
     let is_printed = drawings().any(|drawing| match drawing {
@@ -141,7 +141,7 @@ fn panels_of(
     experiment: &Experiment,
     reproduced: &Reproduced,
     panel: &Panel,
-    shelf: &mut Shelf,
+    cache: &mut RunCache,
 ) -> Result<Vec<PlatePanel>, LabError> {
     let rows = &reproduced.measured;
     let mut heres = match &panel.draws {
@@ -170,17 +170,18 @@ fn panels_of(
             },
             Draws::OverTime(of) => {
                 let (each, at) = ((panel.each.as_slice(), here.as_slice()), &panel.at);
-                over_time::lines(experiment, &reproduced.runs, of, at, each, shelf)?
+                over_time::lines(experiment, &reproduced.runs, of, at, each, cache)?
             }
         };
         let why = || format!("not run here: bbrlab reproduce {}", experiment.id);
-        drawn.push(framed(experiment, panel, words(paper, panel, here), found.ok_or_else(why)));
+        drawn.push(framed(experiment, panel, describe(paper, panel, here), found.ok_or_else(why)));
     }
     Ok(drawn)
 }
 
-/// Returns a panel's title: its own, and what distinguishes it from the other panels of its kind.
-fn words(paper: &str, panel: &Panel, here: &[Key]) -> String {
+/// Returns a panel's title: the declared title, and the key values that distinguish the panel from
+/// others of its kind.
+fn describe(paper: &str, panel: &Panel, here: &[Key]) -> String {
     let parts = [panel.title.clone(), names::joined(paper, &panel.each, here)];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(" ")
@@ -204,7 +205,7 @@ fn framed(
             ("time, s".to_owned(), over_time::title_of(of).to_owned(), scale)
         }
     };
-    // Figures measured at different rates of the bottleneck cannot be compared.
+    // Panels with different rates of the bottleneck do not share a y axis.
     let rate = panel.at.get("bandwidth_mbps");
     let shared = format!("{y_title} {rate:?}");
     PlatePanel { title, x_title, y_title, shared, scale, drawing }

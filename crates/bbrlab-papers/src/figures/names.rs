@@ -1,4 +1,4 @@
-//! Labels for keys and metrics, as the papers write them.
+//! Labels of keys and metrics in figures, as the papers write them.
 
 use bbrlab_report::split_unit;
 
@@ -14,7 +14,7 @@ fn algorithm(paper: &str, name: &str) -> String {
     lambda.map_or_else(|| told.to_owned(), |lambda| format!("{told} λ {lambda}"))
 }
 
-/// Returns the name of an algorithm in most papers.
+/// Returns the name of an algorithm that most papers use.
 fn usual(name: &str) -> &str {
     match name {
         "bbr1" => "BBRv1",
@@ -32,7 +32,8 @@ fn usual(name: &str) -> &str {
     }
 }
 
-/// Returns the value of a key alone, for a column headed by the key or for an axis.
+/// Returns the value of a key without the key's name, for a column with the key as heading or for
+/// an axis.
 pub(super) fn bare(paper: &str, key: &str, value: &Key) -> String {
     match value {
         Key::Word(word) if matches!(key, "algorithm" | "opponent" | "reference") => {
@@ -47,7 +48,7 @@ pub(super) fn bare(paper: &str, key: &str, value: &Key) -> String {
     }
 }
 
-/// Returns the value of a key with words that name the key.
+/// Returns the value of a key with words that describe the key.
 pub(super) fn full(paper: &str, key: &str, value: &Key) -> String {
     let bare = bare(paper, key, value);
     match key {
@@ -71,7 +72,8 @@ pub(super) fn full(paper: &str, key: &str, value: &Key) -> String {
     }
 }
 
-/// Returns the name of a flow in the scenario, if that is a word.
+/// Returns the label of a flow, such as `flow 3` for the name `f3` and `long RTT` for `long`. Other
+/// names are labels themselves.
 pub(super) fn flow(name: &str) -> String {
     match name.strip_prefix('f').and_then(|number| number.parse::<u32>().ok()) {
         Some(number) => format!("flow {number}"),
@@ -87,7 +89,7 @@ pub(super) fn joined(paper: &str, keys: &[String], values: &[Key]) -> String {
     words.join(", ")
 }
 
-/// Returns a key as the heading of a column or the title of an axis.
+/// Returns the description of a key, for the heading of a column or the title of an axis.
 pub(super) fn heading(key: &str) -> String {
     match key {
         "loss_pct" => return "random loss, %".to_owned(),
@@ -101,7 +103,7 @@ pub(super) fn heading(key: &str) -> String {
     if unit.is_empty() { stem } else { format!("{stem}, {unit}") }
 }
 
-/// Returns a metric with its unit.
+/// Returns the description of a metric with its unit.
 pub(super) fn metric(experiment: &str, name: &str) -> String {
     let words = match name {
         "std_mbps" => "standard deviation".to_owned(),

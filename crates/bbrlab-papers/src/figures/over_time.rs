@@ -1,13 +1,13 @@
-//! Panels of runs over time, from the series in their folders.
+//! Draws panels of runs over time, from the series in the runs' folders.
 
 use bbrlab_lab::{LabError, RunFiles};
 use bbrlab_report::{Drawing, PlateLine, PlateTimes};
 use bbrlab_run::{FlowSummary, QueueSeries, Series};
 
+use super::cache::RunCache;
 use super::declared::{At, Named, OverTime, Quantity, Who};
 use super::names;
 use super::place::{combinations, has, is_at};
-use super::shelf::Shelf;
 use crate::known::{known, start_s};
 use crate::papers::{Experiment, Key, paper_of};
 use crate::rows::RunAt;
@@ -18,7 +18,7 @@ const HEADERS: f64 = 52.0;
 /// Bits per mebibit: the thesis divides by 1024 twice.
 const MEBI: f64 = 1_048_576.0;
 
-/// Returns the combinations of keys that have a panel each.
+/// Returns the combinations of values of `each` that have runs. Each combination has a panel.
 pub(super) fn panels(runs: &[RunAt], at: &At, each: &[String]) -> Vec<Vec<Key>> {
     let meant = runs.iter().map(|run| run.keys.as_slice()).filter(|keys| is_at(keys, at));
     combinations(meant, each)
@@ -31,7 +31,7 @@ pub(super) fn lines(
     over_time: &OverTime,
     at: &At,
     (each, here): (&[String], &[Key]),
-    shelf: &mut Shelf,
+    cache: &mut RunCache,
 ) -> Result<Option<Drawing>, LabError> {
     let paper = experiment.id.split('.').next().unwrap_or_default();
     let meant: Vec<&RunAt> =
@@ -43,11 +43,11 @@ pub(super) fn lines(
     });
     let mut times = PlateTimes::default();
     for of in &of_runs {
-        // If several runs have one name, take the first.
+        // If several runs have the same name, draw the first.
         let Some(run) = meant.iter().find(|run| has(&run.keys, &over_time.by, of)) else {
             continue;
         };
-        let files = shelf.open(&run.folder)?;
+        let files = cache.open(&run.folder)?;
         times.to_s = times.to_s.max(files.summary.sim_s);
         let of_run = OfRun { experiment, paper, files: &files, titled };
         let run_name = if of_runs.len() > 1 || over_time.shows.len() == 1 {
@@ -78,7 +78,7 @@ pub(super) fn lines(
     Ok(Some(Drawing::OverTime(times)))
 }
 
-/// Returns the printed values of a metric at moments of a run.
+/// Returns the printed values of a metric at times of a run.
 fn printed_points(experiment: &Experiment, run: &RunAt, metric: &str) -> Vec<(f64, f64)> {
     let rows = experiment.rows.iter().filter(|row| {
         run.keys.iter().all(|(name, here)| row.get(name).is_none_or(|there| here.is(there)))
@@ -127,7 +127,7 @@ type Points = Vec<(f64, Option<f64>)>;
 
 impl OfRun<'_> {
     /// Returns the lines of a quantity, each with the name of its flow. The name is empty for the
-    /// link, for all flows together, and for a single flow other than the second.
+    /// link, for the sum over all flows, and for a single flow unless it is the second.
     fn lines(&self, quantity: Quantity, who: &Who) -> Vec<(String, Points)> {
         let groups: Vec<(String, Vec<u32>)> = match who {
             Who::Link => return vec![(String::new(), self.queue())],
@@ -169,9 +169,10 @@ impl OfRun<'_> {
         }
     }
 
-    /// Returns the name of a flow, so that it has the same colour in all panels. This is the flow's
-    /// algorithm, if no other flow has it. Otherwise it is the flow's name or number, with the
-    /// algorithm if there are several and the panel's title does not name it.
+    /// Returns the name of a flow, which also determines its colour in all panels. The name is the
+    /// flow's algorithm, if no other flow has this algorithm. Otherwise it is the flow's name or
+    /// number, followed by the algorithm if flows differ in it and the panel's title does not name
+    /// it.
     fn name(&self, flow: &FlowSummary) -> String {
         let reported = self.flows(&Who::Flows);
         let algorithm = names::of_algorithm(self.paper, &flow.cc);
@@ -290,8 +291,8 @@ fn lost(series: &Series, row: usize) -> u64 {
     series.lost_packets[row].0.unwrap_or_default()
 }
 
-/// Computes the growth of a counter per second in each bin, at the middle of the bin. There are no
-/// values before the flow's first row.
+/// Computes the growth of a counter per second in each bin. A value is at the middle of its bin,
+/// and is `None` before the flow's first row.
 #[expect(clippy::cast_precision_loss, reason = "counters below 2^52")]
 fn binned(
     series: &Series,
@@ -358,7 +359,8 @@ pub(super) fn title_of(over_time: &OverTime) -> &'static str {
     }
 }
 
-/// Whether the axis begins near the values instead of at zero, because they are far from zero.
+/// Whether the y axis begins near the values instead of at zero, because the values are far from
+/// zero.
 pub(super) fn is_far_from_zero(over_time: &OverTime) -> bool {
     matches!(over_time.shows[0].0, Quantity::Rtt | Quantity::MinRtt)
 }

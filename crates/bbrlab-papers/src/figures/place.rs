@@ -1,13 +1,13 @@
-//! Selects the rows and runs that a figure shows: those whose keys have the declared values.
+//! Selects the rows and runs whose keys have the values that a figure declares.
 
 use super::declared::{At, Is};
 use crate::papers::{Key, equal};
 
-/// Keys that mark a row about a part of a run. A figure that does not name such a key does not show
-/// the row.
+/// Keys of rows about a part of a run, such as one flow. A figure shows such rows only if its
+/// declaration names the key.
 const PARTS: [&str; 5] = ["flow", "time_s", "phase", "sender", "reference"];
 
-/// A row's or a run's keys.
+/// The keys of a row or a run, with their values.
 pub(super) type Keys = [(String, Key)];
 
 /// Returns the value of a key. Each lambda of BBR+ counts as a separate algorithm.
@@ -34,13 +34,13 @@ pub(super) fn is_at(keys: &Keys, at: &At) -> bool {
     })
 }
 
-/// Whether a row describes the whole run, or only parts that are named.
+/// Whether a row describes the whole run, or a part whose key is in `named`.
 pub(super) fn is_meant(keys: &Keys, named: &[&str]) -> bool {
     keys.iter().all(|(name, _)| !PARTS.contains(&name.as_str()) || named.contains(&name.as_str()))
 }
 
-/// Returns the distinct combinations of values of some keys: quantities in rising order, names in
-/// their order.
+/// Returns the distinct combinations of values of some keys. Quantities are in ascending order,
+/// names in the order of first occurrence.
 pub(super) fn combinations<'a>(
     all: impl Iterator<Item = &'a Keys>,
     names: &[String],
@@ -53,7 +53,7 @@ pub(super) fn combinations<'a>(
         }
     }
     let firsts = found.clone();
-    // Names keep the order in which they first occur.
+    // Names rank by their first occurrence.
     let rank = |place: usize, key: &Key| match key {
         Key::Number(number) => *number,
         Key::Word(_) => {
@@ -69,7 +69,7 @@ pub(super) fn combinations<'a>(
     found
 }
 
-/// Whether keys have these values.
+/// Whether the keys `names` have these values.
 pub(super) fn has(keys: &Keys, names: &[String], values: &[Key]) -> bool {
     names.iter().zip(values).all(|(name, wanted)| value(keys, name).as_ref() == Some(wanted))
 }

@@ -14,7 +14,7 @@ fn data(paper: &Paper) -> Table {
     file.text.parse().expect("valid TOML")
 }
 
-/// Returns the figures of a paper or of an experiment, as listed in its table in the data file.
+/// Returns the names of the figures that the data file lists for a paper or an experiment.
 fn wanted(table: &Value) -> Vec<&str> {
     let list = table.get("figures").and_then(Value::as_array);
     list.into_iter().flatten().map(|word| word.as_str().expect("a word")).collect()
@@ -45,8 +45,9 @@ fn what_readers_look_for_is_declared_once() {
     }
 }
 
-/// Every experiment of every paper must have a figure or a table, so that the report shows each in
-/// its shape. Values that an author reads off figures belong to the figures of the same runs.
+/// Every experiment of every paper must have a figure or a table, so that the report shows it in
+/// the paper's layout. An experiment of values read off plots shares the figures of the experiment
+/// with the same runs.
 #[test]
 fn no_experiment_is_without_a_figure() {
     for paper in papers() {
@@ -98,7 +99,7 @@ fn named(figure: &'static Figure) -> Named {
     named
 }
 
-/// Returns what an experiment's figures name but neither its rows nor its runs have.
+/// Returns the metrics and keys that an experiment's figures name but that its rows and runs lack.
 pub(crate) fn not_found(
     experiment: &Experiment,
     rows: &[MeasuredRow],

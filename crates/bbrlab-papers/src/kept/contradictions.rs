@@ -1,6 +1,6 @@
-//! `cargo xtask contradictions FOLDER...`: keeps the part of the results of `contradictions.*` that
-//! the tables of `docs/contradictions.md` need. For each point these are the median, minimum and
-//! maximum of some figures over the seeds, and the first seed's digest.
+//! `cargo xtask contradictions FOLDER...`: writes the part of the results of `contradictions.*`
+//! that the tables of `docs/contradictions.md` need to a file. For each point these are the median,
+//! minimum and maximum of some figures over the seeds, and the first seed's digest.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ const KEPT: &str = "results/contradictions.json";
 
 const USAGE: &str = "usage: cargo xtask contradictions FOLDER..., results of `bbrlab run` of scenarios `contradictions.*`";
 
-/// The figures of each scenario that the page shows.
+/// The metrics that the page shows, for each scenario.
 const FIGURES: &[(&str, &[&str])] = &[
     ("contradictions.x01", &["jain_ss"]),
     ("contradictions.x02", &["share"]),
@@ -31,7 +31,8 @@ const FIGURES: &[(&str, &[&str])] = &[
     ("contradictions.x16", &["goodput_mbps"]),
 ];
 
-/// A full segment under Linux's stack: its payload, and its size on a link with Ethernet's framing.
+/// Payload bytes of a full segment under Linux's stack, and its bytes on a link with Ethernet
+/// framing.
 const PAYLOAD: f64 = 1448.0;
 const FRAME: f64 = 1514.0;
 

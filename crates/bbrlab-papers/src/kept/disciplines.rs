@@ -1,4 +1,4 @@
-//! `cargo xtask disciplines FOLDER...`: keeps the part of the results of `queues.vs-cubic` and
+//! `cargo xtask disciplines FOLDER...`: extracts the part of the results of `queues.vs-cubic` and
 //! `queues.alone` that `docs/queues/comparison.md` needs: one line per point, with the means over
 //! the seeds.
 
@@ -23,7 +23,7 @@ pub(super) fn keep(root: &Path, folders: &[String]) -> Result<(), String> {
     })
 }
 
-/// Returns a point with the figures of the page, rounded to one digit more than the page shows.
+/// Returns a point with the metrics of the page, rounded to one digit more than the page shows.
 fn point(group: &Value) -> Value {
     let (point, metrics) = (&group["point"], &group["metrics"]);
     let mean = |name: &str| metrics[name]["mean"].as_f64().map(|mean| (mean * 1e4).round() / 1e4);

@@ -1,4 +1,4 @@
-//! Keeps a part of results below `results/`, from which pages are written.
+//! Writes a part of results to files below `results/`, from which pages are generated.
 
 mod contradictions;
 mod disciplines;
@@ -7,9 +7,9 @@ mod sweeps;
 
 use std::path::Path;
 
-/// Keeps the part of some files or folders that a page needs. `task` is `replication`,
-/// `explanations`, `disciplines` or `contradictions`, as for `cargo xtask`. `root` is the
-/// repository.
+/// Writes the part of some result files or folders that a page needs to a file below `results/`.
+/// `task` is `replication`, `explanations`, `disciplines` or `contradictions`, as for `cargo
+/// xtask`. `root` is the repository.
 ///
 /// # Errors
 /// A message if the task is unknown, or if something cannot be read or written.

@@ -1,13 +1,13 @@
 //! `cargo xtask replication FILE...`: keeps the part of a study's document (`bbrlab reproduce
-//! --json > FILE`) that `docs/replication.md` needs: the claims with their verdicts, and the hashes
-//! of the scenarios run. Figures of single points are not kept.
+//! --json > FILE`) that the pages of the study need: the claims with their verdicts, and the hashes
+//! of the scenarios run. Values of single points are not kept.
 //!
 //! `cargo xtask explanations FILE...` does the same for `--explain` and `--sensitivity`. It takes
 //! any number of documents.
 //!
 //! If there are several documents, a later one replaces the experiments that it contains. The first
-//! may be the kept file itself, so that some experiments can be renewed without the others. An
-//! entry from another commit than the first document's names its commit.
+//! document may be the committed file, so that some experiments can be replaced without the others.
+//! An entry from another commit than the first document's has the key `commit`.
 
 use std::fs;
 use std::path::Path;
@@ -17,13 +17,12 @@ use serde_json::{Value, json};
 /// The file of verdicts.
 const KEPT: &str = "results/replication.json";
 
-const USAGE: &str = "usage: cargo xtask replication FILE..., documents of `bbrlab reproduce --json`; a later one replaces what it holds";
+const USAGE: &str = "usage: cargo xtask replication FILE...\neach FILE is a document of `bbrlab reproduce --json`; a later one replaces the experiments that it contains";
 
 /// The file of the causes of artifacts and the effects of open choices.
 const KEPT_EXPLANATIONS: &str = "results/explanations.json";
 
-const USAGE_OF_EXPLANATIONS: &str = "usage: cargo xtask explanations FILE..., documents of `bbrlab reproduce --json` with \
-                                     `--explain` or `--sensitivity`";
+const USAGE_OF_EXPLANATIONS: &str = "usage: cargo xtask explanations FILE...\neach FILE is a document of `bbrlab reproduce --json` with `--explain` or `--sensitivity`";
 
 pub(super) fn keep(root: &Path, args: &[String]) -> Result<(), String> {
     if args.is_empty() {
@@ -48,10 +47,10 @@ fn read(file: &String) -> Result<Value, String> {
 
 fn write(root: &Path, kept: &str, text: &str) -> Result<(), String> {
     let path = root.join(kept);
-    fs::create_dir_all(path.parent().expect("it lies in a folder"))
+    fs::create_dir_all(path.parent().expect("the file is in a folder"))
         .and_then(|()| fs::write(&path, text))
         .map_err(|error| format!("{kept}: {error}"))?;
-    eprintln!("{kept} is written; `cargo xtask bless` writes the page anew");
+    eprintln!("wrote {kept}; run `cargo xtask bless` to rewrite the pages");
     Ok(())
 }
 
@@ -100,7 +99,7 @@ fn trimmed(documents: &[Value]) -> Result<String, String> {
     let first = &documents[0];
     if let Some(other) = documents.iter().find(|it| it["seeds"] != first["seeds"]) {
         return Err(format!(
-            "the documents are of {} and of {} seeds a point",
+            "the documents differ in their seeds per point: {} and {}",
             first["seeds"], other["seeds"]
         ));
     }
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_document_has_verdicts_and_hashes_and_no_single_figures() {
+    fn a_kept_document_has_verdicts_and_hashes_but_no_single_values() {
         let kept = kept(&[document("c", &["e"], "fails")]);
         assert_eq!(kept["experiments"], json!([{ "id": "e", "hashes": ["c"] }]));
         assert_eq!(kept["cpu_s"], json!(12));
@@ -203,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_document_replaces_its_experiments_and_tells_its_commit() {
+    fn a_later_document_replaces_its_experiments_and_names_its_commit() {
         let study = document("c", &["e", "f"], "fails");
         let renewed = kept(&[study.clone(), document("d", &["e"], "holds")]);
         assert_eq!(renewed["commit"], "c");
@@ -221,13 +220,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_document_and_what_has_other_seeds_is_refused() {
+    fn other_files_and_documents_with_other_seeds_are_refused() {
         let error = trimmed(&[json!({ "version": "1" })]).unwrap_err();
         assert_eq!(error, "the document has no `cpu_s`");
         let mut other = document("c", &["e"], "holds");
         other["seeds"] = json!(20);
         let error = trimmed(&[document("c", &["e"], "holds"), other]).unwrap_err();
-        assert_eq!(error, "the documents are of null and of 20 seeds a point");
+        assert_eq!(error, "the documents differ in their seeds per point: null and 20");
     }
 
     #[test]

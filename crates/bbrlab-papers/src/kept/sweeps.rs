@@ -1,5 +1,6 @@
-//! Keeps the part of sweeps that a page needs in a file below `results/`. For each folder of
-//! `bbrlab run` it has the scenario, its hash, the number of seeds and the points, one per line.
+//! Writes the part of sweeps that a page needs to a file below `results/`. For each folder of
+//! `bbrlab run`, the file has the scenario, its hash, the number of seeds and the points, one per
+//! line.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +10,8 @@ use serde_json::{Value, json};
 /// Selects the points to keep from a scenario's id and its `summary.json`.
 type Points = fn(&str, &Value) -> Result<Vec<Value>, String>;
 
-/// Keeps the sweeps of some folders. They replace the file's sweeps of the same scenarios; its
-/// other sweeps stay.
+/// Writes the sweeps of some folders to the file `kept`. They replace the file's sweeps of the same
+/// scenarios; other sweeps in the file do not change.
 pub(super) fn keep(
     root: &Path,
     kept: &str,
@@ -27,11 +28,12 @@ pub(super) fn keep(
     let sweeps: Vec<String> = renewed(known, read).iter().map(lines).collect();
     let text = format!("[\n{}\n]\n", sweeps.join(",\n"));
     fs::write(path, text).map_err(|error| format!("{kept}: {error}"))?;
-    eprintln!("{kept} is written; `cargo xtask bless` writes the page anew");
+    eprintln!("{kept} is written; `cargo xtask bless` rewrites the page");
     Ok(())
 }
 
-/// Replaces known sweeps by new ones of the same scenario. Sweeps of new scenarios are at the end.
+/// Merges sweeps: `read` replaces the sweeps in `known` of the same scenarios. Sweeps of new
+/// scenarios are appended.
 fn renewed(known: Vec<Value>, mut read: Vec<Value>) -> Vec<Value> {
     let mut names: Vec<Value> = Vec::new();
     for one in known.iter().chain(&read) {

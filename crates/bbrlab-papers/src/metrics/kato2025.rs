@@ -1,5 +1,5 @@
-//! Kato 2025. Mean, standard deviation (of the population) and total of the flows' goodputs, over
-//! the whole run and, in separate metrics, over the steady state.
+//! Metrics of Kato 2025: mean, standard deviation (of the population) and sum of the flows'
+//! goodputs. There are separate metrics for the whole run and for the steady state.
 
 use bbrlab_run::{FlowSummary, Run, jain, mean, squares};
 
@@ -10,7 +10,7 @@ use crate::papers::{Experiment, Key};
 /// Half of the fair share of sixteen flows at 1 Gbit/s.
 const LOW_FLOW_MBPS: f64 = 31.0;
 
-/// The link's rate, by which the data file divides for `utilisation`.
+/// The link's rate, by which `utilisation` divides.
 const LINK_MBPS: f64 = 1000.0;
 
 /// The formulas.

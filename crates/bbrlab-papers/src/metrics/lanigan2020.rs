@@ -1,13 +1,13 @@
-//! Lanigan 2020. Units and formulas: `[as_run]` of `papers/lanigan2020.toml`. The thesis divides by
-//! 1024 twice and prints Mbps.
+//! Metrics of Lanigan 2020. `[as_run]` in `papers/lanigan2020.toml` describes units and formulas.
+//! The thesis divides bits per second by 1024 twice and prints the result as Mbps.
 //!
-//! As described, `throughput_mbps`, `jain` and `ratio` of a row cover the time that `for_simulator`
-//! in the data file requires: all flows are active and settled. The thesis's own averages, over
-//! each flow's active time, are in `paper_…`.
+//! In the first form (as described), `throughput_mbps`, `jain` and `ratio` cover the time in which
+//! all flows are active and settled, as `for_simulator` in the data file requires. The metrics
+//! `paper_…` are the thesis's own averages, over each flow's active time.
 //!
-//! As run, these metrics are the thesis's own averages, over the flows that it reports: all except
-//! the first. There, values that the thesis reads off its figures are also read off the running
-//! mean.
+//! In the form `as-run`, `throughput_mbps`, `jain` and `ratio` are the thesis's own averages, over
+//! all flows except the first, which the thesis does not report. Values that the thesis reads off
+//! its plots of the running mean are computed from the running mean, too.
 
 use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, Run, jain, mean, percentile};
@@ -22,29 +22,29 @@ use crate::papers::{Experiment, Key};
 /// Bits per mebibit.
 const MEBI: f64 = 1_048_576.0;
 
-/// Seconds after its start when a single flow counts as settled.
+/// Seconds after the start of a single flow from which it counts as settled.
 const SETTLED_ALONE_S: f64 = 5.0;
 
-/// Seconds after the last start when several flows count as settled.
+/// Seconds after the last start from which several flows count as settled.
 const SETTLED_S: f64 = 20.0;
 
-/// Seconds after its start when a flow's RTT begins to count.
+/// Seconds after a flow's start from which its RTT samples count.
 const AFTER_STARTUP_S: f64 = 10.0;
 
-/// Share of a link that counts as full use.
+/// Share of a link's rate from which the link counts as full.
 const FULL: f64 = 0.95;
 
 /// Seconds over which a delivery rate is averaged.
 const WINDOW_S: f64 = 1.0;
 
-/// When the bottleneck's rate doubles in the step run and when it goes back, in seconds.
+/// The times at which the bottleneck's rate doubles and halves in the step run, in seconds.
 const STEP_S: (f64, f64) = (50.0, 100.0);
 
 /// The formulas.
 pub(super) const FORMULAS: Formulas = Formulas { place, rows, ..Formulas::NONE };
 
-/// Returns the place by the bottleneck's delay, and the base RTT, which claims on the bandwidth
-/// step use.
+/// Returns the keys of a run. The thesis gives the bottleneck's delay; claims on the bandwidth step
+/// use the base RTT.
 fn place(_: &Experiment, run: &Run) -> Keys {
     let mut keys = locate::algorithms(run);
     keys.extend(locate::bandwidth(run));
@@ -54,9 +54,9 @@ fn place(_: &Experiment, run: &Run) -> Keys {
     keys
 }
 
-/// Returns the buffer in multiples of the BDP, as swept. A buffer swept in packets is the multiple
-/// whose packets of 536 bytes the script gave to the queue discipline, with the BDP over one access
-/// link. Without a swept buffer it is 1.5.
+/// Returns the swept buffer in BDP, or 1.5 if no buffer is swept. A buffer in packets is converted
+/// as the thesis's script did: packets of 536 bytes, and the BDP of the bottleneck's delay and one
+/// access link's.
 #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
 fn buffer_bdp(run: &Run) -> f64 {
     let rate = locate::bottleneck(run).and_then(|link| Some((link.rate.at_start()?, link.delay)));
@@ -105,7 +105,8 @@ impl OfRun<'_> {
         vec![("throughput_mbps", settled), ("paper_throughput_mbps", own), goodput]
     }
 
-    /// Returns the rows of several flows. For pairs of opponents they include how the flows share.
+    /// Returns the rows of a run with several flows. For a pair of opponents, they include the
+    /// ratio of the two rates.
     fn several(&self, is_pair: bool) -> Vec<RunRow> {
         let own = self.own_mibps();
         let own_jain = jain(&own);
@@ -150,8 +151,8 @@ impl OfRun<'_> {
         rows
     }
 
-    /// Returns the rows for the figures of a single flow. The RTT is the first flow's, which the
-    /// thesis does not report.
+    /// Returns the rows for the plots of a single flow over time. The RTT is that of the first
+    /// flow, whose rate the thesis does not report.
     fn traces(&self) -> Vec<RunRow> {
         let (summary, traced) = &self.flows[0];
         let (_, plotted) = &self.reported[0];
@@ -188,8 +189,8 @@ impl OfRun<'_> {
         let (rtt_mean, rtt_spread) = rtt_level_and_spread(traced, start_s(summary));
         let (up_s, down_s) = STEP_S;
         let filled = if self.is_as_run {
-            // The thesis reads this off the running mean, which counts as full when it is near its
-            // last value.
+            // The thesis reads the fill time off its plot of the running mean, which counts as full
+            // at 95 % of its last value.
             let aim = self.running_mean_mibps(down_s).map(|last| FULL * last);
             let reaches = |at_s: f64| self.running_mean_mibps(at_s) >= aim;
             let (_, plotted) = &self.reported[0];
@@ -236,7 +237,7 @@ impl OfRun<'_> {
     fn settled_mibps(&self, after_s: f64) -> Vec<f64> {
         let starts = self.flows.iter().map(|(flow, _)| start_s(flow));
         let from_s = starts.fold(0.0, f64::max) + after_s;
-        // In shortened runs, the second half.
+        // In a run that is shorter than this, the second half counts.
         let to_s = self.of.summary.sim_s;
         let from_s = if from_s < to_s { from_s } else { to_s / 2.0 };
         let rate = |(flow, over_time): &(&FlowSummary, OverTime<'_>)| {
@@ -267,8 +268,8 @@ impl OfRun<'_> {
         losses.sum::<Option<u64>>().map(|sum| sum as f64)
     }
 
-    /// Returns the reported flow's IP bytes up to a moment over the time since its start, in
-    /// Mibit/s.
+    /// Returns the IP bytes that the first reported flow has received by a time, divided by the
+    /// time since its start, in Mibit/s.
     #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 bytes")]
     fn running_mean_mibps(&self, at_s: f64) -> Option<f64> {
         let (flow, over_time) = &self.reported[0];
@@ -278,8 +279,9 @@ impl OfRun<'_> {
         (since_s > 0.0).then(|| ip_bytes * 8.0 / MEBI / since_s)
     }
 
-    /// Returns the time from a moment until the flows together first deliver 95 % of the link's
-    /// capacity, averaged over a second. If they never do, this is the whole time.
+    /// Returns the seconds from `from_s` until all flows together first deliver 95 % of the link's
+    /// rate, averaged over one second. If this does not happen by `to_s`, returns the time between
+    /// the two.
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     fn fill_time_s(&self, from_s: f64, to_s: f64) -> Option<f64> {
         let rate = locate::bottleneck(self.of.run)?.rate.at(time(from_s))?.0 as f64 / 1e6;

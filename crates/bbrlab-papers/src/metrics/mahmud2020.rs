@@ -1,6 +1,6 @@
-//! Mahmud 2020. Counts of packets. The paper's throughput is a transmit rate: packets sent times a
-//! constant size over the run. Its goodput is this rate without the packets sent again
-//! (mahmud2020.a01).
+//! Metrics of Mahmud 2020, which are computed from counts of packets. The paper's throughput is a
+//! transmit rate: packets sent times a constant size, divided by the length of the run. Its goodput
+//! is this rate without the packets sent again (mahmud2020.a01).
 //!
 //! On the testbed, packets are frames, and those sent again are retransmissions. In the simulation,
 //! packets are their payload. All packets sent and not received as new, including duplicates, count
@@ -16,14 +16,15 @@ use crate::known::{known, retransmitted_packets, start_s};
 use crate::locate::{self, Keys};
 use crate::papers::{Experiment, Key};
 
-/// Seconds that count as start-up. The paper gives no time for it; its data file gives 5 s for
-/// drops.
+/// Seconds after a flow's start that count as start-up. The paper gives no time for start-up; its
+/// data file gives 5 s for drops.
 const STARTUP_S: f64 = 5.0;
 
-/// Seconds over which a sender's rate is averaged when it is judged to be in equilibrium.
+/// Seconds over which a sender's rate is averaged to decide whether it is in equilibrium.
 const WINDOW_S: f64 = 5.0;
 
-/// How far a sender in equilibrium may be from half of the total, as a share of that half.
+/// Largest deviation of a sender in equilibrium from half of the total rate, as a share of that
+/// half.
 const TOLERANCE: f64 = 0.2;
 
 /// The formulas.
@@ -61,16 +62,16 @@ fn rows(experiment: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabEr
     if experiment.of() == "mahmud2020.testbed" { testbed(of) } else { simulation(of) }
 }
 
-/// Packets of some flows.
+/// Counts of packets, summed over some flows.
 struct Packets {
     sent: f64,
     sent_again: f64,
     received: f64,
     /// Packets received that arrived out of order; `None` in records of earlier versions.
-    above_hole: Option<f64>,
+    out_of_order: Option<f64>,
     /// Packets that the receivers already had when they arrived; `None` in records of earlier
     /// versions.
-    twice: Option<f64>,
+    duplicates: Option<f64>,
     lost: f64,
 }
 
@@ -86,8 +87,8 @@ fn count(flows: &[&FlowSummary]) -> Packets {
         sent: sum(|flow| flow.sent_packets),
         sent_again: sum(|flow| Some(retransmitted_packets(flow))),
         received: sum(|flow| flow.delivered_packets),
-        above_hole: of_all(|flow| flow.out_of_order_packets),
-        twice: of_all(|flow| flow.duplicate_packets),
+        out_of_order: of_all(|flow| flow.out_of_order_packets),
+        duplicates: of_all(|flow| flow.duplicate_packets),
         lost: sum(|flow| Some(flow.drops? + flow.random_losses?)),
     }
 }
@@ -97,7 +98,7 @@ fn count(flows: &[&FlowSummary]) -> Packets {
 /// path at the end count as neither.
 fn true_losses(packets: &Packets) -> [(&'static str, Option<f64>); 2] {
     let share = |part: f64| (packets.sent > 0.0).then(|| part / packets.sent * 100.0);
-    [("true_loss_pct", share(packets.lost)), ("duplicate_pct", packets.twice.and_then(share))]
+    [("true_loss_pct", share(packets.lost)), ("duplicate_pct", packets.duplicates.and_then(share))]
 }
 
 fn testbed(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
@@ -161,8 +162,8 @@ fn testbed(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     Ok(rows)
 }
 
-/// Returns the first moment after the last start from which each sender's mean over 5 s stays
-/// within 20 % of half of the total, or the end of the run if there is none.
+/// Returns the first time after the last start from which each sender's mean rate over 5 s stays
+/// within 20 % of half of the total. Returns the end of the run if there is no such time.
 fn equilibrium_s(senders: &[Vec<OverTime<'_>>], last_start_s: f64, end_s: f64) -> f64 {
     let is_calm = |from_s: f64| {
         let rate = |flows: &Vec<OverTime<'_>>| -> f64 {
@@ -172,7 +173,7 @@ fn equilibrium_s(senders: &[Vec<OverTime<'_>>], last_start_s: f64, end_s: f64) -
         let fair = mean(&rates).unwrap_or_default();
         rates.iter().all(|rate| (rate - fair).abs() <= TOLERANCE * fair)
     };
-    // From the end backwards, in steps of one second.
+    // Searches backwards from the end, in steps of one second.
     let mut calm_s = end_s;
     let mut from_s = end_s - WINDOW_S;
     while from_s >= last_start_s && is_calm(from_s) {
@@ -182,7 +183,7 @@ fn equilibrium_s(senders: &[Vec<OverTime<'_>>], last_start_s: f64, end_s: f64) -
     calm_s
 }
 
-/// Packets that the bottleneck's queue has dropped by each moment.
+/// The number of packets that the bottleneck's queue has dropped by each time in seconds.
 struct Drops(Vec<(f64, u64)>);
 
 impl Drops {
@@ -212,8 +213,8 @@ fn simulation(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let (transmitted, received) = match of.counting {
         Counting::Definitions => (Some(all.sent), Some(all.received)),
         Counting::Program => (
-            all.twice.map(|twice| all.received + twice),
-            all.above_hole.map(|above| all.received - above),
+            all.duplicates.map(|duplicates| all.received + duplicates),
+            all.out_of_order.map(|out_of_order| all.received - out_of_order),
         ),
     };
     let both = transmitted.zip(received);
@@ -245,7 +246,7 @@ fn simulation(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     Ok(vec![RunRow::of_run(metrics)])
 }
 
-/// Computes Jain's index over the flows' mean windows.
+/// Computes Jain's index of the flows' mean congestion windows.
 fn jain_cwnd(summary: &RunSummary) -> Option<f64> {
     let windows: Vec<f64> =
         summary.flows.iter().filter_map(|flow| flow.cwnd_packets.mean).collect();
@@ -264,8 +265,8 @@ mod tests {
 
     use super::{Counting, Measured, simulation};
 
-    /// A packet that the program counts as received advances the next expected byte itself. A
-    /// packet that does not is lost for the program.
+    /// The authors' program counts a packet as received only if the packet itself advances the next
+    /// expected byte. All other packets count as lost.
     #[test]
     fn the_program_counts_packets_above_a_hole_as_lost() {
         let sets = ["duration=30s".to_owned()];
@@ -282,14 +283,18 @@ mod tests {
                 .map(|name| figure(counting, name))
         });
         let flows = &result.summary.flows;
-        let above: u64 = flows.iter().filter_map(|flow| flow.out_of_order_packets).sum();
-        let twice: u64 = flows.iter().filter_map(|flow| flow.duplicate_packets).sum();
+        let out_of_order: u64 = flows.iter().filter_map(|flow| flow.out_of_order_packets).sum();
+        let duplicates: u64 = flows.iter().filter_map(|flow| flow.duplicate_packets).sum();
         let drops: u64 = flows.iter().filter_map(|flow| flow.drops).sum();
-        assert!(above > 1000 && drops > 100, "{above} above a hole, {drops} dropped");
+        assert!(out_of_order > 1000 && drops > 100, "{out_of_order} out of order, {drops} dropped");
         #[expect(clippy::cast_precision_loss, reason = "some thousand packets")]
-        let (above, twice, drops) = (above as f64, twice as f64, drops as f64);
-        assert!((program[2] - (above + twice)).abs() < 0.5, "as a line by hand says: {program:?}");
-        assert!((defined[1] - program[1] - above).abs() < 0.5, "{defined:?} {program:?}");
+        let (out_of_order, duplicates, drops) =
+            (out_of_order as f64, duplicates as f64, drops as f64);
+        assert!(
+            (program[2] - (out_of_order + duplicates)).abs() < 0.5,
+            "by the formula of the repeat command: {program:?}"
+        );
+        assert!((defined[1] - program[1] - out_of_order).abs() < 0.5, "{defined:?} {program:?}");
         // Packets on the path at the end have not arrived. They are at most the buffer of 28
         // packets and the one in service, 14 packets for 60 ms at the link's rate, and one on each
         // access link.

@@ -1,5 +1,5 @@
-//! The list of papers, and their metrics by the papers' formulas and in their units. Each paper
-//! with its own formulas has a file.
+//! The list of papers, and the formulas by which they compute their metrics from runs. Each paper
+//! has a file.
 //!
 //! Sources: "How each paper computes its metrics" in `papers/README.md`, `definition` in the
 //! papers' files, and item 7 of that page for metrics shown only in figures.
@@ -24,11 +24,11 @@ use super::locate::{self, Keys};
 use super::row::MeasuredRow;
 use crate::papers::{Experiment, Key};
 
-/// A run and its results. Its series are read when they are first needed.
+/// A run and its results. The series are read when they are first needed.
 pub(super) struct Measured<'a> {
     pub(super) run: &'a Run,
     pub(super) summary: &'a RunSummary,
-    /// The rule for counting its packets.
+    /// The rule for counting the run's packets.
     counting: Counting,
     folder: Option<&'a Path>,
     series: OnceCell<Series>,
@@ -45,7 +45,7 @@ impl<'a> Measured<'a> {
         Self { run, summary, counting, folder, series: OnceCell::new(), queue: OnceCell::new() }
     }
 
-    /// Returns a run that was just simulated and has no folder.
+    /// Returns a simulated run whose results are not in a folder.
     #[cfg(test)]
     pub(super) fn of_result(run: &'a Run, result: &'a bbrlab_run::RunResult) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Returns the flows over time, or `None` if the run has no folder.
+    /// Returns the series of the flows, or `None` if the run has no folder.
     fn series(&self) -> Result<Option<&Series>, LabError> {
         let Some(folder) = self.folder else { return Ok(self.series.get()) };
         if self.series.get().is_none() {
@@ -68,7 +68,7 @@ impl<'a> Measured<'a> {
         Ok(self.series.get())
     }
 
-    /// Returns the links over time, or `None` if the run has no folder.
+    /// Returns the series of the links, or `None` if the run has no folder.
     fn queue(&self) -> Result<Option<&QueueSeries>, LabError> {
         let Some(folder) = self.folder else { return Ok(self.queue.get()) };
         if self.queue.get().is_none() {
@@ -79,12 +79,12 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// A row that a run yields.
+/// A row of figures that a formula computes from a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RunRow {
-    /// Keys in addition to those of the run: a flow, a time, a phase.
+    /// Keys in addition to the keys of the run: a flow, a time, a phase.
     pub(super) keys: Keys,
-    /// The figures, by the metrics' names in the paper's file and in their units.
+    /// The figures, with the names and units of the metrics in the paper's data file.
     pub(super) metrics: Vec<(&'static str, Option<f64>)>,
 }
 
@@ -102,17 +102,17 @@ impl RunRow {
 
 /// The formulas of a paper.
 pub(super) struct Formulas {
-    /// Returns the keys under which the paper has a run.
+    /// Returns the keys that locate a run in the paper's tables.
     place: fn(&Experiment, &Run) -> Keys,
-    /// Returns the rows that a run yields for an experiment. Every run of an experiment yields the
-    /// same rows with the same metrics.
+    /// Computes the rows of a run. All runs of an experiment have the same rows with the same
+    /// metrics.
     rows: fn(&Experiment, &Measured<'_>) -> Result<Vec<RunRow>, LabError>,
-    /// Returns an experiment's rows from those of its runs, with rows that compare several runs.
+    /// Adds rows that compare several runs to the rows of an experiment's runs.
     with_compared: fn(&Experiment, Vec<MeasuredRow>) -> Vec<MeasuredRow>,
 }
 
 impl Formulas {
-    /// The formulas of a paper that has none.
+    /// Default formulas: the algorithms as keys, no rows, no comparisons.
     const NONE: Self = Self {
         place: |_, run| locate::algorithms(run),
         rows: |_, _| Ok(Vec::new()),
@@ -122,18 +122,18 @@ impl Formulas {
 
 /// A paper's files and formulas.
 pub(super) struct PaperFiles {
-    /// Its name in ids and of its files.
+    /// The paper's name in ids, and the name of its files.
     pub(super) key: &'static str,
-    /// Its data file, with what it prints and claims.
+    /// The text of the data file: what the paper prints and claims.
     pub(super) text: &'static str,
-    /// Its study file, with our additions.
+    /// The text of the study file: our additions.
     pub(super) study: &'static str,
     formulas: Formulas,
 }
 
 macro_rules! papers {
     ($($key:literal: $formulas:expr,)*) => {
-        /// The papers, in the order that they have everywhere.
+        /// The papers, in the order of all lists and reports.
         pub(super) const PAPERS: &[PaperFiles] = &[$(PaperFiles {
             key: $key,
             text: include_str!(concat!("../../../../papers/", $key, ".toml")),
@@ -158,12 +158,12 @@ fn formulas_of(experiment: &Experiment) -> &'static Formulas {
     paper.map_or(&Formulas::NONE, |paper| &paper.formulas)
 }
 
-/// Returns the keys under which an experiment's paper has a run.
+/// Returns the keys that locate a run in the tables of an experiment's paper.
 pub(super) fn place_of(experiment: &Experiment, run: &Run) -> Keys {
     (formulas_of(experiment).place)(experiment, run)
 }
 
-/// Returns the rows that a run yields for an experiment.
+/// Computes the rows of a run of an experiment.
 pub(super) fn rows_of_run(
     experiment: &Experiment,
     of: &Measured<'_>,
@@ -171,7 +171,7 @@ pub(super) fn rows_of_run(
     (formulas_of(experiment).rows)(experiment, of)
 }
 
-/// Returns an experiment's rows from those of its runs, with rows that compare several runs.
+/// Adds rows that compare several runs to the rows of an experiment's runs.
 pub(super) fn with_compared(experiment: &Experiment, rows: Vec<MeasuredRow>) -> Vec<MeasuredRow> {
     (formulas_of(experiment).with_compared)(experiment, rows)
 }

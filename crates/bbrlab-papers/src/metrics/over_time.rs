@@ -1,4 +1,4 @@
-//! A flow over time: the values that metrics use from the rows of a series.
+//! Values of a flow over time, read from the rows of a series, for metrics.
 
 use crate::known::known;
 use bbrlab_run::Series;
@@ -9,7 +9,7 @@ const TIME_ERROR_S: f64 = 1e-9;
 /// The rows of one flow.
 pub(super) struct OverTime<'a> {
     pub(super) series: &'a Series,
-    /// Their places in the series, in order of time.
+    /// The indices of the flow's rows in the series, in order of time.
     pub(super) rows: Vec<usize>,
 }
 
@@ -19,7 +19,7 @@ impl<'a> OverTime<'a> {
         Self { series, rows }
     }
 
-    /// Returns the bytes that its application has read by then.
+    /// Returns the bytes that the flow's application has read by `at_s`.
     pub(super) fn received_bytes(&self, at_s: f64) -> u64 {
         let after =
             self.rows.partition_point(|&row| self.series.time_s[row] <= at_s + TIME_ERROR_S);
@@ -27,21 +27,21 @@ impl<'a> OverTime<'a> {
         last.map_or(0, |row| known(self.series.received_bytes[row]))
     }
 
-    /// Returns the payload rate between two moments, in Mbit/s.
+    /// Returns the payload rate between two times, in Mbit/s.
     #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 bytes")]
     pub(super) fn rate_mbps(&self, from_s: f64, to_s: f64) -> f64 {
         let bytes = self.received_bytes(to_s) - self.received_bytes(from_s);
         bytes as f64 * 8.0 / 1e6 / (to_s - from_s)
     }
 
-    /// Returns the moments of its rows from one moment to another, both included.
+    /// Returns the times of the flow's rows from `from_s` to `to_s`, both included.
     pub(super) fn times_s(&self, from_s: f64, to_s: f64) -> impl Iterator<Item = f64> + '_ {
         let within =
             move |time_s: &f64| *time_s >= from_s - TIME_ERROR_S && *time_s <= to_s + TIME_ERROR_S;
         self.rows.iter().map(|&row| self.series.time_s[row]).filter(within)
     }
 
-    /// Returns the latest RTT sample at each row from a moment on, in milliseconds. Rows in
+    /// Returns the latest RTT sample at each row from `from_s` on, in milliseconds. Rows in
     /// PROBE_RTT are included only if `with_probe_rtt`.
     pub(super) fn rtts_ms(&self, from_s: f64, with_probe_rtt: bool) -> Vec<f64> {
         let rows = self.rows.iter().filter(|&&row| self.series.time_s[row] >= from_s);
@@ -51,14 +51,14 @@ impl<'a> OverTime<'a> {
             .collect()
     }
 
-    /// Returns the highest RTT sample of the rows from one moment to another, in milliseconds.
+    /// Returns the highest RTT sample of the rows from `from_s` to `to_s`, in milliseconds.
     pub(super) fn rtt_peak_ms(&self, from_s: f64, to_s: f64) -> Option<f64> {
         let within = |row: &&usize| (from_s..=to_s).contains(&self.series.time_s[**row]);
         let samples = self.rows.iter().filter(within).filter_map(|&row| self.series.rtt_us[row]);
         samples.max().map(|us| f64::from(us) / 1e3)
     }
 
-    /// Returns the moments at which it entered a state.
+    /// Returns the times at which the congestion control entered a state.
     pub(super) fn entries_s(&self, state: &str) -> Vec<f64> {
         let pairs = self.rows.iter().zip(self.rows.iter().skip(1));
         pairs
@@ -69,7 +69,7 @@ impl<'a> OverTime<'a> {
             .collect()
     }
 
-    /// Returns the first moment at which it was in none of these states.
+    /// Returns the first time at which the congestion control was in none of these states.
     pub(super) fn first_outside_s(&self, states: &[&str]) -> Option<f64> {
         let row = self.rows.iter().find(|&&row| !states.contains(&&*self.series.state[row]))?;
         Some(self.series.time_s[*row])

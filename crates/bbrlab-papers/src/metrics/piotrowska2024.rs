@@ -1,9 +1,10 @@
-//! Piotrowska 2024. Overall throughput is all payload over the time in which anything is sent.
-//! Throughput is payload over a flow's own active time: the columns of Tables 6 to 8 add up to the
-//! payload rate of 1000-byte packets.
+//! Metrics of Piotrowska 2024. Overall throughput is the payload of all flows divided by the time
+//! in which any flow is active. Throughput is a flow's payload divided by its own active time. The
+//! paper's tables agree with payload: the columns of Tables 6 to 8 add up to the payload rate of
+//! 1000-byte packets.
 //!
-//! Drops are those of router A's queue, as a share of all data packets sent. Metrics that the paper
-//! shows only in figures are measured as `papers/piotrowska2024.toml` proposes.
+//! Drops are packets dropped by router A's queue, as a share of all data packets sent. Metrics that
+//! the paper shows only in figures are computed as `papers/piotrowska2024.toml` proposes.
 
 use bbrlab_lab::LabError;
 use bbrlab_link::Buffer;
@@ -17,26 +18,27 @@ use crate::locate::{self, Keys};
 use crate::papers::{Experiment, Key};
 use crate::row::MeasuredRow;
 
-/// Packets of a BDP of 40 ms at 100 Mbit/s, by which sections 5.2 and 5.4 count buffers.
+/// The BDP of 40 ms at 100 Mbit/s in packets, which is the unit of buffers in sections 5.2 and 5.4.
 const BDP_PACKETS: f64 = 500.0;
 
-/// Number of packets that section 5.3 calls a BDP.
+/// The number of packets that section 5.3 calls a BDP.
 const ACCESS_LINK_BDP_PACKETS: f64 = 900.0;
 
-/// The base RTT of section 5.2, to which ratios refer.
+/// The base RTT of section 5.2, by which its RTT ratios divide.
 const BASE_RTT_MS: f64 = 40.0;
 
-/// Seconds after the last start when the steady state begins, as in this project's other figures.
+/// Seconds after the last start from which the steady state counts, as in the project's own
+/// metrics.
 const STEADY_AFTER_S: f64 = 10.0;
 
-/// The bin for dips, in seconds.
+/// The length of the bins in which the lowest rate is searched, in seconds.
 const BIN_S: f64 = 0.1;
 
 /// The formulas.
 pub(super) const FORMULAS: Formulas = Formulas { place, rows, with_compared };
 
 fn place(_: &Experiment, run: &Run) -> Keys {
-    // Against CUBIC, the flows under test are the last ones.
+    // In runs against CUBIC, the flows under test come after the CUBIC flows.
     let last = u32::try_from(run.flows.len() - 1).expect("nine at most");
     let mut keys = vec![("algorithm", Key::word(run.class(last).cc.name()))];
     match run.scenario.as_str() {
@@ -90,7 +92,7 @@ fn rows(_: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     }
 }
 
-/// Returns the rows of one flow: the cost of PROBE_RTT.
+/// Returns the rows of a run with one flow, which show the cost of PROBE_RTT.
 fn alone(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let flow = &of.summary.flows[0];
     let trace = of.series()?.map(|series| OverTime::of(series, flow.id));
@@ -107,8 +109,8 @@ fn alone(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     ])])
 }
 
-/// Returns the lowest rate in 100 ms between the start of a visit to PROBE_RTT and 100 ms after its
-/// end.
+/// Returns the lowest rate in any bin of 100 ms between the start of PROBE_RTT at `from_s` and 100
+/// ms after its end.
 fn lowest_bin_mbps(trace: &OverTime<'_>, from_s: f64) -> Option<f64> {
     let after = trace.rows.iter().filter(|&&row| trace.series.time_s[row] >= from_s);
     let in_it = after.take_while(|&&row| trace.series.state[row] == "PROBE_RTT");
@@ -117,7 +119,7 @@ fn lowest_bin_mbps(trace: &OverTime<'_>, from_s: f64) -> Option<f64> {
     bins.map(|at_s| trace.rate_mbps(at_s, at_s + BIN_S)).reduce(f64::min)
 }
 
-/// Returns a row for each step that Figure 6 shows: down at 80 s, up at 120 s.
+/// Returns a row for each step of the rate that Figure 6 shows: down at 80 s, up at 120 s.
 #[expect(clippy::cast_precision_loss, reason = "quantities of the paper")]
 fn steps(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let trace = of.series()?.map(|series| OverTime::of(series, 0));
@@ -206,8 +208,8 @@ fn steady_fill(of: &Measured<'_>, queue: Option<&QueueSeries>) -> Option<f64> {
     Some(mean(&packets)? / buffer_packets(of.run)?)
 }
 
-/// Returns the rows of two flows under test after two of CUBIC: one for each kind, with its
-/// share and its fairness, and one for each flow.
+/// Returns the rows of two CUBIC flows and two flows under test: one row for each algorithm, with
+/// its share of the goodput and its fairness, and one row for each flow.
 fn against_cubic(of: &Measured<'_>) -> Vec<RunRow> {
     let flows = &of.summary.flows;
     let rates = rates(of.summary);
@@ -250,7 +252,8 @@ fn rates(summary: &RunSummary) -> Vec<f64> {
     summary.flows.iter().filter_map(|flow| flow.goodput_mbps).collect()
 }
 
-/// Returns all flows' payload over the payload that the link can carry from the first start on.
+/// Returns the payload of all flows divided by the payload that the bottleneck can carry from the
+/// first start on.
 fn utilisation(of: &Measured<'_>) -> Option<f64> {
     let mss = f64::from(of.run.class(0).mss);
     let rate = bottleneck(of.summary)?.rate_mbps?;
@@ -264,7 +267,7 @@ fn drop_pct(summary: &RunSummary) -> Option<f64> {
     (sent > 0).then(|| drops as f64 / sent as f64 * 100.0)
 }
 
-/// Adds rows that compare versions, seed by seed.
+/// Adds rows that compare versions of BBR, seed by seed.
 fn with_compared(experiment: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<MeasuredRow> {
     match experiment.id.as_str() {
         "piotrowska2024.access-link" => rows.extend(queue_reductions(&rows)),
@@ -275,9 +278,10 @@ fn with_compared(experiment: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<Mea
     rows
 }
 
-/// Returns the rows of the conclusions, from the rows of the experiments that they sum up. The
-/// claim that version 1 is fairer "in numerous cases" is evaluated on section 5.3, whose tables it
-/// refers to. "Very short buffers" are those of 0.1 and 0.2 BDP in section 5.2.
+/// Returns the rows of the paper's conclusions, from the rows of the experiments that the
+/// conclusions sum up. The paper refers to the tables of section 5.3 when it says that version 1 is
+/// fairer "in numerous cases", so this is evaluated on section 5.3. "Very short buffers" are those
+/// of 0.1 and 0.2 BDP in section 5.2.
 fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let fairness = ratios(rows, "bbr1", "bbr3", "jain", |row| {
         row.key("rtt_ratio").is_none() && row.key("flow").is_none()
@@ -292,7 +296,7 @@ fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let less = |ratio: f64| (1.0 - ratio) * 100.0;
     let most = |values: Vec<f64>| values.into_iter().reduce(f64::max);
     let least = |values: Vec<f64>| values.into_iter().reduce(f64::min);
-    // Cases in which version 1 is fairer; there may be none.
+    // Keeps the cases in which version 1 is fairer; there may be none.
     let fairer = |values: Vec<f64>| values.into_iter().filter(|gain| *gain > 0.0).collect();
     let phases: [(&str, &str, Vec<Option<f64>>); 5] = [
         (
@@ -334,7 +338,7 @@ fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     conclusions.collect()
 }
 
-/// Ratios of a metric between two versions at the same places, with one value per place and seed.
+/// Ratios of a metric of two versions, by place and seed: one list per place, one value per seed.
 struct Ratios(Vec<Vec<Option<f64>>>);
 
 impl Ratios {
@@ -364,7 +368,7 @@ fn is_of(row: &MeasuredRow, algorithm: &str) -> bool {
     row.key("algorithm") == Some(&Key::word(algorithm))
 }
 
-/// Returns the row of another version at the same place.
+/// Returns the row of `algorithm` whose other keys are equal to those of `row`.
 fn counterpart<'a>(
     rows: &'a [MeasuredRow],
     row: &MeasuredRow,
@@ -378,8 +382,8 @@ fn counterpart<'a>(
     rows.iter().find(|other| is_of(other, algorithm) && elsewhere(other) == place)
 }
 
-/// Divides a metric of one row by that of another, seed by seed. `None` if one row does not have
-/// it.
+/// Divides a metric of `row` by that of `other`, seed by seed. Returns `None` if a row lacks the
+/// metric.
 fn ratio(row: &MeasuredRow, other: &MeasuredRow, metric: &str) -> Option<Vec<Option<f64>>> {
     let pairs = row.metric(metric)?.iter().zip(other.metric(metric)?);
     let ratio = |(one, other): (&Option<f64>, &Option<f64>)| {
@@ -388,7 +392,8 @@ fn ratio(row: &MeasuredRow, other: &MeasuredRow, metric: &str) -> Option<Vec<Opt
     Some(pairs.map(ratio).collect())
 }
 
-/// Returns a row of version 3 that compares it with another version.
+/// Returns a row like `row`, of version 3, with values of one metric that compare it with the
+/// version `reference`.
 fn beside(
     row: &MeasuredRow,
     reference: &str,
@@ -400,7 +405,8 @@ fn beside(
     MeasuredRow { keys, metrics: vec![(metric.to_owned(), values)], ..row.clone() }
 }
 
-/// Returns how far the mean queue of version 3 is below that of each other version.
+/// Returns rows with the difference by which the mean queue of version 3 is below that of each
+/// other version, in percent.
 fn queue_reductions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let mut reductions = Vec::new();
     for reference in ["bbr1", "bbr2"] {
@@ -414,8 +420,8 @@ fn queue_reductions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     reductions
 }
 
-/// Returns how far the index of version 3 is above that of each other version. The paper does not
-/// say which one it means.
+/// Returns rows with the difference by which Jain's index of version 3 is above that of each other
+/// version, in percent. The paper does not say with which version it compares.
 fn improvements(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let mut improvements = Vec::new();
     for reference in ["bbr1", "bbr2"] {

@@ -1,6 +1,6 @@
-//! Song 2021. Throughput is payload, as iperf reports it. Retransmissions are those of the run, all
-//! flows together. Metrics that the paper shows only in figures are measured as proposed in
-//! `papers/song2021.toml` and in item 7 of `papers/README.md`.
+//! Metrics of Song 2021. Throughput counts payload, as iperf reports it. Retransmissions are summed
+//! over all flows of the run. Metrics that the paper shows only in figures are computed as proposed
+//! in `papers/song2021.toml` and in item 7 of `papers/README.md`.
 
 use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, Run, RunSummary, Series, jain, mean};
@@ -13,7 +13,7 @@ use crate::known::{known, retransmitted_packets, start_s, stop_s};
 use crate::locate::{self, Keys};
 use crate::papers::{Experiment, Key};
 
-/// The rate at which the paper draws single flows over time.
+/// The bottleneck rate at which the paper plots single flows over time.
 const DRAWN_MBPS: f64 = 50.0;
 
 /// The formulas.
@@ -74,9 +74,9 @@ fn rows(experiment: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabEr
     })
 }
 
-/// Returns the payload of all flows, with the headers that it had on the link, over the link's
-/// capacity from the first start on. If flows are active at different times, the sum of their own
-/// rates would exceed the link's.
+/// Returns the wire bytes of all flows' payload divided by the link's capacity from the first start
+/// on. The sum of the flows' rates over their own active times would not do: it exceeds the link's
+/// rate if flows are active at different times.
 fn utilisation(of: &Measured<'_>) -> Option<f64> {
     let rate = bottleneck(of.summary).and_then(|link| link.rate_mbps)?;
     Some(of.summary.goodput_mbps? / payload_share(of.run) / rate)
@@ -184,15 +184,15 @@ fn excess_bytes(of: &Measured<'_>, series: &Series) -> Option<f64> {
     Some(inflight_packets(of.summary, series)? * wire_bytes - bdp_bytes)
 }
 
-/// Returns the first value of `inflight_hi`. 0 means that it was never set, as in rows before the
-/// connection is established.
+/// Returns the first value of `inflight_hi` above 0, in packets. It is 0 while it is not set, as in
+/// rows before the connection is established. Returns 0 if it is never set.
 fn first_ceiling(trace: Option<&OverTime<'_>>) -> Option<f64> {
     let trace = trace?;
     let ceilings = trace.rows.iter().filter_map(|&row| trace.series.inflight_hi_packets[row]);
     Some(ceilings.map(f64::from).find(|&ceiling| ceiling > 0.0).unwrap_or(0.0))
 }
 
-/// Returns the mean over time of the estimate of the minimum RTT.
+/// Returns the mean over time of the flow's minimum RTT estimate, in milliseconds.
 fn rtprop_mean_ms(trace: &OverTime<'_>) -> Option<f64> {
     let estimates: Vec<f64> = trace
         .rows
@@ -203,7 +203,8 @@ fn rtprop_mean_ms(trace: &OverTime<'_>) -> Option<f64> {
     mean(&estimates)
 }
 
-/// Returns a row for each of two flows of two algorithms, with the other as its opponent.
+/// Returns the rows of two flows of different algorithms. Each row has the other flow's algorithm
+/// as its opponent.
 fn against(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let summary = of.summary;
     let series = of.series()?;
@@ -239,7 +240,8 @@ fn against(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError>
     Ok(rows)
 }
 
-/// Returns the moment at which `inflight_hi` falls that is nearest to a printed example.
+/// Returns the time at which `inflight_hi` falls. If it falls several times, this is the time
+/// nearest to the example that the paper prints.
 fn lowered_near_s(trace: &OverTime<'_>, printed_s: f64) -> Option<f64> {
     let ceilings = &trace.series.inflight_hi_packets;
     let pairs = trace.rows.iter().zip(trace.rows.iter().skip(1));
@@ -250,7 +252,7 @@ fn lowered_near_s(trace: &OverTime<'_>, printed_s: f64) -> Option<f64> {
     moments.min_by(|one, other| (one - printed_s).abs().total_cmp(&(other - printed_s).abs()))
 }
 
-/// Returns the rows of groups of flows: one for each algorithm, and one for each flow.
+/// Returns a row for each algorithm, which covers all of its flows, and a row for each flow.
 fn of_groups(summary: &RunSummary) -> Vec<RunRow> {
     let mut ccs: Vec<&str> = summary.flows.iter().map(|flow| flow.cc.as_str()).collect();
     ccs.dedup();
@@ -273,8 +275,7 @@ fn of_groups(summary: &RunSummary) -> Vec<RunRow> {
     rows
 }
 
-/// Returns a row for each discussed step: the second rise of the rate and the second fall, at 80
-/// and 120 s.
+/// Returns a row for each step that the paper discusses, at 80 and 120 s.
 fn steps(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let levels = step::levels(of.run);
     let series = of.series()?;

@@ -1,5 +1,5 @@
-//! Responses of a flow to a step of the bottleneck's rate: when it fills the new rate, when it
-//! settles at it, and how it probes until then.
+//! Metrics of a flow's response to a step of the bottleneck's rate: when the flow fills the new
+//! rate, when it settles, and how it probes until then.
 
 use bbrlab_link::Rate;
 use bbrlab_run::{Run, Series};
@@ -8,21 +8,23 @@ use super::over_time::OverTime;
 use crate::known::known;
 use crate::locate;
 
-/// Share of a rate at which a flow fills it.
+/// Share of the new rate from which a flow counts as filling it.
 const FULL: f64 = 0.95;
 
-/// Largest deviation of the inflight of a settled flow, as a share of the BDP.
+/// Largest deviation from the BDP that the inflight of a settled flow may have, as a share of the
+/// BDP.
 const SETTLED: f64 = 0.25;
 
-/// The window for means, in seconds. It is longer than any gain cycle and any PROBE_RTT.
+/// The window for means, in seconds. It is longer than any gain cycle and any PROBE_RTT, so these
+/// do not show in the means.
 const WINDOW_S: f64 = 1.0;
 
 /// Ratio of the pacing rate to the bandwidth estimate above which the flow probes for more. The
-/// gain is 1.25 and the pacing margin 1 %, so a probe's ratio is 1.24; everything else is at most
-/// 1.
+/// gain of a probe is 1.25 and the pacing margin 1 %, so the ratio is 1.24. In other phases, the
+/// ratio is at most 1.
 const PROBING: f64 = 1.1;
 
-/// A rate of the bottleneck, from its step to the next.
+/// The time between two steps of the bottleneck's rate, with the rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Level {
     pub(super) from_s: f64,
@@ -31,7 +33,7 @@ pub(super) struct Level {
     pub(super) rate_mbps: f64,
 }
 
-/// Returns the steps of the bottleneck's rate that a run reaches, in order.
+/// Returns the levels of the bottleneck's rate that a run reaches, in order, without the first.
 #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
 pub(super) fn levels(run: &Run) -> Vec<Level> {
     let Some(Rate::Schedule(steps)) = locate::bottleneck(run).map(|link| &link.rate) else {
@@ -50,8 +52,8 @@ pub(super) fn levels(run: &Run) -> Vec<Level> {
         .collect()
 }
 
-/// Returns the time from the step until the mean of the last second first is 95 % of the new rate.
-/// The mean is in wire bytes that leave the bottleneck.
+/// Returns the seconds from the step until the throughput, averaged over the last second, first
+/// reaches 95 % of the new rate. Throughput counts wire bytes that leave the bottleneck.
 pub(super) fn fill_time_s(flow: &OverTime<'_>, level: &Level) -> Option<f64> {
     let mbps = |series: &Series, row: usize| series.throughput_bps[row].map_or(0.0, mega);
     let means = window_means(flow, level, mbps);
@@ -59,9 +61,9 @@ pub(super) fn fill_time_s(flow: &OverTime<'_>, level: &Level) -> Option<f64> {
     Some(full.0 - level.from_s)
 }
 
-/// Returns the time from the step until the mean inflight of each second stays within 25 % of the
-/// new BDP to the end of the level. The BDP is in packets. If the flow never settles, this is the
-/// level's length.
+/// Returns the seconds from the step until the inflight, averaged over the last second, stays
+/// within 25 % of the new BDP (in packets) to the end of the level. If the flow never settles,
+/// returns the length of the level.
 pub(super) fn settle_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64) -> Option<f64> {
     let means = window_means(flow, level, inflight);
     let (last_s, _) = *means.last()?;
@@ -69,15 +71,14 @@ pub(super) fn settle_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64
     let last_off = means.iter().rev().find(|(_, mean)| is_off(*mean));
     Some(match last_off {
         Some((at_s, _)) if *at_s >= last_s => level.to_s - level.from_s,
-        // The last window outside that range ends there.
+        // The last window outside the range ends at `at_s`.
         Some((at_s, _)) => at_s - level.from_s,
         None => 0.0,
     })
 }
 
-/// Returns the time from the step until inflight first reaches the new BDP within 10 %. After a
-/// step up, it must rise to 90 % of the BDP. After a step down, it must fall until the BDP is 90 %
-/// of it.
+/// Returns the seconds from the step until the inflight first is near the new BDP. After a step up,
+/// it must rise to 90 % of the BDP. After a step down, it must fall to the BDP divided by 0.9.
 pub(super) fn reach_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64) -> Option<f64> {
     const REACHED: f64 = 0.9;
     let is_up = level.rate_mbps > level.before_mbps;
@@ -96,19 +97,20 @@ pub(super) fn level_mbps(flow: &OverTime<'_>, level: &Level) -> f64 {
 /// A phase in which the flow probes for more bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Probe {
-    /// When it begins.
+    /// The time at which the probe begins.
     pub(super) at_s: f64,
-    /// The bandwidth estimate at its beginning.
+    /// The bandwidth estimate at the beginning of the probe.
     bw_mbps: f64,
 }
 
-/// Returns the probes that begin in a level.
+/// Returns the probes that begin during a level.
 pub(super) fn probes(flow: &OverTime<'_>, level: &Level) -> Vec<Probe> {
     let mut was_probing = false;
     let mut probes = Vec::new();
     for row in rows_within(flow, level) {
         let bw_mbps = max_bw_mbps(flow.series, row);
-        // Only in PROBE_BW, because start-up and the end of PROBE_RTT also pace faster.
+        // Only PROBE_BW counts, because start-up and the end of PROBE_RTT also pace faster than the
+        // bandwidth estimate.
         let is_probing = flow.series.state[row].starts_with("PROBE_BW")
             && flow.series.pacing_rate_bps[row].is_some_and(|pacing| {
                 flow.series.bw_bps[row].is_some_and(|bw| mega(pacing) > PROBING * mega(bw))
@@ -121,8 +123,8 @@ pub(super) fn probes(flow: &OverTime<'_>, level: &Level) -> Vec<Probe> {
     probes
 }
 
-/// Counts the probes from the step until the bandwidth estimate is 95 % of the new payload rate.
-/// `None` if it never is.
+/// Counts the probes from the step until the bandwidth estimate reaches 95 % of the new payload
+/// rate. Returns `None` if it never does.
 #[expect(clippy::cast_precision_loss, reason = "some probes")]
 pub(super) fn probe_cycles(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     let found_s = found_s(flow, level, full_mbps)?;
@@ -130,8 +132,8 @@ pub(super) fn probe_cycles(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -
     Some(until.count() as f64)
 }
 
-/// Returns the median growth of the bandwidth estimate from the start of one such probe to the
-/// start of the next, or to the moment at which it has found the new rate.
+/// Returns the median growth of the bandwidth estimate from one probe to the next, from start to
+/// start. The last probe ends when the estimate has reached the new rate.
 pub(super) fn gain_per_cycle(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     let found_s = found_s(flow, level, full_mbps).unwrap_or(level.to_s);
     let mut bws: Vec<f64> = probes(flow, level)
@@ -147,21 +149,21 @@ pub(super) fn gain_per_cycle(flow: &OverTime<'_>, level: &Level, full_mbps: f64)
     median(bws.windows(2).map(|pair| pair[1] / pair[0]).collect())
 }
 
-/// Returns when the bandwidth estimate first is at 95 % of a payload rate.
+/// Returns the time at which the bandwidth estimate first reaches 95 % of `full_mbps`.
 fn found_s(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     let row =
         rows_within(flow, level).find(|&row| max_bw_mbps(flow.series, row) >= FULL * full_mbps)?;
     Some(flow.series.time_s[row])
 }
 
-/// Returns the largest bandwidth in the flow's filter. In versions 2 and 3 the estimate itself is
-/// also bounded by `bw_lo`.
+/// Returns the largest bandwidth in the flow's filter. In versions 2 and 3 this is `bw_hi`, because
+/// the estimate is also bounded by `bw_lo`.
 fn max_bw_mbps(series: &Series, row: usize) -> f64 {
     let bw = series.bw_hi_bps[row].or(series.bw_bps[row]);
     bw.map_or(0.0, mega)
 }
 
-/// Returns the rows of a level, which begins after the row at its step.
+/// Returns the rows of a level: those after the step that begins it.
 fn rows_within<'a>(flow: &'a OverTime<'_>, level: &Level) -> impl Iterator<Item = usize> + 'a {
     let (from_s, to_s) = (level.from_s, level.to_s);
     flow.rows.iter().copied().filter(move |&row| {
@@ -170,8 +172,8 @@ fn rows_within<'a>(flow: &'a OverTime<'_>, level: &Level) -> impl Iterator<Item 
     })
 }
 
-/// Returns the mean of a figure over the window that ends at each row, for the rows of a level from
-/// one window on.
+/// Returns the mean of a value over the window that ends at each row. The first row is one window
+/// after the start of the level.
 #[expect(clippy::cast_precision_loss, reason = "some rows")]
 fn window_means(
     flow: &OverTime<'_>,

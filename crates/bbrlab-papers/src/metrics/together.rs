@@ -1,22 +1,24 @@
-//! Several flows over time: when they have converged, how much a flow's rate swings, and how much
-//! they have in flight together.
+//! Metrics of several flows over time: their convergence, the variation of a flow's rate, and their
+//! total packets in flight.
 
 use bbrlab_run::{RunSummary, Series, mean, squares};
 
 use super::over_time::OverTime;
 use crate::known::{known, start_s, stop_s};
 
-/// Largest deviation of a fair rate, as a share of the flows' mean rate.
+/// Largest deviation from the flows' mean rate at which a rate counts as fair, as a share of the
+/// mean.
 const FAIR: f64 = 0.2;
 
-/// The window for rates, in seconds. The versions' PROBE_RTT periods (10 and 5 s) divide it. In a
-/// shorter window each visit of a flow to PROBE_RTT would look like the end of convergence.
+/// The window for rates, in seconds. It is a multiple of the `PROBE_RTT` periods of BBR's versions
+/// (10 and 5 s). In a shorter window, the low rate of a flow in `PROBE_RTT` would look like
+/// unfairness.
 const WINDOW_S: f64 = 10.0;
 
-/// The step of the window.
+/// The step by which the window moves, in seconds.
 const STEP_S: f64 = 0.1;
 
-/// The bin for the swing of rates, in seconds.
+/// The bin for the variation of rates, in seconds.
 const BIN_S: f64 = 1.0;
 
 /// Returns the time in which all flows are active: from the last start to the first stop.
@@ -26,9 +28,9 @@ fn all_active(summary: &RunSummary) -> (f64, f64) {
     (from_s, flows.iter().map(stop_s).fold(summary.sim_s, f64::min))
 }
 
-/// Returns the seconds from the last start until each flow's rate over any later 10 s is within
-/// 20 % of the flows' mean. If this never happens, it is the whole time in which all flows are
-/// active, which is a lower bound.
+/// Returns the seconds from the last start until the flows have converged: in each later window of
+/// 10 s, each flow's rate is within 20 % of the flows' mean rate. If they do not converge, returns
+/// the time in which all flows are active, which is a lower bound.
 pub(super) fn convergence_time_s(summary: &RunSummary, series: &Series) -> Option<f64> {
     let (from_s, to_s) = all_active(summary);
     let flows: Vec<OverTime<'_>> =
@@ -52,8 +54,8 @@ pub(super) fn convergence_time_s(summary: &RunSummary, series: &Series) -> Optio
     Some(if at_s - STEP_S < from_s { 0.0 } else { at_s - from_s })
 }
 
-/// Computes the standard deviation of a flow's rate in bins of 1 s over its whole active time,
-/// divided by its mean.
+/// Computes the coefficient of variation of a flow's rate: the standard deviation of the rates in
+/// bins of 1 s, divided by their mean.
 #[expect(clippy::cast_precision_loss, reason = "some bins")]
 pub(super) fn oscillation(flow: &OverTime<'_>, start_s: f64, stop_s: f64) -> Option<f64> {
     let mut rates = Vec::new();
@@ -66,8 +68,8 @@ pub(super) fn oscillation(flow: &OverTime<'_>, start_s: f64, stop_s: f64) -> Opt
     Some((squares(&rates) / rates.len() as f64).sqrt() / mean)
 }
 
-/// Computes the mean number of packets that all flows together have in flight, over the time in
-/// which all are active.
+/// Computes the mean number of packets that all flows together have in flight while all of them are
+/// active.
 #[expect(clippy::cast_precision_loss, reason = "some rows")]
 pub(super) fn inflight_packets(summary: &RunSummary, series: &Series) -> Option<f64> {
     let (from_s, to_s) = all_active(summary);

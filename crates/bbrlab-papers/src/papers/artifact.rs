@@ -1,34 +1,35 @@
-//! The parts of a paper's numbers that come from its simulator, its averaging or its printing.
+//! Artifacts: effects in a paper's numbers that come from its simulator, its averaging or its
+//! printing.
 
 use toml::Table;
 
 use super::{number, tables, word};
 
-/// An artifact.
+/// An artifact of a paper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Artifact {
-    /// Its id, such as `lanigan2020.a01`.
+    /// The artifact's id, such as `lanigan2020.a01`.
     pub id: String,
-    /// The title.
+    /// The artifact's title.
     pub title: String,
-    /// How certain it is, and why.
+    /// Our certainty that the artifact exists, with the reason.
     pub confidence: String,
-    /// The argument.
+    /// The argument for the artifact.
     pub text: String,
-    /// How to make a simulator show it on purpose.
+    /// How a simulator can reproduce the artifact.
     pub reproduce: Option<String>,
-    /// The arithmetic of the argument.
+    /// Calculations that support the argument.
     pub calcs: Vec<Calc>,
 }
 
-/// A calculation.
+/// A calculation with its expected value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calc {
     /// The expression.
     pub expr: String,
-    /// Its value.
+    /// The expected value.
     pub value: f64,
-    /// The tolerance.
+    /// The largest accepted difference from the expected value.
     pub tol: f64,
 }
 

@@ -1,62 +1,62 @@
-//! A statement of a paper in checkable form.
+//! Claims: statements of a paper as expressions that can be evaluated.
 
 use toml::{Table, Value};
 
 use super::key::Key;
 use super::{number, word, words};
 
-/// The printed numbers' answer to a claim.
+/// Whether the paper's printed numbers confirm a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Published {
-    /// They confirm it.
+    /// The printed numbers confirm the claim.
     True,
-    /// They refute it.
+    /// The printed numbers refute the claim.
     False,
-    /// The paper shows it in a figure only.
+    /// The paper shows the claim only in a figure.
     Figure,
-    /// The paper states it only in its text.
+    /// The paper states the claim only in its text.
     Prose,
 }
 
 /// The expected result of a claim in a faithful setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// It should be true.
+    /// The claim should be true.
     Holds,
-    /// It should be false: its cause is not the algorithms.
+    /// The claim should be false, because its cause is an artifact and not the algorithms.
     Artifact,
-    /// It is unknown.
+    /// The result is unknown.
     Unsure,
 }
 
-/// A claim.
+/// A claim of a paper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
-    /// Its id, such as `lanigan2020.c01`.
+    /// The claim's id, such as `lanigan2020.c01`.
     pub id: String,
-    /// The experiment that shows it.
+    /// The experiment on which the claim is evaluated.
     pub experiment: String,
     /// The statement, in our words.
     pub statement: String,
-    /// Its checkable form. The language is described in `papers/README.md`.
+    /// The statement as an expression. `papers/README.md` describes the language.
     pub expr: String,
-    /// Keys with one value.
+    /// Keys that have the same value at all points.
     pub at: Vec<(String, Key)>,
-    /// Keys with a list of values.
+    /// Keys with lists of values; each combination of values is a point.
     pub forall: Vec<(String, Vec<Key>)>,
-    /// The share of the points at which it must be true.
+    /// The smallest share of the points at which the expression must be true.
     pub min_fraction: f64,
-    /// Tables, figures and pages.
+    /// The tables, figures and pages of the paper with the claim.
     pub source: Vec<String>,
-    /// The printed numbers' answer.
+    /// Whether the printed numbers confirm the claim.
     pub published: Published,
-    /// The true points and all points in print, if print refutes it.
+    /// If the printed numbers refute the claim: at how many of the printed points it is true.
     pub holds_at: Option<String>,
     /// The expected result.
     pub expected: Expected,
     /// The reason for the expectation.
     pub reason: String,
-    /// Related artifacts and claims.
+    /// The ids of related artifacts and claims.
     pub see: Vec<String>,
 }
 

@@ -6,22 +6,22 @@ use toml::Table;
 
 use super::{number, tables, word, words};
 
-/// A contradiction.
+/// A contradiction between statements of papers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contradiction {
-    /// Its id, such as `x01`.
+    /// The contradiction's id, such as `x01`.
     pub id: String,
-    /// 1 is the most informative.
+    /// The rank by how informative a decision would be; 1 is the highest.
     pub priority: i64,
-    /// The question.
+    /// The contradiction as a question.
     pub title: String,
-    /// The claims, artifacts and experiments on its sides.
+    /// The ids of the claims, artifacts and experiments that contradict each other.
     pub sides: Vec<String>,
-    /// The statement of each side.
+    /// The statements that contradict each other.
     pub statement: String,
-    /// The known facts about it.
+    /// Known facts about the contradiction.
     pub note: String,
-    /// The run that would settle it.
+    /// The run that would decide the question.
     pub settle: String,
 }
 
@@ -30,7 +30,7 @@ const FILE: &str = include_str!("../../../../papers/contradictions.toml");
 /// Returns the contradictions, in the file's order.
 ///
 /// # Panics
-/// If the built-in file is damaged; a test reads it.
+/// If the built-in file is invalid; a test reads it.
 pub fn contradictions() -> &'static [Contradiction] {
     static ALL: OnceLock<Vec<Contradiction>> = OnceLock::new();
     ALL.get_or_init(|| {

@@ -1,35 +1,36 @@
-//! A paper's experiment: its printed rows, and the scenarios that it is measured from.
+//! A paper's experiment, with its printed rows and our scenarios for it.
 
 use toml::Table;
 
 /// An experiment of a paper, in one of its forms.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// Its id, such as `lanigan2020.single-flow`. In another form, the id ends in a dot and the
-    /// form's name.
+    /// The id, such as `lanigan2020.single-flow`. For a form other than the first, a dot and the
+    /// form's name follow.
     pub id: String,
-    /// The form, if it is not the one that is judged under `linux`: one of [`FORMS`].
+    /// The form, one of [`FORMS`]; `None` for the first form, on which claims are judged.
     pub form: Option<&'static str>,
-    /// The title.
+    /// The experiment's title.
     pub title: String,
-    /// The tables and figures that show it.
+    /// The tables and figures of the paper that show the experiment.
     pub source: Vec<String>,
-    /// The metrics that it reports.
+    /// The metrics that the paper reports for the experiment.
     pub metrics: Vec<String>,
     /// The printed rows.
     pub rows: Vec<Table>,
-    /// Rows of figures computed from the printed ones.
+    /// Rows of figures that the data file computes from printed figures.
     pub derived_rows: Vec<Table>,
-    /// The built-in scenarios whose runs it is measured from.
+    /// The built-in scenarios whose runs give the measured figures.
     pub scenarios: Vec<String>,
 }
 
-/// Forms that an experiment may have in addition to its first. If the first follows the paper's
-/// text, the other is as the authors' programs ran it, and the reverse.
+/// Forms that an experiment may have in addition to its first. If the first form follows the
+/// paper's text, the other form follows the authors' programs (`as-run`), and vice versa
+/// (`as-described`).
 pub const FORMS: [&str; 2] = ["as-run", "as-described"];
 
 impl Experiment {
-    /// Returns the id of the experiment, whatever the form.
+    /// Returns the id of the experiment without its form.
     #[must_use]
     pub fn of(&self) -> &str {
         let form = self.form.and_then(|form| self.id.strip_suffix(form)?.strip_suffix('.'));

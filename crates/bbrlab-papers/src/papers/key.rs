@@ -1,24 +1,24 @@
-//! The keys that locate a row: algorithm, delay, buffer ...
+//! Values of the keys that locate a row, such as algorithm, delay and buffer.
 
 use toml::Value;
 
 /// The value of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Key {
-    /// A name, such as that of an algorithm or a flow.
+    /// A name, such as the name of an algorithm or a flow.
     Word(String),
-    /// A quantity, in the unit that ends the key's name.
+    /// A quantity, in the unit at the end of the key's name.
     Number(f64),
 }
 
 impl Key {
-    /// A name.
+    /// Creates a name.
     pub(crate) fn word(word: impl Into<String>) -> Self {
         Self::Word(word.into())
     }
 
-    /// Whether this is the value that a data file prints. Numbers may differ by what their decimal
-    /// spelling loses.
+    /// Whether the value equals one in a data file. Numbers may differ in the last bits, because
+    /// the file has them in decimal.
     #[must_use]
     pub fn is(&self, printed: &Value) -> bool {
         match (self, printed) {
@@ -31,8 +31,7 @@ impl Key {
     }
 }
 
-/// Whether two numbers are equal up to the last bits. They may differ in these, because a key may
-/// have been computed.
+/// Whether two numbers are equal except for the last bits, because a key may have been computed.
 pub(crate) fn equal(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
 }

@@ -1,22 +1,24 @@
-//! The ACK filter: drops an ACK if a newer one of its flow waits behind it.
+//! The ACK filter: drops an ACK if a newer ACK of the same flow waits behind it.
 //!
-//! It runs when a packet with an ACK has joined its queue. An older pure ACK may be dropped if it
-//! carries no information that the new packet lacks:
+//! The filter runs when a packet with an ACK number has joined its queue. An older pure ACK may be
+//! dropped if the new packet contains all its information, that is, if the older ACK has:
 //!
 //! - no flags but ACK, ECE and CWR
 //! - no later timestamps
-//! - no bytes that only it selectively acknowledges, and no duplicate SACK
-//! - not the same ACK as the new one, because a duplicate ACK counts
+//! - no SACK block that the new packet's SACK blocks do not cover, and no duplicate SACK
+//! - another ACK number or other SACK blocks than the new packet, because duplicate ACKs are
+//!   information
 //!
-//! The oldest such ACK is dropped if there is another one, so that two stay. The aggressive filter
-//! also drops a single one, if it is the last before the new packet and has the same ECN flags. The
-//! last ACK before a change of the ECN flags stays, because the change shows how far marks reached.
+//! If there are at least two of these ACKs, the oldest is dropped, so that two ACKs stay. The
+//! aggressive filter also drops a single redundant ACK, if it is directly before the new packet and
+//! has equal ECN flags. The last ACK before a change of the ECN flags stays, because the change
+//! shows which packets were marked.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cake_ack_filter`, `cake_tcph_may_drop`,
 //! `cake_tcph_sack_compare`.
 //! Deviations:
-//! 1. Segments of one flow in both directions through one link count as one connection's. The
-//!    kernel separates the directions by address.
+//! 1. Segments of a flow that cross the link in both directions count as one connection. The kernel
+//!    distinguishes the directions by address.
 
 use std::cmp::Ordering;
 
@@ -30,17 +32,17 @@ const SYN: u8 = 0x02;
 const ACK: u8 = 0x10;
 const ECE_CWR: u8 = 0xc0;
 
-/// The filter with the headers of the packets that wait.
+/// The filter, with the headers of the waiting packets.
 #[derive(Debug)]
 pub(super) struct AckFilter {
     is_aggressive: bool,
-    /// Header of the packet that arrives.
+    /// Header of the arriving packet.
     arriving: Option<TcpHeader>,
     /// Headers of the waiting packets, by place in the store.
     waiting: Vec<Option<TcpHeader>>,
 }
 
-/// An older ACK that may go.
+/// An older ACK that may be dropped.
 struct Found {
     before: Option<u32>,
     at: u32,
@@ -48,7 +50,7 @@ struct Found {
 }
 
 impl AckFilter {
-    /// Builds the filter; `None` if nothing is filtered.
+    /// Makes the filter; `None` if the filter is off.
     pub(super) fn new(filter: CakeAckFilter) -> Option<Self> {
         let is_aggressive = match filter {
             CakeAckFilter::Off => return None,
@@ -58,7 +60,7 @@ impl AckFilter {
         Some(Self { is_aggressive, arriving: None, waiting: Vec::new() })
     }
 
-    /// Stores the header of the packet that arrives next; `None` if it is not TCP's.
+    /// Stores the TCP header of the packet that arrives next; `None` if the packet has none.
     pub(super) fn read(&mut self, header: Option<TcpHeader>) {
         self.arriving = header;
     }
@@ -79,7 +81,7 @@ impl AckFilter {
         store.remove_behind(list, found.before)
     }
 
-    /// Linux: `cake_ack_filter`.
+    /// The older ACK to drop, if any. Linux: `cake_ack_filter`.
     fn older(&self, store: &Store, list: &List, newest: u32) -> Option<Found> {
         let new = self.waiting[newest as usize].as_ref()?;
         if new.flags & (ACK | SYN) != ACK {
@@ -111,7 +113,7 @@ impl AckFilter {
     }
 }
 
-/// Whether an ACK carries no information that a newer one lacks.
+/// Whether the newer ACK contains all information of the older one.
 fn is_redundant(old: &TcpHeader, new: &TcpHeader) -> bool {
     let (tsval, tsecr) = new.timestamps.unwrap_or_default();
     let is_later = old.timestamps.is_some_and(|old| after(old.0, tsval) || after(old.1, tsecr));
@@ -125,8 +127,8 @@ fn is_redundant(old: &TcpHeader, new: &TcpHeader) -> bool {
     }
 }
 
-/// Whether the newer ACK's blocks carry less information than the older one's, the same, or more.
-/// Linux: `cake_tcph_sack_compare`.
+/// Compares the information in the SACK blocks: `Less` if the newer ACK has less than the older
+/// one. Linux: `cake_tcph_sack_compare`.
 fn compare_blocks(old: &TcpHeader, new: &TcpHeader) -> Ordering {
     match (old.blocks(), new.blocks()) {
         ([], []) => return Ordering::Equal,
@@ -172,8 +174,8 @@ mod tests {
         header
     }
 
-    /// Queues the packets one by one; returns the numbers of those that are dropped, in order. A
-    /// header of `None` is a packet that is not TCP's.
+    /// Queues the packets one by one; returns the numbers of the dropped packets, in order. `None`
+    /// is a packet without a TCP header.
     fn dropped(filter: CakeAckFilter, packets: &[(u32, Option<TcpHeader>)]) -> Vec<u32> {
         let (mut store, mut list) = (Store::default(), List::default());
         let mut filter = AckFilter::new(filter).unwrap();
@@ -202,7 +204,8 @@ mod tests {
         gone
     }
 
-    /// The ACKs of one flow that the conservative and the aggressive filter drop.
+    /// The ACKs of one flow that the conservative filter drops, and those that the aggressive
+    /// filter drops.
     fn of_one(headers: &[TcpHeader]) -> [Vec<u32>; 2] {
         let packets: Vec<_> = headers.iter().map(|&header| (0, Some(header))).collect();
         [CakeAckFilter::Conservative, CakeAckFilter::Aggressive]
@@ -254,13 +257,13 @@ mod tests {
 
     #[test]
     fn an_ack_goes_for_one_that_selectively_acknowledges_more() {
-        // The same block and more of it: the ACK number may be the same.
+        // The newer block contains the older one: the ACK numbers may be equal.
         let growing = [&[(5, 6)][..], &[(5, 7)], &[(5, 8)]].map(|blocks| with_blocks(1, blocks));
         assert_eq!(of_one(&growing), [vec![0], vec![0, 1]]);
-        // A block that the newer one does not have.
+        // A block that the newer ACK does not contain.
         let other = [&[(5, 6)][..], &[(8, 9)], &[(8, 10)]].map(|blocks| with_blocks(1, blocks));
         assert_eq!(of_one(&other), [vec![], vec![1]]);
-        // Blocks against none, both ways.
+        // Only the older ACK has blocks; then only the newer one has.
         assert_eq!(of_one(&[with_blocks(1, &[(5, 6)]), ack(2), ack(3)]), [vec![], vec![1]]);
         assert_eq!(of_one(&[ack(1), ack(2), with_blocks(2, &[(5, 6)])]), [vec![0], vec![0, 1]]);
         // A duplicate SACK, below its ACK number.

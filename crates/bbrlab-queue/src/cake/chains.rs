@@ -13,7 +13,7 @@ pub(super) enum Chain {
     Decaying,
 }
 
-/// Three rings, each with a head. A flow is in one at most.
+/// Three rings, each with a head. A flow is in at most one ring.
 #[derive(Debug)]
 pub(super) struct Chains {
     links: Vec<Link>,
@@ -30,13 +30,13 @@ impl Chains {
         Self { links: (0..QUEUES + 3).map(|own| Link { next: own, prev: own }).collect() }
     }
 
-    /// The flow that is next in the chain.
+    /// The first flow of the chain.
     pub(super) fn first(&self, chain: Chain) -> Option<u16> {
         let first = self.links[usize::from(head(chain))].next;
         (first < QUEUES).then_some(first)
     }
 
-    /// Moves a flow from where it is, if anywhere, to the end of the chain.
+    /// Removes a flow from its chain, if any, and adds it at the end of `chain`.
     pub(super) fn move_to_end(&mut self, flow: u16, chain: Chain) {
         self.remove(flow);
         let head = head(chain);

@@ -1,10 +1,11 @@
-//! COBALT: `CoDel`'s law and BLUE side by side, for one queue.
+//! COBALT: the control laws `CoDel` and BLUE combined, for one queue.
 //!
-//! CoDel controls flows that yield, BLUE those that do not: each time the queues overflow, BLUE
-//! drops a larger share of the longest. In contrast to `codel` the last packet of a queue is never
-//! dropped, the roots are exact to 32 bits, times are nanoseconds, and `count` falls while the
-//! queue is short enough. The reciprocal root is 0 at first, so the first signal comes with the
-//! first packet after the target is exceeded, not an interval later.
+//! CoDel controls flows that respond to drops, BLUE those that do not: each time the queues
+//! overflow, BLUE increases the share of packets that it drops from the longest queue. Unlike in
+//! `codel`, the last packet of a queue is never dropped, roots are exact to 32 bits, times are in
+//! nanoseconds, and `count` decreases while the queue is short enough. The reciprocal root is 0 at
+//! first, so the first drop or mark follows with the first packet above the target, not an interval
+//! later.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cobalt_should_drop`, `cobalt_queue_full`,
 //! `cobalt_queue_empty`.
@@ -13,7 +14,7 @@
 use crate::entropy::Entropy;
 use crate::packet::Queued;
 
-/// Nanoseconds as the kernel has them. Linux: `ktime_t`.
+/// A time in nanoseconds. Linux: `ktime_t`.
 pub(super) type Ktime = i64;
 
 /// `2^32 / sqrt(count)`. Linux: `inv_sqrt_cache`.
@@ -45,12 +46,12 @@ const P_DEC: u32 = 1 << 20;
 pub(super) struct Settings {
     pub(super) interval: u64,
     pub(super) target: u64,
-    /// Time that a full packet takes at the rate of the tin.
+    /// Transmission time of a full packet at the tin's rate.
     pub(super) mtu_time: u64,
 }
 
-/// The state of one queue. Fields as in the kernel, stale values included. Linux:
-/// `struct cobalt_vars`.
+/// The state of one queue. Every field has the kernel's value, even while the kernel does not use
+/// it. Linux: `struct cobalt_vars`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cobalt {
     count: u32,
@@ -62,7 +63,8 @@ pub(super) struct Cobalt {
 }
 
 impl Cobalt {
-    /// Called when a packet of this queue was dropped on overflow. Linux: `cobalt_queue_full`.
+    /// Called when a packet of this queue was dropped because the memory limit was reached. Linux:
+    /// `cobalt_queue_full`.
     pub(super) fn queue_full(&mut self, settings: &Settings, now: Ktime) {
         if now.wrapping_sub(self.blue_timer).cast_unsigned() > settings.target {
             self.p_drop = self.p_drop.saturating_add(P_INC);
@@ -73,7 +75,7 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// Called when the queue is to be served but is empty. Linux: `cobalt_queue_empty`.
+    /// Called when the queue is served but empty. Linux: `cobalt_queue_empty`.
     pub(super) fn queue_empty(&mut self, settings: &Settings, now: Ktime) {
         let since = now.wrapping_sub(self.blue_timer).cast_unsigned();
         if self.p_drop > 0 && since > settings.target {
@@ -87,12 +89,12 @@ impl Cobalt {
         }
     }
 
-    /// Whether the state is that of a queue that never was too long.
+    /// Whether the state is equivalent to the initial state.
     pub(super) fn is_at_rest(&self, now: Ktime) -> bool {
         self.p_drop == 0 && self.count == 0 && now >= self.drop_next
     }
 
-    /// Whether the packet at the head is to be dropped; it may be marked instead. Linux:
+    /// Whether the packet at the head must be dropped; false also if the law marks it. Linux:
     /// `cobalt_should_drop`.
     pub(super) fn should_drop(
         &mut self,
@@ -143,7 +145,7 @@ impl Cobalt {
         drops
     }
 
-    /// Moves the time of the next drop on, after `count` has changed.
+    /// Updates the reciprocal root and the time of the next drop, after `count` has changed.
     fn next_date(&mut self, settings: &Settings) {
         match INV_SQRT.get(self.count as usize) {
             Some(&exact) => self.rec_inv_sqrt = exact,
@@ -160,8 +162,8 @@ impl Cobalt {
         self.rec_inv_sqrt = ((rest >> 2).wrapping_mul(inverse) >> (32 - 2 + 1)) as u32;
     }
 
-    /// `interval / sqrt(count)` after `from`; only 32 bits of the interval count. Linux:
-    /// `cobalt_control`.
+    /// The time `interval / sqrt(count)` after `from`; only 32 bits of the interval are used.
+    /// Linux: `cobalt_control`.
     fn control(&self, settings: &Settings, from: Ktime) -> Ktime {
         let interval = u64::from(settings.interval as u32);
         from.wrapping_add_unsigned((interval * u64::from(self.rec_inv_sqrt)) >> 32)
@@ -220,7 +222,7 @@ mod tests {
         assert!(!drops(4, 0));
         assert!(!drops(106, 100));
         assert!(drops(107, 100));
-        // The next is `interval / sqrt(2)` after the time of the last, 106 ms.
+        // The next drop is due `interval / sqrt(2)` after the due time of the last drop, 106 ms.
         assert!(!drops(176, 170));
         assert!(drops(177, 170));
     }

@@ -1,19 +1,20 @@
-//! The hosts of one side, senders or receivers, with the number of their flows that have a backlog.
+//! The hosts on one side, senders or receivers, each with the number of its flows that have a
+//! backlog.
 //!
-//! A host with many such flows gets smaller quanta for each, so that hosts share the link, not
-//! flows.
+//! Flows of a host with many backlogged flows have smaller quanta, so that the link is shared
+//! equally among hosts, not flows.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cake_hash`, `cake_inc_srchost_bulk_flow_count` and
 //! similar.
 //! Deviations: none.
 
-/// Queues of a tin, and places for hosts. Linux: `CAKE_QUEUES`.
+/// Number of queues in a tin, and of places for hosts. Linux: `CAKE_QUEUES`.
 pub(super) const QUEUES: u16 = 1024;
 
-/// Places that a hash may take. Linux: `CAKE_SET_WAYS`.
+/// Number of places that a hash may use. Linux: `CAKE_SET_WAYS`.
 const WAYS: u16 = 8;
 
-/// The places of a hash: its own, and the others of its set.
+/// The places of a hash: the preferred place, then the others of the same set.
 pub(super) fn ways(hash: u32) -> impl Iterator<Item = u16> {
     let own = own_place(hash);
     let first = own % WAYS;
@@ -42,8 +43,8 @@ impl Hosts {
         Self { places: vec![Host::default(); usize::from(QUEUES)] }
     }
 
-    /// The place of the host with this hash. If other hosts with a backlog hold all places of its
-    /// set, it shares one.
+    /// The place of the host with this hash. If other hosts with a backlog have all places of the
+    /// set, the host shares its preferred place.
     pub(super) fn place(&mut self, hash: u32) -> u16 {
         let tagged = ways(hash).find(|&at| self.at(at).tag == hash);
         let place = tagged
@@ -84,7 +85,7 @@ mod tests {
         hosts.flow_became_bulk(5);
         assert_eq!(hosts.place(b), 6);
         assert_eq!(hosts.place(a), 5);
-        // Without a backlog it loses its place to the next host that comes.
+        // A host without a backlog loses its place to the next new host.
         hosts.flow_is_no_longer_bulk(5);
         assert_eq!(hosts.place(5 + 2048), 5);
     }

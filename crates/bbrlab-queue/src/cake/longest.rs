@@ -1,31 +1,30 @@
-//! A heap of the queues of all tins: the queue with most bytes loses packets when memory is used
-//! up.
+//! A heap of the queues of all tins, ordered by bytes: the longest queue loses packets when the
+//! memory limit is reached.
 //!
-//! The heap is built when it is first needed, kept up to date while it is needed, and rebuilt if it
-//! has not been needed for long. The choice among equally long queues depends on this, so it
-//! follows the kernel.
+//! As in the kernel, the heap is built at its first use, then updated, and rebuilt if it was not
+//! used for long. The choice among equally long queues depends on these steps.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cake_heapify`, `cake_heapify_up`, `cake_drop`.
 //! Deviations: none.
 
 use super::hosts::QUEUES;
 
-/// Linux: `CAKE_MAX_TINS`.
+/// Largest number of tins. Linux: `CAKE_MAX_TINS`.
 const TINS: u16 = 8;
 
-/// Dequeued packets after which the heap is no longer kept up to date.
+/// Number of dequeued packets without a use of the heap after which the heap is no longer updated.
 const TIMEOUT: u16 = 65535;
 
 /// The tin and the number of a queue.
 pub(super) type Queue = (u16, u16);
 
-/// The heap.
+/// The heap of queues.
 #[derive(Debug, Default)]
 pub(super) struct Longest {
     heap: Vec<Queue>,
-    /// Position of each queue in the heap, tin by tin.
+    /// Index of each queue in the heap, tin by tin.
     places: Vec<u16>,
-    /// Linux: `overflow_timeout`.
+    /// Number of dequeued packets until the heap is no longer updated. Linux: `overflow_timeout`.
     timeout: u16,
 }
 
@@ -51,12 +50,12 @@ impl Longest {
         self.timeout = 0;
     }
 
-    /// Restores the order after the queue on top has lost a packet.
+    /// Restores the heap's order after the queue on top has lost a packet.
     pub(super) fn top_shrank(&mut self, backlog: &impl Fn(Queue) -> u64) {
         self.sink(0, backlog);
     }
 
-    /// Restores the order after a packet was added.
+    /// Restores the heap's order after a packet was added to `queue`.
     pub(super) fn grew(&mut self, queue: Queue, backlog: &impl Fn(Queue) -> u64) {
         if self.timeout == 0 {
             return;
@@ -72,7 +71,7 @@ impl Longest {
         }
     }
 
-    /// Restores the order after a packet was removed.
+    /// Restores the heap's order after a packet was removed from `queue`.
     pub(super) fn shrank(&mut self, queue: Queue, backlog: &impl Fn(Queue) -> u64) {
         if self.timeout > 0 {
             self.sink(self.place(queue), backlog);
@@ -100,9 +99,9 @@ impl Longest {
         }
     }
 
-    /// Moves a queue down. After the first step the kernel compares with the backlog of the queue
-    /// that has moved up. So in a valid heap no second step follows, and its order may break
-    /// slightly.
+    /// Moves a queue down. As in the kernel, after the first step the children are compared with
+    /// the backlog of the queue that has moved up, not of the queue that moves down. So in a valid
+    /// heap no second step follows, and the heap's order may break slightly.
     fn sink(&mut self, mut at: u16, backlog: &impl Fn(Queue) -> u64) {
         let mut most = backlog(self.at(at));
         loop {
@@ -148,7 +147,7 @@ mod tests {
     fn a_queue_sinks_by_one_step_even_if_more_are_longer() {
         let mut longest = Longest::default();
         let mut backlogs = vec![0u64; 8192];
-        // The first three in a path of the heap: (0, 0), (1, 0), (3, 0).
+        // These queues are a path in the heap: (0, 0), (1, 0), (3, 0).
         backlogs[index((0, 0))] = 5;
         backlogs[index((1, 0))] = 4;
         backlogs[index((3, 0))] = 3;

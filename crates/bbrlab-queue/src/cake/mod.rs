@@ -1,5 +1,5 @@
-//! CAKE, "common applications kept enhanced": a shaper, tins for classes of traffic, in each tin a
-//! queue for each flow with fairness between hosts, and COBALT for each queue.
+//! CAKE, "common applications kept enhanced": a shaper, and tins for classes of traffic. Each tin
+//! has a queue per flow with fairness between hosts, and each queue a COBALT control law.
 //!
 //! ```text
 //! enqueue   tin by DSCP, queue by hash (set-associative); above the memory limit the longest queue loses its head
@@ -10,19 +10,19 @@
 //!           COBALT drops or marks its head
 //! ```
 //!
-//! With its own shaper, a packet leaves at the start of its time; the shaper determines when the
-//! next one may leave.
+//! With CAKE's own shaper, a packet leaves at the start of its transmission time; the next packet
+//! may leave after this time.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`.
 //! Deviations:
 //! 1. A packet takes as much memory as a TCP packet at its sender, 766 B more than its bytes on the
 //!    wire. In the kernel this depends on the driver.
-//! 2. There may be a limit in packets or bytes on the wire, besides that of memory. A packet that
-//!    goes into service at once needs no space.
-//! 3. Wake-ups that find nothing to do, because nothing waits, are left out.
+//! 2. There may be a limit in packets or bytes on the wire, in addition to the memory limit. A
+//!    packet that goes into service at once needs no space.
+//! 3. Wake-ups while no packet waits, which have no effect, are left out.
 //! 4. After 256 zero quanta in a row within one call a flow gets one byte: the kernel's loop ends
 //!    only because its draws vary.
-//! 5. The ACK filter has a deviation of its own: see `ack_filter.rs`.
+//! 5. See `ack_filter.rs` for the deviation of the ACK filter.
 
 mod ack_filter;
 mod chains;
@@ -56,7 +56,7 @@ pub struct Cake {
     mode: CakeTins,
     isolation: CakeFlows,
     tins: Vec<Tin>,
-    /// The tin that is being served.
+    /// Index of the tin that is being served.
     tin: usize,
     shaper: Shaper,
     memory: u64,
@@ -69,20 +69,20 @@ pub struct Cake {
     ack_filter: Option<Box<AckFilter>>,
 }
 
-/// When packets may leave.
+/// The shaper, which determines when packets may leave.
 #[derive(Debug)]
 struct Shaper {
     pace: Pace,
     next_packet: Ktime,
-    /// The same time at two thirds of the rate, in case dropped packets have used up all of it.
-    /// Linux: `failsafe_next_packet`.
+    /// The time of the next packet at two thirds of the rate, used if dropped packets have used up
+    /// the whole rate. Linux: `failsafe_next_packet`.
     failsafe: Ktime,
     /// Time of the next wake-up.
     wake: Time,
 }
 
 impl Shaper {
-    /// When the next packet may leave, if that is not now.
+    /// The time at which the next packet may leave; `None` if it may leave now.
     fn opens(&self, now: Ktime) -> Option<Ktime> {
         (self.next_packet > now && self.failsafe > now)
             .then_some(self.next_packet.min(self.failsafe))
@@ -124,7 +124,7 @@ impl Cake {
         }
     }
 
-    /// Whether the caller has to call [`Self::read`] for each packet that arrives.
+    /// Whether the caller must call [`Self::read`] for each packet that arrives.
     #[inline]
     pub(crate) fn filters_acks(&self) -> bool {
         self.ack_filter.is_some()
@@ -137,7 +137,7 @@ impl Cake {
         }
     }
 
-    /// Drops an ACK for a newer one that has joined its queue at `place`.
+    /// Drops an older ACK that the ACK at `place`, just enqueued, makes redundant.
     fn filter_acks(
         &mut self,
         (tin, at): (usize, u16),
@@ -155,7 +155,7 @@ impl Cake {
         drop(packet, DropCause::Early);
     }
 
-    /// Takes the packet at the head of a queue.
+    /// Removes the packet at the head of a queue.
     fn pop(&mut self, tin: usize, at: u16) -> Option<Queued> {
         let packet = self.store.pop(&mut self.tins[tin].flow(at).queue)?;
         self.tins[tin].packets -= 1;
@@ -195,7 +195,8 @@ impl Cake {
         if self.shaper.pace.is_limited() { self.tin_by_schedule(now) } else { self.tin_by_turn() }
     }
 
-    /// The last tin that is within its share, else the one that is due first.
+    /// The last tin that is within its share; if there is none, the tin whose next packet is due
+    /// first.
     fn tin_by_schedule(&mut self, now: Ktime) -> Option<usize> {
         let mut best = None;
         let mut best_time = Ktime::MAX;
@@ -210,7 +211,7 @@ impl Cake {
         best
     }
 
-    /// The next tin that has not used up its turn.
+    /// The next tin by deficit round robin.
     fn tin_by_turn(&mut self) -> Option<usize> {
         let (mut has_wrapped, mut is_empty) = (false, true);
         loop {
@@ -235,7 +236,7 @@ impl Cake {
         }
     }
 
-    /// The next packet of a tin, or `None` if a queue turned out to be empty.
+    /// The next packet of a tin, or `None` if the chosen queue was empty.
     fn pop_from_tin(
         &mut self,
         tin: usize,
@@ -250,7 +251,7 @@ impl Cake {
             if tin.flow(at).deficit > 0 {
                 break at;
             }
-            // A flow in debt is neither new nor decaying.
+            // A flow that has used up its deficit is neither new nor decaying.
             let flow = tin.flow(at);
             if flow.set == Set::Sparse {
                 if flow.queue.is_empty() {
@@ -306,16 +307,16 @@ impl Cake {
     }
 }
 
-/// State that a call to `dequeue` keeps from queue to queue.
+/// State of one call of `dequeue`, which may try several queues.
 #[derive(Debug, Default)]
 struct Visit {
     has_looked: bool,
-    /// The queue that was chosen last.
+    /// The queue chosen last.
     at: u16,
     patience: Patience,
 }
 
-/// The queue to look at: first a decaying one, then new before old ones.
+/// The queue to try next: first one decaying queue, then new queues, then old queues.
 fn next_queue(tin: &Tin, visit: &mut Visit) -> Option<u16> {
     let decaying = tin.chains.first(Chain::Decaying);
     let busy = || tin.chains.first(Chain::New).or_else(|| tin.chains.first(Chain::Old));
@@ -458,13 +459,13 @@ mod tests {
 
     #[test]
     fn packets_leave_at_the_start_of_their_time() {
-        // A packet takes 12.112 ms; the first one does not wait.
+        // A packet's transmission takes 12.112 ms; the first packet leaves immediately.
         check(&mut cake(&SHAPED), "a3 2 +12 1 +1 1 +12 1", &expect!["a0 - - a1-2"]);
     }
 
     #[test]
     fn receivers_share_the_link_with_triple_isolate_and_flows_without() {
-        // `a` and `b` have the same receiver, `c` has another.
+        // `a` and `b` have one receiver, `c` has another.
         let flows = CakeParams { flows: CakeFlows::Flows, ..CakeParams::DEFAULT };
         check(
             &mut cake(&flows),
@@ -480,7 +481,8 @@ mod tests {
 
     #[test]
     fn the_voice_tin_comes_first_within_its_share() {
-        // `A` is in the voice tin, whose share is a quarter. `a4` is dropped: it is late.
+        // `A` is in the voice tin, whose share is a quarter. `a4` is dropped because it has waited
+        // too long.
         check(
             &mut cake(&SHAPED),
             "a9 A9 1 +13 1 +13 1 +13 1 +13 1 +13 1 +13 1",

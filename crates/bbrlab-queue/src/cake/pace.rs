@@ -1,4 +1,4 @@
-//! A rate as the time that a byte takes.
+//! A rate, stored as the transmission time of a byte.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cake_set_rate`.
 //! Deviations: none.
@@ -35,7 +35,7 @@ impl Pace {
         self.ns_scaled > 0
     }
 
-    /// Nanoseconds that a packet takes.
+    /// The transmission time of a packet in nanoseconds.
     pub(super) fn ns(self, wire_bytes: u32) -> u64 {
         u64::from(wire_bytes).wrapping_mul(self.ns_scaled) >> self.shift
     }

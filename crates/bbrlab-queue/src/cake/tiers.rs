@@ -1,7 +1,6 @@
-//! The tins of each mode: which packets they hold, their share, their weight.
+//! The tins of each mode, with the packets, the share and the weight of each tin.
 //!
-//! Tin 0 of `diffserv3` and `diffserv4` is best effort and tin 1 is bulk; `tc` lists them the other
-//! way round.
+//! Tin 0 of `diffserv3` and `diffserv4` is best effort and tin 1 is bulk; `tc` shows bulk first.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `diffserv8`, `diffserv4`, `diffserv3`, `precedence`,
 //! `cake_config_diffserv3` and similar.
@@ -9,7 +8,7 @@
 
 use bbrlab_link::CakeTins;
 
-/// Codepoints.
+/// DSCP codepoints.
 mod dscp {
     pub(super) const LE: u8 = 1;
     /// The old type of service: throughput, and low delay.
@@ -65,8 +64,8 @@ pub(crate) fn tin(mode: CakeTins, codepoint: u8) -> usize {
     }
 }
 
-/// The rate in bytes per second up to which a tin comes before others, and its weight where there
-/// is no rate.
+/// The rate in bytes per second up to which a tin has priority over others, and the tin's weight if
+/// `cake` has no rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tier {
     pub(super) rate: u64,
@@ -99,7 +98,7 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// The tins of all codepoints, a row for each precedence.
+    /// Compares the tins of all codepoints, one row per precedence.
     fn check(mode: CakeTins, expected: &Expect) {
         let tins: Vec<String> = (0..64).map(|codepoint| tin(mode, codepoint).to_string()).collect();
         let rows: Vec<String> = tins.chunks(8).map(<[String]>::concat).collect();

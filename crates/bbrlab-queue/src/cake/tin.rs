@@ -14,10 +14,10 @@ use crate::entropy::{Entropy, HostHashes};
 use crate::lists::List;
 use crate::packet::PSCHED_MTU;
 
-/// Zero quanta in a row, all drawn in one call, after which a flow gets a byte.
+/// Number of consecutive zero quanta, drawn in one call, after which a flow gets a byte.
 const ZEROS_MAX: u32 = 256;
 
-/// A tin.
+/// A tin with its queues.
 #[derive(Debug)]
 pub(super) struct Tin {
     pub(super) flows: Vec<Flow>,
@@ -26,15 +26,15 @@ pub(super) struct Tin {
     pub(super) bulk_flows: u16,
     pub(super) settings: Settings,
     pub(super) pace: Pace,
-    /// When its next packet is within its share.
+    /// Time from which the tin's next packet is within the tin's share of the rate.
     pub(super) next_packet: Ktime,
-    /// Bytes per turn, where there is no rate.
+    /// Bytes per turn, if `cake` has no rate.
     pub(super) quantum: u16,
     pub(super) deficit: i32,
-    /// Waiting packets.
+    /// Number of waiting packets.
     pub(super) packets: u64,
     flow_quantum: u16,
-    /// The hash for which each queue is reserved.
+    /// The hash of the flow that uses each queue.
     tags: Vec<u32>,
     sources: Option<Hosts>,
     destinations: Option<Hosts>,
@@ -45,23 +45,23 @@ pub(super) struct Tin {
 pub(super) struct Flow {
     pub(super) queue: List,
     pub(super) set: Set,
-    /// Bytes that it may send before the next flow has its turn.
+    /// Bytes that the queue may send before the next queue has its turn.
     pub(super) deficit: i32,
     pub(super) cobalt: Cobalt,
     source: u16,
     destination: u16,
 }
 
-/// The kind of flow that a queue holds.
+/// The state of the flow that uses a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Set {
-    /// No flow.
+    /// No flow uses the queue.
     #[default]
     Free,
     /// A flow that has not used up its first quantum.
     Sparse,
-    /// A flow that used it up with its last packet: served with the old ones, but counted as
-    /// sparse.
+    /// A flow that used up its first quantum with its last packet: served with the old flows, but
+    /// counted as sparse.
     SparseWait,
     /// A flow with a backlog.
     Bulk,
@@ -70,8 +70,8 @@ pub(super) enum Set {
 }
 
 impl Tin {
-    /// A tin with this rate in bytes per second (0: unlimited); `target` and `interval` in
-    /// nanoseconds. Linux: `cake_set_rate`.
+    /// Makes a tin with this rate in bytes per second (0: unlimited); `target` and `interval` are
+    /// in nanoseconds. Linux: `cake_set_rate`.
     pub(super) fn new(
         rate: u64,
         quantum: u16,
@@ -105,13 +105,13 @@ impl Tin {
         &mut self.flows[usize::from(at)]
     }
 
-    /// Whether it has flows to serve, which may be empty.
+    /// Whether the tin has flows to serve; their queues may be empty.
     pub(super) fn is_busy(&self) -> bool {
         self.sparse_flows > 0 || self.bulk_flows > 0
     }
 
-    /// The queue for a packet: that of its flow, or a free one of the eight that its hash may take.
-    /// Otherwise the flow shares the preferred queue of its hash. Linux: `cake_hash`.
+    /// The queue for a packet: the queue of its flow, or a free one of the eight queues that its
+    /// hash may use. Otherwise the flow shares the preferred queue of its hash. Linux: `cake_hash`.
     pub(super) fn queue_for(&mut self, isolation: CakeFlows, hashes: &HostHashes) -> u16 {
         if isolation == CakeFlows::Flowblind {
             return 0;
@@ -137,7 +137,7 @@ impl Tin {
     /// Assigns a queue to the hosts of a new flow.
     fn move_to_hosts(&mut self, at: u16, hashes: &HostHashes) {
         let flow = &mut self.flows[usize::from(at)];
-        // Two flows share the queue if it is a bulk one already.
+        // If the queue is already bulk, two flows share it.
         let is_bulk = flow.set == Set::Bulk;
         if is_bulk {
             leave(self.sources.as_mut(), flow.source);
@@ -155,7 +155,7 @@ impl Tin {
         }
     }
 
-    /// Marks a flow that has a backlog now.
+    /// Changes a sparse flow to bulk, because it has a backlog now.
     pub(super) fn becomes_bulk(&mut self, at: u16) {
         let flow = &mut self.flows[usize::from(at)];
         flow.set = Set::Bulk;
@@ -165,7 +165,7 @@ impl Tin {
         enter(self.destinations.as_mut(), flow.destination);
     }
 
-    /// Handles a flow that has become empty: it decays, or its queue becomes free.
+    /// Handles a flow whose queue has become empty: the flow decays, or its queue becomes free.
     pub(super) fn becomes_empty(&mut self, at: u16, now: Ktime) {
         let flow = &mut self.flows[usize::from(at)];
         match flow.set {
@@ -186,8 +186,8 @@ impl Tin {
         }
     }
 
-    /// The bytes that a flow may send per turn: fewer if its hosts have many flows. A random number
-    /// makes up for the rounding. Linux: `cake_get_flow_quantum`.
+    /// The number of bytes that a flow may send per turn, which is smaller if its hosts have many
+    /// flows. Rounded at random, so that the mean is exact. Linux: `cake_get_flow_quantum`.
     pub(super) fn flow_quantum(&self, at: u16, entropy: &mut impl Entropy) -> i32 {
         let flow = &self.flows[usize::from(at)];
         let load = |hosts: &Option<Hosts>, place| {
@@ -199,7 +199,8 @@ impl Tin {
     }
 }
 
-/// Replaces zero quanta after too many in a row, so that a call returns whatever the draws.
+/// Replaces a zero quantum after too many consecutive ones, so that a call ends for all random
+/// numbers.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     zeros: u32,
@@ -249,7 +250,7 @@ mod tests {
         HostHashes { destination, source, flow }
     }
 
-    /// The queue for a packet of this flow, which then has a backlog.
+    /// Returns the queue for a packet of this flow, and gives the flow a backlog.
     fn join(tin: &mut Tin, hashes: &HostHashes) -> u16 {
         let at = tin.queue_for(CakeFlows::TripleIsolate, hashes);
         if tin.flow(at).set == Set::Free {
@@ -265,8 +266,8 @@ mod tests {
         let hash = |number: u32| hashes(number * 1024 + 3, number + 1, 1);
         let queues: Vec<u16> = (1..=9).map(|number| join(&mut tin, &hash(number))).collect();
         assert_eq!(queues, [3, 4, 5, 6, 7, 0, 1, 2, 3]);
-        // The ninth has taken over the tag of the first, whose next packet looks for another queue
-        // in vain.
+        // The ninth flow has taken the first flow's queue. The next packet of the first flow finds
+        // no free queue.
         assert_eq!(join(&mut tin, &hash(2)), 4);
         assert_eq!(join(&mut tin, &hash(1)), 3);
     }

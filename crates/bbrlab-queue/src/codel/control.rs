@@ -1,13 +1,13 @@
-//! `CoDel`'s control law: when the packet at the head of a queue is dropped or marked.
+//! `CoDel`'s control law, which drops or marks packets at the head of a queue.
 //!
-//! A packet is dropped when packets have waited longer than a target for an interval. While that
-//! goes on, the next drops follow at `interval / sqrt(count)`, so that their rate rises until a
-//! loss-based sender yields. The kernel divides and takes roots by one Newton step per drop on a
-//! reciprocal of 16 bits; the times of drops depend on it.
+//! The first packet is dropped when waiting times have been above a target for an interval. While
+//! they stay above, the next drops follow at distances of `interval / sqrt(count)`, so that the
+//! rate of drops rises until a loss-based sender yields. The kernel computes the reciprocal root
+//! with one Newton step per drop, in 16 bits; the times of drops depend on this precision.
 //!
 //! Sources: [linux] `include/net/codel.h`, `codel_impl.h`; [rfc8289] 5.
 //! Deviations:
-//! 1. `ldelay` and the counters for `tc -s` that no decision reads are left out.
+//! 1. `ldelay` and the counters for `tc -s`, which affect no decision, are not implemented.
 
 use bbrlab_link::CodelParams;
 use bbrlab_units::{Span, Time};
@@ -16,7 +16,7 @@ use crate::info::CodelInfo;
 use crate::packet::{PSCHED_MTU, Queued};
 use crate::rule::DropCause;
 
-/// Nanoseconds are shifted by this. Linux: `CODEL_SHIFT`.
+/// Number of bits by which nanoseconds are shifted right. Linux: `CODEL_SHIFT`.
 const SHIFT: u32 = 10;
 
 /// No packet is dropped while at most this many bytes wait behind it. Linux: `params->mtu`.
@@ -32,12 +32,12 @@ fn ticks(time: Time) -> Ticks {
     (time.0 >> SHIFT) as u32
 }
 
-/// Linux: `codel_time_after`.
+/// Whether `a` is later than `b`, with wrapping. Linux: `codel_time_after`.
 fn is_after(a: Ticks, b: Ticks) -> bool {
     b.wrapping_sub(a).cast_signed() < 0
 }
 
-/// Linux: `codel_time_before`.
+/// Whether `a` is earlier than `b`, with wrapping. Linux: `codel_time_before`.
 fn is_before(a: Ticks, b: Ticks) -> bool {
     a.wrapping_sub(b).cast_signed() < 0
 }
@@ -68,17 +68,17 @@ impl Settings {
     }
 }
 
-/// The queue that is controlled.
+/// The queue that the law controls.
 pub(crate) trait Source {
-    /// Removes the packet at its head.
+    /// Removes the packet at the head of the queue.
     fn take(&mut self) -> Option<Queued>;
 
     /// Bytes that wait in the whole discipline.
     fn backlog_bytes(&self) -> u64;
 }
 
-/// The state of the law. Fields as in the kernel, stale values included. Linux:
-/// `struct codel_vars`.
+/// The state of the law. Every field has the kernel's value, even while the kernel does not use it.
+/// Linux: `struct codel_vars`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Control {
     count: u32,
@@ -96,13 +96,12 @@ impl Control {
         CodelInfo { count, lastcount, drop_next, first_above_time, dropping, rec_inv_sqrt }
     }
 
-    /// Adds drops that were made for another reason, so that the law counts them. Linux:
-    /// `fq_codel_drop`.
+    /// Counts drops that the law did not make. Linux: `fq_codel_drop`.
     pub(crate) fn count_drops(&mut self, drops: u32) {
         self.count = self.count.wrapping_add(drops);
     }
 
-    /// The next packet to send. Linux: `codel_dequeue`.
+    /// Removes and returns the next packet to send, after drops. Linux: `codel_dequeue`.
     pub(crate) fn dequeue(
         &mut self,
         settings: &Settings,
@@ -133,8 +132,8 @@ impl Control {
         Some(sent)
     }
 
-    /// Whether the packet may be dropped: packets have waited too long for an interval. Linux:
-    /// `codel_should_drop`.
+    /// Whether the packet may be dropped: waiting times have been above the target for an interval.
+    /// Linux: `codel_should_drop`.
     fn should_drop(
         &mut self,
         settings: &Settings,
@@ -176,7 +175,7 @@ impl Control {
             next
         };
         self.dropping = true;
-        // If the last dropping state ended recently, drops continue at its rate.
+        // If the last dropping state ended recently, drops continue at that state's rate.
         let drops_last = self.count.wrapping_sub(self.lastcount);
         let since = now.wrapping_sub(self.drop_next);
         if drops_last > 1 && is_before(since, settings.interval.wrapping_mul(16)) {
@@ -191,7 +190,7 @@ impl Control {
         sent
     }
 
-    /// Drops or marks while the next drop is due.
+    /// Continues the dropping state: drops or marks packets as long as the next drop is due.
     fn go_on(
         &mut self,
         settings: &Settings,
@@ -229,7 +228,7 @@ impl Control {
         self.rec_inv_sqrt = (value >> REC_INV_SQRT_SHIFT) as u16;
     }
 
-    /// When the next drop is due, `interval / sqrt(count)` after `from`. Linux:
+    /// The time of the next drop, `interval / sqrt(count)` after `from`. Linux:
     /// `codel_control_law`.
     fn control_law(&self, settings: &Settings, from: Ticks) -> Ticks {
         let inverse = u64::from(self.rec_inv_sqrt) << REC_INV_SQRT_SHIFT;

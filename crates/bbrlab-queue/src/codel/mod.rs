@@ -1,5 +1,5 @@
-//! `CoDel`, "controlled delay": one queue that drops or marks at its head while packets wait too
-//! long.
+//! `CoDel`, "controlled delay": one queue that drops or marks packets at its head while waiting
+//! times are above a target.
 //!
 //! Sources: [linux] `net/sched/sch_codel.c`; [rfc8289].
 //! Deviations: none.

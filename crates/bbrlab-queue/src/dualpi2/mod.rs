@@ -1,10 +1,10 @@
-//! DualPI2: a queue for scalable senders (L4S) with a very short wait, and one for all others,
-//! under a common law.
+//! DualPI2: a queue for scalable senders (L4S) with a very short waiting time, and a classic queue
+//! for all others, under a common control law.
 //!
 //! Packets with ECT(1) or CE go to the L queue. There they are marked if they waited longer than a
-//! threshold, and with a probability coupled to the classic queue's, so that scalable senders make
-//! room for the others. The L queue is served first, but a weighted round robin by credit leaves
-//! the classic queue its share.
+//! threshold, and with a probability coupled to the classic queue's, so that scalable senders leave
+//! capacity to the others. The L queue is served first, but a credit guarantees the classic queue a
+//! share.
 //!
 //! Sources: [linux-dualpi2] `net/sched/sch_dualpi2.c`; [rfc9332].
 //! Deviations:
@@ -12,7 +12,7 @@
 //! 2. No `memlimit`: with `tc`'s default, 10,000 packets of Ethernet stay below it. No `split_gso`:
 //!    there are no packets to split.
 //! 3. Packets are classified by the ECN field only. So all packets of the L queue can be marked,
-//!    and drops of others there are left out.
+//!    and the kernel's drops of L packets without ECT are not implemented.
 //! 4. The timer fires at the exact nanosecond.
 
 mod pi2;
@@ -47,8 +47,8 @@ pub struct DualPi2 {
     timer: Time,
 }
 
-/// The credit that decides which queue is served: above 0 the classic queue, else the L queue.
-/// Linux: `c_protection_credit` and so on.
+/// The credit that determines which queue is served: above 0 the classic queue, otherwise the L
+/// queue. Linux: `c_protection_credit` and related fields.
 #[derive(Clone, Copy, Debug)]
 struct Credit {
     now: i32,
@@ -56,33 +56,34 @@ struct Credit {
     weight_classic: i32,
 }
 
-/// The L queue.
+/// The L queue, for scalable senders.
 #[derive(Debug, Default)]
 struct Scalable {
-    /// Packets, and whether the threshold applies to them.
+    /// Packets, each with whether the step threshold applies to it.
     queue: VecDeque<(Queued, bool)>,
     bytes: u64,
 }
 
-/// A packet that has been taken from one of the queues.
+/// A packet removed from one of the queues.
 struct Taken {
     packet: Queued,
-    /// Whether it is from the L queue, and the threshold applies to it; `None` in the classic
-    /// queue.
+    /// For a packet of the L queue, whether the step threshold applies to it; `None` for a classic
+    /// packet.
     apply_step: Option<bool>,
-    /// How the credit changes if it is sent.
+    /// The change of the credit if the packet is sent.
     credit_change: i32,
 }
 
 impl Credit {
-    /// Linux: `dualpi2_calculate_c_protection`.
+    /// Makes the credit for a minimum share of the classic queue, in percent. Linux:
+    /// `dualpi2_calculate_c_protection`.
     fn new(classic_protection: u8) -> Self {
         let weight_classic = i32::from(classic_protection).min(WEIGHTS);
         let init = PSCHED_MTU.cast_signed() * (weight_classic - (WEIGHTS - weight_classic));
         Self { now: init, init, weight_classic }
     }
 
-    /// The change of the credit when a packet leaves while the other queue waits.
+    /// The change of the credit when a packet leaves while packets wait in the other queue.
     fn change(self, is_scalable: bool, packet: &Queued) -> i32 {
         let bytes = i32::try_from(packet.wire_bytes).unwrap_or(i32::MAX);
         let weight = if is_scalable { self.weight_classic } else { self.weight_classic - WEIGHTS };
@@ -115,7 +116,7 @@ impl DualPi2 {
         }
     }
 
-    /// Linux: `dualpi2_skb_classify`.
+    /// Whether a packet belongs to the L queue. Linux: `dualpi2_skb_classify`.
     fn is_scalable(&self, packet: &Queued) -> bool {
         match packet.ecn {
             Ecn::NotEct => false,
@@ -128,7 +129,7 @@ impl DualPi2 {
         self.classic.bytes() + self.scalable.bytes
     }
 
-    /// Whether the law drops the packet; it may mark it instead. Linux: `must_drop`.
+    /// Whether the law drops the packet; false also if the law marks it. Linux: `must_drop`.
     fn must_drop(
         &self,
         is_scalable: bool,
@@ -149,7 +150,7 @@ impl DualPi2 {
         verdict == Verdict::Drop
     }
 
-    /// Takes a packet from the queue whose turn it is. Linux: `dequeue_packet`.
+    /// Removes a packet from the queue whose turn it is. Linux: `dequeue_packet`.
     fn take(&mut self) -> Option<Taken> {
         let classic_waits = !self.classic.is_empty();
         if !self.scalable.queue.is_empty() && (!classic_waits || self.credit.now <= 0) {
@@ -167,7 +168,7 @@ impl DualPi2 {
         Some(Taken { packet, apply_step: None, credit_change })
     }
 
-    /// Whether the packet, which has just left the L queue, is above the threshold. Linux:
+    /// Whether the packet, which has just left the L queue, exceeds the step threshold. Linux:
     /// `do_step_aqm`.
     fn exceeds_step(&self, now: Time, packet: &Queued) -> bool {
         match self.step_thresh {
@@ -273,7 +274,7 @@ mod tests {
         }
     }
 
-    /// A draw that drops and marks nothing.
+    /// A random number for which no packet is dropped or marked.
     const NEVER: Draw = Draw(u32::MAX);
 
     /// A queue that has received packets with these ECN fields at t = 0.
@@ -297,7 +298,7 @@ mod tests {
         queue
     }
 
-    /// Serves all packets at one time, and compares their numbers and fates in order.
+    /// Serves all packets at `at_ns`, and compares their numbers and fates in order.
     fn check(queue: &mut DualPi2, at_ns: u64, mut draw: Draw, expected: &Expect) {
         let mut text = String::new();
         loop {
@@ -363,7 +364,7 @@ mod tests {
             let sent = (0..1000)
                 .filter_map(|_| queue.dequeue(Time::ZERO, &mut Draw(u32::MAX), &mut |_, _| {}));
             let classic = sent.filter(|packet| packet.ecn == Ecn::NotEct).count();
-            // The initial credit is worth about a packet.
+            // The initial credit changes the count by about one packet.
             assert!(classic.abs_diff(expected * 10) <= 2, "{classic_protection}: {classic}");
         }
     }
@@ -371,7 +372,7 @@ mod tests {
     #[test]
     fn a_queue_below_two_packets_is_neither_dropped_nor_marked_by_the_law() {
         let mut queue = queue(DualPi2Params::DEFAULT, &[Ecn::NotEct; 4]);
-        // With two packets left behind the law decides, and every draw is 0.
+        // While two packets remain in the queue, the law decides, and every random number is 0.
         check(&mut queue, 0, Draw(0), &expect!["0 dropped, 1 dropped, 2 sent, 3 sent"]);
     }
 

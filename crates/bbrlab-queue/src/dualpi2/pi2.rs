@@ -1,9 +1,10 @@
-//! The PI2 law: a probability that follows the wait and gives those of both queues.
+//! The PI2 control law: one probability, controlled by the waiting time, from which the
+//! probabilities of both queues are derived.
 //!
-//! A classic sender responds to the square root of a probability, a scalable one in proportion. So
-//! the law controls the root, `p'`. A classic packet is dropped with `p'` squared, a scalable one
-//! marked with `k p'`. Both kinds of senders then have about the same rate, and the law needs no
-//! table of steps as PIE does.
+//! A classic sender's rate depends on the square root of the drop probability, a scalable sender's
+//! rate on the mark probability itself. So the law controls the root, `p'`. A classic packet is
+//! dropped with probability `p'` squared, a scalable packet marked with `k p'`. Both kinds of
+//! senders then have about equal rates, and the law needs no table of steps as PIE does.
 //!
 //! Sources: [linux-dualpi2] `net/sched/sch_dualpi2.c`: `calculate_probability`, `dualpi2_roll`;
 //! [rfc9332] 2.1, A.1.
@@ -14,17 +15,17 @@ use bbrlab_units::{NS_PER_S, NS_PER_US, Span};
 
 use crate::entropy::Entropy;
 
-/// Certainty. Linux: `MAX_PROB`.
+/// A probability of 1. Linux: `MAX_PROB`.
 pub(super) const MAX_PROB: u32 = u32::MAX;
 
-/// The parameters `alpha` and `beta` are in units of 2^-8 Hz, the law's of 2^-6. Linux:
-/// `ALPHA_BETA_SCALING`.
+/// log2 of the ratio of two units: the parameters `alpha` and `beta` are in 2^-8 Hz, the law's in
+/// 2^-6 Hz. Linux: `ALPHA_BETA_SCALING`.
 const SCALING: u32 = 2;
 
-/// Linux: `ALPHA_BETA_GRANULARITY`.
+/// Number of bits by which a change of `p'` is shifted right. Linux: `ALPHA_BETA_GRANULARITY`.
 const GRANULARITY: u32 = 6;
 
-/// The law.
+/// The parameters and the state of the law.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pi2 {
     target_ns: i64,
@@ -37,7 +38,7 @@ pub(super) struct Pi2 {
     last_qdelay_ns: i64,
 }
 
-/// The fate of a packet.
+/// The law's decision about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Pass,
@@ -63,14 +64,15 @@ impl Pi2 {
         }
     }
 
-    /// Recomputes `p'` from the longer wait of the two queues. Linux: `calculate_probability`.
+    /// Updates `p'` from `qdelay`, the longer waiting time of the two queues. Linux:
+    /// `calculate_probability`.
     pub(super) fn update(&mut self, qdelay: Span) {
         let qdelay_ns = i64::try_from(qdelay.0).unwrap_or(i64::MAX);
         let integral = qdelay_ns.wrapping_sub(self.target_ns).wrapping_mul(self.alpha.into());
         let change = qdelay_ns.wrapping_sub(self.last_qdelay_ns).wrapping_mul(self.beta.into());
         let delta = integral.wrapping_add(change);
         self.last_qdelay_ns = qdelay_ns;
-        // A step beyond 1 loses its whole part, as in the kernel.
+        // As in the kernel, a step above 1 loses its whole part.
         let step = (delta.unsigned_abs() >> GRANULARITY) as u32;
         let prob = if delta > 0 {
             let new = self.prob.wrapping_add(step);
@@ -91,13 +93,13 @@ impl Pi2 {
         u64::from(self.prob) * u64::from(self.coupling_factor)
     }
 
-    /// Whether the L queue cannot be controlled by marks alone.
+    /// Whether marks alone cannot control the L queue, because their probability would exceed 1.
     fn is_overloaded(&self) -> bool {
         self.coupled() > u64::from(MAX_PROB)
     }
 
-    /// The fate of a packet of the classic queue: with `p'` squared a drop, or a mark. Linux:
-    /// `dualpi2_classic_marking`.
+    /// Decides about a packet of the classic queue: a drop or a mark with probability `p'` squared.
+    /// Linux: `dualpi2_classic_marking`.
     pub(super) fn classic(&self, is_ect: bool, entropy: &mut impl Entropy) -> Verdict {
         if !self.squared(entropy) {
             Verdict::Pass
@@ -108,7 +110,8 @@ impl Pi2 {
         }
     }
 
-    /// The fate of a packet of the L queue: with `k p'` a mark. Linux: `dualpi2_scalable_marking`.
+    /// Decides about a packet of the L queue: a mark with probability `k p'`. Linux:
+    /// `dualpi2_scalable_marking`.
     pub(super) fn scalable(&self, entropy: &mut impl Entropy) -> Verdict {
         if self.is_overloaded() {
             return if self.drop_on_overload && self.squared(entropy) {
@@ -132,7 +135,7 @@ fn scaled(weight: u32) -> u32 {
     (((u64::from(weight) * u64::from(MAX_PROB)) >> SCALING) / NS_PER_S) as u32
 }
 
-/// Linux: `dualpi2_roll`.
+/// Draws an event with this probability. Linux: `dualpi2_roll`.
 fn roll(prob: u32, entropy: &mut impl Entropy) -> bool {
     entropy.next_u32() <= prob
 }
@@ -146,7 +149,7 @@ mod tests {
     use bbrlab_link::DualPi2Params;
     use bbrlab_units::{Span, split_mix};
 
-    /// Uniform draws.
+    /// Uniform random numbers.
     struct Uniform(u64);
 
     impl Entropy for Uniform {
@@ -163,7 +166,7 @@ mod tests {
         }
     }
 
-    /// A law whose `p'` is `ppm` millionths.
+    /// A law with a `p'` of `ppm` millionths.
     fn pi2(ppm: u64, params: DualPi2Params) -> Pi2 {
         let prob = u64::from(MAX_PROB) * ppm / 1_000_000;
         Pi2 { prob: u32::try_from(prob).unwrap(), ..Pi2::new(&params) }
@@ -171,7 +174,7 @@ mod tests {
 
     const DRAWS: u64 = 200_000;
 
-    /// How many of [`DRAWS`] packets get the verdict.
+    /// The number of packets, of [`DRAWS`], with this verdict.
     fn count(verdict: Verdict, mut of: impl FnMut() -> Verdict) -> u64 {
         (0..DRAWS).filter(|_| of() == verdict).count() as u64
     }
@@ -258,8 +261,8 @@ mod tests {
 
     #[test]
     fn a_step_beyond_1_wraps_as_in_the_kernel() {
-        // From 400 ms to nothing at once: 3.1978 x 0.4 + 0.1601 x 0.015 = 1.2815, of which 32 bits
-        // keep 0.2815.
+        // From 400 ms to 0 in one update: 3.1978 x 0.4 + 0.1601 x 0.015 = 1.2815, of which 32 bits
+        // contain 0.2815.
         let mut pi2 = pi2(1_000_000, DualPi2Params::DEFAULT);
         pi2.last_qdelay_ns = 400_000_000;
         pi2.update(Span::ZERO);

@@ -1,7 +1,7 @@
 //! `fq` as a router's scheduler: a queue for each flow, served in turn, within three bands.
 //!
-//! In a host `fq` paces what its sockets send. A router's packets have no socket: nothing is paced,
-//! and the rest is deficit round robin, new flows first, with a limit for each flow.
+//! In a host, `fq` paces the packets of sockets. In a router, packets have no socket and are not
+//! paced. There, `fq` is deficit round robin, new flows first, with a limit per flow.
 //!
 //! ```text
 //! enqueue   nothing waits, or only a few packets that met an idle link: fast path, first in, first out
@@ -10,9 +10,9 @@
 //!           in a band the new flows, then the old ones
 //! ```
 //!
-//! The band of a flow is set after the flow has joined a list. So a new flow joins band 0, while
-//! its packets count for their own band. Its first packet waits until the band of the other flows
-//! has used up its credit, 192 KiB for best effort.
+//! As in the kernel, a flow's band is set only after the flow has joined a list. So a new flow
+//! joins the list of band 0, while its packets count for their own band. The first packet of a new
+//! flow waits until the band of the other flows has used up its credit, 192 KiB for best effort.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`.
 //! Deviations:
@@ -34,22 +34,22 @@ use crate::priority::{DEFAULT_PRIOMAP, priority};
 use crate::rule::{DropCause, Rule};
 use table::{Key, Table, detached_at};
 
-/// Linux: `FQ_BANDS`.
+/// Number of bands. Linux: `FQ_BANDS`.
 const BANDS: u8 = 3;
 
 /// Bytes that each band may send in a turn.
 const WEIGHTS: [i32; BANDS as usize] = [9 << 16, 3 << 16, 1 << 16];
 
-/// The most packets on the fast path while none is in a flow.
+/// Largest number of packets on the fast path while no flow has packets.
 const FAST_MAX: u32 = 8;
 
-/// A flow that has been idle for longer, in jiffies, gets a full turn. Linux: `flow_refill_delay`.
+/// Idle time in jiffies after which a flow gets a full turn. Linux: `flow_refill_delay`.
 const REFILL_AFTER: u64 = 40;
 
-/// Linux: the largest quantum that `fq_change` accepts.
+/// The largest quantum that `fq_change` of Linux accepts, in bytes.
 const QUANTUM_MAX: u64 = 1 << 20;
 
-/// Flows in bands.
+/// Flows in three bands.
 #[derive(Debug)]
 pub struct Fq {
     settings: Settings,
@@ -60,7 +60,7 @@ pub struct Fq {
     /// The fast path. Linux: `internal`.
     fast: List,
     fast_length: u32,
-    /// Flows with packets.
+    /// Number of flows with packets.
     busy_flows: u32,
     store: Store,
     packets: u64,
@@ -80,7 +80,7 @@ struct Settings {
 struct Band {
     new_flows: VecDeque<Key>,
     old_flows: VecDeque<Key>,
-    /// Bytes that it may send before the next band has its turn.
+    /// Bytes that the band may send before the next band has its turn.
     credit: i32,
     /// Packets of the band that wait in flows.
     packets: u64,
@@ -90,7 +90,7 @@ struct Band {
 impl Fq {
     pub(crate) fn new(params: &FqParams, limit: Buffer) -> Self {
         let quantum = params.quantum.0.clamp(1, QUANTUM_MAX);
-        // `tc` hands whole microseconds to the kernel, in 32 bits.
+        // `tc` passes whole microseconds to the kernel, in 32 bits.
         let whole_us = |span: Span| Span::from_micros((span.0 / 1000).min(u32::MAX.into()));
         let ce_threshold = params.ce_threshold.map(whole_us);
         let settings = Settings {
@@ -118,7 +118,7 @@ impl Fq {
         self.packets == 0 || self.busy_flows == 0 && self.fast_length < FAST_MAX
     }
 
-    /// Adds a packet to the queue of its flow; `false` if the flow is full.
+    /// Adds a packet to the queue of its flow; returns `false` if the flow's limit is reached.
     fn push(&mut self, now: Time, packet: Queued, hash: u32) -> bool {
         let jiffies = now.0 / NS_PER_MS;
         let key = Table::key(hash);
@@ -129,7 +129,7 @@ impl Fq {
         }
         if let Some(age) = flow.detached.take() {
             self.bands[usize::from(flow.band)].new_flows.push_back(key);
-            // The kernel compares as unsigned numbers, so a debt stays.
+            // The kernel compares unsigned numbers, so a negative credit stays.
             if age + REFILL_AFTER < jiffies && flow.credit >= 0 {
                 flow.credit = flow.credit.max(self.settings.quantum);
             }
@@ -145,7 +145,7 @@ impl Fq {
         true
     }
 
-    /// The flow whose turn it is, and whether it is among the new ones. Linux: the beginning of
+    /// The flow whose turn it is, and whether it is a new flow. Linux: the beginning of
     /// `fq_dequeue`.
     fn next_flow(&mut self) -> Option<(Key, bool)> {
         let mut retry = 0;
@@ -159,7 +159,8 @@ impl Fq {
                     return Some((key, false));
                 }
             }
-            // Each band has its turn; a band in debt earns credit while the others are tried again.
+            // Each band has its turn; a band with negative credit gets credit while the others are
+            // tried again.
             retry += 1;
             loop {
                 if retry > BANDS {
@@ -177,7 +178,7 @@ impl Fq {
         }
     }
 
-    /// Takes the flow at the head of a list of the current band out of it.
+    /// Removes the first flow from the new or old flows of the current band.
     fn unlist(&mut self, is_new: bool) {
         let band = &mut self.bands[usize::from(self.band)];
         if is_new {
@@ -192,7 +193,7 @@ impl Fq {
         self.bands[usize::from(band)].old_flows.push_back(key);
     }
 
-    /// The next packet of the flows.
+    /// Removes and returns the next packet of the flows, not of the fast path.
     fn pop(&mut self, now: Time) -> Option<Queued> {
         loop {
             let (key, is_new) = self.next_flow()?;
@@ -215,8 +216,8 @@ impl Fq {
                 return Some(packet);
             }
             self.unlist(is_new);
-            // A new flow must pass through the old ones before it is new again, else it could
-            // starve them.
+            // An empty new flow becomes an old one first; otherwise it could return as new at once
+            // and starve the old ones.
             if is_new {
                 self.make_old(key);
             } else {
@@ -313,8 +314,8 @@ mod tests {
 
     #[test]
     fn a_flow_that_has_just_been_made_waits_until_the_others_band_has_used_its_credit() {
-        // `a` has its first turn, ten packets, in band 0, and then is in band 1, whose 192 KiB are
-        // 130 packets.
+        // `a` sends ten packets in its first turn, in band 0. Then it is in band 1, whose 192 KiB
+        // are 130 packets.
         check(
             &mut fq(&FqParams { flow_limit: 1000, ..FqParams::DEFAULT }),
             "z8 a200 60 b 100",
@@ -330,7 +331,8 @@ mod tests {
 
     #[test]
     fn a_flow_that_was_idle_for_40_ms_has_a_full_turn() {
-        // `a` has half of its turn left when it becomes idle; it notices in its next turn.
+        // `a` has half of its turn left when its queue becomes empty; `fq` detects this in the
+        // flow's next turn.
         let fq = || fq(&FqParams { initial_quantum: Bytes(0), ..FqParams::DEFAULT });
         check(&mut fq(), "z8 a c12 12 +41 a2 c2 12", &expect!["z0-7 a0 c0-2 a1 c3 a2 c4-12"]);
         check(&mut fq(), "z8 a c12 12 +43 a2 c2 12", &expect!["z0-7 a0 c0-2 a1-2 c3-12"]);

@@ -1,11 +1,13 @@
-//! The table of flows of `fq`: found by their hash, and forgotten after a while.
+//! The table of flows of `fq`: flows are found by their hash, and removed when they have been empty
+//! for long.
 //!
 //! The key of a flow is ten bits of its packets' hash. The kernel keeps the flows of equal buckets
 //! in a tree. With its 1,024 buckets at most two keys share one, so a tree is a root and at most
 //! one child.
 //!
-//! On its way to a flow the kernel forgets flows that have been empty for three seconds. On the way
-//! to the root there is none; on the way to the child, or to a place for one, it passes the root.
+//! When the kernel searches a tree for a flow, it removes the flows on the path that have been
+//! empty for three seconds. The path to the root has no other flow; the path to the child, or to a
+//! place for a child, passes the root.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`, `fq_classify`, `fq_gc`; `include/linux/hash.h`,
 //! `hash_64`.
@@ -13,20 +15,20 @@
 
 use crate::lists::List;
 
-/// Keys, and buckets. Linux: `orphan_mask` + 1, `fq_trees_log`.
+/// Number of keys, and log2 of the number of buckets. Linux: `orphan_mask` + 1, `fq_trees_log`.
 const KEYS: u16 = 1024;
 const BUCKETS_LOG: u32 = 10;
 
-/// Linux: `GOLDEN_RATIO_64`.
+/// The multiplier of the hash by which a key's bucket is chosen. Linux: `GOLDEN_RATIO_64`.
 const GOLDEN_RATIO: u64 = 0x61C8_8646_80B5_83EB;
 
-/// A flow that has been empty for longer, in jiffies, may be forgotten. Linux: `FQ_GC_AGE`.
+/// Time in jiffies after which an empty flow may be removed. Linux: `FQ_GC_AGE`.
 const FORGET_AFTER: u64 = 3000;
 
-/// No flow.
+/// Instead of a key: no flow.
 const NONE: u16 = u16::MAX;
 
-/// Identifies a flow.
+/// The number of a flow in the table.
 pub(super) type Key = u16;
 
 /// A flow. Linux: `struct fq_flow`.
@@ -34,19 +36,19 @@ pub(super) type Key = u16;
 pub(super) struct Flow {
     pub(super) queue: List,
     pub(super) length: u32,
-    /// Bytes that it may send before the next flow has its turn.
+    /// Bytes that the flow may send before the next flow has its turn.
     pub(super) credit: i32,
     pub(super) band: u8,
-    /// The jiffies when it left the lists; `None` while it is in one.
+    /// Time in jiffies at which the flow left its list; `None` while it is in a list.
     pub(super) detached: Option<u64>,
     is_known: bool,
-    /// Whether the other flow of its bucket is the root of their tree.
+    /// Whether the other flow of the same bucket is the root of their tree.
     is_child: bool,
-    /// The other key of its bucket.
+    /// The other key of the same bucket, or [`NONE`].
     other: Key,
 }
 
-/// All flows.
+/// The flows by key.
 #[derive(Debug)]
 pub(super) struct Table {
     flows: Vec<Flow>,
@@ -81,8 +83,8 @@ impl Table {
         Key::try_from(hash % u32::from(KEYS)).expect("less than `KEYS`")
     }
 
-    /// Adds a flow with `credit`, unless it is known. Forgets another flow that is on the way to
-    /// it.
+    /// Adds a flow with `credit`, unless it is in the table. Removes the root of the bucket if the
+    /// search passes it and it has been empty for long.
     pub(super) fn meet(&mut self, key: Key, jiffies: u64, credit: i32) {
         let Flow { is_known, is_child, other, .. } = self.flows[usize::from(key)];
         let mut has_other = other != NONE && self.flows[usize::from(other)].is_known;
@@ -97,7 +99,7 @@ impl Table {
         if !is_known {
             let flow = &mut self.flows[usize::from(key)];
             let is_child = has_other;
-            // Stale: the band of a flow that was forgotten does not matter any more.
+            // The band of a new flow is 0, as in the kernel, not the band of the removed flow.
             *flow = Flow { credit, band: 0, is_known: true, is_child, ..*flow };
             flow.detached = Some(detached_at(jiffies));
         }
@@ -112,8 +114,8 @@ impl Table {
     }
 }
 
-/// The age of a flow that leaves the lists. Its last bit distinguishes it from a pointer in the
-/// kernel. Linux: `fq_flow_set_detached`.
+/// The kernel's record of the time at which a flow leaves its list. The last bit distinguishes it
+/// from a pointer. Linux: `fq_flow_set_detached`.
 pub(super) fn detached_at(jiffies: u64) -> u64 {
     jiffies | 1
 }
@@ -163,7 +165,8 @@ mod tests {
         table.meet(child, 0, 1);
         table.meet(root, 10_000, 1);
         assert!(is_known(&table, child));
-        // Now the child meets the root, which becomes the child when it comes back.
+        // The search for the child removes the root, which becomes the child when it is added
+        // again.
         table.meet(child, 10_000, 1);
         assert!(!is_known(&table, root));
         table.meet(root, 10_001, 1);

@@ -1,14 +1,15 @@
-//! PIE's law: a drop probability that follows the wait, and the choice of the packets to drop.
+//! PIE's control law: a drop probability controlled by the waiting time, and the choice of the
+//! packets to drop.
 //!
-//! At each update the probability changes by a share of the wait's distance from its target, and by
-//! a share of the wait's change since the last update (a proportional-integral controller). The
-//! smaller the probability, the smaller the steps. Arriving packets add up the probability; draws
-//! decide only once the sum is 0.85, so that drops are spaced. A burst after an idle time is let
-//! through.
+//! At each update the probability changes by a share of the waiting time's distance from its
+//! target, and by a share of the waiting time's change since the last update (a
+//! proportional-integral controller). Steps are smaller while the probability is small. The law
+//! adds up the probabilities of arriving packets; random numbers decide only after the sum has
+//! reached 0.85, so that drops are spaced. A burst after idle time passes without drops.
 //!
 //! Sources: [linux] `net/sched/sch_pie.c`, `include/net/pie.h`; [rfc8033].
 //! Deviations:
-//! 1. The counters for `tc -s`, and `backlog_old`, that no decision reads are left out.
+//! 1. The counters for `tc -s` and `backlog_old`, which affect no decision, are not implemented.
 
 use bbrlab_link::PieParams;
 use bbrlab_units::{NS_PER_S, NS_PER_US, Span, Time};
@@ -18,34 +19,34 @@ use crate::info::PieInfo;
 use crate::jiffies;
 use crate::packet::{PSCHED_MTU, Queued};
 
-/// Certainty. Linux: `MAX_PROB`.
+/// A probability of 1. Linux: `MAX_PROB`.
 pub(crate) const MAX_PROB: u64 = u64::MAX >> 8;
 
-/// Nanoseconds are shifted by this. Linux: `PSCHED_SHIFT`.
+/// Number of bits by which nanoseconds are shifted right. Linux: `PSCHED_SHIFT`.
 const SHIFT: u32 = 6;
 
-/// Linux: `PSCHED_TICKS_PER_SEC`.
+/// Number of ticks per second. Linux: `PSCHED_TICKS_PER_SEC`.
 const TICKS_PER_S: u64 = NS_PER_S >> SHIFT;
 
-/// The first update, in jiffies. Linux: `HZ / 2`.
+/// Time from the set-up to the first update, in jiffies. Linux: `HZ / 2`.
 const FIRST_UPDATE: u32 = 500;
 
-/// Time for which packets are let through after an idle time: 150 ms.
+/// Time after an idle time in which no packet is dropped: 150 ms.
 const BURST_ALLOWANCE: Ticks = 150_000_000 >> SHIFT;
 
-/// A longer wait than this raises the probability by 2 % more: 250 ms.
+/// Waiting time above which an update adds another 2 % to the probability: 250 ms.
 const LONG_WAIT: Ticks = 250_000_000 >> SHIFT;
 
-/// The drain rate is measured over this many bytes. Linux: `QUEUE_THRESHOLD`.
+/// Number of bytes over which the drain rate is measured. Linux: `QUEUE_THRESHOLD`.
 const QUEUE_THRESHOLD: u64 = 16384;
 
 /// Fraction bits of the drain rate. Linux: `PIE_SCALE`.
 const PIE_SCALE: u32 = 8;
 
-/// Linux: `DTIME_INVALID`.
+/// Value of `dq_tstamp` before the first measurement. Linux: `DTIME_INVALID`.
 const DTIME_INVALID: Ticks = u64::MAX;
 
-/// Linux: `DQCOUNT_INVALID`.
+/// Value of `dq_count` while the drain rate is not being measured. Linux: `DQCOUNT_INVALID`.
 const DQCOUNT_INVALID: u64 = u64::MAX;
 
 /// A time in units of 64 ns. Linux: `psched_time_t`.
@@ -81,8 +82,8 @@ impl Settings {
         }
     }
 
-    /// When the timer first fires. The law is at rest before the run, so that earlier calls change
-    /// nothing.
+    /// The first firing time of the timer within the run. Calls before the run have no effect,
+    /// because the law is at rest.
     pub(crate) fn first_update(&self) -> Time {
         if self.tupdate == 0 {
             return Time::NEVER;
@@ -90,8 +91,8 @@ impl Settings {
         jiffies::first_call_in_run(FIRST_UPDATE, self.tupdate)
     }
 
-    /// When the timer fires next after the call that now runs; with `is_unfinished`, for the rest
-    /// of its work.
+    /// The next firing time of the timer, during a call at `now`. With `is_unfinished`, the timer
+    /// fires as soon as possible for the rest of the work.
     pub(crate) fn next_update(&self, now: Time, is_unfinished: bool) -> Time {
         if self.tupdate == 0 {
             return Time::NEVER;
@@ -105,12 +106,13 @@ fn whole_ticks(span: Span) -> Ticks {
     ((span.0 / NS_PER_US).min(u64::from(u32::MAX)) * NS_PER_US) >> SHIFT
 }
 
-/// A weight per tick, before it is reduced with the probability.
+/// A weight (`alpha` or `beta`) per tick, before the reduction for small probabilities.
 fn scaled(weight: u32) -> u64 {
     u64::from(weight).wrapping_mul(MAX_PROB / TICKS_PER_S) >> 4
 }
 
-/// The state of the law. Fields as in the kernel, stale values included. Linux: `struct pie_vars`.
+/// The state of the law. Every field has the kernel's value, even while the kernel does not use it.
+/// Linux: `struct pie_vars`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Law {
     qdelay: Ticks,
@@ -147,7 +149,7 @@ impl Law {
         PieInfo { qdelay, burst_time, prob, accu_prob }
     }
 
-    /// Restarts with the present delays and probability. Linux: `pie_vars_init`.
+    /// Restarts the law, but keeps the waiting times and the probability. Linux: `pie_vars_init`.
     fn restart(&mut self) {
         self.burst_time = BURST_ALLOWANCE;
         self.dq_tstamp = DTIME_INVALID;
@@ -156,12 +158,12 @@ impl Law {
         self.avg_dq_rate = 0;
     }
 
-    /// Notes that a packet was dropped on arrival, for whichever reason.
+    /// Notes that a packet was dropped on arrival, for any reason.
     pub(crate) fn dropped(&mut self) {
         self.accu_prob = 0;
     }
 
-    /// Whether an arriving packet is to be dropped or marked. Linux: `pie_drop_early`.
+    /// Whether an arriving packet must be dropped or marked. Linux: `pie_drop_early`.
     pub(crate) fn drops_early(
         &mut self,
         settings: &Settings,
@@ -194,8 +196,8 @@ impl Law {
         drops
     }
 
-    /// Marks a packet instead of dropping it, if it can be marked and the probability is at most
-    /// `prob_max`.
+    /// Marks a packet if it is ECN-capable and the probability is at most `prob_max`; returns
+    /// whether it did. Otherwise the caller drops the packet.
     pub(crate) fn marks(&self, settings: &Settings, prob_max: u64, packet: &mut Queued) -> bool {
         settings.ecn && self.prob <= prob_max && packet.set_ce()
     }
@@ -218,15 +220,15 @@ impl Law {
         self.burst_time = self.burst_time.saturating_sub(u64::from(took));
     }
 
-    /// Measures the wait; returns the time since the previous packet left.
+    /// Measures the waiting time; returns the time since the previous packet left.
     fn measure_wait(&mut self, now: Ticks, packet: &Queued, backlog: u64) -> u32 {
         self.qdelay = if backlog == 0 { 0 } else { now.wrapping_sub(ticks(packet.arrived_at)) };
         let last = std::mem::replace(&mut self.dq_tstamp, now);
         if last == DTIME_INVALID { 0 } else { now.wrapping_sub(last) as u32 }
     }
 
-    /// Measures the drain rate; returns the time of the measurement that ends with this packet, or
-    /// 0.
+    /// Measures the drain rate; returns the duration of the measurement that ends with this packet,
+    /// or 0 if none ends.
     fn measure_rate(&mut self, now: Ticks, packet: &Queued, backlog: u64) -> u32 {
         if backlog >= QUEUE_THRESHOLD && self.dq_count == DQCOUNT_INVALID {
             self.dq_tstamp = now;
@@ -270,7 +272,7 @@ impl Law {
         let old_prob = self.prob;
         let delta = self.step(settings, qdelay, qdelay_old);
         self.prob = old_prob.wrapping_add(delta.cast_unsigned());
-        // Waits too short to measure leave the probability alone, except for the step.
+        // If packets wait, but the measured waiting time is 0, the probability does not decay.
         let mut may_decay = qdelay != 0 || backlog == 0;
         if delta > 0 {
             if self.prob < old_prob {
@@ -297,7 +299,7 @@ impl Law {
         }
     }
 
-    /// The change of the probability.
+    /// The change of the probability at an update.
     fn step(&self, settings: &Settings, qdelay: Ticks, qdelay_old: Ticks) -> i64 {
         let (mut alpha, mut beta) = (settings.alpha, settings.beta);
         if self.prob < MAX_PROB / 10 {
@@ -345,7 +347,7 @@ mod tests {
         u64::try_from(u128::from(prob) * 1_000_000 / u128::from(MAX_PROB)).unwrap()
     }
 
-    /// A source in which all draws are the same.
+    /// A source in which all random numbers are equal.
     struct Draw(u64);
 
     impl Entropy for Draw {
@@ -376,7 +378,8 @@ mod tests {
         }
     }
 
-    /// A law that has seen the wait `qdelay_ms` twice, with a probability in millionths.
+    /// A law with this probability in millionths, which has measured the waiting time `qdelay_ms`
+    /// twice.
     fn law(prob_millionths: u64, qdelay_ms: u64) -> Law {
         let prob = u128::from(MAX_PROB) * u128::from(prob_millionths) / 1_000_000;
         let prob = u64::try_from(prob).unwrap();
@@ -384,7 +387,7 @@ mod tests {
         Law { prob, qdelay, qdelay_old: qdelay, burst_time: 0, ..Law::default() }
     }
 
-    /// The probability after an update, for each probability before it; both in millionths.
+    /// Compares the probability after an update, for each probability before; both in millionths.
     fn check(qdelay_ms: u64, qdelay_old_ms: u64, before: &[u64], expected: &Expect) {
         let settings = Settings::new(&PieParams::DEFAULT);
         let mut lines = String::new();
@@ -399,8 +402,8 @@ mod tests {
 
     #[test]
     fn steps_are_smaller_while_the_probability_is_small() {
-        // RFC 8033, 5.1: 1/2048 of the step below 0.000001, up to 1/2 below 0.1, the whole step
-        // above. The step is 2/16 x 0.08 s + 20/16 x 0.08 s = 0.11.
+        // RFC 8033, 5.1: below a probability of 0.000001, 1/2048 of the step; up to 1/2 of the step
+        // below 0.1; the whole step above. The step is 2/16 x 0.08 s + 20/16 x 0.08 s = 0.11.
         check(
             95,
             15,
@@ -469,7 +472,7 @@ mod tests {
         let mut law = law(640_000, 0);
         law.update(&settings, 0);
         assert_eq!(millionths(law.prob), 629_999);
-        // Packets wait, but too briefly to measure.
+        // Packets wait, but the measured waiting time is 0.
         law.update(&settings, 1514);
         assert_eq!(millionths(law.prob), 629_999);
     }
@@ -498,8 +501,8 @@ mod tests {
             let drops_at = (1..100).find(|_| {
                 law.drops_early(&settings, 15_140, &packet(Ecn::NotEct), &mut Draw(draw))
             });
-            // A probability of 0.1 rounds down, so that a sum that should be reached is reached one
-            // packet later.
+            // A probability of 0.1 is rounded down, so the sum may reach its threshold one packet
+            // later.
             assert!(
                 matches!(drops_at, Some(n) if n == dropped || n == dropped + 1),
                 "{drops_at:?}"

@@ -1,5 +1,5 @@
 //! PIE, "proportional integral controller enhanced": one queue that drops arriving packets at
-//! random, by a probability that holds the wait near a target.
+//! random. The drop probability keeps the waiting time near a target.
 //!
 //! Sources: [linux] `net/sched/sch_pie.c`; [rfc8033].
 //! Deviations:
@@ -19,10 +19,10 @@ use crate::info::DisciplineInfo;
 use crate::packet::Queued;
 use crate::rule::{DropCause, Rule};
 
-/// Packets are marked, not dropped, up to this probability.
+/// The probability up to which packets are marked instead of dropped.
 const MARK_PROB_MAX: u64 = MAX_PROB / 10;
 
-/// A queue with a limit, and the law on arrival.
+/// A queue with a limit, and the control law that drops or marks arriving packets.
 #[derive(Debug)]
 pub struct Pie {
     settings: Settings,

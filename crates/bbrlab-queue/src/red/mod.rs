@@ -1,10 +1,10 @@
 //! RED, "random early detection": one queue that drops or marks arriving packets by its average
 //! length.
 //!
-//! Between two thresholds the probability rises with the average, and the drops are spaced: a draw
-//! determines the distance to the next. Above the upper threshold every packet is dropped; there is
-//! no gentle mode in Linux. The average follows the queue slowly, and decays while the link is
-//! idle.
+//! Between two thresholds the drop probability rises with the average. The drops are spaced: a
+//! random number determines the number of packets until the next drop. Above the upper threshold
+//! every packet is dropped; Linux has no gentle mode. The average follows the queue slowly, and
+//! decays while the link is idle.
 //!
 //! Sources: [linux] `net/sched/sch_red.c`, `include/net/red.h`; [red]; [adaptive-red].
 //! Deviations:
@@ -29,16 +29,16 @@ use tc::{Qopt, STAB_SIZE};
 /// Interval at which `adaptive` checks the average, in jiffies. Linux: `HZ / 2`.
 const HALF_SECOND: u32 = 500;
 
-/// Linux: `RED_ONE_PERCENT`.
+/// A probability of 1 %, in 1/2^32. Linux: `RED_ONE_PERCENT`.
 const ONE_PERCENT: u32 = 42_949_673;
 
-/// Linux: `MAX_P_MIN`.
+/// Lower bound of the probability with `adaptive`. Linux: `MAX_P_MIN`.
 const MAX_P_MIN: u32 = ONE_PERCENT;
 
-/// Linux: `MAX_P_MAX`.
+/// Upper bound of the probability with `adaptive`. Linux: `MAX_P_MAX`.
 const MAX_P_MAX: u32 = 50 * ONE_PERCENT;
 
-/// A queue with a limit, and the law on arrival.
+/// A queue with a limit, and the control law that drops or marks arriving packets.
 #[derive(Debug)]
 pub struct Red {
     law: Law,
@@ -50,7 +50,7 @@ pub struct Red {
     timer: Time,
 }
 
-/// The fate of a packet. Linux: `RED_DONT_MARK`, `RED_PROB_MARK`, `RED_HARD_MARK`.
+/// The decision about an arriving packet. Linux: `RED_DONT_MARK`, `RED_PROB_MARK`, `RED_HARD_MARK`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     Pass,
@@ -61,7 +61,7 @@ enum Action {
 /// The parameters in the kernel's units. Linux: `struct red_parms`.
 #[derive(Clone, Debug)]
 struct Law {
-    /// Scaled by `2^wlog`, as is `qth_max`.
+    /// Lower threshold in bytes; scaled by `2^wlog`, like `qth_max`.
     qth_min: u64,
     qth_max: u64,
     wlog: u32,
@@ -71,19 +71,20 @@ struct Law {
     max_p_delta: u32,
     /// Bytes between the thresholds.
     qth_delta: u32,
-    /// Between these averages `adaptive` does not change the probability. Not scaled.
+    /// `adaptive` does not change the probability while the average is between these values, in
+    /// bytes, not scaled.
     target_min: u64,
     target_max: u64,
     scell_log: u32,
     stab: Box<[u8; STAB_SIZE]>,
 }
 
-/// The average, and the progress to the next drop. Linux: `struct red_vars`.
+/// The average queue length, and the progress to the next drop. Linux: `struct red_vars`.
 #[derive(Clone, Copy, Debug)]
 struct Average {
-    /// Packets since a number was drawn; -1 if no number holds.
+    /// Number of packets since a random number was drawn; -1 if no number is in use.
     qcount: i32,
-    /// The number drawn.
+    /// The random number drawn last.
     qr: u32,
     /// The average in bytes, scaled by `2^wlog`.
     qavg: u64,
@@ -111,7 +112,7 @@ impl Red {
         DisciplineInfo::Red { qcount, qr, qavg }
     }
 
-    /// Whether the packet is to be dropped; it may be marked instead.
+    /// Whether the caller must drop the packet; false also if the packet passes with a mark.
     fn drops(&self, action: Action, packet: &mut Queued) -> bool {
         let may_mark = match action {
             Action::Pass => return false,
@@ -123,7 +124,7 @@ impl Red {
 }
 
 impl Law {
-    /// Linux: `red_set_parms`.
+    /// Derives the law's values from `tc`'s parameters. Linux: `red_set_parms`.
     fn new(qopt: &Qopt) -> Self {
         let qth_delta = qopt.qth_max.saturating_sub(qopt.qth_min).max(1);
         let fifth = u64::from(qth_delta / 5);
@@ -141,7 +142,8 @@ impl Law {
         }
     }
 
-    /// Raises or lowers the probability. Linux: `red_adaptative_algo`.
+    /// Adapts the probability, so that the average stays between its targets. Linux:
+    /// `red_adaptative_algo`.
     fn adapt(&mut self, qavg: u64) {
         let qavg = qavg >> self.wlog;
         if qavg > self.target_max && self.max_p <= MAX_P_MAX {
@@ -149,14 +151,14 @@ impl Law {
         } else if qavg < self.target_min && self.max_p >= MAX_P_MIN {
             self.max_p = self.max_p / 10 * 9;
         }
-        // Rounded to the nearest. Linux: `DIV_ROUND_CLOSEST`, in 32 bits.
+        // Rounds to the nearest integer. Linux: `DIV_ROUND_CLOSEST`, in 32 bits.
         let rounded = self.max_p.wrapping_add(self.qth_delta / 2) / self.qth_delta;
         self.max_p_delta = rounded.max(1);
     }
 }
 
 impl Average {
-    /// The average when a packet arrives and `backlog` bytes wait. Linux: `red_calc_qavg`.
+    /// The new average when a packet arrives while `backlog` bytes wait. Linux: `red_calc_qavg`.
     fn at_arrival(&self, law: &Law, now: Time, backlog: u64) -> u64 {
         match self.qidlestart {
             Some(since) => self.decayed(law, now, since),
@@ -164,7 +166,7 @@ impl Average {
         }
     }
 
-    /// The average after an idle time. Linux: `red_calc_qavg_from_idle_time`.
+    /// The average after the idle time since `since`. Linux: `red_calc_qavg_from_idle_time`.
     fn decayed(&self, law: &Law, now: Time, since: Time) -> u64 {
         let idle_us = (now.since(since).0 / NS_PER_US).min(255 << law.scell_log);
         let shift = law.stab[(idle_us >> law.scell_log) as usize];
@@ -175,7 +177,7 @@ impl Average {
         if less < self.qavg >> 1 { self.qavg - less } else { self.qavg >> 1 }
     }
 
-    /// Linux: `red_action`.
+    /// Decides about an arriving packet by the average. Linux: `red_action`.
     fn action(&mut self, law: &Law, entropy: &mut impl Entropy) -> Action {
         if self.qavg < law.qth_min {
             self.qcount = -1;
@@ -291,7 +293,7 @@ mod tests {
         ..RedParams::DEFAULT
     };
 
-    /// A queue whose average is `qavg` bytes while packets of as many bytes wait.
+    /// A queue in which `qavg` bytes wait, with an average of `qavg` bytes.
     fn red(params: RedParams, qavg: u64) -> Red {
         let mut red = Red::new(&params, Buffer::Bytes(Bytes(400_000)));
         red.average.qavg = qavg << red.law.wlog;
@@ -342,8 +344,8 @@ mod tests {
 
     #[test]
     fn drops_are_spaced_by_a_draw_over_the_probability() {
-        // At 60,000 B the probability is half of 0.1. With a draw just below 0.5, a drop comes
-        // after 0.5 / 0.05 = 10 packets.
+        // At 60,000 B the probability is half of 0.1. With a random number just below 0.5, a packet
+        // is dropped after 0.5 / 0.05 = 10 packets.
         let law = Law::new(&super::Qopt::new(&PARAMS, Buffer::Unlimited));
         let mut average = Average { qcount: -1, qr: 0, qavg: 60_000 << law.wlog, qidlestart: None };
         let drops: Vec<bool> = (0..31)
@@ -353,13 +355,13 @@ mod tests {
         assert_eq!(at, [10, 20, 30]);
     }
 
-    /// The fates of a packet that cannot be marked, and of one that can.
+    /// Compares the fate of a packet that is not ECN-capable, and of an ECN-capable packet.
     fn check(params: RedParams, expected: &Expect) {
         let mut lines = String::new();
         for (name, qavg) in [("between", 60_000), ("above", 90_000)] {
             for ecn in [Ecn::NotEct, Ecn::Ect0] {
                 let mut red = red(params, qavg);
-                // The first packet makes the draw, by which the second is dropped.
+                // The first packet draws the number by which the second packet is dropped.
                 fate(&mut red, Ecn::NotEct);
                 let fate = fate(&mut red, ecn);
                 writeln!(lines, "{name} {ecn:?} {fate}").unwrap();
@@ -426,7 +428,8 @@ mod tests {
         let average =
             Average { qcount: -1, qr: 0, qavg: 30_000 << 5, qidlestart: Some(Time::ZERO) };
         let after = |us| average.at_arrival(&law, Time(us * NS_PER_US), 0) >> 5;
-        // A line for the first 2^15 us until half is left; then one bit per 12,500 / 0.03175 us.
+        // Within 2^15 us the average decreases linearly to a half; later it halves every 12,500 /
+        // 0.03175 us.
         assert_eq!(after(0), 30_000);
         assert_eq!(after(8192), 22_500);
         assert_eq!(after(16_384), 15_000);
@@ -441,13 +444,13 @@ mod tests {
     fn adaptive_raises_the_probability_by_a_quarter_and_lowers_it_by_a_tenth() {
         let mut law = Law::new(&super::Qopt::new(&PARAMS, Buffer::Unlimited));
         law.max_p = 2 * ONE_PERCENT;
-        // The middle is from 30,000 + 2/5 to 30,000 + 3/5 of 60,000.
+        // The targets are 30,000 + 2/5 of 60,000 and 30,000 + 3/5 of 60,000.
         law.adapt(54_000 << 5);
         law.adapt(66_000 << 5);
         assert_eq!(law.max_p, 2 * ONE_PERCENT);
         law.adapt(66_001 << 5);
         assert_eq!(law.max_p, 2 * ONE_PERCENT + ONE_PERCENT / 2);
-        // At most by 1 %.
+        // The probability increases by at most 1 %.
         law.max_p = 20 * ONE_PERCENT;
         law.adapt(66_001 << 5);
         assert_eq!(law.max_p, 20 * ONE_PERCENT + MAX_P_MIN);

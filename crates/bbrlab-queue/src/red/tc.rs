@@ -1,13 +1,13 @@
-//! RED's parameters as `tc` computes them: the weight of the average, and how fast the average
-//! decays while the link is idle.
+//! RED's parameters as `tc` computes them: the weight of the queue length in the average, and the
+//! decay of the average while the link is idle.
 //!
 //! Sources: [iproute2] `tc/q_red.c`, `tc/tc_red.c`: `tc_red_eval_ewma`, `tc_red_eval_idle_damping`;
 //! `tc/tc_core.c`: `tc_calc_xmittime`.
 //! Deviations:
-//! 1. Fixed point, exact to 2^-50, where `tc` has binary floating point. Times and powers that
-//!    should be whole numbers are.
-//! 2. Values that `tc` refuses are computed with: a burst too small gets the fastest average, one
-//!    too large the slowest; a packet's time below one tick counts as one tick.
+//! 1. Fixed point, exact to 2^-50, instead of `tc`'s binary floating point. Times and powers that
+//!    should be whole numbers are exact.
+//! 2. Values that `tc` refuses are accepted: too small a burst gives the fastest average, too large
+//!    a burst the slowest; a packet's time below one tick counts as one tick.
 
 use bbrlab_link::{Buffer, RedParams};
 use bbrlab_units::BitRate;
@@ -17,7 +17,7 @@ use crate::packet::PSCHED_MTU;
 /// Entries of the table of decays. Linux: `RED_STAB_SIZE`.
 pub(super) const STAB_SIZE: usize = 256;
 
-/// The slowest average.
+/// The value of `wlog` for the slowest average.
 const WLOG_MAX: u32 = 31;
 
 /// Fraction bits of a power.
@@ -29,19 +29,19 @@ const LOG_BITS: u32 = 80;
 /// `tc`'s default for `bandwidth`.
 const BANDWIDTH: BitRate = BitRate(10_000_000);
 
-/// The parameters as `tc` passes them to the kernel. Linux: `struct tc_red_qopt` and what belongs
-/// to it.
+/// The parameters as `tc` passes them to the kernel. Linux: `struct tc_red_qopt`, the table of
+/// decays and `max_P`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Qopt {
     pub(super) qth_min: u32,
     pub(super) qth_max: u32,
-    /// The weight of the queue in the average is 2^-Wlog.
+    /// The weight of the queue length in the average is 2^-Wlog.
     pub(super) wlog: u32,
-    /// Microseconds of idle time are shifted by this to look up the decay.
+    /// Number of bits by which microseconds of idle time are shifted to look up the decay.
     pub(super) scell_log: u32,
-    /// Number of bits by which the average decays.
+    /// Number of bits by which the average is shifted right after an idle time.
     pub(super) stab: [u8; STAB_SIZE],
-    /// In 1/2^32.
+    /// The probability at `qth_max`, in 1/2^32.
     pub(super) max_p: u32,
 }
 
@@ -75,7 +75,8 @@ fn saturated(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// The fastest average that lets a burst into an empty queue through. Linux: `tc_red_eval_ewma`.
+/// The `wlog` of the fastest average that lets a burst into an empty queue pass without a drop.
+/// Linux: `tc_red_eval_ewma`.
 ///
 /// After `burst` packets that all stay in the queue the average must be below `min`:
 /// `burst + 1 - min / avpkt <= (1 - (1 - W)^burst) / W`, where `W` is `2^-Wlog`.
@@ -103,18 +104,17 @@ fn power(mut base: u64, mut exponent: u32) -> u64 {
     result
 }
 
-/// Ticks of 64 ns that a packet takes, from whole microseconds. Linux: `tc_calc_xmittime`.
+/// The transmission time of a packet in ticks of 64 ns, computed from whole microseconds. Linux:
+/// `tc_calc_xmittime`.
 fn packet_ticks(bandwidth: BitRate, bytes: u32) -> u32 {
     let bytes_per_s = u128::from((bandwidth.0 / 8).max(1));
     let us = u128::from(bytes) * 1_000_000 / bytes_per_s;
     u32::try_from(us * 1000 / 64).unwrap_or(u32::MAX).max(1)
 }
 
-/// The table of decays, and the shift of an idle time for a look-up. Linux:
-/// `tc_red_eval_idle_damping`.
-/// The kernel counts an idle time in microseconds, `tc` in ticks of 64 ns. So the decay is slower
-/// than meant, here as in Linux.
-/// meant. That is as in Linux.
+/// The shift of an idle time for a look-up, and the table of decays. Linux:
+/// `tc_red_eval_idle_damping`. The kernel counts idle time in microseconds, but `tc` in ticks of 64
+/// ns. So the decay is slower than intended, here as in Linux.
 fn idle_damping(wlog: u32, packet_ticks: u32) -> (u32, [u8; STAB_SIZE]) {
     let log = minus_log_of_1_minus(wlog);
     let packet = u128::from(packet_ticks) << LOG_BITS;

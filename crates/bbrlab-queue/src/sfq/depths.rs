@@ -1,15 +1,15 @@
-//! Slots sorted by length, so that the longest is found at once.
+//! Slots sorted by length, so that finding the longest slot takes constant time.
 //!
-//! Slots of equal length form a ring, and a slot that reaches a length becomes the first of its
-//! ring. So the last of equally long slots to reach its length is the longest, and the slot that
-//! became free last is used first.
+//! Slots of equal length form a ring. A slot whose length changes becomes the first in the ring of
+//! its new length. So of equally long slots, the one that reached the length last counts as
+//! longest, and the slot that became free last is used first.
 //!
 //! Sources: [linux] `net/sched/sch_sfq.c`, `sfq_link`, `sfq_inc`, `sfq_dec`.
 
 /// The rings of slots. Linux: `dep` of `struct sfq_sched_data`, and `dep` of each slot.
 #[derive(Debug)]
 pub(super) struct Depths {
-    /// The slots, and after them the head of the ring of each length.
+    /// The links of the slots, then the head of the ring of each length.
     links: Vec<Link>,
     slots: u32,
     /// The length of the longest slot. Linux: `cur_depth`.
@@ -23,7 +23,7 @@ struct Link {
 }
 
 impl Depths {
-    /// `slots` empty slots, none of which gets longer than `depth`.
+    /// Makes `slots` empty slots, each with a length of at most `depth`.
     pub(super) fn new(slots: u32, depth: u32) -> Self {
         let links = (0..=slots + depth).map(|own| Link { next: own, prev: own }).collect();
         let mut depths = Self { links, slots, deepest: 0 };
@@ -33,7 +33,7 @@ impl Depths {
         depths
     }
 
-    /// An empty slot.
+    /// An empty slot, if there is one.
     pub(super) fn free(&self) -> Option<u32> {
         self.first(0)
     }
@@ -73,7 +73,7 @@ impl Depths {
         self.links[next as usize].prev = slot;
     }
 
-    /// Takes the slot out of its ring; returns whether it was alone there.
+    /// Removes the slot from its ring; returns whether the ring is now empty.
     fn unlink(&mut self, slot: u32) -> bool {
         let Link { next, prev } = self.links[slot as usize];
         self.links[prev as usize].next = next;

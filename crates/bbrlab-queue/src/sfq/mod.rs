@@ -1,8 +1,8 @@
 //! SFQ, "stochastic fairness queueing": flows are hashed into slots that are served in turn; when
 //! the limit is exceeded, the longest slot loses the packet at its tail.
 //!
-//! It is "stochastic" because flows may share a slot. `perturb` changes the hash now and then, so
-//! that they do not share it for long; the packets that wait are then hashed again.
+//! SFQ is "stochastic" because flows may share a slot. `perturb` changes the hash periodically, so
+//! that two flows do not share a slot for long. The waiting packets are then hashed again.
 //!
 //! Sources: [linux] `net/sched/sch_sfq.c`.
 //! Deviations:
@@ -26,13 +26,13 @@ use crate::packet::Queued;
 use crate::rule::{DropCause, Rule};
 use depths::Depths;
 
-/// The most packets in a slot. Linux: `SFQ_MAX_DEPTH`.
+/// Largest number of packets in a slot. Linux: `SFQ_MAX_DEPTH`.
 const DEPTH_MAX: u32 = 127;
 
-/// The most slots. Linux: `SFQ_MAX_FLOWS`.
+/// Largest number of slots. Linux: `SFQ_MAX_FLOWS`.
 const FLOWS_MAX: u32 = 0x10000 - DEPTH_MAX - 1;
 
-/// The most values of the hash.
+/// Largest number of values of the hash.
 const DIVISOR_MAX: u32 = 1 << 16;
 
 /// No slot. Linux: `SFQ_EMPTY_SLOT`.
@@ -45,13 +45,13 @@ pub struct Sfq {
     depth: u32,
     limit: Buffer,
     perturb: Perturb,
-    /// The bits of the hash that count.
+    /// The bits of the hash that are used.
     mask: u32,
     /// The slot of each value of the hash. Linux: `ht`.
     buckets: Vec<u32>,
     slots: Vec<Slot>,
     depths: Depths,
-    /// The slot that was served last; the next one is its successor.
+    /// The slot that was served last. The slot after it is served next.
     tail: Option<u32>,
     store: Store,
     packets: u64,
@@ -63,14 +63,14 @@ pub struct Sfq {
 struct Slot {
     queue: List,
     length: u32,
-    /// The slot that is served after it.
+    /// The slot that is served after this one.
     next: u32,
     bucket: u32,
-    /// Bytes that it may send before the others have their turn.
+    /// Bytes that the slot may send before the others have their turn.
     allot: i32,
 }
 
-/// When the hash changes.
+/// The state of `perturb`: the hash and the time of its next change.
 #[derive(Debug)]
 struct Perturb {
     period: Option<Span>,
@@ -117,8 +117,8 @@ impl Sfq {
         }
     }
 
-    /// The slot of a packet, a free one if none has its hash yet; `None` if the slot has no space
-    /// for the packet.
+    /// The slot of a packet's hash, or a free slot if the hash has none; `None` if the slot has no
+    /// space for the packet.
     fn slot_for(&mut self, packet: &Queued, entropy: &mut impl Entropy) -> Option<u32> {
         let hash = entropy.perturbed_hash(packet, self.perturb.perturbation);
         let bucket = hash & self.mask;
@@ -149,7 +149,7 @@ impl Sfq {
         }
     }
 
-    /// Counts a packet that has been taken from its slot.
+    /// Updates the counts after a packet was removed from its slot.
     fn removed(&mut self, at: u32, packet: &Queued) {
         self.packets -= 1;
         self.bytes -= u64::from(packet.wire_bytes);
@@ -158,7 +158,8 @@ impl Sfq {
         self.depths.shrank(at, slot.length);
     }
 
-    /// Takes the successor of the tail, which is empty or about to be, out of the round.
+    /// Removes the slot after `tail` from the round, because it is empty or is about to become
+    /// empty.
     fn leave_round(&mut self, tail: u32) {
         let at = self.slots[tail as usize].next;
         let Slot { next, bucket, .. } = self.slots[at as usize];
@@ -193,7 +194,7 @@ impl Sfq {
         }
     }
 
-    /// Changes the hash if that is due. Linux: `sfq_perturbation`.
+    /// Changes the hash if the timer has fired. Linux: `sfq_perturbation`.
     #[inline]
     fn perturb(&mut self, entropy: &mut impl Entropy, drop: &mut impl FnMut(Queued, DropCause)) {
         if std::mem::take(&mut self.perturb.is_due) {
@@ -347,7 +348,7 @@ mod tests {
 
     #[test]
     fn flows_that_shared_a_slot_part_when_the_hash_changes() {
-        // The slot follows the last bit of the flow's number at first, then the bit before it.
+        // The slot is the last bit of the flow's number at first, and later the bit before it.
         let perturb = Some(Span::from_secs(10));
         let params = SfqParams { divisor: 2, perturb, ..SfqParams::DEFAULT };
         check(&mut sfq(127, params), "a3 c2 +10239 1 +1 4", &expect!["a0-1 c0 a2 c1"]);

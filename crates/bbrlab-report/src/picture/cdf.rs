@@ -88,13 +88,15 @@ pub fn cdf_picture(input: &CdfInput<'_>) -> Result<Picture, String> {
     let mut panels = panels(input)?;
     let all = || panels.iter().flat_map(|(_, curves)| curves);
     if all().all(|curve| curve.values.is_empty()) {
-        return Err(format!("there is no value of: {}", input.of));
+        return Err(format!("there is no value of {}", input.of));
     }
     let left_out = panels.len().saturating_sub(PANELS_SHOWN);
     panels.truncate(PANELS_SHOWN);
     let most = panels.iter().map(|(_, curves)| curves.len()).max().unwrap_or(0);
     if most > CURVES_SHOWN {
-        return Err(format!("{most} curves in a panel are too many: choose a run, or another key"));
+        return Err(format!(
+            "a panel would have {most} curves, which are too many: choose a run or another key"
+        ));
     }
     let sheet = Sheet::new(input, panels, left_out);
     Ok(Picture { name: input.name.clone(), svg: sheet.draw()? })
@@ -109,8 +111,8 @@ fn panels(input: &CdfInput<'_>) -> Result<Vec<(String, Vec<Cdf>)>, String> {
         None => keys.iter().find(|key| ending(key, "cc")).or(keys.last()),
         Some(wanted) => {
             let unknown = || match keys.as_slice() {
-                [] => format!("`{wanted}` is not swept here: nothing is"),
-                _ => format!("`{wanted}` is not swept here; swept are {}", keys.join(", ")),
+                [] => format!("`{wanted}` is not swept: this sweep has no swept key"),
+                _ => format!("`{wanted}` is not swept; swept keys are {}", keys.join(", ")),
             };
             Some(keys.iter().find(|key| ending(key, wanted)).ok_or_else(unknown)?)
         }

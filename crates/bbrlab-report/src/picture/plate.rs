@@ -204,7 +204,7 @@ mod tests {
     };
 
     #[test]
-    fn a_quantity_of_all_panels_without_room_beside_a_name_stands_above_them() {
+    fn a_common_quantity_without_space_next_to_a_name_is_above_the_panels() {
         let long = |title: &str| PlatePanel {
             y_title: "throughput (running mean), Mibit/s".to_owned(),
             ..panel(title, Err("no runs".to_owned()))
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_is_a_ring_beside_the_disc() {
+    fn printed_values_are_rings_next_to_discs() {
         let circles = |published| {
             let drawing = Drawing::Curves(curves(&[4.0, 6.0], published));
             plate_picture(&plate(vec![panel("", Ok(drawing))])).svg.matches("<circle").count()
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_stands_at_the_lower_end_of_a_logarithmic_axis() {
+    fn zero_is_at_the_lower_end_of_a_logarithmic_axis() {
         let mut with_zero = panel("", Ok(Drawing::Curves(curves(&[0.0, 900.0], None))));
         with_zero.scale = Scale::Logarithmic;
         let svg = plate_picture(&plate(vec![with_zero])).svg;

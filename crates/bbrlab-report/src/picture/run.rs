@@ -101,7 +101,7 @@ impl<'a> Sheet<'a> {
         }
         if from_s >= to_s {
             return Err(format!(
-                "the run ends at {end_s} s: from {from_s} s to {to_s} s there is nothing"
+                "the run ends at {end_s} s: there is nothing from {from_s} s to {to_s} s"
             ));
         }
         let mut rows: Vec<Vec<usize>> = vec![Vec::new(); input.run.flows.len()];
@@ -161,8 +161,8 @@ impl<'a> Sheet<'a> {
                 let named = RunPanel::NAMED.iter().find(|(_, of)| of == panel);
                 let name = named.map_or("", |(name, _)| name);
                 return Err(format!(
-                    "`{name}`: expected flows with a connection over time, found datagrams or flows that come and go, which have none; \
-                     there are throughput and queue"
+                    "`{name}`: needs flows with a time series of their connection; datagrams and flows that come and go have none; \
+                     the panels throughput and queue can be drawn"
                 ));
             }
             match panel {

@@ -15,7 +15,7 @@ use bbrlab_run::{Group, RunSummary};
 
 use self::choice::Keys;
 pub use self::choice::SweepChoice;
-use self::plot::{Curve, DASHES, Room, Sample};
+use self::plot::{Curve, DASHES, DrawLimits, Sample};
 use super::Picture;
 use super::axis::Axis;
 use super::canvas::{Canvas, Stroke, TextLook, draw};
@@ -84,8 +84,11 @@ fn pictures(title: &str, points: &Points, choice: &SweepChoice) -> Result<Vec<Pi
     let swept = varying_keys(groups);
     let figures = choice.figures(groups, usual)?;
     let is_chosen = !figures.is_empty();
-    let here: Vec<Answer<'_>> =
-        usual.iter().filter(|answer| !answers::is_elsewhere(groups, answer)).cloned().collect();
+    let here: Vec<Answer<'_>> = usual
+        .iter()
+        .filter(|answer| !answers::is_only_at_other_links(groups, answer))
+        .cloned()
+        .collect();
     let figures = if is_chosen { &figures } else { &here };
     let mut pictures = Vec::new();
     for axis_key in choice.axes(&swept, groups)? {
@@ -279,7 +282,7 @@ impl<'a> Sheet<'a> {
         let head = Head { title, note: &note, note_at: self.shape.note_at(), entries: &entries };
         head.paint(canvas, left, right);
         let mut spots = grid.spots(canvas);
-        let room = self.room();
+        let limits = self.limits();
         for figure in &self.figures {
             let of_figure: Vec<Vec<Curve>> =
                 self.multiples.iter().map(|(_, members)| self.curves(figure, members)).collect();
@@ -290,7 +293,7 @@ impl<'a> Sheet<'a> {
                 let spot = row.next().expect("there is always a further place");
                 let panel = spot.panel(self.swept.axis.clone(), y.clone());
                 let is_first = !self.is_multiple() || spot.is_first();
-                self.paint_panel(&panel, figure, (name, curves), is_first, (room, grid));
+                self.paint_panel(&panel, figure, (name, curves), is_first, (limits, grid));
             }
         }
     }
@@ -301,7 +304,7 @@ impl<'a> Sheet<'a> {
         figure: &Answer<'_>,
         (multiple, curves): (&str, &[Curve]),
         is_first: bool,
-        (room, grid): (Room, &Grid),
+        (limits, grid): (DrawLimits, &Grid),
     ) {
         let title = title_of(figure, &self.points.groups, self.flow_groups.len() > 1);
         let width = panel.right - panel.left;
@@ -330,7 +333,7 @@ impl<'a> Sheet<'a> {
                 panel.canvas.line(&[from, to], stroke);
             }
         }
-        plot::plot(panel, curves, &self.swept, room);
+        plot::plot(panel, curves, &self.swept, limits);
         panel.border();
         panel.x_labels_as(&cut(&self.swept.title, width, SMALL, false), self.names(grid));
     }
@@ -346,22 +349,22 @@ impl<'a> Sheet<'a> {
             self.points.groups.iter().filter(|group| group.identical_digests == Some(true)).count();
         let all = self.points.groups.len();
         let short = self.shape.is_narrow();
-        let room = self.room();
+        let limits = self.limits();
         let mut note = match (seeds, short) {
-            (0 | 1, _) => "one run a point".to_owned(),
+            (0 | 1, _) => "one run per point".to_owned(),
             (seeds, _) if same == all => {
-                format!("{seeds} seeds, which changed nothing (identical digests): no bars")
+                format!("{seeds} seeds with identical digests: no bars")
             }
-            (_, true) if !room.has_marks => {
+            (_, true) if !limits.has_marks => {
                 format!("mean of {of_seeds} seeds between its 95 % interval")
             }
-            (_, false) if !room.has_marks => {
+            (_, false) if !limits.has_marks => {
                 format!("means over {of_seeds} seeds; thin lines: 95 % intervals of the mean")
             }
             (_, true) => format!("mean of {of_seeds} seeds (dots), bars: 95 %"),
             (_, false) => {
                 let dots = self.points.seeds.iter().map(Vec::len).max().unwrap_or(0);
-                let dots = match dots.min(room.dots) {
+                let dots = match dots.min(limits.dots) {
                     dots if dots < seeds => format!("the first {dots} seeds"),
                     _ => "single seeds".to_owned(),
                 };
@@ -371,7 +374,7 @@ impl<'a> Sheet<'a> {
             }
         };
         if same > 0 && same < all {
-            note.push_str(&format!("; seeds changed nothing at {same} of {all} points"));
+            note.push_str(&format!("; identical digests at {same} of {all} points"));
         }
         let left_out = [
             (self.left_out, self.multiples.len(), "panels"),
@@ -383,14 +386,14 @@ impl<'a> Sheet<'a> {
         }
         if self.unfit > 0 {
             let shown = self.figures.len();
-            note.push_str(&format!("; {shown} of {} figures fit", shown + self.unfit));
+            note.push_str(&format!("; {shown} of {} metrics fit", shown + self.unfit));
         }
         note
     }
 
     fn legend(&self) -> Vec<Entry> {
         let mut entries = Vec::new();
-        let marked = |mark: Mark| self.room().has_marks.then_some(mark);
+        let marked = |mark: Mark| self.limits().has_marks.then_some(mark);
         if let Some(key) = self.keys.color {
             for (place, value) in self.lines.iter().enumerate() {
                 let color = self.color(place);
@@ -444,12 +447,12 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    fn room(&self) -> Room {
+    fn limits(&self) -> DrawLimits {
         let points: usize = self.multiples.iter().map(|(_, members)| members.len()).sum();
         let curves = |figure: &Answer<'_>| {
             if figure.metric.is_per_group() { self.flow_groups.len() } else { 1 }
         };
-        Room::of(points * self.figures.iter().map(curves).sum::<usize>(), &self.swept)
+        DrawLimits::of(points * self.figures.iter().map(curves).sum::<usize>(), &self.swept)
     }
 
     fn curves(&self, figure: &Answer<'_>, members: &[usize]) -> Vec<Curve> {
@@ -515,14 +518,14 @@ fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
         "queue_delay_ms.mean" => "Mean queue delay",
         "retransmitted_packets" => "Retransmissions",
         "out_of_order_packets" => "Arrived out of order",
-        "duplicate_packets" => "Arrived twice",
+        "duplicate_packets" => "Duplicates",
         "rtt_ms.mean" => "Mean RTT",
         "utilization" => "Utilisation",
         "drop_ratio" => "Dropped by the queue",
         "random_losses" => "Lost at random",
         "policer_drops" => "Dropped by the policer",
         "thinned_acks" => "ACKs left out by thinning",
-        "turned_away" => "Flows turned away",
+        "rejected" => "Rejected flows",
         "marks" => "Marked",
         "jain" => "Jain's index",
         _ => figure.title,

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_stands_beside_a_logarithmic_scale() {
+    fn zero_is_next_to_a_logarithmic_scale() {
         let found = swept(&["0", "0.001", "0.01", "0.1"]);
         assert_eq!(labels(&found), ["0", "0.001", "0.01", "0.1"]);
         assert!(found.gap_at.is_some());

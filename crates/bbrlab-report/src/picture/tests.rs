@@ -215,7 +215,7 @@ fn a_single_bbr_flow_has_four_panels_with_units_references_and_state_bands() {
 }
 
 #[test]
-fn four_flows_are_told_apart_by_number_and_colour() {
+fn four_flows_differ_by_number_and_colour() {
     let picture = picture(&["bbr1", "cubic", "reno", "bbr1"]);
     show("four", &picture);
     assert_has(&picture.svg, &["0 bbr1", "1 cubic", "2 reno", "3 bbr1", "#0072B2", "#D55E00"]);
@@ -388,7 +388,7 @@ fn datagrams_have_no_panels_of_what_only_a_connection_has() {
     }
     let asked = RunChoice { panels: vec![RunPanel::Queue, RunPanel::Cwnd], ..RunChoice::default() };
     let refused = picture_of(&alone, &asked).unwrap_err();
-    assert!(refused.starts_with("`cwnd`: expected flows with a connection"), "{refused}");
+    assert!(refused.starts_with("`cwnd`: needs flows with a time series"), "{refused}");
     // If there is also a connection, datagrams have no window, and their base RTT has no sample.
     let beside = run_of(&format!("{datagrams}[[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n"));
     let picture = picture_of(&beside, &RunChoice::default()).unwrap();
@@ -397,7 +397,7 @@ fn datagrams_have_no_panels_of_what_only_a_connection_has() {
 }
 
 #[test]
-fn what_a_way_does_to_packets_is_seen() {
+fn the_effects_of_a_path_on_packets_are_drawn() {
     let text = "duration = \"40s\"\n[bottleneck]\nrate = \"50Mbit/s\"\nloss = 0.01\n\
                 delay = [[\"0s\", \"10ms\"], [\"20s\", \"25ms\"]]\nbuffer = \"248pkt\"\n\
                 police = { rate = \"40Mbit/s\", burst = \"64KiB\" }\n\
@@ -553,7 +553,7 @@ fn of_many_points_there_are_lines_without_marks_and_round_ticks() {
     show("many-lines", &pictures[0]);
     assert_has(
         &pictures[0].svg,
-        &["one run a point; 32 of 40 lines shown", "buffer 1pkt", "buffer 40pkt"],
+        &["one run per point; 32 of 40 lines shown", "buffer 1pkt", "buffer 40pkt"],
     );
     assert_eq!(pictures[1].name, "sweep-bottleneck-buffer");
 
@@ -585,7 +585,7 @@ fn every_name_along_an_axis_is_read_however_many_there_are() {
 }
 
 #[test]
-fn many_names_stand_upright_on_a_column_of_paper_as_on_a_screen() {
+fn many_names_are_vertical_on_a_column_of_paper_and_on_a_screen() {
     let ccs: (&str, &[&str]) = (
         "flows.cc",
         &[
@@ -639,7 +639,7 @@ fn seeds_that_changed_nothing_are_said_so_and_have_no_bars() {
         run.digest = Some(run.scenario_hash.clone());
     }
     let pictures = sweep_pictures("Nothing is random", &runs);
-    assert_has(&pictures[0].svg, &["changed nothing (identical digests): no bars"]);
+    assert_has(&pictures[0].svg, &["seeds with identical digests: no bars"]);
 }
 
 #[test]
@@ -662,7 +662,7 @@ fn a_sweep_is_drawn_as_somebody_chose() {
     let metric = refused(SweepChoice { metrics: vec!["fct_p95".to_owned()], ..choice.clone() });
     assert!(metric.contains("`fct_p95`") && metric.contains("fct_ms.p95"), "{metric}");
     let key = refused(SweepChoice { x: Some("rate".to_owned()), ..choice });
-    assert_eq!(key, "`rate` is not swept here; swept are bottleneck.buffer, flows[0].cc");
+    assert_eq!(key, "`rate` is not swept; swept keys are bottleneck.buffer, flows[0].cc");
 }
 
 #[test]
@@ -692,7 +692,7 @@ fn a_figure_against_another_has_a_point_for_each_combination() {
     let figure = refused(SweepChoice { against: Some("delay".to_owned()), ..choice.clone() });
     assert!(figure.contains("unknown metric `delay`"), "{figure}");
     let twice = refused(SweepChoice { by: Some("buffer".to_owned()), ..choice });
-    assert!(twice.contains("colours need another swept key"), "{twice}");
+    assert!(twice.contains("--by needs another swept key"), "{twice}");
 }
 
 /// Transfers of two algorithms at two loss rates. One in ten never ends.
@@ -747,7 +747,7 @@ fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_
     show("cdf-paper", &paper);
     assert_sound(&paper.svg);
     let refused = cdf_picture(&CdfInput { by: Some("rate".to_owned()), ..input }).unwrap_err();
-    assert_eq!(refused, "`rate` is not swept here; swept are flows.cc, bottleneck.loss");
+    assert_eq!(refused, "`rate` is not swept; swept keys are flows.cc, bottleneck.loss");
 }
 
 #[test]

@@ -104,7 +104,7 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn what_is_told_is_html_whatever_it_is_called() {
+    fn blocks_become_html_with_escaped_text() {
         let mut table =
             Table::new().column("flow", "", Align::Left).column("goodput", "Mbit/s", Align::Right);
         table.row(vec!["<script>alert(\"1 & 2\")</script>".to_owned(), "9.50".to_owned()]);

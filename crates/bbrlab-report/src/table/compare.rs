@@ -8,7 +8,7 @@ use crate::compare::{ComparedPoint, FolderComparison};
 use crate::number::{figure, with_half};
 
 /// Metrics that are not compared: they follow from others or describe the simulation.
-const UNTOLD: [&str; 3] = ["events", "data_packets", "rate_mbps"];
+const NOT_COMPARED: [&str; 3] = ["events", "data_packets", "rate_mbps"];
 
 /// The table. `names` are the names of the folders. Metrics with equal values in all folders are
 /// left out and counted below.
@@ -32,7 +32,7 @@ pub fn compare_table(
 }
 
 fn point_table(names: &[String], point: &ComparedPoint, width: Option<usize>) -> String {
-    let mut table = Table::new().column("figure", "", Align::Left);
+    let mut table = Table::new().column("metric", "", Align::Left);
     for name in names {
         table = table.column(name, "", Align::Right);
     }
@@ -46,7 +46,7 @@ fn point_table(names: &[String], point: &ComparedPoint, width: Option<usize>) ->
     }
     let mut equal = 0;
     for (metric, found) in &point.metrics {
-        if UNTOLD.iter().any(|untold| metric.rsplit('.').next() == Some(*untold)) {
+        if NOT_COMPARED.iter().any(|omitted| metric.rsplit('.').next() == Some(*omitted)) {
             continue;
         }
         let values: Vec<Option<f64>> = found["values"]
@@ -80,7 +80,7 @@ fn point_table(names: &[String], point: &ComparedPoint, width: Option<usize>) ->
     }
     let mut text = if table.is_empty() { String::new() } else { table.render_in(width) };
     if equal > 0 {
-        text.push_str(&format!("{equal} figures are equal\n"));
+        text.push_str(&format!("{equal} metrics are equal\n"));
     }
     text.push_str(&uneven_seeds(names, &point.seeds));
     text
@@ -94,7 +94,7 @@ fn uneven_seeds(names: &[String], seeds: &[usize]) -> String {
     let of: Vec<String> =
         names.iter().zip(seeds).map(|(name, seeds)| format!("{seeds} in {name}")).collect();
     let no_interval = if seeds.iter().any(|&seeds| seeds < 2) {
-        "; a difference has an interval if both have two or more"
+        "; a difference has an interval if both folders have at least two seeds"
     } else {
         ""
     };
@@ -109,14 +109,14 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn figures_that_differ_stand_side_by_side() {
+    fn metrics_that_differ_are_side_by_side() {
         let (a, mut b) = (sample_run(), sample_run());
         b.jain = Some(0.5);
         b.flow_groups[1].group = "reno".to_owned();
         b.flow_groups.truncate(1);
         let names = ["before".to_owned(), "after".to_owned()];
         expect![[r#"
-            figure                                   before  after  difference      %
+            metric                                   before  after  difference      %
             ─────────────────────────────────────────────────────────────────────────
             jain                                      0.987  0.500      -0.487  -49.3
             flow_groups.cubic.goodput_mbps            21.90      –           –      –
@@ -130,7 +130,7 @@ mod tests {
             flow_groups.cubic.rtt_ms.p95              71.40      –           –      –
             flow_groups.cubic.fct_ms.n                    0      –           –      –
             flow_groups.cubic.fct_ms.unfinished           0      –           –      –
-            30 figures are equal
+            30 metrics are equal
         "#]]
         .assert_eq(&compare_table(&names, &compare(&[&[a], &[b]]), Some(100)));
     }
@@ -141,8 +141,7 @@ mod tests {
         b.seed += 1;
         let names = ["sweep".to_owned(), "one".to_owned()];
         let table = compare_table(&names, &compare(&[&[a.clone(), b], &[a]]), None);
-        let line =
-            "seeds: 2 in sweep, 1 in one; a difference has an interval if both have two or more\n";
+        let line = "seeds: 2 in sweep, 1 in one; a difference has an interval if both folders have at least two seeds\n";
         assert!(table.ends_with(line), "{table}");
     }
 }

@@ -32,7 +32,7 @@ pub(crate) mod tests {
         FlowGroup {
             group: name.to_owned(),
             flows: 1,
-            turned_away: None,
+            rejected: None,
             goodput_mbps: Some(goodput),
             goodput_active_mbps: None,
             share: Some(goodput / 46.5),

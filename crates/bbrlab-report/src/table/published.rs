@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn published_and_measured_stand_side_by_side() {
+    fn published_and_measured_values_are_side_by_side() {
         let keys = |cc: &str, rate: &str| {
             vec![
                 ("algorithm".to_owned(), cc.to_owned()),

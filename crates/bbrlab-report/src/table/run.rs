@@ -79,10 +79,10 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
             count(flow.duplicate_packets)
         )));
     }
-    for group in run.flow_groups.iter().filter(|group| group.turned_away > Some(0)) {
+    for group in run.flow_groups.iter().filter(|group| group.rejected > Some(0)) {
         blocks.push(Block::Sentence(format!(
-            "{} flows of {} were turned away, because `at_most` others were under way; {} came",
-            count(group.turned_away),
+            "{} flows of {} were rejected, because `at_most` others were active; {} arrived",
+            count(group.rejected),
             group.group,
             count(group.flows)
         )));
@@ -90,9 +90,9 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
     if run.flows.len() > 1 {
         let fairness = match (run.jain, run.jain_ss) {
             (None, _) if lasting(run) < 2 => {
-                "no Jain's index: it is that of several flows that last".to_owned()
+                "no Jain's index: it needs several flows that last".to_owned()
             }
-            (None, _) => "the flows were never all active, so there is no Jain's index".to_owned(),
+            (None, _) => "no Jain's index: the flows were never all active at once".to_owned(),
             (jain, None) => format!("Jain's index {}", fixed(jain, 4)),
             (jain, steady) => {
                 format!("Jain's index {} (steady state {})", fixed(jain, 4), fixed(steady, 4))
@@ -109,7 +109,7 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
 fn lasting(run: &RunSummary) -> usize {
     let comes_and_goes = |flow: &&FlowSummary| {
         let group = run.flow_groups.iter().find(|group| group.group == flow.group);
-        group.is_some_and(|group| group.turned_away.is_some())
+        group.is_some_and(|group| group.rejected.is_some())
     };
     run.flows.iter().filter(|flow| !comes_and_goes(flow)).count()
 }
@@ -270,9 +270,9 @@ fn tins(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     blocks.extend([Block::Gap, Block::Table(table)]);
 }
 
-/// Whether some packets arrived out of order or twice.
-fn is_disordered(above_hole: Option<u64>, twice: Option<u64>) -> bool {
-    above_hole > Some(0) || twice > Some(0)
+/// Whether some packets arrived out of order or were duplicates.
+fn is_disordered(out_of_order: Option<u64>, duplicates: Option<u64>) -> bool {
+    out_of_order > Some(0) || duplicates > Some(0)
 }
 
 /// The groups of flows. Columns without a value for any group are left out.
@@ -440,7 +440,7 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn a_table_is_told_by_its_choice_and_the_rest_of_it() {
+    fn a_swept_table_is_shown_by_its_choice_and_its_other_keys() {
         let told = |value| super::value_text(&value);
         assert_eq!(told(serde_json::json!("fq_codel")), "fq_codel");
         assert_eq!(told(serde_json::json!(0.01)), "0.01");
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_told_by_its_links_and_flows() {
+    fn the_table_of_a_run_has_its_links_and_flows() {
         let mut run = sample_run();
         run.point.insert("bottleneck.buffer".to_owned(), "2bdp".into());
         expect![[r#"
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_are_told_below_the_links() {
+    fn waits_are_shown_below_the_links() {
         let mut run = sample_run();
         let wait = |name: &str, drops, wait_ms| WaitSummary {
             name: name.to_owned(),
@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn tins_are_told_where_more_than_one_was_used() {
+    fn tins_are_shown_if_more_than_one_was_used() {
         let tin = |name: &str, arrivals, mean| TinSummary {
             name: name.to_owned(),
             utilization: Some(0.25),
@@ -537,16 +537,13 @@ mod tests {
     }
 
     #[test]
-    fn one_flow_that_lasts_beside_some_that_come_and_go_has_nobody_to_be_fair_to() {
+    fn one_lasting_flow_among_flows_that_come_and_go_has_no_fairness_index() {
         let mut run = sample_run();
         (run.jain, run.jain_ss) = (None, None);
         assert!(run_table(&run, None).contains("the flows were never all active"));
-        run.flow_groups[1].turned_away = Some(0);
+        run.flow_groups[1].rejected = Some(0);
         let text = run_table(&run, None);
-        assert!(
-            text.ends_with("no Jain's index: it is that of several flows that last\n"),
-            "{text}"
-        );
+        assert!(text.ends_with("no Jain's index: it needs several flows that last\n"), "{text}");
     }
 
     #[test]

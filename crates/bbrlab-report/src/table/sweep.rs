@@ -9,7 +9,7 @@ use super::block::{Block, html, text};
 use super::layout::{Align, Table};
 use super::run::value_text;
 use crate::answers::{
-    Answer, Metric, WORTH_TELLING_MS, group_names, link_value, links_to_name, places, value,
+    Answer, Metric, WORTH_SHOWING_MS, group_names, link_value, links_to_name, places, value,
 };
 use crate::number::{NONE, fixed, with_half};
 use crate::points::Points;
@@ -109,7 +109,7 @@ fn blocks(points: &Points) -> Vec<Block> {
             format!("{unchanged} of {} points", groups.len())
         };
         blocks.push(Block::Sentence(format!(
-            "seeds changed nothing at {which} (identical digests), so there is no interval; \
+            "no interval at {which}: the seeds gave identical digests; \
              `start_jitter` on flows makes runs differ"
         )));
     }
@@ -130,14 +130,14 @@ fn waits(groups: &[Group]) -> Option<Block> {
         let (ms, drops) = (most(&format!("{wait}.wait_ms.mean")), most(&format!("{wait}.drops")));
         let dropped =
             if drops > 0.0 { format!(", {drops:.0} packets dropped") } else { String::new() };
-        if ms >= WORTH_TELLING_MS || drops > 0.0 {
+        if ms >= WORTH_SHOWING_MS || drops > 0.0 {
             let name = wait.strip_prefix("waits.").unwrap_or(wait);
             told.push(format!("{name} {ms:.2} ms{dropped}"));
         }
     }
     (!told.is_empty()).then(|| {
         Block::Sentence(format!(
-            "beside the queue, packets waited for {} (the most of any point, mean over its packets)",
+            "in addition to the queue delay, packets waited for {} (mean over the packets of the point with the highest mean)",
             told.join("; ")
         ))
     })
@@ -236,7 +236,7 @@ mod tests {
             1bdp    bbr1       3     52.9     47.1    46.50        14.80          502          502        47.31
             1bdp    cubic      3     52.9     47.1    46.50        14.80          502          502        47.31
             not shown: cubic RTT mean ms, used, dropped, Jain (--wide shows all columns)
-            seeds changed nothing at all points (identical digests), so there is no interval; `start_jitter` on flows makes runs differ
+            no interval at all points: the seeds gave identical digests; `start_jitter` on flows makes runs differ
         "#]]
         .assert_eq(&sweep_table(&runs, Some(100)));
     }

@@ -1,5 +1,5 @@
-//! `controls`: names for `cc` of custom congestion controls, which the user provides when the
-//! scenario runs. The scenario records their source, so that its hash depends on their programs.
+//! `controls`: declares custom congestion controls, which flows name in `cc` and the running
+//! program provides. The scenario records their source, so that its hash depends on their programs.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::language::document::{At, Node};
 use crate::language::key::{Form, Part, needed, optional};
 use crate::language::reader::{Keys, Reader};
 
-/// The largest number of names.
+/// The largest number of custom congestion controls.
 const CONTROLS_MAX: usize = 1000;
 
 /// The longest name, and the longest `source`.
@@ -103,7 +103,7 @@ fn read_hash(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<String>
     Some(text.to_owned())
 }
 
-/// The names and their tables as an inline table; `None` if there are no names.
+/// The declared congestion controls as an inline table; `None` if there are none.
 pub(crate) fn show_controls<'a>(
     controls: impl Iterator<Item = &'a Arc<Outside>>,
 ) -> Option<String> {

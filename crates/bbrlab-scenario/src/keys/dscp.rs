@@ -6,7 +6,8 @@ use crate::language::document::{Node, Value};
 use crate::language::nearest::nearest;
 use crate::language::reader::{Reader, found};
 
-/// The names of the code points. RFC 2474 (CS), 2597 (AF), 3246 (EF), 5865 (VA), 8622 (LE).
+/// The names and values of the code points. Sources: RFC 2474 (CS), 2597 (AF), 3246 (EF), 5865
+/// (VA), 8622 (LE).
 const NAMES: [(&str, u8); 24] = [
     ("CS0", 0),
     ("LE", 1),
@@ -42,7 +43,7 @@ pub(crate) fn dscp_names() -> Vec<&'static str> {
     NAMES.iter().map(|&(name, _)| name).collect()
 }
 
-/// The code point of this name or number.
+/// Reads a code point, given as a name or a number.
 pub(crate) fn read_dscp(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u8> {
     let Value::Text(text) = &node.value else {
         let value = reader.integer(node, name, 0, MAX)?;

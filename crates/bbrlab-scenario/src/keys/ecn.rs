@@ -1,34 +1,34 @@
-//! `ecn` of a flow: whether ECN is negotiated, for which kind of route, and with which of the two
-//! code points.
+//! `ecn` of a flow: whether ECN is negotiated, for which kind of route, and whether packets are
+//! sent with ECT(0) or ECT(1).
 
 use bbrlab_stack::EcnMode;
 
 use crate::language::canonical::show_text;
 use crate::language::document::Value;
-use crate::language::key::Given;
+use crate::language::key::KeyInput;
 
 /// Reads the mode of a flow with the congestion control `cc`. `"l4s"` requires a control that
 /// responds to the share of marked packets.
 pub(crate) fn read_ecn(
-    given: &mut Given<'_, '_>,
+    input: &mut KeyInput<'_, '_>,
     cc: &str,
     answers_share_of_marks: bool,
 ) -> Option<EcnMode> {
-    let ecn = match &given.node.value {
+    let ecn = match &input.node.value {
         Value::Bool(false) => EcnMode::Off,
         Value::Bool(true) => EcnMode::On,
         Value::Text(text) if text == "low" => EcnMode::Low,
         Value::Text(text) if text == "l4s" => EcnMode::L4s,
         _ => {
-            given.reader.wrong(given.node, given.name, "false, true, \"low\" or \"l4s\"");
+            input.reader.wrong(input.node, input.name, "false, true, \"low\" or \"l4s\"");
             return None;
         }
     };
     if ecn == EcnMode::L4s && !answers_share_of_marks {
-        let title = format!("`{}`: expected a `cc` that answers marks by their share", given.name);
+        let title = format!("`{}`: expected a `cc` that answers marks by their share", input.name);
         let found = format!("found \"l4s\" with `cc = {cc:?}`");
         let help = "`dctcp`, `bbr3`, or `bbr2` with `cc_params = { ecn_enable = true }`; others: `ecn = true`";
-        given.reader.problem(given.node.at, title, found, vec![help.to_owned()]);
+        input.reader.problem(input.node.at, title, found, vec![help.to_owned()]);
         return None;
     }
     Some(ecn)

@@ -1,9 +1,9 @@
-//! `bbr`, `bbr2`, `bbr3`, `cubic` and `vegas` in `[stack]`: parameters of algorithms for all flows
-//! that do not set them in `cc_params`.
+//! `bbr`, `bbr2`, `bbr3`, `cubic` and `vegas` in `[stack]`: parameters of families of algorithms.
+//! They apply to all flows that do not set them in `cc_params`.
 //!
-//! A profile sets them to the values of the imitated TCP. They apply to every algorithm that has
-//! them: `bbr` applies to BBR v1 and its variants. All other parameters are set in the flow's
-//! `cc_params`.
+//! A profile sets these parameters to the values of the imitated TCP. A parameter applies to every
+//! algorithm that has it: `bbr` applies to BBR v1 and its variants. Parameters that are not listed
+//! here can only be set in a flow's `cc_params`.
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,7 +17,7 @@ use crate::language::reader::Reader;
 const FAMILIES: [Family; 5] =
     [Family::Bbr, Family::Bbr2, Family::Bbr3, Family::Cubic, Family::Vegas];
 
-/// The names in `[stack]`, each with the name of the algorithm's parameter.
+/// The names of a family's parameters in `[stack]`, each with the parameter's name in `cc_params`.
 fn names(family: Family) -> Vec<(&'static str, &'static str)> {
     match family {
         Family::Bbr | Family::Bbr2 | Family::Bbr3 => {
@@ -41,12 +41,12 @@ fn default_of(family: Family, param: &str) -> ParamValue {
     spec.expect("a family's names are its algorithm's parameters").default_value()
 }
 
-/// The values of all families, each under its name in `[stack]`. Runs share the values that they do
-/// not change.
+/// The values of all families' parameters, under their names in `[stack]`. Runs share the values of
+/// a family that they do not change.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FamilyParams([Arc<Params>; FAMILIES.len()]);
 
-/// The defaults, made once because each run of a sweep begins with them.
+/// The defaults. They are computed only once, because each run of a sweep begins with them.
 static DEFAULTS: LazyLock<FamilyParams> = LazyLock::new(|| {
     FamilyParams(FAMILIES.map(|family| {
         let value = |(name, param): (&str, &str)| (name.to_owned(), default_of(family, param));
@@ -110,7 +110,7 @@ impl FamilyParams {
         show_params(&self.0[family as usize])
     }
 
-    /// The parameters of a flow: its own parameters, and those of the family that differ from the
+    /// The parameters of a flow: `own`, plus the parameters of its family that differ from the
     /// algorithm's defaults.
     pub(crate) fn of_flow(&self, cc: Algorithm, own: &Params) -> Params {
         let mut params = own.clone();

@@ -1,10 +1,10 @@
-//! Rejects keys without effect. Each row of the tables of keys gives the object that its key acts
-//! on ([`Acts`]); a key whose object does not exist is an error.
+//! Rejects keys without effect. The row of each key names the object on which the key acts
+//! ([`Acts`]). A key is an error if the scenario has no such object.
 //!
-//! Exceptions: a key with its default value is accepted. In a sweep a key is an error only if it
-//! acts at no point. Keys of `[stack]` describe the hosts, so one flow with a connection is enough.
-//! Values of `[access]` are accepted even if flows override them. ECN is accepted in a flow without
-//! a queue that marks, and in a queue without a flow that uses ECN.
+//! Exceptions: A key with its default value is accepted. In a sweep, a key is an error only if it
+//! has no effect at any point. Keys of `[stack]` describe the hosts, so one flow with a connection
+//! is enough. Values of `[access]` are accepted even if flows override them. ECN is accepted in a
+//! flow without a queue that marks, and in a queue without a flow that uses ECN.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ struct Crossing {
     ecn_data: bool,
 }
 
-/// A key that cannot act at a point of the sweep.
+/// A key that has no effect at a point of the sweep.
 struct Idle {
     at: At,
     name: String,
@@ -37,7 +37,7 @@ struct Idle {
     found: &'static str,
 }
 
-/// The keys that act, and those that cannot act, at the points examined so far.
+/// The keys that have an effect, and the keys that have none, at the points examined so far.
 #[derive(Default)]
 pub(crate) struct IdleKeys {
     idle: BTreeMap<String, Idle>,
@@ -45,31 +45,31 @@ pub(crate) struct IdleKeys {
 }
 
 impl IdleKeys {
-    /// Examines a point: its tree and the values read from it.
-    pub(crate) fn look(&mut self, spec: &Spec, tree: &Table) {
-        let whole = Whole::of(spec);
+    /// Examines the keys of a point: `tree` has the keys, `spec` the values read from them.
+    pub(crate) fn examine(&mut self, spec: &Spec, tree: &Table) {
+        let network = Network::of(spec);
         if let Some(table) = table_of(tree, "stack") {
             let profile = &spec.of_profile.stack;
             self.table("stack", table, STACK_KEYS, (&spec.stack, profile), |acts| {
-                whole.of_host(acts)
+                network.of_host(acts)
             });
         }
         if let (Some(table), Some(link)) = (table_of(tree, "bottleneck"), &spec.bottleneck) {
-            self.link("bottleneck", table, ("bottleneck", link), &whole);
+            self.link("bottleneck", table, ("bottleneck", link), &network);
         }
         if let Some(table) = table_of(tree, "access") {
             let values = (&spec.access, &spec.of_profile.access);
-            self.table("access", table, ACCESS_KEYS, values, |acts| whole.of_access(acts));
+            self.table("access", table, ACCESS_KEYS, values, |acts| network.of_access(acts));
         }
         for (index, (table, (name, link))) in tables_of(tree, "links").zip(&spec.links).enumerate()
         {
-            self.link(&format!("links[{index}]"), table, (name, link), &whole);
+            self.link(&format!("links[{index}]"), table, (name, link), &network);
         }
         let default = FlowSpec::default();
         for (index, (table, flow)) in tables_of(tree, "flows").zip(&spec.flows).enumerate() {
             let shown = format!("flows[{index}]");
             self.table(&shown, table, FLOW_KEYS, (flow, &default), |acts| {
-                whole.of_flow(flow, acts)
+                network.of_flow(flow, acts)
             });
         }
     }
@@ -79,10 +79,10 @@ impl IdleKeys {
         shown: &str,
         table: &Table,
         (name, link): (&str, &LinkSpec),
-        whole: &Whole<'_>,
+        network: &Network<'_>,
     ) {
-        let values = (link, &whole.spec.of_profile.link);
-        let crossing = whole.crossing.get(name).copied().unwrap_or_default();
+        let values = (link, &network.spec.of_profile.link);
+        let crossing = network.crossing.get(name).copied().unwrap_or_default();
         let says_loss = ["loss", "reverse_loss"].iter().any(|key| table.get(key).is_some())
             || link.trace.as_ref().is_some_and(|trace| trace.loss.is_some());
         self.table(shown, table, LINK_KEYS, values, |acts| {
@@ -90,8 +90,8 @@ impl IdleKeys {
         });
     }
 
-    /// Examines the keys of a table. `why` returns the expected and the found state if a key cannot
-    /// act.
+    /// Examines the keys of a table. `why` returns the expected and the found state if a key has no
+    /// effect.
     fn table<S: Default>(
         &mut self,
         shown: &str,
@@ -120,12 +120,12 @@ impl IdleKeys {
         }
     }
 
-    /// Whether there is a key that cannot act.
+    /// Whether any key has no effect at one of the examined points.
     pub(crate) fn is_any(&self) -> bool {
         !self.idle.is_empty()
     }
 
-    /// Reports the keys that act at no point. Returns whether there are mistakes.
+    /// Reports the keys that have no effect at any point. Returns whether there are mistakes.
     pub(crate) fn refuse(self, reader: &mut Reader<'_>) -> bool {
         for (name, idle) in self.idle {
             if !self.acted.contains(&name) {
@@ -138,13 +138,13 @@ impl IdleKeys {
     }
 }
 
-/// A scenario, and the packets that cross its links.
-struct Whole<'s> {
+/// A point of a scenario, and the kinds of packets that cross its links.
+struct Network<'s> {
     spec: &'s Spec,
     crossing: BTreeMap<&'s str, Crossing>,
 }
 
-impl<'s> Whole<'s> {
+impl<'s> Network<'s> {
     fn of(spec: &'s Spec) -> Self {
         let mut crossing: BTreeMap<&str, Crossing> = BTreeMap::new();
         for flow in &spec.flows {

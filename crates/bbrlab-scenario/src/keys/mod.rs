@@ -1,12 +1,13 @@
-//! The keys of a scenario, in tables whose rows say how a value is read, written and described.
+//! Definitions of a scenario's keys. Each row of a table has a key's reader, writer and
+//! description.
 
 pub(crate) mod controls;
+mod distribution;
 mod dscp;
 mod ecn;
 mod family;
 pub(crate) mod flow;
 pub(crate) mod idle;
-mod law;
 pub(crate) mod link;
 pub(crate) mod model;
 mod not_built;
@@ -14,7 +15,7 @@ mod params;
 pub(crate) mod profile;
 pub(crate) mod queue;
 pub(crate) mod reference;
-pub(crate) mod size_law;
+pub(crate) mod size_distribution;
 pub(crate) mod spec;
 pub(crate) mod stack;
 mod steps;

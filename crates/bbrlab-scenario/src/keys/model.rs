@@ -1,4 +1,5 @@
-//! Models of paths that change: schedules of rate and delay drawn from the seed of the run.
+//! Models of paths that change over time: rate and delay follow schedules drawn with the run's
+//! seed.
 //!
 //! These are our own models, not traces: simple processes with few parameters. Their defaults and
 //! sources are in `docs/networks.md`. All draws are integers, so that a seed gives the same
@@ -19,14 +20,14 @@ use crate::language::reader::{Keys, Reader, found};
 /// A kind of model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A handover between satellites: at even intervals, after an outage, rate and delay are drawn
-    /// again, both uniform.
+    /// Handovers between satellites: at even intervals there is an outage, after which rate and
+    /// delay have new values, both drawn uniformly.
     Leo,
     /// At even intervals the rate rises by a quarter, falls by a fifth or stays, and the delay is
     /// drawn again.
     Walk,
-    /// Two states, clear and blocked: the highest rate with the shortest delay, and the lowest rate
-    /// with the longest delay.
+    /// Two states in turn. Clear: the highest rate and the shortest delay. Blocked: the lowest rate
+    /// and the longest delay.
     Blockage,
 }
 
@@ -42,7 +43,7 @@ pub(crate) fn names() -> Vec<&'static str> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ModelSpec {
     kind: Kind,
-    /// Lowest and highest.
+    /// Lowest and highest rate.
     rate: [BitRate; 2],
     delay: [Span; 2],
     /// The time between two changes; for a `blockage`, the mean time between blockages.
@@ -60,7 +61,7 @@ pub(crate) struct Path {
     pub(crate) delay: Arc<[(Time, Span)]>,
 }
 
-/// A blockage begins and ends at multiples of this time.
+/// The time step of blockages: each begins and ends at a multiple of it.
 const TICK: Span = Span::from_millis(10);
 
 impl ModelSpec {
@@ -139,7 +140,8 @@ impl ModelSpec {
         self.rate[1]
     }
 
-    /// The delay at the start, like [`Self::first_rate`].
+    /// The delay at the start: halfway between the shortest and the longest delay. For a `blockage`
+    /// it is the shortest delay, because the path is clear at first.
     pub(crate) fn first_delay(&self) -> Span {
         let [low, high] = self.delay;
         if self.kind == Kind::Blockage { low } else { Span(low.0.midpoint(high.0)) }
@@ -150,8 +152,8 @@ impl ModelSpec {
         self.kind == Kind::Leo && self.outage > Span::ZERO
     }
 
-    /// Whether the path has at most as many changes in this time as a schedule may have. `table` is
-    /// the name of its link's table.
+    /// Whether the path has no more changes in `duration` than a schedule may have. Otherwise
+    /// reports a mistake. `table` is the name of the link's table.
     pub(crate) fn suits(&self, duration: Span, table: &str, reader: &mut Reader<'_>) -> bool {
         // A handover between satellites takes two steps of the schedule.
         let changes_max = STEPS_MAX as u64 / 2;
@@ -179,8 +181,8 @@ impl ModelSpec {
         false
     }
 
-    /// The path for an estimate: without changes, with its highest rate and its shortest delay
-    /// after the first nanosecond.
+    /// The path for an estimate that does not depend on the seed: from the first nanosecond on, it
+    /// has its highest rate and its shortest delay.
     pub(crate) fn bound(&self) -> Path {
         let steps = [(Time::ZERO, self.first_rate()), (Time(1), self.rate[1])];
         let delays = [(Time::ZERO, self.first_delay()), (Time(1), self.delay[0])];
@@ -267,7 +269,7 @@ fn bounds<'r, T: PartialOrd + Copy>(
     None
 }
 
-/// The random numbers of a model, by `SplitMix64`.
+/// The random generator of a model: `SplitMix64`.
 struct Draws {
     state: u64,
 }

@@ -1,7 +1,7 @@
 //! Names that are defined for scenarios but not implemented yet.
 //!
-//! Each list is checked in one place, before the value is looked up among the implemented ones. No
-//! message suggests a name from these lists.
+//! These names are rejected before the lookup among implemented names. No message suggests a name
+//! from these lists.
 
 use crate::language::document::At;
 use crate::language::reader::{Keys, Reader};
@@ -27,5 +27,5 @@ pub(crate) fn refuse_keys(reader: &mut Reader<'_>, keys: &mut Keys<'_>, unbuilt:
 }
 
 fn refuse(reader: &mut Reader<'_>, at: At, name: &str, what: &str, found: &str) {
-    reader.problem(at, format!("`{name}`: {what} is known but not built yet"), found, Vec::new());
+    reader.problem(at, format!("`{name}`: {what} is not supported yet"), found, Vec::new());
 }

@@ -7,7 +7,7 @@ use crate::language::canonical::{inline_table, toml_key, toml_string};
 use crate::language::document::{Node, Value};
 use crate::language::reader::Reader;
 
-/// The value of an algorithm's parameter.
+/// Reads the value of an algorithm's parameter.
 pub(crate) fn read_param(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<ParamValue> {
     let value = match &node.value {
         Value::Integer(value) => {

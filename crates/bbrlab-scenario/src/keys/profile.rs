@@ -1,5 +1,5 @@
-//! Profiles: values for keys that a scenario does not set. The values of Linux are the defaults of
-//! the keys; those of the other profiles are defined only here.
+//! Profiles: values for keys that a scenario does not set. The values of the `linux` profile are
+//! the defaults of the keys. The values of the other profiles are defined only here.
 //!
 //! Sources: [ns3] for the releases; [lanigan] and the data file `papers/lanigan2020.toml`;
 //! [piotrowska]. `docs/ns3-profile.md` gives the reason for each value.
@@ -16,9 +16,10 @@ use crate::language::traces::Traces;
 /// The values that a profile sets.
 struct Preset {
     profile: Profile,
-    /// The profile whose values apply to keys that are not set here; Linux for `None`.
+    /// The profile whose values apply to keys that are not set here; `None` for the `linux`
+    /// profile.
     like: Option<Profile>,
-    /// The values as in a scenario; `[bottleneck]` also applies to `[[links]]`.
+    /// The values in the syntax of a scenario. Values in `[bottleneck]` also apply to `[[links]]`.
     toml: &'static str,
 }
 

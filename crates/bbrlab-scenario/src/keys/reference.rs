@@ -1,6 +1,6 @@
 //! Descriptions of a scenario's keys for pages and editors: tables in Markdown, and a JSON Schema.
 //!
-//! Both are made from the rows that read and write the keys ([`crate::language::key`]).
+//! Both are generated from the rows that also read and write the keys ([`crate::language::key`]).
 
 use serde_json::{Map, Value, json};
 
@@ -10,28 +10,28 @@ use crate::keys::spec::{NAME_KEYS, TOP_KEYS};
 use crate::keys::stack::STACK_KEYS;
 use crate::language::key::{Form, Key, Part};
 
-/// The first version. The tables do not mention it.
+/// The first version of bbrlab. The tables show the version of a key only if it is later.
 const FIRST_VERSION: &str = "0.1.0";
 
 /// A table of a scenario and its keys.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// Its header in a scenario: `[stack]`, `[[flows]]`; empty for the top level.
+    /// The table's header in a scenario, such as `[stack]` or `[[flows]]`; empty for the top level.
     pub header: &'static str,
-    /// Its keys.
+    /// The table's keys.
     pub keys: Vec<KeyReference>,
 }
 
 /// The description of a key.
 #[derive(Clone, Debug)]
 pub struct KeyReference {
-    /// Its name.
+    /// The key's name.
     pub name: &'static str,
-    /// The version that introduced it.
+    /// The version of bbrlab that introduced the key.
     pub since: &'static str,
-    /// Its meaning, in Markdown.
+    /// The key's meaning, in Markdown.
     pub meaning: &'static str,
-    /// Its default, in Markdown; `None` for a required key.
+    /// The key's default, in Markdown; `None` for a required key.
     pub default: Option<String>,
     form: Form,
 }
@@ -65,22 +65,29 @@ fn of<S: Default>(rows: &[Key<S>]) -> Vec<KeyReference> {
 }
 
 impl Section {
-    /// The keys as a table in Markdown.
+    /// The keys as a table in Markdown. Defaults that are too long for a cell follow the table.
     #[must_use]
     pub fn to_markdown(&self) -> String {
+        /// The most words in a cell, as in `xtask/prose.py`.
+        const MOST_WORDS: usize = 60;
         let mut out =
             "| key | values | meaning | default |\n| --- | --- | --- | --- |\n".to_owned();
+        let mut long = String::new();
         for key in &self.keys {
             let since = if key.since == FIRST_VERSION {
                 String::new()
             } else {
                 format!(" (since {})", key.since)
             };
-            let default = key.default.as_deref().unwrap_or("must be given");
+            let mut default = key.default.as_deref().unwrap_or("must be given");
+            if default.split_whitespace().count() > MOST_WORDS {
+                long += &format!("\nThe default of `{}` is {default}.\n", key.name);
+                default = "below the table";
+            }
             let values = key.form.to_words();
             out += &format!("| `{}` | {values} | {}{since} | {default} |\n", key.name, key.meaning);
         }
-        out
+        out + &long
     }
 
     fn to_schema(&self) -> Value {
@@ -96,9 +103,9 @@ impl Section {
     }
 }
 
-/// A JSON Schema (draft 2020-12) of scenarios, for editors and other programs. It checks names,
-/// kinds and numbers, but neither units nor rules about several keys. A scenario that does not
-/// match it is wrong, but `bbrlab check` may also reject a scenario that matches.
+/// A JSON Schema (draft 2020-12) of scenarios, for editors and other programs. The schema checks
+/// names, kinds and numbers, but neither units nor rules about several keys. A scenario that does
+/// not match the schema is wrong, but `bbrlab check` may also reject a scenario that matches.
 ///
 /// # Panics
 /// Never: sections and forms are objects.

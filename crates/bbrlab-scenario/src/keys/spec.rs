@@ -1,4 +1,5 @@
-//! One point of a scenario with defaults filled in: the stage between the file and the [`Run`].
+//! One point of a scenario with all defaults: the intermediate form between the file and the
+//! [`Run`].
 //!
 //! [`Run`]: crate::Run
 
@@ -147,14 +148,14 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
 
 const SAMPLES: [(&str, Sample); 2] = [("ack", Sample::Ack), ("off", Sample::Off)];
 
-/// A link's name, and the names of the links before it.
+/// A link's name, and the names of the links before it, which it must not repeat.
 #[derive(Default)]
 pub(crate) struct LinkName {
     name: String,
     taken: BTreeSet<String>,
 }
 
-/// The key of `[[links]]` that precedes [`LINK_KEYS`](crate::keys::link::LINK_KEYS).
+/// The key `name` of `[[links]]`, which precedes [`LINK_KEYS`](crate::keys::link::LINK_KEYS).
 pub(crate) const NAME_KEYS: &[Key<LinkName>] = &[key(
     "name",
     "0.1.0",
@@ -273,18 +274,18 @@ impl Spec {
         self.flows.iter().filter_map(|flow| flow.outside.as_ref()).any(|of| of.name == outside.name)
     }
 
-    /// The sampling of time series.
+    /// The rule by which time series are sampled; every 10 ms by default.
     pub(crate) fn sample(&self) -> Sample {
         self.sample.unwrap_or(Sample::Every(Span::from_millis(10)))
     }
 
-    /// The number of flows in all.
+    /// The total number of flows.
     pub(crate) fn flow_count(&self) -> u64 {
         self.flows.iter().map(|flow| flow.count).sum()
     }
 
-    /// Whether time series of each flow are kept: with more than 1,000 flows only if `sample` is
-    /// given.
+    /// Whether time series of each flow are kept: with more than 1,000 flows only if the scenario
+    /// sets `sample`.
     pub(crate) fn flow_series(&self) -> bool {
         self.sample() != Sample::Off && (self.sample.is_some() || self.flow_count() <= 1000)
     }
@@ -313,7 +314,7 @@ impl Spec {
                 _ => write_keys(std::slice::from_ref(row), self, out),
             }
         }
-        // Linux's values are the defaults.
+        // The values of the `linux` profile are the defaults, so they need not be written.
         let of_profile = (self.stack.profile != Profile::Linux).then_some(&*self.of_profile);
         self.stack.write(of_profile.map(|values| &values.stack), out);
         if let Some(link) = &self.bottleneck {

@@ -15,7 +15,7 @@ use crate::language::acts::Acts;
 use crate::language::canonical::{Writer, show_bytes, show_text, toml_string};
 use crate::language::document::{Node, Table, Value};
 use crate::language::key::{
-    Form, Given, Key, key, name_of, names, needed, optional, read_keys, set, write_keys_unlike,
+    Form, Key, KeyInput, key, name_of, names, needed, optional, read_keys, set, write_keys_unlike,
 };
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
@@ -23,10 +23,10 @@ use crate::language::reader::{Keys, Reader};
 /// Payload of a full segment with timestamps on Ethernet: 1500 - 20 - 20 - 12.
 const MSS: u32 = 1448;
 
-/// The largest payload that fits into an IP packet with these headers.
+/// The largest payload that fits into an IP packet with 52 bytes of headers.
 pub(crate) const MSS_MAX: u64 = 65_535 - 52;
 
-/// The largest step of the clocks.
+/// The largest value of the key for the resolution of the hosts' clocks.
 const CLOCK_STEP_MAX: Span = Span::from_millis(1);
 
 /// `[stack]` with the defaults filled in.
@@ -75,7 +75,7 @@ const INVALID_SAMPLES: [(&str, InvalidSample); 2] =
     [("drop", InvalidSample::Drop), ("reuse", InvalidSample::Reuse)];
 const SAMPLE_BOUNDS: [(&str, SampleBound); 2] =
     [("sample", SampleBound::Sample), ("srtt", SampleBound::Srtt)];
-/// The values of a switch: off, on, and a third value with a name.
+/// The values of a key that is `false`, `true` or a name, in this order.
 type Switch<T> = (T, T, (&'static str, T));
 const PARTIAL_ACKS: Switch<PartialAck> =
     (PartialAck::Nothing, PartialAck::Segment, ("head", PartialAck::Head));
@@ -99,8 +99,8 @@ impl Default for StackSpec {
 
 const SOCKET_BUFFER: Form = Form::Any(&[Form::Choice(|| vec!["auto"]), Form::Bytes]);
 
-/// Makes the key of a family of algorithms: a table of their parameters. It is a macro because
-/// readers of keys are plain functions, which cannot hold the family.
+/// Creates the key of a family of algorithms, whose value is a table of their parameters. It is a
+/// macro because readers of keys are plain functions, which cannot hold the family.
 macro_rules! family {
     ($key:literal, $family:ident, $help:literal) => {
         key(
@@ -585,7 +585,7 @@ impl StackSpec {
         named.map_or(Profile::Linux, |&(_, profile)| profile)
     }
 
-    /// Reads `[stack]`; `of_profile` has the values of the keys that are not given.
+    /// Reads `[stack]`; `of_profile` has the values of keys that the scenario does not set.
     pub(crate) fn read(reader: &mut Reader<'_>, mut keys: Keys<'_>, of_profile: &Self) -> Self {
         let mut spec = of_profile.clone();
         read_keys(STACK_KEYS, &mut spec, reader, &mut keys);
@@ -609,7 +609,7 @@ fn read_hz(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {
     u32::try_from(hz).ok()
 }
 
-/// Reads a switch: off, on, or its third value.
+/// Reads a key that is `false`, `true` or a name.
 fn read_switch<T: Copy + PartialEq>(
     reader: &mut Reader<'_>,
     node: &Node,
@@ -634,8 +634,7 @@ fn read_handshake(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Ha
     match &node.value {
         Value::Bool(true) => Some(Handshake::Ns3),
         Value::Bool(false) => {
-            let title =
-                format!("`{name}`: connections without a handshake are known but not built yet");
+            let title = format!("`{name}`: connections without a handshake are not supported yet");
             reader.problem(node.at, title, "found false", Vec::new());
             None
         }
@@ -656,7 +655,7 @@ fn read_clock_step(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<S
     Some(step)
 }
 
-/// A segment's payload: a number of bytes that fits into an IP packet.
+/// Reads the payload of a full segment, which must fit into an IP packet.
 pub(crate) fn read_mss(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {
     let bytes = reader.positive_bytes(node, name)?;
     if bytes.0 > MSS_MAX {
@@ -678,7 +677,7 @@ fn read_socket_buffer(reader: &mut Reader<'_>, node: &Node, name: &str) -> Optio
     reader.positive_bytes(node, name).map(SocketBuffer::Fixed)
 }
 
-fn read_app_write(place: &mut Option<Bytes>, given: &mut Given<'_, '_>) {
+fn read_app_write(place: &mut Option<Bytes>, given: &mut KeyInput<'_, '_>) {
     if matches!(&given.node.value, Value::Text(text) if text == "linux") {
         *place = None;
     } else if let Some(bytes) = given.value(Reader::positive_bytes) {
@@ -727,7 +726,7 @@ fn read_delack(
     match timer {
         Some(timer) => Some(DelAck::Every { every, timer }),
         None if every > 1 => None,
-        // No ACK waits, so the timer makes no difference.
+        // With one segment per ACK no ACK is delayed, so the timer has no effect.
         None if profile == Profile::Linux => Some(DelAck::Quick),
         None => Some(DelAck::Every { every, timer: NS3_DELACK }),
     }

@@ -11,22 +11,22 @@ use crate::language::quantity::show_span;
 use crate::language::reader::{Reader, found};
 
 /// Texts for messages about a schedule.
-pub(crate) struct Told {
+pub(crate) struct ScheduleTerms {
     /// An example of a valid schedule.
     pub(crate) example: &'static str,
     /// The value that follows each time, with an article: `a rate`.
     pub(crate) value: &'static str,
 }
 
-/// Reads a schedule; `read` reads its values.
+/// Reads a schedule. `read` reads the value of each step.
 pub(crate) fn read_steps<'r, T>(
     reader: &mut Reader<'r>,
     node: &Node,
     name: &str,
-    told: &Told,
+    terms: &ScheduleTerms,
     read: impl Fn(&mut Reader<'r>, &Node, &str) -> Option<T>,
 ) -> Option<Arc<[(Time, T)]>> {
-    let expected = format!("a schedule such as {}", told.example);
+    let expected = format!("a schedule such as {}", terms.example);
     let steps = match &node.value {
         Value::Array(steps) if !steps.is_empty() && steps.len() <= STEPS_MAX => steps,
         _ => {
@@ -42,7 +42,7 @@ pub(crate) fn read_steps<'r, T>(
         };
         let [at, value] = pair.as_slice() else {
             let found = format!("found a list of length {}", pair.len());
-            let title = format!("`{name}`: expected a time and {}", told.value);
+            let title = format!("`{name}`: expected a time and {}", terms.value);
             reader.problem(step.at, title, found, Vec::new());
             return None;
         };
@@ -62,7 +62,7 @@ pub(crate) fn read_steps<'r, T>(
     Some(schedule.into())
 }
 
-/// A schedule as TOML; `show` writes its values.
+/// Writes a schedule as TOML. `show` writes the value of each step.
 pub(crate) fn show_steps<T>(steps: &[(Time, T)], show: impl Fn(&T) -> String) -> String {
     let steps: Vec<String> = steps
         .iter()

@@ -1,10 +1,10 @@
 //! `arrivals`: flows that arrive at random times. `requests` and `video`: a client that sends
 //! repeated requests.
 
-use bbrlab_run::{Arrivals, Law, Pause, Random, Requests};
+use bbrlab_run::{Arrivals, Distribution, Pause, Random, Requests};
 use bbrlab_units::{BitRate, Bytes, NS_PER_S, Span};
 
-use crate::keys::law::{self, DRAWN_MAX, Kind, LARGEST_OVER_MEAN, SHAPE, TIMES_FORM};
+use crate::keys::distribution::{self, DRAWN_MAX, Kind, LARGEST_OVER_MEAN, SHAPE, TIMES_FORM};
 use crate::keys::link::HEADERS;
 use crate::language::decimal::Decimal;
 use crate::language::document::Node;
@@ -12,7 +12,8 @@ use crate::language::key::{Form, name_of, names, needed, optional};
 use crate::language::quantity::{parse_frequency, show_rate, show_span};
 use crate::language::reader::{Keys, Reader};
 
-/// The default of the largest number of concurrent flows. They take about 60 MB of memory.
+/// The default of `at_most`, the largest number of concurrent flows. This number of flows takes
+/// about 60 MB of memory.
 const AT_MOST: u32 = 10_000;
 
 /// The highest rate of arrivals, in flows per second.
@@ -27,10 +28,10 @@ enum Pace {
     Load(Decimal),
 }
 
-/// `arrivals` as written.
+/// `arrivals` as the scenario writes it.
 #[derive(Clone, Debug)]
 pub(crate) struct ArrivalsSpec {
-    law: Law,
+    distribution: Distribution,
     pace: Pace,
     at_most: u32,
 }
@@ -46,7 +47,7 @@ pub(crate) const ARRIVALS_FORM: Form = Form::Table(&[
     optional("at_most", Form::Whole(1, AT_MOST_MAX)),
 ]);
 
-/// The upper bound of the largest number of concurrent flows.
+/// The largest accepted value of `at_most`.
 const AT_MOST_MAX: u64 = 1_000_000;
 
 const ARRIVALS: &str = "a table such as { rate = \"50/s\" } or { load = \"30%\" }";
@@ -74,14 +75,15 @@ impl ArrivalsSpec {
                 None
             }
         };
-        let law = kind.and_then(|kind| law::read_law(reader, &mut keys, kind));
+        let distribution =
+            kind.and_then(|kind| distribution::read_distribution(reader, &mut keys, kind));
         let at_most = match keys.take("at_most") {
             Some(node) => reader.integer(node, &keys.name("at_most"), 1, AT_MOST_MAX),
             None => Some(u64::from(AT_MOST)),
         };
         keys.finish(reader);
         let at_most = u32::try_from(at_most?).expect("at most a million");
-        Some(Self { law: law?, pace: pace?, at_most })
+        Some(Self { distribution: distribution?, pace: pace?, at_most })
     }
 
     /// The largest number of concurrent flows.
@@ -120,12 +122,16 @@ impl ArrivalsSpec {
         let fastest = per_second / u128::from(ARRIVALS_MAX);
         let mean = u64::try_from(gap.max(fastest)).unwrap_or(DRAWN_MAX).min(DRAWN_MAX);
         let max = mean.saturating_mul(LARGEST_OVER_MEAN).min(DRAWN_MAX);
-        Arrivals { gap: Random { law: self.law.clone(), mean, max }, size, at_most: self.at_most }
+        Arrivals {
+            gap: Random { distribution: self.distribution.clone(), mean, max },
+            size,
+            at_most: self.at_most,
+        }
     }
 
-    /// As a scenario would write it.
+    /// The value of `arrivals` as a scenario would write it.
     pub(crate) fn show(&self) -> String {
-        let process = name_of(&PROCESSES, law::kind(&self.law));
+        let process = name_of(&PROCESSES, distribution::kind(&self.distribution));
         let pace = match self.pace {
             Pace::Rate(rate) => format!("rate = \"{rate}/s\""),
             Pace::Load(load) => format!("load = {load}"),
@@ -135,7 +141,10 @@ impl ArrivalsSpec {
         } else {
             format!(", at_most = {}", self.at_most)
         };
-        format!("{{ process = \"{process}\", {pace}{}{at_most} }}", law::show_parameter(&self.law))
+        format!(
+            "{{ process = \"{process}\", {pace}{}{at_most} }}",
+            distribution::show_parameter(&self.distribution)
+        )
     }
 }
 
@@ -159,7 +168,7 @@ fn read_load(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Decimal
     Some(load)
 }
 
-/// `requests` as written, or `video`.
+/// `requests` or `video` as the scenario writes it.
 #[derive(Clone, Debug)]
 pub(crate) enum ClientSpec {
     Requests { think: Option<Random>, count: Option<u32> },
@@ -189,8 +198,9 @@ impl ClientSpec {
     pub(crate) fn read_requests(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
         let table = reader.table(node, name, REQUESTS)?;
         let mut keys = Keys::new(table, name, node.at);
-        let think =
-            keys.take("think").map(|node| law::read_times(reader, node, &keys.name("think")));
+        let think = keys
+            .take("think")
+            .map(|node| distribution::read_times(reader, node, &keys.name("think")));
         let count =
             keys.take("count").map(|node| reader.integer(node, &keys.name("count"), 1, COUNT_MAX));
         keys.finish(reader);
@@ -232,7 +242,7 @@ impl ClientSpec {
         Some(Self::Video { rate: rate?, piece: piece?, buffer: buffer? })
     }
 
-    /// The requests, with responses of these sizes.
+    /// The requests with the sizes of their responses. A `video` determines the sizes itself.
     pub(crate) fn requests(&self, size: Option<Random>) -> Option<Requests> {
         match self {
             Self::Requests { think, count } => {
@@ -244,21 +254,22 @@ impl ClientSpec {
                 let bits = u128::from(rate.0) * u128::from(piece.0) / u128::from(NS_PER_S);
                 let bytes = u64::try_from(bits / 8).unwrap_or(DRAWN_MAX).clamp(1, DRAWN_MAX);
                 let pause = Pause::Player { piece, buffer };
-                Some(Requests { size: law::constant(bytes), pause, count: None })
+                Some(Requests { size: distribution::constant(bytes), pause, count: None })
             }
         }
     }
 
-    /// As a scenario would write `requests`.
+    /// The value of `requests` as a scenario would write it; `None` for `video`.
     pub(crate) fn show_requests(&self) -> Option<String> {
         let Self::Requests { think, count } = self else { return None };
-        let think = think.as_ref().map(|think| format!("think = {}", law::show_times(think)));
+        let think =
+            think.as_ref().map(|think| format!("think = {}", distribution::show_times(think)));
         let count = count.map(|count| format!("count = {count}"));
         let parts: Vec<String> = think.into_iter().chain(count).collect();
         Some(if parts.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", parts.join(", ")) })
     }
 
-    /// As a scenario would write `video`.
+    /// The value of `video` as a scenario would write it; `None` for `requests`.
     pub(crate) fn show_video(&self) -> Option<String> {
         let Self::Video { rate, piece, buffer } = *self else { return None };
         let (rate, piece, buffer) = (show_rate(rate), show_span(piece), show_span(buffer));

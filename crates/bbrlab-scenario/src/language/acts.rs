@@ -1,12 +1,12 @@
-//! The object that each key of a scenario acts on. [`idle`](crate::keys::idle) rejects a key whose
+//! The object on which a key of a scenario acts. [`idle`](crate::keys::idle) rejects a key whose
 //! object does not exist.
 
-/// The object that a key acts on.
+/// The object on which a key acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Acts {
-    /// Every run.
+    /// Acts in every run.
     Always,
-    /// Connections.
+    /// TCP connections; the key is idle if all flows are UDP.
     Connections,
     /// Packets that cross the link forward: data, and ACKs of a `return_path`.
     Forward,
@@ -16,19 +16,19 @@ pub(crate) enum Acts {
     Acks,
     /// ECN-capable data in the link's queue.
     EcnCapable,
-    /// The size of packets at a rate or a policer.
+    /// The size of packets, which matters only at a rate or a policer.
     Sizes,
     /// A buffer in BDP.
     Bdp,
-    /// A buffer that is not unlimited.
+    /// A buffer with a limit.
     Buffer,
     /// A rate that changes.
     RateChanges,
-    /// Random loss, even with a ratio of 0.
+    /// A model of random loss, even with a ratio of 0.
     Loss,
-    /// A queue that distinguishes classes of traffic.
+    /// A queue discipline that distinguishes classes of traffic.
     Classes,
-    /// A queue that distinguishes hosts.
+    /// A queue discipline that distinguishes hosts.
     Hosts,
     /// Access links with a rate.
     AccessRate,

@@ -1,9 +1,9 @@
-//! Writes the canonical text of a scenario, which is stored as `scenario.toml` in a run's folder
-//! and hashed.
+//! Writes the canonical text of a scenario. The text is hashed, and stored as `scenario.toml` in a
+//! run's folder.
 //!
-//! It contains only keys whose values differ from the defaults, in a fixed order and with the
-//! largest unit. So comments, white space, the spelling of units and keys set to their defaults do
-//! not change the hash.
+//! The text contains only keys whose values differ from the defaults, in a fixed order, each with
+//! the largest possible unit. So comments, white space, the spelling of units and keys set to their
+//! defaults do not change the hash.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     out: String,
-    /// A table header that is written before the table's first key.
+    /// The header of the current table, until the table's first key is written.
     pending: Option<String>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn toml_string(text: &str) -> String {
     out
 }
 
-/// An inline table of entries that are already TOML.
+/// Joins entries, which are already TOML, to an inline table.
 pub(crate) fn inline_table(entries: impl IntoIterator<Item = String>) -> String {
     format!("{{ {} }}", entries.into_iter().collect::<Vec<_>>().join(", "))
 }
@@ -89,7 +89,7 @@ pub(crate) fn show_bytes(bytes: u64) -> Option<String> {
     show_text(&format!("{bytes}B"))
 }
 
-/// A key, in quotes if TOML requires them.
+/// A TOML key, in quotes if TOML requires them.
 pub(crate) fn toml_key(key: &str) -> String {
     let bare =
         !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');

@@ -1,33 +1,71 @@
 //! Reads files with a cumulative distribution of sizes, a common format for traffic measurements.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use bbrlab_run::Cdf;
 
 use crate::language::decimal::Decimal;
 use crate::language::path_trace::STEPS_MAX;
 use crate::language::quantity::parse_bytes;
+use crate::language::table_file::{Columns, Rounding};
 
-/// Reads a file of two columns: bytes, and the share of sizes up to this number of bytes. Shares
-/// are in percent if the last one is 100, or fractions if it is 1. The error completes a sentence
-/// that begins with "the file".
-pub(crate) fn parse(text: &str) -> Result<Cdf, String> {
+/// A distribution that was read from a file.
+#[derive(Debug)]
+pub(crate) struct CdfFile {
+    pub(crate) cdf: Arc<Cdf>,
+    /// Sentences for users about ignored columns and rounded values.
+    pub(crate) notes: Vec<String>,
+}
+
+const BYTES: &str = "bytes";
+const SHARE: &str = "share";
+
+/// Reads a file of two columns: bytes, and the share of sizes up to this number of bytes. A first
+/// line may name the columns, `bytes` and `share`; other columns are then ignored. Bytes are
+/// rounded to whole numbers. Shares are percentages if the last share is 100, and fractions if it
+/// is 1.
+///
+/// The error completes a sentence that begins with "the file".
+pub(crate) fn parse(text: &str) -> Result<CdfFile, String> {
     let percent = 100 * u64::from(Cdf::ONE);
     // Bytes, and shares in units of 10^-9 of the file's own unit (percent or 1).
     let mut rows: Vec<(u64, u64)> = Vec::new();
+    let mut named: Option<Columns<'_>> = None;
+    let mut rounding = Rounding::default();
     for (number, line) in (1..).zip(text.lines()) {
-        let line = line.trim();
+        let line = line.trim_start_matches('\u{feff}').trim();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let columns = line.split(|c: char| c == ',' || c.is_whitespace());
-        let columns: Vec<&str> = columns.filter(|column| !column.is_empty()).collect();
-        let &[bytes, share] = columns.as_slice() else {
-            return Err(format!("has {} values on line {number} instead of 2", columns.len()));
+        let values = values_of(line);
+        if named.is_none() && rows.is_empty() {
+            named = Columns::named(values.iter().copied(), &[BYTES, SHARE])
+                .filter(|columns| columns.has(BYTES) && columns.has(SHARE));
+            if named.is_some() {
+                continue;
+            }
+        }
+        let mut values: Vec<Cow<'_, str>> = match &named {
+            Some(columns) => columns.of(values.into_iter()).map_err(|(wanted, found)| {
+                format!("has {wanted} columns, but {found} on line {number}")
+            })?,
+            None => {
+                values.into_iter().filter(|value| !value.is_empty()).map(Cow::Borrowed).collect()
+            }
         };
+        if named.as_ref().and_then(|columns| columns.names().next()) == Some(SHARE) {
+            values.reverse();
+        }
+        let [bytes, share] = values.as_mut_slice() else {
+            return Err(format!("has {} values on line {number} instead of 2", values.len()));
+        };
+        rounding.apply(bytes, 0, number);
         if rows.len() == STEPS_MAX {
             return Err(format!("has more than {STEPS_MAX} lines"));
         }
         let wrong = |what: &str, value: &str| format!("has no {what} on line {number}: {value:?}");
-        // Read like a quantity with its unit, so that the same bounds apply.
+        // Read as a quantity with a unit, so that the bounds of quantities apply.
         let size = parse_bytes(&format!("{bytes}B")).ok().map(|bytes| bytes.0);
         let size = size.ok_or_else(|| wrong("whole number of bytes", bytes))?;
         let part = Decimal::parse(share)
@@ -53,17 +91,33 @@ pub(crate) fn parse(text: &str) -> Result<Cdf, String> {
     let point = |(bytes, part): (u64, u64)| {
         (bytes, u32::try_from((part + unit / 2) / unit).expect("at most the last one"))
     };
-    Cdf::new(rows.into_iter().map(point).collect()).map_err(str::to_owned)
+    let cdf = Cdf::new(rows.into_iter().map(point).collect()).map_err(str::to_owned)?;
+    let ignored = named.and_then(|columns| columns.note());
+    let notes = ignored.into_iter().chain(rounding.note()).collect();
+    Ok(CdfFile { cdf: Arc::new(cdf), notes })
+}
+
+/// Splits a line at commas or, if it has none, at white space. Values between commas may be empty,
+/// such as the name of the index column in files that pandas writes.
+fn values_of(line: &str) -> Vec<&str> {
+    if line.contains(',') {
+        line.split(',').map(str::trim).collect()
+    } else {
+        line.split_whitespace().collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{CdfFile, parse};
     use expect_test::{Expect, expect};
 
     fn check(text: &str, expected: &Expect) {
         expected.assert_eq(&match parse(text) {
-            Ok(cdf) => format!("{:?} mean {}", cdf.points(), cdf.mean()),
+            Ok(CdfFile { cdf, notes }) => {
+                let notes: String = notes.iter().map(|note| format!("; {note}")).collect();
+                format!("{:?} mean {}{notes}", cdf.points(), cdf.mean())
+            }
             Err(error) => error,
         });
     }
@@ -73,6 +127,17 @@ mod tests {
         let points = expect!["[(0, 0), (1000, 500000000), (3000, 1000000000)] mean 1250"];
         check("# bytes percent\n0 0\n\n1000\t50\n3000 100\n", &points);
         check("0,0\n1000, 0.5\n3000,1.0\n", &points);
+    }
+
+    #[test]
+    fn files_of_pandas_are_read_with_notes() {
+        check(
+            ",share,count,bytes\n0,0.0,1,0.0\n1,0.5,7,999.6\n2,1.0,3,3000.0\n",
+            &expect![
+                "[(0, 0), (1000, 500000000), (3000, 1000000000)] mean 1250; the columns `` and `count` are ignored; 1 value is rounded, on line 3: 999.6 to 1000"
+            ],
+        );
+        check("bytes,share\n0,0\n10\n", &expect!["has 2 columns, but 1 on line 3"]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(crate) enum Misfit {
     Negative,
     /// Not a whole multiple of the smallest unit.
     TooFine,
-    /// Beyond 64 bits.
+    /// More than 64 bits.
     TooLarge,
 }
 
@@ -37,8 +37,8 @@ impl Decimal {
         Self { negative: value < 0, digits: value.unsigned_abs(), scale: 0 }
     }
 
-    /// Reads `12`, `-0.5`, `1e6`, `1_000.25`; `None` if it is not such a number or has too many
-    /// digits.
+    /// Reads `12`, `-0.5`, `1e6`, `1_000.25`; `None` if the text is not a decimal number or has too
+    /// many digits.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (negative, unsigned) = match text.as_bytes().first()? {
             b'-' => (true, &text[1..]),
@@ -97,7 +97,7 @@ impl Decimal {
         self.negative && self.digits != 0
     }
 
-    /// `self * unit` as an integer.
+    /// `self * unit`, which must be an integer.
     pub(crate) fn times(self, unit: u64) -> Result<u64, Misfit> {
         if self.is_negative() {
             return Err(Misfit::Negative);
@@ -110,8 +110,8 @@ impl Decimal {
         u64::try_from(product / divisor).map_err(|_| Misfit::TooLarge)
     }
 
-    /// `self * factor / divisor`, rounded to the nearest integer, halves up; `None` beyond 64 bits
-    /// or below zero.
+    /// `self * factor / divisor`, rounded to the nearest integer, halves up; `None` if the result
+    /// has more than 64 bits or is negative.
     pub(crate) fn times_over_rounded(self, factor: u128, divisor: u128) -> Option<u64> {
         if self.is_negative() {
             return None;
@@ -119,6 +119,16 @@ impl Decimal {
         let (product, own_divisor) = self.product_and_divisor(factor)?;
         let divisor = divisor.checked_mul(own_divisor)?;
         u64::try_from(product.checked_add(divisor / 2)? / divisor).ok()
+    }
+
+    /// The number rounded to `places` decimal places, halves up; `None` if rounding would not
+    /// change it, or if it is negative or too large.
+    pub(crate) fn rounded_to(self, places: u32) -> Option<Self> {
+        if self.scale <= places {
+            return None;
+        }
+        let digits = self.times_over_rounded(10_u128.checked_pow(places)?, 1)?;
+        Self::parse(&format!("{digits}e-{places}"))
     }
 
     /// A hundredth of the number.
@@ -136,8 +146,8 @@ impl Decimal {
         !self.is_negative() && 10_u128.checked_pow(self.scale).is_some_and(|one| self.digits <= one)
     }
 
-    /// `digits * factor` and the power of ten to divide it by, with common factors of ten
-    /// cancelled.
+    /// The number times `factor` as a fraction: `digits * factor` and a power of ten, with common
+    /// factors of ten cancelled.
     fn product_and_divisor(self, mut factor: u128) -> Option<(u128, u128)> {
         let mut scale = self.scale;
         while scale > 0 && factor != 0 && factor.is_multiple_of(10) {
@@ -149,7 +159,7 @@ impl Decimal {
 }
 
 impl Decimal {
-    /// The number times `factor`, rounded down; `None` if it is negative or too large.
+    /// The number times `factor`, rounded down; `None` if the result is negative or too large.
     pub(crate) fn times_floored(self, factor: u128) -> Option<u64> {
         if self.is_negative() {
             return None;
@@ -213,6 +223,16 @@ mod tests {
             dec("2").times_over_rounded(50_000_000 * 30_000_000, 8 * 1514 * 1_000_000_000),
             Some(248)
         );
+    }
+
+    #[test]
+    fn numbers_of_other_programs_are_rounded_to_decimal_places() {
+        assert_eq!(dec("28.03197311151155").rounded_to(6), Some(dec("28.031973")));
+        assert_eq!(dec("0.30000000000000004").rounded_to(9), Some(dec("0.3")));
+        assert_eq!(dec("1.9999999999").rounded_to(9), Some(dec("2")));
+        assert_eq!(dec("1e-17").rounded_to(9), Some(Decimal::ZERO));
+        assert_eq!(dec("28.031973").rounded_to(6), None);
+        assert_eq!(dec("-0.30000000000000004").rounded_to(9), None);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The scenario as a tree in which each key and value has its position.
 //!
-//! A value may come from the file, from a `--set`, or (in a sweep) from a list further down in the
-//! file. It keeps its position, so an error message shows a wrong value where the user wrote it.
-//! Trees share equal parts: setting a value copies only the tables that contain it.
+//! A value may come from the file, from a `--set`, or from a list of `[sweep]`. Each value keeps
+//! its position, so an error message shows a wrong value where the user wrote it. Trees share equal
+//! parts: setting a value copies only the tables that contain it.
 
 use std::sync::Arc;
 
@@ -39,9 +39,9 @@ pub(crate) struct Node {
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Text(String),
-    /// `None` beyond 128 bits.
+    /// `None` if the integer has more than 128 bits.
     Integer(Option<i128>),
-    /// As written.
+    /// The number as the user wrote it.
     Float(String),
     Bool(bool),
     Datetime(String),
@@ -88,7 +88,7 @@ impl Value {
         }
     }
 
-    /// Whether two values are equal, whatever their positions.
+    /// Whether two values are equal, ignoring their positions.
     pub(crate) fn says_the_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Text(a), Self::Text(b))
@@ -111,7 +111,7 @@ impl Value {
         }
     }
 
-    /// The trace file that a table `{ trace = "FILE" }` names. The table may also hold the file's
+    /// The trace file that a table `{ trace = "FILE" }` names. The table may also have the file's
     /// content.
     pub(crate) fn trace_file(&self) -> Option<&str> {
         let Self::Table(table) = self else { return None };
@@ -121,7 +121,7 @@ impl Value {
         }
     }
 
-    /// The value as it appears in the `point` of a result: JSON, or the file name of a trace.
+    /// The value as results show it in `point`: as JSON, or the file name for a trace.
     pub(crate) fn to_label(&self) -> serde_json::Value {
         self.trace_file().map_or_else(|| self.to_json(), Into::into)
     }
@@ -153,7 +153,7 @@ pub(crate) fn parse(source: &Source, number: u32) -> Result<Table, ScenarioError
     if errors.is_empty() {
         return Ok(own_table(table.into_inner(), number, 0));
     }
-    // Report only the first mistake in the text, because it causes most others.
+    // Report only the first mistake in the text, because later ones are often its consequences.
     let span = |error: &toml::de::Error| error.span().unwrap_or(0..0);
     let first = errors.iter().min_by_key(|error| span(error).start).expect("there are errors");
     let (title, found) = match first.message().split_once(", expected ") {
@@ -226,7 +226,7 @@ fn small(at: usize) -> u32 {
     u32::try_from(at).expect("a source is at most a mebibyte")
 }
 
-/// A step of the path to a value: a key, perhaps with an index.
+/// A step of the path to a value: a key, with an index if the key's value is a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) key: String,
@@ -265,8 +265,8 @@ pub(crate) fn parse_path(text: &str) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
-/// Replaces a queue discipline that is only a name by a table, so that a parameter can be set in
-/// it.
+/// Replaces the name of a queue discipline by a table with this name, so that a parameter can be
+/// set in the table.
 fn name_as_table(entry: &mut Entry) {
     if !matches!(&*entry.key, "queue" | "reverse_queue")
         || !matches!(entry.value.value, Value::Text(_))

@@ -1,4 +1,4 @@
-//! A user's mistake as a value: file, line, column, the text found and the text expected.
+//! Mistakes in scenarios, with file, line, column, the text found and the text expected.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 /// A mistake in a scenario, or in a `--set`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
-    /// The file, or `--set`.
+    /// The file's name, or `--set`.
     pub origin: String,
     /// Line, from 1; `None` if the mistake is about the whole file (missing, empty, a directory
     /// ...).
@@ -26,9 +26,9 @@ pub struct ScenarioError {
     pub help: Vec<String>,
     /// The valid names, or the point of the sweep at which the value is wrong.
     pub notes: Vec<String>,
-    /// The line itself, for the excerpt.
+    /// The line with the mistake, cut if it is long.
     excerpt: String,
-    /// The part of `excerpt` that is wrong, in bytes.
+    /// The wrong part of `excerpt`, as a range of bytes.
     marked: Range<usize>,
 }
 
@@ -36,7 +36,8 @@ pub struct ScenarioError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioErrors(pub Vec<ScenarioError>);
 
-/// The largest number of mistakes that are shown. The first ones cause most others.
+/// The largest number of mistakes that are shown. Later mistakes are often consequences of the
+/// first.
 const SHOWN_MAX: usize = 20;
 
 /// The longest excerpt of a line. A longer line is cut to this many characters around the mistake.
@@ -60,7 +61,7 @@ impl ScenarioError {
         }
     }
 
-    /// A mistake at these bytes of a text.
+    /// A mistake at the byte range `span` of a text.
     pub(crate) fn at(
         origin: &str,
         text: &str,

@@ -1,36 +1,36 @@
-//! The definition of a scenario's key in one row: its reader, its writer and its meaning.
+//! The type that defines a scenario's key in one row: its reader, its writer and its meaning.
 //!
-//! The rows of each table are in the file with its values (`stack.rs`, `link/keys.rs`,
-//! `flow/keys.rs`, `spec.rs`), in the order in which they are read. The rows determine the reader,
-//! the canonical text, "did you mean", the tables of `docs/scenario-files.md` and the JSON Schema.
-//! The default of a key is the default of its field, as the row writes it.
+//! The rows of the tables are in `stack.rs`, `link/keys.rs`, `flow/keys.rs` and `spec.rs`, in the
+//! order in which the keys are read. The reader, the canonical text, "did you mean", the tables of
+//! `docs/scenario-files.md` and the JSON Schema are generated from the rows. The default of a key
+//! is the default of the field in which its value is stored.
 
 use crate::language::acts::Acts;
 use crate::language::canonical::Writer;
 use crate::language::document::Node;
 use crate::language::reader::{Keys, Placed, Reader};
 
-/// A key of a table whose values are stored in an `S`.
+/// A key of a scenario's table. Values of the table are stored in an `S`.
 pub(crate) struct Key<S> {
     pub(crate) name: &'static str,
-    /// The version that introduced it.
+    /// The version of bbrlab that introduced the key.
     pub(crate) since: &'static str,
-    /// The form of its values.
+    /// The form of the key's values.
     pub(crate) form: Form,
-    /// Its meaning, in Markdown.
+    /// The key's meaning, in Markdown.
     pub(crate) meaning: &'static str,
     /// The default in Markdown, if it cannot be written as a value.
     pub(crate) without: &'static str,
     /// For a required key: the expected value, for the error message if the key is missing.
     pub(crate) needed: Option<&'static str>,
-    /// The object that it acts on.
+    /// The object on which the key acts.
     pub(crate) acts: Acts,
-    /// For a key of `[[flows]]` that describes a source: the name of that source. A flow has one
-    /// source.
+    /// For a key of `[[flows]]` that describes a source: the name of that source. A flow has at
+    /// most one source.
     pub(crate) source: Option<&'static str>,
     /// Reads the value into the `S`; mistakes are reported to the reader.
-    read: fn(&mut S, &mut Given<'_, '_>),
-    /// The value as canonical TOML; `None` if it has none.
+    read: fn(&mut S, &mut KeyInput<'_, '_>),
+    /// Returns the value as canonical TOML; `None` for a key without a value.
     show: fn(&S) -> Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) enum Form {
     Whole(u64, u64),
     /// A number with up to three decimals, within these bounds.
     Number(f64, u32),
-    /// Times per second.
+    /// A frequency in times per second, such as `50/s`.
     Frequency,
     Time,
     Rate,
@@ -61,7 +61,7 @@ pub(crate) enum Form {
     /// A list of two values.
     Pair(&'static Form, &'static Form),
     Table(&'static [Part]),
-    /// A table whose parts are made from other rows.
+    /// A table whose parts are generated from other rows.
     TableOf(fn() -> Vec<Part>),
     /// Names, each with a table of these parts.
     Named(&'static [Part]),
@@ -80,22 +80,23 @@ pub(crate) struct Part {
 }
 
 /// A value to be read, and its context.
-pub(crate) struct Given<'g, 'a> {
+pub(crate) struct KeyInput<'g, 'a> {
     pub(crate) reader: &'g mut Reader<'a>,
-    /// The table that contains it.
+    /// The table that contains the value.
     pub(crate) keys: &'g Keys<'g>,
     pub(crate) node: &'g Node,
-    /// Its full name.
+    /// The full name of the key.
     pub(crate) name: &'g str,
 }
 
-/// A row: name, the version that introduced it, form, meaning, reader and writer.
+/// Creates the row of a key: name, the version that introduced the key, form, meaning, reader and
+/// writer.
 pub(crate) const fn key<S>(
     name: &'static str,
     since: &'static str,
     form: Form,
     meaning: &'static str,
-    read: fn(&mut S, &mut Given<'_, '_>),
+    read: fn(&mut S, &mut KeyInput<'_, '_>),
     show: fn(&S) -> Option<String>,
 ) -> Key<S> {
     let acts = Acts::Always;
@@ -120,19 +121,20 @@ impl<S> Key<S> {
         self
     }
 
-    /// Sets the object that the key acts on, if the object may not exist.
+    /// Sets the object on which the key acts. Without this call, the key acts in every run.
     pub(crate) const fn acts_on(mut self, acts: Acts) -> Self {
         self.acts = acts;
         self
     }
 
-    /// Sets the source of a flow that the key belongs to.
+    /// Sets the source of a flow that the key describes.
     pub(crate) const fn source(mut self, source: &'static str) -> Self {
         self.source = Some(source);
         self
     }
 
-    /// Makes the key required.
+    /// Marks the key as required. `expected` describes its value in the error message if it is
+    /// missing.
     pub(crate) const fn needed(mut self, expected: &'static str) -> Self {
         self.needed = Some(expected);
         self
@@ -152,17 +154,17 @@ impl<S> Key<S> {
     }
 }
 
-/// A required part.
+/// A required key of an inline table.
 pub(crate) const fn needed(name: &'static str, form: Form) -> Part {
     Part { name, form, is_needed: true }
 }
 
-/// An optional part.
+/// An optional key of an inline table.
 pub(crate) const fn optional(name: &'static str, form: Form) -> Part {
     Part { name, form, is_needed: false }
 }
 
-impl<'a> Given<'_, 'a> {
+impl<'a> KeyInput<'_, 'a> {
     /// Reads the value.
     pub(crate) fn value<T>(
         &mut self,
@@ -180,13 +182,13 @@ impl<'a> Given<'_, 'a> {
         self.value(read).map(|value| Placed { value, at })
     }
 
-    /// Reads one of a few names.
+    /// Reads one of the names in `choices`.
     pub(crate) fn choice<T: Copy>(&mut self, choices: &[(&str, T)]) -> Option<T> {
         self.value(|reader, node, name| reader.choice(node, name, choices, ""))
     }
 }
 
-/// Replaces the default by a value that was read.
+/// Stores a value that was read; keeps the default if there is none.
 pub(crate) fn set<T>(place: &mut T, read: Option<T>) {
     if let Some(value) = read {
         *place = value;
@@ -221,7 +223,7 @@ pub(crate) fn read_keys<S: 'static>(
         match (keys.take(row.name), row.needed) {
             (Some(node), _) => {
                 let name = &keys.name(row.name);
-                (row.read)(values, &mut Given { reader, keys, node, name });
+                (row.read)(values, &mut KeyInput { reader, keys, node, name });
             }
             (None, Some(expected)) => reader.missing(keys, row.name, expected),
             (None, None) => {}
@@ -234,8 +236,8 @@ pub(crate) fn write_keys<S: Default>(rows: &[Key<S>], values: &S, out: &mut Writ
     write_keys_unlike(rows, values, None, out);
 }
 
-/// Like [`write_keys`], but also writes the keys that differ from the values of a profile. Without
-/// them, the profile's values would be read back.
+/// Like [`write_keys`], but also writes the keys that differ from the values of a profile. If these
+/// keys were missing, a reader of the text would use the profile's values.
 pub(crate) fn write_keys_unlike<S: Default>(
     rows: &[Key<S>],
     values: &S,

@@ -12,4 +12,5 @@ pub(crate) mod nearest;
 pub(crate) mod path_trace;
 pub(crate) mod quantity;
 pub(crate) mod reader;
+pub(crate) mod table_file;
 pub(crate) mod traces;

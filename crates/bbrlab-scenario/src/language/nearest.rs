@@ -3,7 +3,7 @@
 use strsim::osa_distance;
 
 /// The candidate that the user probably meant by `typed`, if at most a third of its letters are
-/// wrong, missing, extra or swapped. Case and the difference between `-` and `_` are ignored.
+/// wrong, missing, extra or swapped. The comparison ignores case and treats `-` and `_` as equal.
 #[must_use]
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     /// The longest text that may be a misspelt name; all names are shorter.
@@ -21,13 +21,34 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .map(|(_, candidate)| candidate)
 }
 
+/// The dotted name, such as `examples.dumbbell`, that the user probably meant by `typed`. Prefers a
+/// name whose last part is `typed`, then a name that begins with `typed`. Otherwise, returns the
+/// name that is nearest as a whole or in its last part.
+#[must_use]
+pub fn nearest_dotted<'a>(typed: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let last = |name: &'a str| name.rsplit_once('.').map_or(name, |(_, last)| last);
+    let all = || candidates.iter().copied();
+    if typed.is_empty() {
+        return None;
+    }
+    let folded_name = folded(typed);
+    all()
+        .find(|name| folded(last(name)) == folded_name)
+        .or_else(|| all().find(|name| folded(name).starts_with(&folded_name)))
+        .or_else(|| nearest(typed, all()))
+        .or_else(|| {
+            let near = nearest(typed, all().map(last))?;
+            all().find(|name| last(name) == near)
+        })
+}
+
 fn folded(name: &str) -> String {
     name.chars().map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() }).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{nearest, nearest_dotted};
 
     #[test]
     fn slips_of_the_finger_are_understood() {
@@ -45,5 +66,23 @@ mod tests {
             assert_eq!(nearest(typed, names), meant, "{typed}");
         }
         assert_eq!(nearest(&"x".repeat(1_000_000), names), None);
+    }
+
+    #[test]
+    fn a_part_of_a_dotted_name_is_enough() {
+        let names = ["examples.dumbbell", "examples.two-bbr", "goodput_mbps", "rtt_ms.mean"];
+        for (typed, meant) in [
+            ("dumbbell", Some("examples.dumbbell")),
+            ("dumbell", Some("examples.dumbbell")),
+            ("Two_BBR", Some("examples.two-bbr")),
+            ("exampels.two-bbr", Some("examples.two-bbr")),
+            ("goodput", Some("goodput_mbps")),
+            ("rtt", Some("rtt_ms.mean")),
+            ("copa", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest_dotted(typed, &names), meant, "{typed}");
+        }
+        assert_eq!(nearest_dotted(&"x".repeat(1_000_000), &names), None);
     }
 }

@@ -2,27 +2,33 @@
 //! loss.
 //!
 //! The first line names the columns: `time_s` and at least one of `rate_mbps`, `delay_ms` and
-//! `loss`. Each later line applies from its time to the time of the next line, the last line to the
-//! end of the run.
+//! `loss`. Other columns are ignored. Each later line applies from its time to the time of the next
+//! line, the last line to the end of the run. Values with more precision than a nanosecond or a bit
+//! per second, as programs print them from floating-point numbers, are rounded.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bbrlab_units::{BitRate, Span, Time};
 
 use crate::language::decimal::Decimal;
 use crate::language::quantity::{Refusal, parse_rate, parse_span};
+use crate::language::table_file::{Columns, Rounding};
 
-/// The columns of a trace; a missing column is `None`.
+/// The schedules of a trace; `None` for a missing column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PathTrace {
     pub(crate) rate: Option<Arc<[(Time, BitRate)]>>,
     pub(crate) delay: Option<Arc<[(Time, Span)]>>,
     pub(crate) loss: Option<Arc<[(Time, Decimal)]>>,
-    /// The lines of the file, without comments and empty lines.
+    /// The lines of the file as they were read: without comments, empty lines and other columns,
+    /// and with rounded values.
     pub(crate) lines: Vec<String>,
+    /// Sentences for users about ignored columns and rounded values.
+    pub(crate) notes: Vec<String>,
 }
 
-/// The longest schedule, and the longest trace.
+/// The largest number of steps of a schedule and of lines of a trace.
 pub(crate) const STEPS_MAX: usize = 100_000;
 
 const TIME: &str = "time_s";
@@ -41,40 +47,47 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
     let Some((_, header)) = lines.next() else {
         return Err(format!("is empty; its first line should name its columns, {expected}"));
     };
-    let columns: Vec<&str> = header.split(',').map(str::trim).collect();
-    let known = [TIME, RATE, DELAY, LOSS];
-    let is_right = columns.len() > 1
-        && columns[0] == TIME
-        && columns.iter().all(|column| known.contains(column))
-        && columns.iter().enumerate().all(|(at, column)| !columns[..at].contains(column));
-    if !is_right {
-        return Err(format!("has the columns {header:?} instead of {expected}"));
-    }
-    let place = |name: &str| columns.iter().position(|column| *column == name);
+    let columns = Columns::named(header.split(','), &[TIME, RATE, DELAY, LOSS])
+        .filter(|columns| columns.has(TIME) && columns.names().count() > 1)
+        .ok_or_else(|| format!("has the columns {header:?} instead of {expected}"))?;
+    let place = |name: &str| columns.names().position(|column| column == name);
+    let at_place = place(TIME).expect("checked above");
     let (rate_at, delay_at, loss_at) = (place(RATE), place(DELAY), place(LOSS));
-    let mut kept = vec![columns.join(",")];
+    let mut kept = vec![columns.names().collect::<Vec<_>>().join(",")];
     let (mut rate, mut delay, mut loss) = (Vec::new(), Vec::new(), Vec::new());
+    let mut rounding = Rounding::default();
     let mut before = None;
     for (number, line) in lines {
-        let values: Vec<&str> = line.split(',').map(str::trim).collect();
-        if values.len() != columns.len() {
-            let (found, wanted) = (values.len(), columns.len());
-            return Err(format!("has {wanted} columns, but {found} on line {number}"));
-        }
+        let mut values: Vec<Cow<'_, str>> =
+            columns.of(line.split(',')).map_err(|(wanted, found)| {
+                format!("has {wanted} columns, but {found} on line {number}")
+            })?;
         if kept.len() > STEPS_MAX {
             return Err(format!("has more than {STEPS_MAX} lines"));
         }
+        for (name, value) in columns.names().zip(&mut values) {
+            // Decimal places that give a nanosecond or a bit per second. Ratios are not rounded.
+            let places = match name {
+                TIME => 9,
+                RATE | DELAY => 6,
+                _ => continue,
+            };
+            rounding.apply(value, places, number);
+        }
         let wrong = |what: &str, found: &str| format!("has no {what} on line {number}: {found}");
-        // Read like a quantity with its unit, so that the same precision and bounds apply.
+        // Read as a quantity with a unit, so that the precision and the bounds of quantities apply.
         let span = |what: &str, unit: &str, value: &str| {
             let text = format!("{value}{unit}");
             let found = |refusal: Refusal| refusal.found.replacen(&text, value, 1);
             parse_span(&text).map_err(|refusal| wrong(what, &found(refusal)))
         };
-        let at = span("time in seconds", "s", values[0])?;
+        let at = span("time in seconds", "s", &values[at_place])?;
         match before {
             None if at > Span::ZERO => {
-                return Err(format!("does not begin at 0, but on line {number} at {}", values[0]));
+                return Err(format!(
+                    "does not begin at 0, but on line {number} at {}",
+                    values[at_place]
+                ));
             }
             Some(before) if at <= before => {
                 return Err(format!("has a time on line {number} that does not rise"));
@@ -84,15 +97,15 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
         let at = Time(at.0);
         if let Some(place) = rate_at {
             let text = format!("{}Mbit/s", values[place]);
-            let found = |refusal: Refusal| refusal.found.replacen(&text, values[place], 1);
+            let found = |refusal: Refusal| refusal.found.replacen(&text, &values[place], 1);
             let value = parse_rate(&text);
             push(&mut rate, at, value.map_err(|of| wrong("rate in Mbit/s", &found(of)))?);
         }
         if let Some(place) = delay_at {
-            push(&mut delay, at, span("delay in ms", "ms", values[place])?);
+            push(&mut delay, at, span("delay in ms", "ms", &values[place])?);
         }
         if let Some(place) = loss_at {
-            let value = Decimal::parse(values[place]).filter(|ratio| ratio.is_ratio());
+            let value = Decimal::parse(&values[place]).filter(|ratio| ratio.is_ratio());
             let found = || wrong("loss from 0 to 1", &format!("{:?}", values[place]));
             push(&mut loss, at, value.ok_or_else(found)?);
         }
@@ -109,11 +122,12 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
         delay: delay_at.map(|_| delay.into()),
         loss: loss_at.map(|_| loss.into()),
         lines: kept,
+        notes: columns.note().into_iter().chain(rounding.note()).collect(),
     })
 }
 
-/// The reason why a schedule's first or last rate is wrong. A rate of 0 is wrong there, because a
-/// buffer in BDP needs a rate and the last packet must be able to leave.
+/// The reason why a schedule's first or last rate is wrong; `None` if both are valid. A rate of 0
+/// is wrong there, because a buffer in BDP needs a rate and the last packet must be able to leave.
 pub(crate) fn wrong_end(rates: &[(Time, BitRate)]) -> Option<&'static str> {
     let is_zero = |step: Option<&(Time, BitRate)>| step.is_some_and(|step| step.1 == BitRate(0));
     if is_zero(rates.first()) {
@@ -125,7 +139,7 @@ pub(crate) fn wrong_end(rates: &[(Time, BitRate)]) -> Option<&'static str> {
     }
 }
 
-/// Adds a step if the value differs from the last one.
+/// Adds a step if the value differs from that of the last step.
 fn push<T: PartialEq>(steps: &mut Vec<(Time, T)>, at: Time, value: T) {
     if steps.last().is_none_or(|last| last.1 != value) {
         steps.push((at, value));
@@ -158,6 +172,30 @@ mod tests {
                 "None Some([(Time(0), Span(20000000)), (Time(15000000000), Span(45000000))]) None"
             ],
         );
+    }
+
+    #[test]
+    fn files_of_pandas_are_read_with_notes() {
+        let trace = parse(
+            ",signal_dbm,time_s,rate_mbps\n0,-80,0.0,28.03197311151155\n1,-81,0.30000000000000004,9.5\n"
+                .lines(),
+        )
+        .unwrap();
+        expect![[r#"
+            [
+                "time_s,rate_mbps",
+                "0.0,28.031973",
+                "0.3,9.5",
+            ]
+            [
+                "the columns `` and `signal_dbm` are ignored",
+                "2 values are rounded, the first on line 2: 28.03197311151155 to 28.031973",
+            ]
+        "#]]
+        .assert_eq(&format!("{:#?}\n{:#?}\n", trace.lines, trace.notes));
+        let again = parse(trace.lines.iter().map(String::as_str)).unwrap();
+        assert_eq!((again.rate, again.lines), (trace.rate, trace.lines));
+        assert!(again.notes.is_empty());
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(crate) enum QueueSize {
     Unlimited,
     Packets(u64),
     Bytes(u64),
-    /// As many bytes as the link sends in this time.
+    /// The bytes that the link sends in this time.
     Time(Span),
     /// Multiples of the bandwidth-delay product.
     Bdp(Decimal),
@@ -83,8 +83,8 @@ const PREFIXES: [(&str, u64); 9] = [
     ("ti", 1 << 40),
 ];
 
-/// A quantity as a number in the base unit of its kind, with that unit: bits per second, seconds,
-/// bytes, packets or BDPs. `None` if the text is not a quantity.
+/// Converts a quantity to a number in the base unit of its kind, with the name of the unit: bits
+/// per second, seconds, bytes, packets or BDPs. `None` if the text is not a quantity.
 pub(crate) fn base_value(text: &str) -> Option<(f64, &'static str)> {
     #[expect(clippy::cast_precision_loss, reason = "for axes and tables of numbers")]
     let number = |value: u64| value as f64;
@@ -222,7 +222,8 @@ fn bytes_limit() -> Limit {
     Limit { max: BYTES_MAX, max_text: "1PiB", least: "1 B" }
 }
 
-/// `B`, `byte` and `bytes` with any prefix; a small `b` could be bits.
+/// The number of bytes in a unit: `B`, `byte` or `bytes` with any prefix. Returns an error for a
+/// small `b`, which could mean bits.
 fn byte_factor(text: &str, number: Decimal, unit: &str) -> Result<Option<u64>, Refusal> {
     let lower = unit.to_lowercase();
     for ending in ["bytes", "byte", "b"] {
@@ -284,7 +285,7 @@ pub(crate) fn parse_queue_size(text: &str) -> Result<QueueSize, Refusal> {
     Err(unknown_unit(text, unit, "pkt, B (KB, KiB, MB ...), ms or bdp", help))
 }
 
-/// Reads a share: a number from 0 to 1, or a percentage.
+/// Reads a percentage such as `30%` as a share.
 pub(crate) fn parse_percent(text: &str) -> Option<Decimal> {
     let number = text.trim().strip_suffix('%')?.trim_end();
     Decimal::parse(number).map(Decimal::percent)
@@ -367,8 +368,8 @@ fn split<'a>(text: &'a str, example: &str) -> Result<(Decimal, &'a str), Refusal
     Ok((number, unit))
 }
 
-/// The index at which the number at the start of a quantity ends. An `e` is part of it only if
-/// digits follow.
+/// The index at which the number at the start of a quantity ends. An `e` is part of the number only
+/// if digits follow.
 fn number_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits_from = |mut at: usize| {
@@ -417,7 +418,7 @@ pub(crate) fn show_span(span: Span) -> String {
     show(span.0, &UNITS)
 }
 
-/// The largest unit that leaves a number of at least one.
+/// Writes `value` in the largest unit in which it is at least one.
 fn show(value: u64, units: &[(&str, u64)]) -> String {
     let &(name, unit) = units
         .iter()

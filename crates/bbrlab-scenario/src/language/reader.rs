@@ -1,5 +1,5 @@
-//! Reads typed values from the tree. After a mistake reading continues, so all mistakes are
-//! reported at once.
+//! Reads typed values from the tree. Reading continues after a mistake, so one call reports all
+//! mistakes.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ const PROBLEMS_MAX: usize = 100;
 /// Reads values and collects mistakes.
 pub(crate) struct Reader<'a> {
     pub(crate) problems: Vec<Problem>,
-    /// Whether the last mistake was not recorded, because the reader was full.
+    /// Whether the last mistake was not recorded, because there were already [`PROBLEMS_MAX`].
     dropped: bool,
     /// Reads the files that the scenario names.
     files: ReadFile<'a>,
@@ -41,12 +41,13 @@ pub(crate) struct Reader<'a> {
     pub(crate) controls: Vec<Arc<Outside>>,
 }
 
-/// A table that is being read. It records which keys have been read, to find the unknown ones.
+/// A table that is being read. It records which keys have been read, to report the others as
+/// unknown.
 pub(crate) struct Keys<'t> {
     table: &'t Table,
     /// The path of the table as users write it: `bottleneck`, `flows[1]`; empty for the top level.
     pub(crate) path: String,
-    /// Where the table begins.
+    /// The position at which the table begins.
     pub(crate) at: At,
     known: Vec<&'static str>,
     /// Keys that must not be reported as unknown, because a mistake about them was already
@@ -66,7 +67,7 @@ impl<'t> Keys<'t> {
         Self { table, path: path.into(), at, known: Vec::new(), excused: Vec::new() }
     }
 
-    /// The value of a key, which is recorded as known.
+    /// Returns the value of a key and records the key as known.
     pub(crate) fn take(&mut self, key: &'static str) -> Option<&'t Node> {
         self.known.push(key);
         self.table.get(key).map(|entry| &*entry.value)
@@ -135,7 +136,7 @@ fn short(key: &str) -> String {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader that reads files which are not yet in `traces` with `files`.
+    /// Creates a reader. It reads a file with `files`, unless the file is already in `traces`.
     pub(crate) fn new(files: ReadFile<'a>, traces: &'a mut Traces) -> Self {
         Self { problems: Vec::new(), dropped: false, files, traces, controls: Vec::new() }
     }
@@ -147,17 +148,17 @@ impl<'a> Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The trace in a file, or the reason why there is none.
+    /// Returns the Mahimahi trace in a file, or the reason why it cannot be read.
     pub(crate) fn read_trace(&mut self, file: &str) -> Result<Arc<Trace>, String> {
         self.traces.read(file, self.files)
     }
 
-    /// The trace of a path in a file, or the reason why there is none.
+    /// Returns the trace of a path in a file, or the reason why it cannot be read.
     pub(crate) fn read_path(&mut self, file: &str) -> Result<Arc<PathTrace>, String> {
         self.traces.read_path(file, self.files)
     }
 
-    /// The distribution in a file, or the reason why there is none.
+    /// Returns the distribution in a file, or the reason why it cannot be read.
     pub(crate) fn read_cdf(&mut self, file: &str) -> Result<Arc<Cdf>, String> {
         self.traces.read_cdf(file, self.files)
     }
@@ -179,7 +180,7 @@ impl Reader<'_> {
         self.problems.push(Problem { at, title, found, help, notes: Vec::new() });
     }
 
-    /// Whether the largest number of mistakes is reached.
+    /// Whether the largest number of recorded mistakes is reached.
     pub(crate) fn is_full(&self) -> bool {
         self.problems.len() >= PROBLEMS_MAX
     }
@@ -265,17 +266,18 @@ impl Reader<'_> {
         None
     }
 
-    /// A length of time, which may be zero.
+    /// Reads a length of time, which may be zero.
     pub(crate) fn span(&mut self, node: &Node, name: &str) -> Option<Span> {
         self.quantity(node, name, "a time", "\"30ms\"", quantity::parse_span)
     }
 
-    /// A length of time above zero.
+    /// Reads a length of time above zero.
     pub(crate) fn positive_span(&mut self, node: &Node, name: &str) -> Option<Span> {
         self.positive_span_such_as(node, name, "\"30ms\"")
     }
 
-    /// A length of time above zero, for a key that also accepts another form: `such_as` shows both.
+    /// Reads a length of time above zero, for a key that also accepts another form. `such_as` has
+    /// examples of both forms.
     pub(crate) fn positive_span_such_as(
         &mut self,
         node: &Node,
@@ -288,12 +290,13 @@ impl Reader<'_> {
             .then_some(span)
     }
 
-    /// A rate above zero.
+    /// Reads a rate above zero.
     pub(crate) fn rate(&mut self, node: &Node, name: &str) -> Option<BitRate> {
         self.rate_such_as(node, name, "\"50Mbit/s\"")
     }
 
-    /// A rate above zero, for a key that also accepts another form: `such_as` shows both.
+    /// Reads a rate above zero, for a key that also accepts another form. `such_as` has examples of
+    /// both forms.
     pub(crate) fn rate_such_as(
         &mut self,
         node: &Node,
@@ -306,17 +309,17 @@ impl Reader<'_> {
             .then_some(rate)
     }
 
-    /// A rate, which may be zero.
+    /// Reads a rate, which may be zero.
     pub(crate) fn rate_or_zero(&mut self, node: &Node, name: &str) -> Option<BitRate> {
         self.quantity(node, name, "a rate", "\"50Mbit/s\"", quantity::parse_rate)
     }
 
-    /// A number of bytes, which may be zero.
+    /// Reads a number of bytes, which may be zero.
     pub(crate) fn bytes(&mut self, node: &Node, name: &str) -> Option<Bytes> {
         self.quantity(node, name, "a number of bytes", "\"131072B\"", quantity::parse_bytes)
     }
 
-    /// A number of bytes above zero.
+    /// Reads a number of bytes above zero.
     pub(crate) fn positive_bytes(&mut self, node: &Node, name: &str) -> Option<Bytes> {
         let expected = "a number of bytes above zero";
         let bytes = self.quantity(node, name, expected, "\"131072B\"", quantity::parse_bytes)?;
@@ -324,7 +327,7 @@ impl Reader<'_> {
             .then_some(bytes)
     }
 
-    /// The size of a queue, above zero.
+    /// Reads the size of a queue, above zero.
     pub(crate) fn queue_size(&mut self, node: &Node, name: &str) -> Option<QueueSize> {
         let expected = "a buffer for at least one packet";
         let examples = "\"100pkt\", \"64KiB\", \"20ms\" or \"2bdp\"";
@@ -339,8 +342,8 @@ impl Reader<'_> {
         Some(size)
     }
 
-    /// A threshold of a queue above zero: a length or a waiting time, which `of` converts. `of`
-    /// returns `None` for a unit that the key does not accept.
+    /// Reads a threshold of a queue above zero, either a length or a waiting time. `of` converts
+    /// it. `of` returns `None` for a unit that the key does not accept.
     pub(crate) fn queue_threshold<T>(
         &mut self,
         node: &Node,
@@ -368,7 +371,7 @@ impl Reader<'_> {
         value > 0
     }
 
-    /// A whole number within bounds.
+    /// Reads a whole number within bounds.
     pub(crate) fn integer(
         &mut self,
         node: &Node,
@@ -386,7 +389,7 @@ impl Reader<'_> {
         None
     }
 
-    /// A share from 0 to 1.
+    /// Reads a share from 0 to 1.
     pub(crate) fn ratio(&mut self, node: &Node, name: &str) -> Option<Decimal> {
         let number = match &node.value {
             Value::Integer(Some(value)) => Some(Decimal::from_int(*value)),
@@ -401,7 +404,7 @@ impl Reader<'_> {
         ratio
     }
 
-    /// True or false.
+    /// Reads `true` or `false`.
     pub(crate) fn boolean(&mut self, node: &Node, name: &str) -> Option<bool> {
         if let Value::Bool(value) = node.value {
             return Some(value);
@@ -410,7 +413,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Any string.
+    /// Reads any string.
     pub(crate) fn text<'n>(&mut self, node: &'n Node, name: &str) -> Option<&'n str> {
         if let Value::Text(text) = &node.value {
             return Some(text);
@@ -419,7 +422,7 @@ impl Reader<'_> {
         None
     }
 
-    /// One of a few names. `more` describes other accepted values.
+    /// Reads one of the names in `choices`. `more` describes other accepted values in messages.
     pub(crate) fn choice<T: Copy>(
         &mut self,
         node: &Node,
@@ -445,7 +448,7 @@ impl Reader<'_> {
         None
     }
 
-    /// A table.
+    /// Reads a table.
     pub(crate) fn table<'n>(
         &mut self,
         node: &'n Node,
@@ -484,7 +487,7 @@ impl Reader<'_> {
     }
 }
 
-/// A short description of a value.
+/// Describes the value found, for an error message.
 pub(crate) fn found(value: &Value) -> String {
     match value {
         Value::Text(text) => quoted(text),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bbrlab_link::Trace;
 use bbrlab_run::Cdf;
 
-use crate::language::cdf_file;
+use crate::language::cdf_file::{self, CdfFile};
 use crate::language::document::At;
 use crate::language::path_trace::{self, PathTrace};
 
@@ -15,21 +15,21 @@ use crate::language::path_trace::{self, PathTrace};
 /// with "the file".
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
-/// The largest trace file.
+/// The size of the largest accepted trace file, in bytes.
 const FILE_BYTES_MAX: u64 = 8 << 20;
 
-/// The longest period: a day.
+/// The longest period of a Mahimahi trace: a day.
 const PERIOD_MAX_MS: u32 = 24 * 3600 * 1000;
 
 /// The trace files read so far, so that a sweep reads each file once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
     read: BTreeMap<String, Result<Arc<Trace>, String>>,
-    /// Traces in the scenario itself, by their positions.
+    /// Traces whose content is in the scenario's text, by their positions.
     inline: BTreeMap<(u32, u32), Arc<Trace>>,
     paths: BTreeMap<String, Result<Arc<PathTrace>, String>>,
     inline_paths: BTreeMap<(u32, u32), Arc<PathTrace>>,
-    cdfs: BTreeMap<String, Result<Arc<Cdf>, String>>,
+    cdfs: BTreeMap<String, Result<Arc<CdfFile>, String>>,
 }
 
 impl Traces {
@@ -49,12 +49,28 @@ impl Traces {
 
     /// The distribution in a file, or the reason why there is none.
     pub(crate) fn read_cdf(&mut self, file: &str, files: ReadFile<'_>) -> Result<Arc<Cdf>, String> {
-        read(&mut self.cdfs, file, files, cdf_file::parse)
+        read(&mut self.cdfs, file, files, cdf_file::parse).map(|read| read.cdf.clone())
     }
 
     /// The distribution in a file, if it has been read.
     pub(crate) fn known_cdf(&self, file: &str) -> Option<Arc<Cdf>> {
-        self.cdfs.get(file)?.clone().ok()
+        Some(self.cdfs.get(file)?.as_ref().ok()?.cdf.clone())
+    }
+
+    /// Sentences for users about ignored columns and rounded values, each with the file's name.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let of_paths = self
+            .paths
+            .iter()
+            .filter_map(|(file, read)| read.as_ref().ok().map(|trace| (file, &trace.notes)));
+        let of_cdfs = self
+            .cdfs
+            .iter()
+            .filter_map(|(file, read)| read.as_ref().ok().map(|cdf| (file, &cdf.notes)));
+        of_paths
+            .chain(of_cdfs)
+            .flat_map(|(file, notes)| notes.iter().map(move |note| format!("{file}: {note}")))
+            .collect()
     }
 
     /// The trace of a path in a file, if it has been read.
@@ -62,7 +78,8 @@ impl Traces {
         self.paths.get(file)?.clone().ok()
     }
 
-    /// The trace of a path whose lines are at this position in the scenario. A sweep reads it once.
+    /// The trace of a path whose lines are at this position in the scenario. Stored, so that a
+    /// sweep reads the trace only once.
     pub(crate) fn inline_path(&mut self, at: At, lines: &[&str]) -> Result<Arc<PathTrace>, String> {
         if let Some(known) = self.inline_paths.get(&(at.source, at.start)) {
             return Ok(known.clone());
@@ -82,13 +99,14 @@ impl Traces {
         self.inline.get(&(at.source, at.start)).cloned()
     }
 
-    /// Stores the trace at this position in the scenario, so that a sweep reads it once.
+    /// Stores the trace at this position in the scenario, so that a sweep reads the trace only
+    /// once.
     pub(crate) fn keep_inline(&mut self, at: At, trace: Arc<Trace>) {
         self.inline.insert((at.source, at.start), trace);
     }
 }
 
-/// The content of a file, which is read only once.
+/// Returns the parsed content of a file. A file that is already in `known` is not read again.
 fn read<T>(
     known: &mut BTreeMap<String, Result<Arc<T>, String>>,
     file: &str,
@@ -111,7 +129,7 @@ fn read<T>(
 /// that is too large.
 ///
 /// # Errors
-/// If it is too large; the error completes a sentence that begins with "the file".
+/// If the file is too large. The error completes a sentence that begins with "the file".
 pub fn check_file_size(bytes: u64) -> Result<(), String> {
     if bytes > FILE_BYTES_MAX {
         return Err(format!("has {bytes} bytes; a trace may have {FILE_BYTES_MAX}"));

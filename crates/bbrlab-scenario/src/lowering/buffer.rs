@@ -11,27 +11,27 @@ use crate::language::quantity::{QueueSize, show_queue_size};
 use crate::language::reader::{Placed, Reader};
 use bbrlab_link::{Buffer, Link};
 
-/// The largest buffer, in packets or bytes, that a `bdp` or a time may give.
+/// The largest buffer, in packets or bytes, to which a size in BDP or time may be converted.
 const BUFFER_MAX: u64 = 1 << 50;
 
 /// A buffer as the scenario writes it, with the values that convert it to packets or bytes.
 pub(crate) struct BufferSpec {
-    /// The table of its link, as scenarios write it: `bottleneck`, `links[1]`.
+    /// The table of the buffer's link, as scenarios write it: `bottleneck`, `links[1]`.
     pub(crate) table: String,
-    /// The key that sets its size, or could set it.
+    /// The key that sets the size; with a default size, the key that could set it.
     key: &'static str,
     at: At,
-    /// Whether the scenario does not set it.
+    /// Whether the size is the default, because the scenario sets none.
     is_default: bool,
     size: QueueSize,
     unit: Option<BufferUnit>,
     bdp_rtt: Option<Span>,
     device_queue: Option<Placed<u64>>,
-    /// The rate that converts a `bdp` or a time.
+    /// The rate with which a size in BDP or time is converted.
     pub(crate) nominal_rate: Option<BitRate>,
 }
 
-/// The default buffer of `[bottleneck]` and `[[links]]`, in BDP: the textbook rule.
+/// The default buffer of `[bottleneck]` and `[[links]]`, in BDP: the rule of thumb of one BDP.
 const DEFAULT_BDP: u64 = 1;
 
 impl BufferSpec {
@@ -50,8 +50,8 @@ impl BufferSpec {
         Self::of(spec, table, nominal, queue, ("reverse_buffer", given))
     }
 
-    /// The limit of a link's queue at this rate: the discipline's own, the given buffer, or the
-    /// default, each with its key.
+    /// The limit of a link's queue, with the key that sets it: the limit of the queue discipline,
+    /// else the given buffer, else the default.
     fn of(
         spec: &LinkSpec,
         table: &str,
@@ -92,7 +92,7 @@ impl BufferSpec {
         }
     }
 
-    /// Reports a mistake about the buffer. `but` is appended to the value found.
+    /// Reports a mistake about the buffer's size. `but` is appended to the value found.
     pub(crate) fn refuse(&self, reader: &mut Reader<'_>, expected: &str, but: &str) {
         let Self { table, key, .. } = self;
         let title = format!("`{table}.{key}`: expected {expected}");
@@ -101,7 +101,7 @@ impl BufferSpec {
         reader.problem(self.at, title, found, Vec::new());
     }
 
-    /// A text with the size in bytes; empty if the scenario gives the size in bytes.
+    /// A text for messages with the size in bytes; empty if the scenario gives the size in bytes.
     pub(crate) fn in_bytes(&self, bytes: Bytes) -> String {
         match self.size {
             QueueSize::Bytes(_) => String::new(),
@@ -110,7 +110,7 @@ impl BufferSpec {
     }
 
     /// Adds ns-3's device queue, which is below the queue discipline. Flow control between the two
-    /// lets a drop-tail queue hold as much as both together.
+    /// makes a drop-tail queue as large as the sum of both.
     fn with_device_queue(&self, buffer: Buffer, reader: &mut Reader<'_>) -> Option<Buffer> {
         let Some(device) = self.device_queue else { return Some(buffer) };
         if let Buffer::Packets(packets) = buffer {
@@ -132,7 +132,7 @@ pub(crate) struct Measure {
 }
 
 impl Measure {
-    /// The buffer of a link in the unit in which the engine counts it.
+    /// Converts the buffer of a link to the unit in which the engine counts it.
     pub(crate) fn buffer(
         &self,
         spec: &BufferSpec,

@@ -1,4 +1,4 @@
-//! Numbers the hosts of flows, which `host` and `sender_host` name.
+//! Numbers the hosts that `host` and `sender_host` of flows name.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::keys::flow::FlowSpec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Who<'s> {
     Named(&'s str),
-    /// The sending host of flows to this host without a `sender_host`.
+    /// The sending host of all flows to this host that have no `sender_host`.
     SenderTo(&'s str),
 }
 

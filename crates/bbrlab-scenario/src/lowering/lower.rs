@@ -14,14 +14,15 @@ use crate::lowering::route::{LinkHops, Router};
 use bbrlab_link::{Buffer, DelaySteps, Link, Loss, Policer, Probability, Queue, Rate, Reorder};
 use bbrlab_run::{Flow, FlowClass, Hop};
 
-/// The largest number of links. Numbers of flows and links have 24 bits in an event's key.
+/// The largest number of links. The engine's event keys have 24 bits for the number of a flow or
+/// link.
 const LINK_NUMBERS: u64 = 1 << 24;
 
-/// The parts of a run that do not depend on the seed, except links with a model.
+/// The links and classes of a run. Only links with a model depend on the seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
-    /// The table that each link comes from, as scenarios write it.
+    /// The table of each link, as scenarios write it.
     pub(crate) link_tables: Vec<String>,
     pub(crate) bottleneck: Option<u32>,
     pub(crate) classes: Vec<FlowClass>,
@@ -30,8 +31,8 @@ pub(crate) struct Network {
     pub(crate) is_bound: bool,
 }
 
-/// Builds the network of a seed, or without a seed the upper bound of all. Mistakes are reported to
-/// the reader.
+/// Builds the network of a seed. Without a seed, models have their highest rate and shortest delay.
+/// Mistakes are reported to the reader; then the result is `None`.
 pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -> Option<Network> {
     let mut links: Vec<Link> = Vec::new();
     let mut link_tables: Vec<String> = Vec::new();
@@ -106,8 +107,8 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
     is_right.then_some(Network { links, link_tables, bottleneck, classes, is_bound })
 }
 
-/// Names the groups of classes without one: by base RTT if only the base RTTs differ, otherwise by
-/// algorithm.
+/// Sets the groups of classes without a group: by base RTT if only the base RTTs differ, otherwise
+/// by algorithm.
 fn name_groups(classes: &mut [FlowClass]) {
     let is_same =
         |key: fn(&FlowClass) -> Span| classes.windows(2).all(|two| key(&two[0]) == key(&two[1]));
@@ -136,9 +137,9 @@ pub(crate) fn flows(spec: &Spec, seed: u64) -> Vec<Flow> {
     flows
 }
 
-/// The random generator of start jitter, seeded with the run's seed and the name of this use. A
-/// flow's draw depends only on its number, not on the draws of other flows. The mixing function is
-/// that of `SplitMix64`.
+/// The random generator of start jitter, seeded with the run's seed and a name for this use. A
+/// flow's draw depends only on the flow's number, not on other draws. The generator is
+/// `SplitMix64`.
 struct Jitter {
     state: u64,
 }
@@ -151,7 +152,7 @@ impl Jitter {
         Self { state: u64::from_le_bytes(head) }
     }
 
-    /// A uniform random number in [0, `bound`).
+    /// The random number of `flow`, uniform in [0, `bound`).
     fn below(&mut self, flow: u64, bound: Span) -> Span {
         let state = self.state.wrapping_add((flow + 1).wrapping_mul(SPLIT_MIX_STEP));
         let scaled = (u128::from(split_mix_bits(state)) * u128::from(bound.0)) >> 64;
@@ -159,7 +160,7 @@ impl Jitter {
     }
 }
 
-/// The slots or the grants that packets wait for after a queue; at most one of them.
+/// The slots or the grants for which packets wait after a queue; at most one of the two is set.
 struct Waits {
     slot: Option<SlotSpec>,
     grant: Option<GrantSpec>,
@@ -174,7 +175,8 @@ struct Queued<'s> {
     police: Option<(&'static str, Placed<Policer>)>,
 }
 
-/// Converts a link. `table` is the name of its table, as scenarios write it.
+/// Converts the link of one table to the links of both directions. `table` is the name of the
+/// table, as scenarios write it.
 fn lower_link<'s>(
     whole: &Spec,
     name: &'s str,
@@ -194,7 +196,8 @@ fn lower_link<'s>(
         changes.keep_order = spec.keep_order;
     }
     let (plain, delay) = (&plain, plain.delay);
-    // A constant delay comes before slots, as part of their link, or after grants.
+    // With slots, a constant delay precedes the wait and is part of the slots' link. With grants,
+    // the delay follows the wait.
     let mut direction = |link: Link, (buffer, police), waits: Waits, acks: u32| {
         let alters = link.police.is_some()
             || link.loss.is_some()
@@ -229,8 +232,7 @@ fn lower_link<'s>(
         hops
     };
     let reordering = |spec: ReorderSpec| Reorder { ratio: probability(spec.ratio), by: spec.by };
-    // The number of the forward link also numbers the medium, because no other link of the file has
-    // it.
+    // The number of the forward link is also the medium's number, because it is unique.
     let airtime = spec.airtime.map(|airtime| airtime.of(first));
     let link = Link {
         name: name.to_owned(),
@@ -290,7 +292,7 @@ fn lower_loss(spec: &LossSpec) -> Option<Loss> {
     }
 }
 
-/// The nearest multiple of 2^-32.
+/// Rounds a ratio to the nearest multiple of 2^-32.
 fn probability(ratio: Decimal) -> Probability {
     Probability(ratio.times_over_rounded(1 << 32, 1).expect("a ratio is at most one"))
 }

@@ -10,7 +10,8 @@ use crate::lowering::lower::Network;
 use crate::lowering::route::links_on;
 
 /// The common properties of all runs of a point: the network, and the number and start times of
-/// flows for each `[[flows]]` table. Nothing in it depends on the seed, so it has no list of flows.
+/// flows for each `[[flows]]` table. The outline has no list of flows, because their start times
+/// depend on the seed.
 #[derive(Clone, Debug)]
 pub struct Outline {
     /// Simulated time.
@@ -41,11 +42,11 @@ pub struct FlowsOutline {
     pub count: u64,
     /// The time at which the first flow connects, without `start_jitter`.
     pub start: Span,
-    /// The k-th flow connects k steps later.
+    /// The time between the starts of successive flows, without `start_jitter`.
     pub start_step: Span,
-    /// The bound of a random additional delay of each start.
+    /// The upper bound of a random delay that is added to each start.
     pub start_jitter: Span,
-    /// The time at which their applications stop, if they do.
+    /// The time at which the flows' applications stop, if the scenario sets one.
     pub stop: Option<Span>,
 }
 
@@ -75,13 +76,13 @@ impl Outline {
         }
     }
 
-    /// The number of flows in all.
+    /// The total number of flows.
     #[must_use]
     pub fn flow_count(&self) -> u64 {
         self.tables.iter().map(|flows| flows.count).sum()
     }
 
-    /// The links that the data of a class crosses, shared ones and the class's own.
+    /// The links that the data of a class crosses: shared links, and private links of the class.
     pub fn links_of<'o>(&'o self, class: &'o FlowClass) -> impl Iterator<Item = &'o Link> {
         links_on(&class.forward, &self.links, &class.private_links)
     }

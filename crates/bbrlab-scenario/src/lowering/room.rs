@@ -1,13 +1,13 @@
 //! Checks that the largest packet that crosses a link fits into its buffer and its buckets, if
-//! these are in bytes. A packet that does not fit would always be dropped, and its flow would stall
-//! without a message.
+//! their sizes are in bytes. A link would always drop a packet that does not fit, and the flow
+//! would stall without a message.
 //!
-//! The size is known once the routes are known: payload, headers, and the framing of the first link
-//! with a rate on the route. With `tso = "whole"` bursts are larger than a packet; their size is
-//! known only in the run.
+//! The size of a packet is payload, headers, and the framing of the first link with a rate on the
+//! route, so this check follows the routes. With `tso = "whole"` bursts are larger than a packet;
+//! this check ignores them, because their size varies during the run.
 
 use bbrlab_link::{Buffer, Link, Policer};
-use bbrlab_run::{FlowClass, Hop, Law, Source, framing, headers};
+use bbrlab_run::{Distribution, FlowClass, Hop, Source, framing, headers};
 use bbrlab_stack::Stack;
 use bbrlab_units::Bytes;
 
@@ -19,7 +19,7 @@ use crate::lowering::route::links_on;
 /// The largest packets of a class, in bytes on the wire.
 struct Largest {
     data: u64,
-    /// `None` for datagrams.
+    /// `None` for UDP flows, which have no ACKs.
     ack: Option<u64>,
 }
 
@@ -43,8 +43,8 @@ impl Largest {
 fn largest_payload(class: &FlowClass) -> u64 {
     let of_source = match &class.source {
         Source::Bytes(bytes) | Source::Train { bytes, .. } => bytes.0,
-        Source::Arrivals(arrivals) => match arrivals.size.law {
-            Law::Constant => arrivals.size.mean,
+        Source::Arrivals(arrivals) => match arrivals.size.distribution {
+            Distribution::Constant => arrivals.size.mean,
             _ => arrivals.size.max,
         },
         _ => u64::MAX,
@@ -87,7 +87,7 @@ fn on_the_wire(largest: u64) -> String {
     format!("the largest packet that crosses the link has {largest} B on the wire")
 }
 
-/// Whether a packet of this size fits into a buffer.
+/// Whether a packet of `largest` bytes fits into a buffer. Reports a mistake if not.
 pub(crate) fn has_room(
     largest: u64,
     buffer: Buffer,
@@ -102,8 +102,9 @@ pub(crate) fn has_room(
     bytes.0 >= largest
 }
 
-/// Whether a packet of this size fits into the buckets of a link. `table` is the name of the link's
-/// table, `police` its policer in this direction with the name of the key.
+/// Whether a packet of `largest` bytes fits into the token buckets of a link. Reports a mistake if
+/// not. `table` is the name of the link's table; `police` is the policer in this direction with the
+/// name of its key.
 pub(crate) fn have_room(
     largest: u64,
     link: &Link,

@@ -1,4 +1,4 @@
-//! The routes of a flow's data and ACKs: the dumbbell, access links, `rtt`, `path` and
+//! Finds the routes of a flow's data and ACKs from the dumbbell, access links, `rtt`, `path` and
 //! `return_path`.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use bbrlab_run::{FlowClass, Hop};
 /// The largest number of links that the message about a misspelt name lists.
 const NAMES_SHOWN: usize = 20;
 
-/// A link of the file: its hops in both directions.
+/// The hops of a link of the scenario, in both directions.
 pub(crate) struct LinkHops<'s> {
     pub(crate) name: &'s str,
     pub(crate) forward: Vec<Hop>,
@@ -35,12 +35,12 @@ pub(crate) struct Router<'s> {
     link_hops: &'s [LinkHops<'s>],
     numbers: BTreeMap<&'s str, usize>,
     links: &'s [Link],
-    /// The rate of each of these links, of which a `load` is a share.
+    /// The nominal rate of each of `links`. The `load` of arrivals is a share of it.
     nominal_rates: &'s [Option<BitRate>],
     hosts: Hosts<'s>,
 }
 
-/// The shared links of a flow, by their numbers in [`Router::link_hops`].
+/// The shared links on a flow's routes, as indices into [`Router::link_hops`].
 struct Core {
     forward: Vec<usize>,
     reverse: Vec<usize>,
@@ -49,12 +49,12 @@ struct Core {
     own_return_path: bool,
 }
 
-/// A side of the route, from the host to the nearest shared link.
+/// The part of a route between a host and the nearest shared link.
 #[derive(Clone, Copy)]
 struct Side<'r> {
     link: Option<&'r LinkHops<'r>>,
     delay: Span,
-    /// `[access]`, if it applies and has a rate.
+    /// The settings of `[access]`, if they apply to the flow and have a rate.
     access: Option<&'r AccessSpec>,
 }
 
@@ -86,7 +86,7 @@ impl<'s> Router<'s> {
         Self { spec, link_hops, numbers, links, nominal_rates, hosts: Hosts::of(&spec.flows) }
     }
 
-    /// The class of a `[[flows]]` table; mistakes are reported to the reader.
+    /// Converts a `[[flows]]` table to a class. Mistakes are reported to the reader.
     pub(crate) fn class(
         &self,
         index: usize,
@@ -175,7 +175,7 @@ impl<'s> Router<'s> {
         })
     }
 
-    /// The smallest nominal rate on these hops, and the framing there.
+    /// The smallest nominal rate on these hops, and the framing of the link with this rate.
     fn narrowest(&self, hops: &[Hop], private: &[Link]) -> Option<(BitRate, Bytes)> {
         let rates = hops.iter().filter_map(|hop| match *hop {
             Hop::Delay(_) => None,
@@ -191,7 +191,7 @@ impl<'s> Router<'s> {
         rates.filter(|&(rate, _)| rate.0 > 0).min_by_key(|&(rate, _)| rate)
     }
 
-    /// The links of `path` and `return_path`, or the dumbbell's.
+    /// The links of `path` and `return_path`; without them, the dumbbell's link.
     fn core(&self, index: usize, flow: &FlowSpec, reader: &mut Reader<'_>) -> Option<Core> {
         if let Some(path) = &flow.path {
             let mut numbers = |key: &str, path: &[Placed<Arc<str>>]| -> Option<Vec<usize>> {
@@ -213,8 +213,8 @@ impl<'s> Router<'s> {
         None
     }
 
-    /// The access side that `key` (`left_link` or `right_link`) belongs to. `[access]` applies to a
-    /// flow through the dumbbell that does not set this key.
+    /// The side of the route that `key` (`left_link` or `right_link`) sets. If a flow through the
+    /// dumbbell does not set the key, `[access]` applies.
     fn side(
         &self,
         index: usize,
@@ -258,8 +258,8 @@ impl<'s> Router<'s> {
     }
 
     /// If `rtt` is given, subtracts the delays of the links and sets each of the two access delays
-    /// to a quarter of the rest. Returns the remainder of that division, up to 3 ns, which is added
-    /// to the last delay on the route of the ACKs.
+    /// to a quarter of the rest. Returns the remainder of the division by four, at most 3 ns. The
+    /// caller adds it to the last delay on the route of the ACKs.
     fn fit_rtt(
         &self,
         index: usize,

@@ -1,4 +1,4 @@
-//! Scenario files: read, checked at every point of the sweep, and resolved run by run.
+//! Reads scenario files, checks them at every point of the sweep, and resolves single runs.
 
 mod parse;
 mod set;
@@ -23,10 +23,11 @@ use crate::lowering::outline::Outline;
 use bbrlab_run::{Outside, Run, SweepPoint};
 use sweep::Sweep;
 
-/// The first line of a run's text, if the run has keys that act only at other points of its sweep.
+/// The first line of a run's `scenario.toml`, if the file has keys that act only at other points of
+/// the run's sweep.
 const IDLE: &str = "# Keys here may act at other points of the sweep only.\n";
 
-/// Characters of a hash and the end of its line.
+/// Bytes of a line of `point_hashes`: 64 hexadecimal digits and a line feed.
 const HASH_LINE: usize = 65;
 
 /// The keys of a table with their values.
@@ -34,7 +35,7 @@ fn settings_in<S>(table: &str, keys: &[Key<S>], values: &S) -> Vec<(String, Opti
     keys.iter().map(|key| (format!("{table}.{}", key.name), key.value(values))).collect()
 }
 
-/// A scenario that has been read and checked, so that every point of its sweep can be run.
+/// A scenario that has been read and checked, so that every run of its sweep can be resolved.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     name: String,
@@ -48,7 +49,8 @@ pub struct Scenario {
     hash: String,
     /// The hashes of the points, one per line.
     point_hashes: Arc<str>,
-    /// The point of a sweep that a single run of the sweep belongs to.
+    /// For the scenario of a single run: the point of the sweep from which the run comes; else
+    /// empty.
     place: SweepPoint,
 }
 
@@ -59,17 +61,17 @@ impl Scenario {
     /// The largest text in bytes of a scenario in a folder of results, which contains its traces.
     pub const KEPT_BYTES_MAX: u64 = 64 << 20;
 
-    /// The same scenario with another name and, for a single run, with its point of a sweep.
-    /// Neither is in the text.
+    /// Sets the name and, for the scenario of a single run, the point of its sweep. The scenario's
+    /// text contains neither.
     #[must_use]
     pub fn placed(self, name: &str, place: SweepPoint) -> Self {
         Self { name: name.to_owned(), place, ..self }
     }
 
-    /// Reads a built-in scenario. A `--set` cannot name a file.
+    /// Reads a built-in scenario. `sets` are the values of `--set`; they cannot name a file.
     ///
     /// # Errors
-    /// If no scenario has this id, or if a `--set` is wrong.
+    /// If no scenario has this id, or if the value of a `--set` is wrong.
     pub fn builtin(id: &str, sets: &[String]) -> Result<Self, ScenarioErrors> {
         let found = Builtin::named(id)?;
         Self::parse(found.id, found.file, found.text, None, sets)
@@ -77,7 +79,7 @@ impl Scenario {
 
     /// Reads a text and applies the values of `--set key=value`. `name` is the scenario's name in
     /// results, `origin` the text's name in messages. `files` reads the files that the text and the
-    /// values name; without it, naming a file is an error.
+    /// values name. If `files` is `None`, naming a file is an error.
     ///
     /// # Errors
     /// If a value is wrong at any point of its sweep, or a file cannot be read.
@@ -113,20 +115,26 @@ impl Scenario {
         &self.name
     }
 
+    /// Sentences about the files of the scenario: ignored columns and rounded values.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        self.traces.notes()
+    }
+
     /// The title, which may be empty.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// A hash over all points and seeds, in hexadecimal. It is part of the name of the folder for
-    /// all runs.
+    /// A hash over all points and seeds, in hexadecimal. It is part of the name of the sweep's
+    /// folder.
     #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// The custom congestion controls that it declares.
+    /// The custom congestion controls that the scenario declares.
     #[must_use]
     pub fn outside(&self) -> &[Arc<Outside>] {
         &self.outside
@@ -150,7 +158,7 @@ impl Scenario {
         self.tree.get("sweep").is_some()
     }
 
-    /// The number of runs in all. Run `i` is point `i / repeat` with seed `seed + i % repeat`.
+    /// The total number of runs. Run `i` is point `i / repeat` with seed `seed + i % repeat`.
     #[must_use]
     pub fn runs(&self) -> u64 {
         self.points() * self.repeat
@@ -173,15 +181,15 @@ impl Scenario {
         hash.unwrap_or_else(|| panic!("point {point} of {}", self.points()))
     }
 
-    /// The swept keys of a point with their values; for a single run of a sweep, those of its
-    /// point.
+    /// The swept keys of a point with their values. For the scenario of a single run, the keys of
+    /// the sweep from which the run comes.
     #[must_use]
     pub fn named_point(&self, point: u64) -> SweepPoint {
         let named = self.sweep.named(point);
         if named.is_empty() { self.place.clone() } else { named }
     }
 
-    /// A run, fully resolved.
+    /// Resolves run number `run`.
     ///
     /// # Panics
     /// If there is no such run.
@@ -211,28 +219,30 @@ impl Scenario {
         }
     }
 
-    /// The text of `scenario.toml` in a run's folder: this run alone, in the canonical spelling.
-    /// Reading it gives the same run, except for its name and its point of the sweep.
+    /// The text of `scenario.toml` in a run's folder: the scenario of this run only, in the
+    /// canonical spelling. Reading this text gives the same run, except for its name and its point
+    /// of the sweep.
     ///
     /// # Panics
     /// If there is no such run.
     #[must_use]
     pub fn run_toml(&self, run: u64) -> String {
         let (point, seed) = self.checked(run);
-        let (spec, idle) = self.looked_at(point);
+        let (spec, idle) = self.spec_and_idle_keys(point);
         let text = spec.to_toml(seed);
         if idle.is_any() { format!("{IDLE}{text}") } else { text }
     }
 
     /// The text of `scenario.toml` in a sweep's folder: the whole scenario with every `--set`
-    /// applied and with its traces. Reading it gives the same runs, except for the scenario's name.
+    /// applied and with its traces. Reading this text gives the same runs, except for the
+    /// scenario's name.
     #[must_use]
     pub fn to_toml(&self) -> String {
         whole::to_toml(&self.tree, &self.sweep, &self.traces)
     }
 
-    /// All keys of `[stack]`, `[bottleneck]` and `[access]` in a run, set or not, with their values
-    /// as TOML; `None` for a key without a value.
+    /// All keys of `[stack]`, `[bottleneck]` and `[access]` with their values in a run, as TOML.
+    /// Includes keys that the scenario does not set. `None` for a key without a value.
     ///
     /// # Panics
     /// If there is no such run.
@@ -270,13 +280,13 @@ impl Scenario {
         (Spec::read(reader, &tree), named)
     }
 
-    /// A checked point, and the keys that cannot act there.
-    fn looked_at(&self, point: u64) -> (Spec, IdleKeys) {
+    /// Resolves a checked point, and finds the keys that cannot act at it.
+    fn spec_and_idle_keys(&self, point: u64) -> (Spec, IdleKeys) {
         let spec = self.resolve_checked(point).0;
         let mut traces = self.traces.clone();
         let mut reader = Reader::without_files(&mut traces);
         let mut idle = IdleKeys::default();
-        idle.look(&spec, &self.sweep.apply(&mut reader, &self.tree, point).0);
+        idle.examine(&spec, &self.sweep.apply(&mut reader, &self.tree, point).0);
         (spec, idle)
     }
 
@@ -289,7 +299,8 @@ impl Scenario {
     }
 }
 
-/// The network of a checked point; without a seed, the upper bound of all.
+/// The network of a checked point. Without a seed, models of paths have their highest rate and
+/// shortest delay.
 fn network(spec: &Spec, seed: Option<u64>) -> Network {
     let mut traces = Traces::default();
     let mut reader = Reader::without_files(&mut traces);
@@ -297,8 +308,8 @@ fn network(spec: &Spec, seed: Option<u64>) -> Network {
         .expect("every point was checked when the scenario was read")
 }
 
-/// Converts a text to a part of a file's name: at most `most` letters, digits, `.` and `-`. It is
-/// never a hidden file or a path.
+/// Converts a text to a part of a file name: at most `most` letters, digits, `.` and `-`. The
+/// result never names a hidden file or another folder.
 #[must_use]
 pub fn plain_name(text: &str, most: usize) -> String {
     let kept = text
@@ -309,7 +320,7 @@ pub fn plain_name(text: &str, most: usize) -> String {
     joined.trim_matches(['.', '-']).chars().take(most).collect()
 }
 
-/// The swept quantities of a point as numbers in base units.
+/// The values of a point that are quantities, as numbers in base units with the unit.
 #[must_use]
 pub fn point_values(point: &SweepPoint) -> SweepPoint {
     let number = |(key, value): (&String, &serde_json::Value)| {

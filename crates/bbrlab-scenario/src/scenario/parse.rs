@@ -1,4 +1,5 @@
-//! Reads a scenario: its text, the values of `--set`, its sweep, and each point of the sweep.
+//! Reads a scenario: parses the text, applies the values of `--set`, and reads and checks every
+//! point of the sweep.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +19,13 @@ use bbrlab_run::SweepPoint;
 /// The largest number of runs of one file.
 const RUNS_MAX: u64 = 10_000_000;
 
-/// The largest product of points and values of a file. The time of checking a sweep is proportional
-/// to this product.
+/// The largest product of the number of points and the number of values in the file. The time to
+/// check a sweep is proportional to this product.
 const WORK_MAX: u64 = 1_000_000;
 
-/// A text with the values of `--set`.
+/// A scenario's text after parsing, with the values of `--set` applied.
 struct Parsed {
-    /// The text, followed by each `--set`.
+    /// The text and each `--set`, for error messages.
     sources: Vec<Source>,
     tree: Table,
     settings: Vec<Setting>,
@@ -33,7 +34,7 @@ struct Parsed {
 /// The result of checking the points of a sweep.
 #[derive(Default)]
 struct Points {
-    /// The first point, which gives title, seed, `repeat` and `controls` of the scenario.
+    /// The first point. The scenario's title, seed, `repeat` and `controls` come from it.
     first: Spec,
     idle: IdleKeys,
     /// The hashes of the points, one per line.
@@ -50,8 +51,7 @@ impl Scenario {
         sets: &[String],
     ) -> Result<Self, ScenarioErrors> {
         check_text(bytes_max, origin, text)?;
-        // A scenario in a folder of results was already checked before its run, when its traces
-        // were in files.
+        // A scenario in a folder of results was checked before its run, so some checks are skipped.
         let is_kept = bytes_max != Self::BYTES_MAX;
         let mut traces = Traces::default();
         let mut reader = Reader::new(files.unwrap_or(&no_files), &mut traces);
@@ -99,7 +99,8 @@ impl Parsed {
         Ok(Self { sources, tree, settings })
     }
 
-    /// Reads the sweep. A wrong sweep cannot be applied, but the rest of the file is still checked.
+    /// Reads the sweep. If the sweep is wrong, checks the rest of the file without the sweep, to
+    /// report all mistakes.
     fn read_sweep(&self, reader: &mut Reader<'_>, is_kept: bool) -> Result<Sweep, ScenarioErrors> {
         let sweep = Sweep::read(reader, &self.tree, &self.settings);
         if reader.problems.is_empty() {
@@ -132,7 +133,7 @@ impl Points {
                 check_runs(reader, &parsed.tree, &spec, sweep.points());
                 right_so_far(reader, &parsed.sources)?;
             }
-            points.idle.look(&spec, &tree);
+            points.idle.examine(&spec, &tree);
             let hash = spec.hash();
             points.hashes.push_str(&hash);
             points.hashes.push('\n');
@@ -149,12 +150,12 @@ impl Points {
     }
 }
 
-/// Returns the mistakes so far as an error, if there are any.
+/// Returns an error with all recorded mistakes, if there are any.
 fn right_so_far(reader: &Reader<'_>, sources: &[Source]) -> Result<(), ScenarioErrors> {
     if reader.problems.is_empty() { Ok(()) } else { Err(reader.errors(sources, None)) }
 }
 
-/// Checks that a text may be a scenario: neither too long, nor empty, nor binary.
+/// Checks that a text is not too long, not empty and not binary.
 fn check_text(bytes_max: u64, origin: &str, text: &str) -> Result<(), ScenarioErrors> {
     if text.len() as u64 > bytes_max {
         let found = format!("found {} bytes", text.len());

@@ -6,10 +6,10 @@ use super::sweep::Setting;
 use crate::language::document::{self, At, Source, Step, Table};
 use crate::language::reader::Reader;
 
-/// The longest `--set`.
+/// The longest `--set`, in bytes.
 const SET_BYTES_MAX: usize = 1 << 16;
 
-/// Applies a `--set` and returns it; `None` if it is wrong.
+/// Applies a `--set` to the tree and returns the setting; `None` if the `--set` is wrong.
 pub(super) fn apply_set(
     reader: &mut Reader<'_>,
     sources: &mut Vec<Source>,

@@ -113,7 +113,7 @@ impl Sweep {
                 let clash = axis.keys().into_iter().find_map(|swept| {
                     let swept_path = numbered(root, &swept.path);
                     let is_same = swept_path == path;
-                    let clashes = is_same || sets_anew(&swept_path, &path, &set.value.value);
+                    let clashes = is_same || overwrites(&swept_path, &path, &set.value.value);
                     clashes.then_some((swept, is_same))
                 });
                 let Some((swept, is_same)) = clash else { return true };
@@ -140,10 +140,11 @@ impl Sweep {
         }
     }
 
-    /// Two keys of one point of which one contains the other, in the order in which the point sets
-    /// them. The point would name a value that is not simulated.
+    /// Finds two keys of one point of which one contains the other, in the order in which the point
+    /// sets them. The label of such a point would have a value that is not simulated.
     fn nested(&self, root: &Table) -> Option<(&Setting, &Setting)> {
-        /// The largest number of keys that are compared with each other, to keep checking cheap.
+        /// The largest number of keys that are compared with each other, to limit the time of
+        /// checking.
         const CHECKED: usize = 300;
         let mut before: Vec<(&Setting, Vec<Step>)> = Vec::new();
         for axis in &self.axes {
@@ -174,8 +175,8 @@ impl Sweep {
         None
     }
 
-    /// Whether all values of a swept key are names of queue disciplines, after which each parameter
-    /// can still be set.
+    /// Whether all values of a swept key are names of queue disciplines. Setting a name does not
+    /// overwrite parameters that are set later.
     fn only_names(&self, setting: &Setting) -> bool {
         let is_queue = |step: &Step| matches!(step.key.as_str(), "queue" | "reverse_queue");
         let all = self.axes.iter().flat_map(|axis| axis.choices.iter().flatten());
@@ -190,12 +191,12 @@ impl Sweep {
         self.points
     }
 
-    /// The axes, each as its choices with their settings.
+    /// The choices of each axis. A choice is a list of settings.
     pub(crate) fn choices(&self) -> impl Iterator<Item = &[Vec<Setting>]> {
         self.axes.iter().map(|axis| axis.choices.as_slice())
     }
 
-    /// The tree at a point, and the point's keys with their values.
+    /// The tree with the settings of a point applied, and the point's keys with their values.
     pub(crate) fn apply(
         &self,
         reader: &mut Reader<'_>,
@@ -248,8 +249,8 @@ impl Sweep {
     }
 }
 
-/// The entries of a table and of the tables in it, with their full names, because `bottleneck.rate`
-/// without quotes is a table in a table.
+/// The entries of `[sweep]` or of a point with their full names. Includes nested tables, since in
+/// TOML `bottleneck.rate` without quotes is a table in a table.
 fn flattened(table: &Table) -> Vec<(String, &Entry)> {
     let mut flat = Vec::new();
     flatten_into(&mut flat, "", table, 0);
@@ -354,7 +355,7 @@ fn swept_path(reader: &mut Reader<'_>, key: &str, at: At) -> Option<Arc<[Step]>>
     Some(path.into())
 }
 
-/// A path with `links[1]` instead of `links.NAME`.
+/// Replaces `links.NAME` at the start of a path by `links[1]`.
 fn numbered(root: &Table, path: &[Step]) -> Vec<Step> {
     let named = || {
         let (first, second) = (path.first()?, path.get(1)?);
@@ -373,23 +374,23 @@ fn numbered(root: &Table, path: &[Step]) -> Vec<Step> {
     named().unwrap_or_else(|| path.to_vec())
 }
 
-/// Whether one path leads to a part of the other's value. A list without an index means all of its
-/// elements.
+/// Whether the two paths lead to the same value, or one leads to a part of the other's value. A
+/// list without an index means all of its elements.
 fn overlap(one: &[Step], other: &[Step]) -> bool {
     one.iter().zip(other).all(|(a, b)| {
         a.key == b.key && (a.index.is_none() || b.index.is_none() || a.index == b.index)
     })
 }
 
-/// Whether a point that sets `swept` would overwrite the value set at `path`, or a part that this
-/// value has.
-fn sets_anew(swept: &[Step], path: &[Step], value: &Value) -> bool {
+/// Whether a point that sets `swept` would overwrite the value set at `path`, or an existing part
+/// of this value.
+fn overwrites(swept: &[Step], path: &[Step], value: &Value) -> bool {
     let inner = swept.get(path.len()..).unwrap_or_default();
     overlap(swept, path) && (inner.is_empty() || has(value, inner))
 }
 
-/// Whether a value has something at a path. The name of a queue discipline counts as a table with
-/// only the name.
+/// Whether `value` contains a value at `path`. The name of a queue discipline counts as a table
+/// with only the key `name`.
 fn has(value: &Value, path: &[Step]) -> bool {
     let Some((step, rest)) = path.split_first() else { return true };
     match value {
@@ -401,10 +402,10 @@ fn has(value: &Value, path: &[Step]) -> bool {
     }
 }
 
-/// Reports equal values, which would give the same run twice.
+/// Reports equal values in a list, which would give the same run twice.
 fn refuse_twins(reader: &mut Reader<'_>, name: &str, values: &[Arc<Node>]) {
-    /// The number of values at the start of a list that are compared with each other, to keep
-    /// checking cheap.
+    /// The number of values at the start of a list that are compared with each other, to limit the
+    /// time of checking.
     const CHECKED: usize = 300;
     let values = &values[..values.len().min(CHECKED)];
     for (index, value) in values.iter().enumerate() {

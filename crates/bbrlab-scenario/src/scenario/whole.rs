@@ -1,12 +1,12 @@
 //! Writes the text of a whole scenario with its sweep, which is stored as `scenario.toml` in a
 //! sweep's folder.
 //!
-//! It is the scenario that was read, with every `--set` applied and without comments. Tables have a
-//! fixed order, keys and lists the order of the file. Values keep their spelling, because the
-//! spelling of a swept value names its runs. Trace files are part of the text, so that it can be
-//! read in any folder.
+//! The text is the scenario that was read, with every `--set` applied and without comments. Tables
+//! have a fixed order; keys and lists keep the order of the file. Values keep their spelling,
+//! because results show swept values as spelt. The text contains the trace files, so it can be read
+//! in any folder.
 
-use crate::keys::size_law::show_points;
+use crate::keys::size_distribution::show_points;
 use crate::language::canonical::{Writer, inline_table, toml_key, toml_string};
 use crate::language::document::{Step, Table, Value};
 use crate::language::traces::Traces;
@@ -27,12 +27,12 @@ const ORDER: [&str; 11] = [
     "flows",
 ];
 
-/// Tables with links, and their keys whose values may be traces: rates and the path.
+/// The tables with links, and their keys whose values may name trace files: the rates and `trace`.
 const OF_LINKS: [&str; 3] = ["bottleneck", "access", "links"];
 const RATES: [&str; 2] = ["rate", "reverse_rate"];
 const PATH: &str = "trace";
 
-/// The table of flows, and the keys of sizes, whose points may be in a file.
+/// The table of flows, its key `sizes`, and the key in `sizes` whose value may name a file.
 const FLOWS: &str = "flows";
 const SIZES: &str = "sizes";
 const POINTS: &str = "points";
@@ -44,7 +44,7 @@ enum Names {
     Rate,
     Path,
     Points,
-    /// A table in which a key may name a file.
+    /// The table `sizes`, whose key `points` may name a file.
     Sizes,
 }
 
@@ -61,7 +61,7 @@ impl Names {
     }
 }
 
-/// The text of a scenario that was checked.
+/// The TOML text of a checked scenario.
 pub(crate) fn to_toml(tree: &Table, sweep: &Sweep, traces: &Traces) -> String {
     let files = Files { traces };
     let mut out = Writer::default();
@@ -120,13 +120,13 @@ fn names(path: &[Step]) -> Names {
     ends.map_or(Names::Nothing, |(first, last)| Names::of(&first.key, &last.key))
 }
 
-/// The trace files that the scenario names.
+/// The contents of the trace files that the scenario names.
 struct Files<'a> {
     traces: &'a Traces,
 }
 
 impl Files<'_> {
-    /// A value as TOML, with the content of the trace file if it names one.
+    /// A value as TOML. If the value names a trace file, the TOML contains the content of the file.
     fn show(&self, value: &Value, names: Names) -> String {
         if let (Names::Sizes, Value::Table(table)) = (names, value) {
             let entry = |key: &str, value: &Value| {

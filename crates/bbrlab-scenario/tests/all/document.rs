@@ -24,7 +24,7 @@ fn examples(page: &str) -> Vec<&str> {
 }
 
 /// The text before a table of the page, up to the name of its section.
-const BEGINNING: &str = "`cargo xtask bless` writes it anew: ";
+const BEGINNING: &str = "`cargo xtask bless` rewrites it: ";
 
 /// `cargo xtask bless` rewrites the tables.
 #[test]

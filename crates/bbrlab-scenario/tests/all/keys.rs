@@ -4,7 +4,7 @@ use crate::cpu_time::cpu_s;
 use bbrlab_link::{
     Buffer, EcnThreshold, Jitter, Link, Loss, LossAt, Probability, Queue, Rate, RateChange, Reorder,
 };
-use bbrlab_run::{Hop, Law, Run, Sample, Source};
+use bbrlab_run::{Distribution, Hop, Run, Sample, Source};
 use bbrlab_scenario::Scenario;
 use bbrlab_stack::{
     AckInterval, CwndValidation, DelAck, EcnMode, InvalidSample, LossCount, LossSwitches, Pacing,
@@ -371,7 +371,7 @@ fn keys_of_links_and_their_defaults() {
 }
 
 #[test]
-fn the_way_back_has_a_rate_only_where_it_is_given() {
+fn the_reverse_direction_has_a_rate_only_if_it_is_set() {
     let run = dumbbell("buffer = \"2bdp\"\nreverse_rate = \"1Mbit/s\"", "rtt = \"30ms\"", "");
     assert_eq!(run.links.len(), 2);
     let reverse = &run.links[1];
@@ -572,10 +572,10 @@ fn what_a_flow_sends() {
     assert_eq!([&*class.group, &*datagrams.classes[1].group], ["udp", "reno"]);
     let arrivals = |flow: &str| source(flow).arrivals().expect("flows come").clone();
     let poisson = arrivals("arrivals = { rate = \"50/s\" }\nbytes = \"15KB\"");
-    assert_eq!(poisson.gap.law, Law::Exponential);
+    assert_eq!(poisson.gap.distribution, Distribution::Exponential);
     assert_eq!(
-        (poisson.gap.mean, poisson.size.mean, poisson.size.law),
-        (20_000_000, 15_000, Law::Constant)
+        (poisson.gap.mean, poisson.size.mean, poisson.size.distribution),
+        (20_000_000, 15_000, Distribution::Constant)
     );
     // Ten packets of 1,514 B on the wire, at 3 of the link's 10 Mbit/s.
     let load = arrivals("arrivals = { load = \"30%\" }\nbytes = \"14480B\"");

@@ -111,7 +111,7 @@ fn mistakes(head: &str, lines: &str) -> Vec<ScenarioError> {
 }
 
 /// Compares positions and texts of the mistakes. Returns whether there are any.
-fn assert_told_alike(lines: &str) -> bool {
+fn assert_same_messages(lines: &str) -> bool {
     let words = |mistakes: Vec<ScenarioError>| -> Vec<String> {
         let told = |mistake: ScenarioError| {
             let ScenarioError { line, column, title, found, help, notes, .. } = mistake;
@@ -151,7 +151,7 @@ fn every_key_with_values_of_every_kind() {
             rates.iter().filter(|line| !line.starts_with(&format!("{key} ")) && key != "trace");
         let rates: String = rates.copied().collect();
         for value in VALUES {
-            wrong += usize::from(assert_told_alike(&format!("{rates}{key} = {value}")));
+            wrong += usize::from(assert_same_messages(&format!("{rates}{key} = {value}")));
         }
     }
     assert!(wrong > 800, "{wrong}");
@@ -168,8 +168,10 @@ fn every_part_of_a_table_with_values_of_every_kind() {
         });
         let rate = if has_rate { "" } else { "rate = \"9Mbit/s\"\n" };
         for value in VALUES {
-            wrong +=
-                usize::from(assert_told_alike(&format!("{rate}{}", table.replace("VALUE", value))));
+            wrong += usize::from(assert_same_messages(&format!(
+                "{rate}{}",
+                table.replace("VALUE", value)
+            )));
         }
     }
     assert!(wrong > 1500, "{wrong}");

@@ -30,7 +30,7 @@ fn run(profile: &str, stack: &str, link: &str) -> Run {
 /// The values of a profile can be set key by key, because `reproduce --explain` switches them one
 /// by one.
 #[test]
-fn the_settings_of_a_profile_make_it_anew_under_another() {
+fn the_settings_of_a_profile_recreate_it_under_another() {
     let linux = scenario("linux", "", "buffer = \"38pkt\"");
     for profile in ["linux", "ns3", "ns3-3.40", "ns3-3.27", "lanigan", "piotrowska"] {
         let there = scenario(profile, "", "buffer = \"38pkt\"");
@@ -120,7 +120,7 @@ fn a_key_overrides_the_profile() {
 
 /// The text in a run's folder gives the same run, with every profile and every override.
 #[test]
-fn the_canonical_text_says_every_effective_value() {
+fn the_canonical_text_has_every_effective_value() {
     let links = ["", "buffer = \"2bdp\"\ndevice_queue = \"none\"", "reverse_rate = \"unlimited\""];
     let stacks = ["", "mss = \"1448B\"", "mss = \"536B\"", "sndbuf = \"auto\"\ninitial_cwnd = 1"];
     for &(profile, _) in Profile::NAMED {
@@ -209,10 +209,10 @@ const PAGE: &str = include_str!("../../../../docs/ns3-profile.md");
 /// `cargo xtask bless` rewrites the table.
 #[test]
 fn the_table_of_the_page_is_that_of_the_profiles() {
-    let (before, rest) = PAGE.split_once("writes it anew -->\n").expect("the page has a table");
+    let (before, rest) = PAGE.split_once("rewrites it -->\n").expect("the page has a table");
     let (_, after) = rest.split_once("<!-- End of").expect("the table ends");
     let table = profiles_to_markdown();
-    let page = format!("{before}writes it anew -->\n\n{table}\n<!-- End of{after}");
+    let page = format!("{before}rewrites it -->\n\n{table}\n<!-- End of{after}");
     expect_file!["../../../../docs/ns3-profile.md"].assert_eq(&page);
 }
 

@@ -250,20 +250,20 @@ fn lines_of(run: &Run) -> String {
 }
 
 /// The lines of `text` that are not in `plain`, in one line.
-fn news(text: &str, plain: &str) -> String {
+fn new_lines(text: &str, plain: &str) -> String {
     let mut old: BTreeMap<&str, usize> = BTreeMap::new();
     for line in plain.lines() {
         *old.entry(line).or_default() += 1;
     }
-    let mut news = Vec::new();
+    let mut lines = Vec::new();
     for line in text.lines() {
         match old.get_mut(line) {
             Some(left) if *left > 0 => *left -= 1,
             _ if line.is_empty() || line.starts_with('#') || [")", "}", "]"].contains(&line) => {}
-            _ => news.push(line),
+            _ => lines.push(line),
         }
     }
-    news.join(", ")
+    lines.join(", ")
 }
 
 /// The run that the canonical text gives.
@@ -295,11 +295,12 @@ fn each_spelling_means_what_the_list_says_and_is_written_back() {
                 Err(errors) => assert!(errors.0[0].title.contains(".device_queue`"), "{errors}"),
             }
             assert_eq!(again(&spelt), run(&spelt), "{lines}");
-            for news in
-                [news(&lines_of(&run(&spelt)), &plain_run), news(&spelt.run_toml(0), &plain_text)]
-            {
-                if !news.is_empty() {
-                    writeln!(list, "    {news}").unwrap();
+            for lines in [
+                new_lines(&lines_of(&run(&spelt)), &plain_run),
+                new_lines(&spelt.run_toml(0), &plain_text),
+            ] {
+                if !lines.is_empty() {
+                    writeln!(list, "    {lines}").unwrap();
                 }
             }
         }

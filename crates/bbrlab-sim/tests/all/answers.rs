@@ -114,7 +114,7 @@ fn there_is_no_fairness_of_one_flow_and_of_flows_that_never_meet() {
 }
 
 #[test]
-fn groups_are_named_by_what_tells_flows_apart() {
+fn groups_are_named_by_the_difference_of_their_flows() {
     let names = |flows: &str| -> Vec<(String, u64)> {
         let head = "title = \"groups\"\nduration = \"0.2s\"\n[bottleneck]\nrate = \"10Mbit/s\"\n";
         let groups = run(&format!("{head}{flows}")).summary.flow_groups;
@@ -377,7 +377,7 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
 const OF_OTHERS: [(&str, &str); 9] = [
     (", controls: []", ""),
     ("waits: [], ", ""),
-    ("turned_away: None, ", ""),
+    ("rejected: None, ", ""),
     (", stalled_s: None", ""),
     ("drops_enqueue: None, drops_dequeue: None, ", ""),
     (", sojourn_ms: Sojourn { mean: None, p95: None, max: None }", ""),
@@ -441,7 +441,7 @@ fn sixty_random_scenarios_come_out_as_they_did() {
         let text = random_scenario(&mut dice);
         let sample = ["\"20ms\"", "\"ack\"", "\"off\""][number % 3];
         let mut result = run(&text.replace("\"off\"", sample));
-        // A new version of the program is no new result.
+        // A new version of the program does not change results.
         result.summary.backend_version = "0.1.0".to_owned();
         let RunResult { summary, series, queue, transfers, delays } = &result;
         check_percentiles(summary, delays, sample != "\"off\"");

@@ -59,7 +59,7 @@ fn load_is_a_share_of_the_links_rate() {
 }
 
 #[test]
-fn sizes_are_those_of_the_law() {
+fn sizes_follow_the_distribution() {
     let lines = "arrivals = { load = \"30%\" }\n\
                  sizes = { distribution = \"pareto\", mean = \"20KB\", shape = 1.5, max = \"1MB\" }";
     let result = run("", lines, "");
@@ -73,7 +73,7 @@ fn sizes_are_those_of_the_law() {
 }
 
 #[test]
-fn flows_beside_a_bulk_flow_take_longer() {
+fn flows_with_a_bulk_flow_take_longer() {
     let bulk = "[[flows]]\ncc = \"cubic\"\nrtt = \"40ms\"\ngroup = \"bulk\"";
     let (alone, beside) = (run("", TEN, ""), run("buffer = \"4bdp\"", TEN, bulk));
     let median = |result: &RunResult| web(result).fct_ms.p50.unwrap();
@@ -85,13 +85,13 @@ fn flows_beside_a_bulk_flow_take_longer() {
 }
 
 #[test]
-fn who_finds_all_places_taken_is_turned_away() {
+fn flows_above_at_most_are_rejected() {
     let lines = "arrivals = { rate = \"200/s\", at_most = 20 }\nbytes = \"14480B\"";
     let result = run("buffer = \"unlimited\"", lines, "");
     // 24.2 Mbit/s are offered to a link of 10 Mbit/s.
     assert!(result.summary.links[0].utilization.unwrap() > 0.9);
     let web = web(&result);
-    let came = web.flows + web.turned_away.unwrap();
+    let came = web.flows + web.rejected.unwrap();
     assert!(web.flows < 6_000 && came.abs_diff(12_000) < 440, "{} of {came}", web.flows);
     assert!(web.fct_ms.unfinished.unwrap() <= 20);
 }
@@ -116,7 +116,7 @@ fn the_next_flow_in_a_place_gets_only_its_own_packets() {
 }
 
 #[test]
-fn nobody_comes_after_the_stop() {
+fn no_flow_arrives_after_the_stop() {
     let result = run("", &format!("{TEN}\nstart = \"10s\"\nstop = \"20s\""), "");
     assert!(web(&result).flows.abs_diff(200) < 57, "{:?}", web(&result));
     let starts = &result.transfers.start_s;

@@ -37,7 +37,7 @@ fn a_lone_packet_takes_its_delays_and_serialisations() {
 }
 
 #[test]
-fn a_window_above_the_bdp_stands_in_the_queue() {
+fn a_window_above_the_bdp_waits_in_the_queue() {
     let result = result(
         r#"
         title = "a window of 20 packets on a path of 8.26"

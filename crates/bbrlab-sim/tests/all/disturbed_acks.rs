@@ -86,7 +86,7 @@ fn half_of_the_acks_are_enough_for_a_flow_and_cost_it_little() {
 }
 
 #[test]
-fn each_disturbance_of_the_way_back_acts() {
+fn each_disturbance_of_the_reverse_direction_acts() {
     let quiet = run(&dumbbell("cubic", "")).digest;
     let mut seen = vec![quiet];
     for keys in [

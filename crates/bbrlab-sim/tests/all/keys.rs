@@ -337,7 +337,7 @@ fn reordering_and_jitter_act_behind_the_queue() {
 /// A lost packet leaves a hole, and packets that arrive until it is filled are out of order.
 /// Duplicates are not counted again.
 #[test]
-fn packets_that_arrive_above_a_hole_are_counted_among_the_delivered_ones() {
+fn packets_out_of_order_are_counted_among_the_delivered_ones() {
     let counts = |link: &str| {
         let result = result(&format!(
             "duration = \"20s\"\n[bottleneck]\nrate = \"20Mbit/s\"\nbuffer = \"unlimited\"\n{link}\n\
@@ -401,7 +401,7 @@ fn a_policer_lets_its_rate_through_and_its_drops_are_neither_the_queues_nor_rand
 }
 
 #[test]
-fn drops_are_told_by_whether_a_packet_arrived_or_left() {
+fn drops_are_divided_by_whether_a_packet_arrived_or_left() {
     let link = |queue: &str| one("", queue, CUBIC).summary.links[0].clone();
     let codel = link("queue = \"codel\"");
     assert_eq!((codel.drops_enqueue, codel.drops_dequeue), (Some(0), codel.drops));

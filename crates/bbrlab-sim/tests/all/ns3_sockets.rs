@@ -38,7 +38,7 @@ fn either_buffer_of_payload_is_the_flight_of_a_round_trip() {
 /// the path of 84 ms. On the path of 204 ms it has one window per round trip. Both hold for every
 /// queue and every algorithm. The thesis's single flows have ratios of 0.564 to 0.571.
 #[test]
-fn the_rates_of_lanigan_stand_as_0_570() {
+fn the_rates_of_lanigan_have_the_ratio_0_570() {
     let measure = |cc: &str, delay: &str, buffer: u32| {
         let result = result(&format!(
             "duration = \"40s\"\nsample = \"off\"\n[stack]\nprofile = \"lanigan\"\n\

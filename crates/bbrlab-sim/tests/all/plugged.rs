@@ -64,7 +64,7 @@ fn every_algorithm_does_the_same_from_outside() {
 }
 
 #[test]
-fn nobody_who_brings_it_is_told() {
+fn a_control_without_a_program_is_reported() {
     let error = simulate(&run("outside")).unwrap_err();
     assert!(error.starts_with("`controls.outside`: expected a program that provides"), "{error}");
 }
@@ -89,7 +89,7 @@ impl Maker for Failing {
 }
 
 #[test]
-fn one_that_fails_is_told_by_name() {
+fn a_control_that_fails_is_named() {
     let has_failed = Arc::new(AtomicBool::new(false));
     let maker = Failing(Arc::clone(&has_failed));
     let controls = Controls::of(vec![("outside".to_owned(), Arc::new(maker) as Arc<dyn Maker>)]);

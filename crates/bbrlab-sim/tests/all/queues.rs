@@ -117,7 +117,7 @@ fn a_band_or_tin_of_its_own_keeps_a_call_from_waiting() {
 
 /// The link's counts are the sums over its tins. Each tin reports its own wait.
 #[test]
-fn a_links_figures_are_told_by_tin() {
+fn a_links_metrics_are_listed_by_tin() {
     let call = "cc = \"cubic\"\nrate = \"1Mbit/s\"\ndscp = \"EF\"";
     let scalable = "cc = \"dctcp\"\necn = \"l4s\"";
     let voice = "{ discipline = \"cake\", tins = \"diffserv4\", isolation = \"flowblind\" }";

@@ -62,7 +62,7 @@ fn answers_on(links: &str) -> Vec<f64> {
 }
 
 #[test]
-fn a_request_waits_on_the_way_back_like_any_packet() {
+fn a_request_waits_in_the_reverse_direction_like_any_packet() {
     for (links, waits_ms) in [
         ("delay = \"10ms\"", 0.0),
         ("delay = \"10ms\"\nreverse_slot = \"3ms\"", 3.0),
@@ -151,7 +151,7 @@ fn a_flow_ends_with_its_last_answer() {
 
 /// Linux: `tcp_slow_start_after_idle_check`, after an idle time of more than an RTO.
 #[test]
-fn a_window_that_was_idle_starts_anew() {
+fn an_idle_window_restarts() {
     let after = |think: &str| {
         let requests = format!("requests = {{ think = \"{think}\" }}");
         answers_ms(&run(&format!("cc = \"reno\"\nbytes = \"40KB\"\n{requests}"), ""))[5]
@@ -205,11 +205,12 @@ fn a_player_stands_still_where_the_link_is_too_slow_for_it() {
 
 #[test]
 fn random_bursts_take_the_share_of_their_times() {
-    let law = |mean: &str| format!("{{ distribution = \"exponential\", mean = \"{mean}\" }}");
+    let distribution =
+        |mean: &str| format!("{{ distribution = \"exponential\", mean = \"{mean}\" }}");
     let lines = format!(
         "cc = \"cubic\"\non = {}\noff = {}\nrate = \"4Mbit/s\"",
-        law("100ms"),
-        law("300ms")
+        distribution("100ms"),
+        distribution("300ms")
     );
     let result = run(&lines, "");
     // A quarter of 4 Mbit/s; some 50 periods of each kind.

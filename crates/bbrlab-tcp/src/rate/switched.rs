@@ -18,17 +18,17 @@ use bbrlab_stack::{AckInterval, InvalidSample, RateSwitches, SampleBound};
 
 use super::{AckRate, DeliveredSkb, RateSampler, SkbStamps};
 
-/// The state for the switches.
+/// The sampler's state for switches that differ from Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Switched {
     switches: RateSwitches,
-    /// The sample of the last ACK that had one.
+    /// The sample of the last ACK that completed one.
     last: AckRate,
     /// Start of the ACK phase of the current sample.
     phase_mstamp: u64,
-    /// Whether this ACK has made a packet the sample's.
+    /// Whether the sample of this ACK uses a newer packet.
     has_newer: bool,
-    /// Time of the first packet; 0 before.
+    /// Time of the first packet in microseconds; 0 before.
     start_mstamp: u64,
     /// Minimum of the smoothed RTT in microseconds; `None` before the first.
     srtt_us_min: Option<u32>,
@@ -39,7 +39,7 @@ impl Switched {
         Self { switches, ..Self::default() }
     }
 
-    /// Continues the last sample, if samples are sticky and this ACK has none of its own.
+    /// Continues the last sample, if samples are sticky and this ACK has no sample of its own.
     fn resume(&self, ack: &mut AckRate, has_newer: bool) {
         if !self.switches.is_sticky || has_newer || ack.rs.prior_delivered != 0 {
             return;
@@ -98,7 +98,8 @@ impl Switched {
         let has_newer = std::mem::take(&mut self.has_newer);
         self.resume(ack, has_newer);
         if self.switches.is_blind {
-            // As below the bound: the count stays.
+            // As for an interval below the lower bound, only the interval is invalid, not the
+            // count.
             sampler.count(conn, ack);
             ack.rs.interval_us = -1;
             return;
@@ -148,7 +149,7 @@ impl RateSampler {
         }
     }
 
-    /// Makes a delivered packet the sample's, if it is newer.
+    /// Makes a delivered packet the sampled one, if it is newer.
     #[cold]
     pub(super) fn take_switched(
         &mut self,
@@ -159,7 +160,7 @@ impl RateSampler {
         self.with_switched(|switched, sampler| switched.take(sampler, ack, &stamps, skb));
     }
 
-    /// Completes the sample of an ACK; the counts of [`Self::generate`] are done.
+    /// Completes the sample of an ACK. [`Self::generate`] has already updated the counts.
     #[cold]
     pub(super) fn generate_switched(
         &mut self,
@@ -172,8 +173,8 @@ impl RateSampler {
         });
     }
 
-    /// Calls `act` with the state for the switches, if one differs from Linux, and the sampler
-    /// without it.
+    /// Calls `act` with the state for switches, if there is one, and with the sampler, from which
+    /// that state is removed meanwhile.
     fn with_switched(&mut self, act: impl FnOnce(&mut Switched, &mut Self)) {
         if let Some(mut switched) = self.switched.take() {
             act(&mut switched, self);
@@ -298,8 +299,8 @@ mod tests {
         assert_eq!(flow.ack(3_200, &mut []), (-1, -1));
     }
 
-    /// In ns-3 a packet is newer if it was sent after more deliveries; in Linux every ACK starts
-    /// afresh.
+    /// In ns-3 a packet is newer if it was sent after more deliveries; in Linux every ACK starts a
+    /// new sample.
     #[test]
     fn an_older_packet_does_not_end_a_sticky_sample() {
         for (switches, late) in [(STICKY, (2, 1_100)), (REUSE, (3, 2_200))] {

@@ -107,7 +107,8 @@ impl Autotune {
         self.last_tsecr != Some(tsecr)
     }
 
-    /// Times whole windows, after in-order data arrived at `now`. Linux: `tcp_rcv_rtt_measure`.
+    /// Measures the time in which a whole window arrives, after in-order data arrived at `now`.
+    /// Linux: `tcp_rcv_rtt_measure`.
     #[inline]
     pub(super) fn on_data(&mut self, now: Time, window: &Window) {
         if self.is_window_over(window.rcv_nxt) {
@@ -124,8 +125,8 @@ impl Autotune {
         self.rtt_time = Some(mstamp_us);
     }
 
-    /// Takes an RTT sample from a timestamp echo, if it is new and `full` says that its segment is
-    /// a full one. Linux: `tcp_rcv_rtt_measure_ts`.
+    /// Takes an RTT sample from a timestamp echo, if the echo is new and its segment is `full`.
+    /// Linux: `tcp_rcv_rtt_measure_ts`.
     #[inline]
     pub(super) fn on_echo(&mut self, tsecr: u32, now_ms: u32, full: bool) {
         if self.last_tsecr == Some(tsecr) {

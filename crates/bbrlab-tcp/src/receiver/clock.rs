@@ -12,14 +12,14 @@ use crate::wheel::Tick;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Clock {
-    /// The time when it was last read.
+    /// The time when the clock was last read.
     pub(super) now: Time,
     /// When the tick after `jiffies` begins.
     next_tick: Time,
     /// The jiffies when they were last computed.
     jiffies: u32,
     ts_offset: u32,
-    /// At most 10 ms.
+    /// Length of a tick in nanoseconds, at most 10 ms.
     tick_ns: u32,
     hz: u32,
 }

@@ -17,8 +17,8 @@ pub enum EcnEcho {
     /// Linux does this where the receiving socket's congestion control is DCTCP, or BBRv2 or BBRv3
     /// with ECN enabled.
     Dctcp {
-        /// The ECN field of SYN-ACKs and ACKs: ECN-capable as well with Linux's
-        /// `TCP_CONG_NEEDS_ECN`.
+        /// The ECN field of SYN-ACKs and ACKs. With Linux's `TCP_CONG_NEEDS_ECN` they are
+        /// ECN-capable too.
         on_acks: Ecn,
     },
 }
@@ -32,7 +32,7 @@ pub struct ReceiverConfig {
     pub mss: u32,
     /// `net.core.rmem_max`: affects only the window scale.
     pub rmem_max: u32,
-    /// The window scale; `None` computes it as Linux does.
+    /// The window scale; with `None`, it is computed as in Linux.
     pub wscale: Option<u8>,
     /// `TCP_WINDOW_CLAMP`, set before `listen()`: determines the window scale. In 6.12 the clamp
     /// itself is recomputed when data arrives.

@@ -40,11 +40,11 @@ pub(super) struct DelayedAck {
     pub(super) quick: u8,
     /// Number of replies that carried an ACK; from the threshold on the connection is interactive.
     pub(super) pingpong: u8,
-    /// The route's `quickack 1`.
+    /// Whether the route has `quickack 1`.
     pub(super) dst_quick_ack: bool,
     /// The delay in ticks; 0 before the first data.
     pub(super) ato: u32,
-    /// When the timer is due, in jiffies.
+    /// When the delayed-ACK timer is due, in jiffies.
     pub(super) timeout: u32,
     /// Jiffies of the last data received.
     pub(super) lrcvtime: u32,

@@ -23,10 +23,10 @@ pub(super) enum Expected {
     /// None, or not yet determined.
     #[default]
     Nothing,
-    /// The next in order, while there is no hole and all data is read.
+    /// The next segment in order, while there is no hole and all data is read.
     InOrder,
-    /// The next above a hole, while all data below it is read (`above_hole`).
-    AboveHole,
+    /// The next segment above a hole, while all data below the hole is read (`out_of_order_path`).
+    OutOfOrder,
 }
 
 /// Whether the settings allow the fast paths, if the application wakes up for every byte.
@@ -43,29 +43,30 @@ pub struct Glance {
     pub seq: u32,
     /// As in [`Segment`].
     pub len: u32,
-    /// As in [`Segment`].
-    pub flags: u8,
-    /// As in [`Segment`].
-    pub has_ts: bool,
+    /// Whether the segment has PSH.
+    pub is_pushed: bool,
     /// As in [`Segment`].
     pub tsval: u32,
     /// As in [`Segment`].
     pub tsecr: u32,
 }
 
-/// A segment that arrives, in whatever form.
+/// An arriving segment, in any of the types that a host uses for segments.
 pub trait Incoming: Copy {
-    /// The fields that suffice for most segments.
-    fn glance(self) -> Glance;
+    /// The fields that the fast paths check. `None` unless the segment has payload, no flags except
+    /// ACK and perhaps PSH, and timestamps exactly if `has_ts`.
+    fn glance(self, has_ts: bool) -> Option<Glance>;
 
-    /// The whole segment.
+    /// Converts to a general segment.
     fn segment(self) -> Segment;
 }
 
 impl Incoming for &Segment {
-    fn glance(self) -> Glance {
-        let &Segment { seq, len, flags, has_ts, tsval, tsecr, .. } = self;
-        Glance { seq, len, flags, has_ts, tsval, tsecr }
+    fn glance(self, has_ts: bool) -> Option<Glance> {
+        let &Segment { seq, len, flags, tsval, tsecr, .. } = self;
+        let is_plain = len > 0 && flags & !flag::PSH == flag::ACK && self.has_ts == has_ts;
+        let is_pushed = self.has(flag::PSH);
+        is_plain.then_some(Glance { seq, len, is_pushed, tsval, tsecr })
     }
 
     fn segment(self) -> Segment {
@@ -74,20 +75,21 @@ impl Incoming for &Segment {
 }
 
 impl Receiver {
-    /// A segment arrives from the peer, and the application reads all data if it is woken up:
+    /// Processes an arriving segment, and lets the application read all data if it is woken up:
     /// [`Self::on_segment`], then [`Self::read`] if [`Self::wants_read`].
     #[inline]
     pub fn deliver(&mut self, now: Time, packet: impl Incoming, host: &mut impl Host) -> Read {
-        if self.expected == Expected::InOrder {
-            let glance = packet.glance();
-            if self.is_next(glance, self.window.rcv_nxt) {
-                return self.deliver_predicted(now, glance, host);
-            }
+        if self.expected == Expected::InOrder
+            && let Some(glance) = packet.glance(self.has_ts)
+            && self.is_next(glance, self.window.rcv_nxt)
+        {
+            return self.deliver_predicted(now, glance, host);
         }
         self.deliver_unpredicted(now, packet, host)
     }
 
-    /// Calls `glance` once more, so that the first result is never in memory.
+    /// [`Self::deliver`] without the in-order fast path. It calls `glance` again, so that the first
+    /// result stays in registers.
     #[inline(never)]
     fn deliver_unpredicted(
         &mut self,
@@ -95,7 +97,9 @@ impl Receiver {
         packet: impl Incoming,
         host: &mut impl Host,
     ) -> Read {
-        if self.expected == Expected::AboveHole && self.take_above_hole(now, &packet.glance(), host)
+        if self.expected == Expected::OutOfOrder
+            && let Some(glance) = packet.glance(self.has_ts)
+            && self.take_expected_out_of_order(now, &glance, host)
         {
             return Read { bytes: 0, until: now };
         }
@@ -111,13 +115,13 @@ impl Receiver {
         read
     }
 
-    /// The segment that settings and state allow. Only a segment off the fast paths, the
-    /// application and the sending half can change the result.
+    /// The kind of segment that settings and state allow on a fast path. The result changes only by
+    /// a segment off the fast paths, by the application, or by the sending half.
     fn find_expected(&self) -> Expected {
         if !self.is_plain || !self.is_reading || self.state != State::Established {
             Expected::Nothing
         } else if self.sacks.has_blocks() {
-            if self.window.available() == 0 { Expected::AboveHole } else { Expected::Nothing }
+            if self.window.available() == 0 { Expected::OutOfOrder } else { Expected::Nothing }
         } else if self.window.rmem_alloc == 0 && self.sacks.is_empty() && self.compressed_ack == 0 {
             Expected::InOrder
         } else {
@@ -134,9 +138,7 @@ impl Receiver {
         let left = window.rcv_wup.wrapping_add(window.rcv_wnd).wrapping_sub(seq);
         segment.seq == seq
             && segment.len == self.ack.rcv_mss
-            && segment.flags & !flag::PSH == flag::ACK
             && left.cast_signed() > 0
-            && segment.has_ts == self.has_ts
             && segment.tsval.wrapping_sub(self.ts_recent).cast_signed() >= 0
     }
 
@@ -156,7 +158,7 @@ impl Receiver {
         self.window.rcv_nxt = rcv_nxt;
         self.window.rmem_alloc = truesize_of(len).cast_signed();
         self.new_packets += 1;
-        self.ack.pending |= if segment.flags & flag::PSH != 0 { SCHED | PUSHED } else { SCHED };
+        self.ack.pending |= if segment.is_pushed { SCHED | PUSHED } else { SCHED };
         self.ack.last_seg_size = 0;
         self.autotune.on_data(now, &self.window);
         let jiffies = self.clock.jiffies();

@@ -121,7 +121,7 @@ impl Receiver {
 
     fn establish(&mut self, now: Time, segment: &Segment) {
         self.state = State::Established;
-        // The socket has its own limit; until now the request's limit applied.
+        // Until now the connection request limited such answers; the socket has a limit of its own.
         self.oow = OowLimit::default();
         self.peer.snd_una = segment.ack;
         self.peer.window.accept(segment.seq, segment.wnd);

@@ -37,8 +37,8 @@ impl Receiver {
             return false;
         }
         if segment.has(flag::SYN) {
-            // A duplicate from the handshake. It is only challenged, even if its timestamp or
-            // sequence number is old.
+            // A SYN is a duplicate from the handshake. It gets only a challenge ACK, even if its
+            // timestamp or sequence number is old.
             self.send_challenge_ack(host);
             return false;
         }
@@ -112,9 +112,8 @@ impl Receiver {
         }
     }
 
-    /// Records the ACK number and window of an acceptable segment. The sending half has sent
-    /// nothing except SYN-ACK and, perhaps, FIN.
-    /// Linux: in `tcp_ack`, `tcp_ack_update_window`.
+    /// Records the ACK number and window of an acceptable segment, for a socket that has sent
+    /// nothing except SYN-ACK and, perhaps, FIN. Linux: in `tcp_ack`, `tcp_ack_update_window`.
     pub(super) fn note_peer(&mut self, segment: &Segment) {
         let is_new = after(segment.ack, self.peer.snd_una);
         if is_new && after(segment.ack, self.send_side.snd_nxt) {
@@ -265,8 +264,8 @@ impl Receiver {
         }
     }
 
-    /// Measures the size of the peer's full segments, and whether this one ends a write.
-    /// Linux: `tcp_measure_rcv_mss`.
+    /// Measures the size of the peer's full segments, and whether this segment ends a write. Linux:
+    /// `tcp_measure_rcv_mss`.
     fn measure_rcv_mss(&mut self, segment: &Segment) {
         let last = self.ack.last_seg_size;
         self.ack.last_seg_size = 0;
@@ -286,7 +285,7 @@ impl Receiver {
         }
     }
 
-    /// Handles a segment shorter than the full ones seen so far.
+    /// Handles a segment that is shorter than the full segments seen so far.
     #[cold]
     fn measure_short(&mut self, segment: &Segment, last: u32) {
         let fixed = TCP_HEADER + if self.has_ts { 12 } else { 0 };
@@ -316,7 +315,7 @@ impl Receiver {
         let is_ce = match segment.ecn {
             Ecn::NotEct => {
                 if self.ecn.seen {
-                    // Probably a retransmission.
+                    // A packet that is not ECN-capable is probably a retransmission.
                     self.enter_quickack_mode(2);
                 }
                 return;
@@ -327,7 +326,7 @@ impl Receiver {
         if self.ecn.is_dctcp {
             if self.ecn.ce_state != is_ce {
                 if self.ack.has(TIMER) {
-                    // The delayed ACK must report the marking before this packet.
+                    // The ACK that is still delayed must report the marking before this packet.
                     self.ecn.demand_cwr = self.ecn.ce_state;
                     self.send_ack_for(self.ecn.prior_rcv_nxt, host);
                 }
@@ -361,8 +360,8 @@ impl Receiver {
         self.queue_out_of_order(skb, len, packets, host);
     }
 
-    /// Queues the buffer of `packets` with `len` bytes of payload, for which there is memory.
-    /// Linux: the rest of `tcp_data_queue_ofo`.
+    /// Queues the buffer of a segment above a hole: `packets` packets with `len` bytes of payload.
+    /// There must be memory for it. Linux: the rest of `tcp_data_queue_ofo`.
     #[inline(never)]
     pub(super) fn queue_out_of_order(
         &mut self,
@@ -382,7 +381,7 @@ impl Receiver {
         }
         if self.config.stack.sack {
             // A merged segment is charged, without overhead, before the window grows; a segment in
-            // its own buffer is charged after it.
+            // its own buffer is charged after the window has grown.
             let grown = match inserted {
                 Inserted::Coalesced => {
                     self.window.rmem_alloc += memory;
@@ -411,8 +410,8 @@ impl Receiver {
         }
     }
 
-    /// Queues the data that is in order now that a hole is filled, or part of it. Linux:
-    /// `tcp_ofo_queue` and the code after its call.
+    /// Moves the data that is in order now to the receive queue, after a hole was filled or has
+    /// become smaller. Linux: `tcp_ofo_queue` and the code after its call.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn fill_from_out_of_order(&mut self, host: &mut impl Host) {

@@ -23,7 +23,6 @@
 //!    does that.
 //! 3. No urgent data, no RST, no SYN cookies, no TCP Fast Open.
 
-mod above_hole;
 mod autotune;
 mod clock;
 mod config;
@@ -33,6 +32,7 @@ mod fast_path;
 mod handshake;
 mod input;
 mod out_of_order;
+mod out_of_order_path;
 mod output;
 mod queue;
 mod read;
@@ -131,18 +131,19 @@ pub struct SendSide {
     pub wstamp: Time,
 }
 
-/// The peer as the sending half knows it; serves to recognise a duplicate ACK.
+/// The peer's ACK number and window as the sending half knows them. They show whether an ACK is a
+/// duplicate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Peer {
     /// First byte that the peer has not acknowledged. Linux: `snd_una`.
     pub(crate) snd_una: u32,
-    /// The window that it advertises.
+    /// The window that the peer advertises.
     pub(crate) window: PeerWindow,
 }
 
 /// The receiving half of a socket.
 ///
-/// The fields that the fast path touches come first, in 232 bytes. They end within `autotune`,
+/// The fields that the fast path touches come first, in 240 bytes. They end within `autotune`,
 /// before its fields that change once per round trip. With the host's data for this end of a flow
 /// before them, they fill four cache lines.
 #[derive(Debug)]
@@ -154,8 +155,8 @@ pub struct Receiver {
     has_ts: bool,
     state: State,
     is_reading: bool,
-    /// Which segments a fast path takes. [`Self::deliver`] determines this; each event that may
-    /// change it resets it to nothing.
+    /// The kind of segment that a fast path processes next. [`Self::deliver`] sets it; each event
+    /// that may change it resets it to [`Expected::Nothing`].
     expected: Expected,
     ack: DelayedAck,
     delack_timer: WheelTimer,
@@ -179,7 +180,7 @@ pub struct Receiver {
     synack_at: Time,
     /// The limit on answers to segments that are not acceptable.
     oow: OowLimit,
-    /// The peer as the sending half knows it.
+    /// The peer's ACK number and window as the sending half knows them.
     peer: Peer,
     /// Sequence number of the peer's first byte.
     stream_start: u32,
@@ -192,7 +193,7 @@ pub struct Receiver {
     has_peer_fin: bool,
     /// How often the SYN-ACK was retransmitted. Linux: `num_retrans`.
     synack_retrans: u8,
-    /// How often its timer has expired. Linux: `num_timeout`.
+    /// How often the timer of the SYN-ACK has expired. Linux: `num_timeout`.
     synack_timeouts: u8,
     /// Number of compressed ACKs, which wait because of a hole. Linux: `compressed_ack`.
     compressed_ack: u8,
@@ -200,8 +201,8 @@ pub struct Receiver {
     dup_ack_counter: u8,
     /// `rcv_nxt` at the hole that `dup_ack_counter` counts for. Linux: `compressed_ack_rcv_nxt`.
     compressed_ack_rcv_nxt: u32,
-    /// The time that the host's timer is armed for; `Time::NEVER` for none. It may be earlier than
-    /// `compressed_due`: a timer that fires early is armed again.
+    /// The time for which the host's compressed-ACK timer is armed; `Time::NEVER` for none. It may
+    /// be earlier than `compressed_due`: a timer that fires early is armed again.
     compressed_armed: Time,
     ecn: EcnState,
     sacks: SackList,
@@ -216,7 +217,7 @@ impl Receiver {
     /// Bytes from the start of the struct that the fast path touches.
     pub const HOT: usize = std::mem::offset_of!(Self, autotune) + Autotune::HOT;
 
-    /// A listening socket. Sockets with the same settings can share them.
+    /// A listening socket. Several sockets can share one `config`.
     #[must_use]
     pub fn new(config: impl Into<Arc<ReceiverConfig>>) -> Self {
         let config = config.into();
@@ -335,7 +336,7 @@ impl Receiver {
         (self.new_packets as u32).wrapping_add(self.arrived_before)
     }
 
-    /// Makes [`Self::arrived`] continue from `other`, the connection before this one.
+    /// Makes [`Self::arrived`] continue from the count of `other`, the connection before this one.
     pub fn count_on(&mut self, other: &Self) {
         self.arrived_before = other.arrived();
     }

@@ -25,11 +25,11 @@ pub(super) struct OutOfOrder {
 /// How an out-of-order segment was queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inserted {
-    /// In its own buffer.
+    /// The segment has its own buffer.
     Own,
-    /// Merged with the buffer before it.
+    /// The segment was merged with the buffer before it.
     Coalesced,
-    /// Not queued: all of it was already there.
+    /// The segment was not queued, because all of its data was already there.
     Duplicate,
 }
 
@@ -191,8 +191,8 @@ mod tests {
         (freed, kept.len())
     }
 
-    // Linux, `tcp_prune_ofo_queue`: each call frees an eighth of the buffer, so that of many tiny
-    // segments not each one prunes.
+    // Linux, `tcp_prune_ofo_queue`: each call frees an eighth of the buffer, so that with many tiny
+    // segments not every segment causes a call.
 
     #[test]
     fn pruning_frees_at_least_an_eighth_of_the_buffer() {
@@ -215,7 +215,7 @@ mod tests {
     // to be dropped.
 
     #[test]
-    fn pruning_keeps_what_lies_before_the_segment_that_needs_the_memory() {
+    fn pruning_keeps_the_data_before_the_segment_that_needs_the_memory() {
         assert_eq!(prune(8000, 99_000, 16_000), (Some(3000), 3));
         assert_eq!(prune(8001, 99_000, 16_000), (Some(2000), 4));
         assert_eq!(prune(12_000, 99_000, 16_000), (Some(1000), 5));
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn purging_drops_all_and_says_how_much_it_was() {
+    fn purging_drops_all_and_returns_the_amount() {
         let mut queue = six();
         assert_eq!(queue.purge(), 6000);
         assert!(queue.is_empty());

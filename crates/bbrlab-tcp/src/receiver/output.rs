@@ -15,7 +15,7 @@ use super::window::Steady;
 use crate::segment::{PureAck, flag};
 use crate::{Host, Segment, TimerId, Transmission};
 
-/// `tcp_comp_sack_slack_ns`: how much later than its time the timer may fire.
+/// `tcp_comp_sack_slack_ns`: how late the compressed-ACK timer may fire.
 pub(super) const COMP_SACK_SLACK: Span = Span::from_micros(100);
 /// `tcp_comp_sack_delay_ns`: longest time that a compressed ACK waits.
 const COMP_SACK_DELAY_NS: u64 = 1_000_000;
@@ -47,7 +47,7 @@ impl Receiver {
     /// [`Self::check_ack`] with out-of-order data, which SACK blocks report.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each segment above a hole ends here")]
-    pub(super) fn check_ack_above_hole(&mut self, host: &mut impl Host) {
+    pub(super) fn check_ack_out_of_order(&mut self, host: &mut impl Host) {
         if self.is_ack_due_now() {
             self.send_ack(host);
         } else {
@@ -103,21 +103,23 @@ impl Receiver {
         }
     }
 
-    /// Handles an ACK that is already delayed: it waits on, or is sent if its time is nearly over.
+    /// Handles an ACK that is already delayed: sends it if its deadline is near, otherwise leaves
+    /// it delayed.
     #[cold]
     #[inline(never)]
     fn delay_ack_again(&mut self, now: u32, ato: u32, host: &mut impl Host) {
         let left = self.ack.timeout.wrapping_sub(now).cast_signed();
         if left <= (ato >> 2).cast_signed() {
             self.send_ack(host);
-        } else if left <= ato.cast_signed() {
-            self.set_delack(self.ack.timeout, now, host);
-        } else {
-            self.set_delack(now.wrapping_add(ato), now, host);
+            return;
         }
+        let waits_on = left <= ato.cast_signed();
+        let timeout = if waits_on { self.ack.timeout } else { now.wrapping_add(ato) };
+        self.set_delack(timeout, now, host);
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every second segment passes here")]
     fn set_delack(&mut self, timeout: u32, now: u32, host: &mut impl Host) {
         self.ack.pending |= SCHED | TIMER;
         self.ack.timeout = timeout;
@@ -179,7 +181,7 @@ impl Receiver {
         if self.unacked_segments >= every || self.ack.has(NOW) || !self.out_of_order.is_empty() {
             self.send_ack(host);
         } else if self.unacked_segments == 0 {
-            // No in-order segment arrived, so this was a duplicate.
+            // No in-order segment arrived, so the segment that arrived was a duplicate.
             self.send_ack(host);
         } else if !self.ack.has(TIMER) {
             self.ack.pending |= TIMER;
@@ -272,8 +274,8 @@ impl Receiver {
         host.transmit(Transmission::AckWithBlocks(&ack, blocks, count));
     }
 
-    /// Sends an ACK without SACK blocks. It is a function of its own, so that the fields of ACKs
-    /// with blocks are only in the packet's memory.
+    /// Sends an ACK without SACK blocks. It is separate from [`Self::send_ack`], so that each kind
+    /// of ACK is written directly into the host's packet.
     #[inline(never)]
     fn send_pure_ack(&mut self, wnd: u32, host: &mut impl Host) {
         host.transmit(Transmission::Ack(&self.pure_ack(wnd)));
@@ -294,8 +296,8 @@ impl Receiver {
         }
     }
 
-    /// Sends an ACK for `rcv_nxt`, of any form; DCTCP passes an earlier one. Linux:
-    /// `__tcp_send_ack`.
+    /// Sends an ACK for `rcv_nxt`, with or without SACK blocks; DCTCP passes an earlier `rcv_nxt`.
+    /// Linux: `__tcp_send_ack`.
     #[inline(never)]
     pub(super) fn send_ack_for(&mut self, rcv_nxt: u32, host: &mut impl Host) {
         let mut segment = self.bare_ack();

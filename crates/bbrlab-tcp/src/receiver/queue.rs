@@ -23,8 +23,8 @@ impl ReceiveQueue {
         self.len == 0
     }
 
-    /// Appends `skb`, or merges it with the newest buffer. Returns the memory that this adds in
-    /// bytes.
+    /// Appends `skb`, or merges it with the newest buffer. Returns by how many bytes the memory in
+    /// use grows.
     pub(super) fn push(&mut self, skb: Skb) -> u32 {
         if self.len == 0 {
             self.tail = skb;

@@ -25,12 +25,12 @@ pub(super) struct SackList {
     reports_duplicates: bool,
 }
 
-/// Where out-of-order data was recorded.
+/// The block that out-of-order data has extended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touched {
-    /// The block that it extended, if there was one.
+    /// The index of the extended block; `None` if no block was extended.
     at: Option<usize>,
-    /// Number of blocks before it.
+    /// Number of blocks before the extended block, or of all blocks.
     depth: usize,
 }
 
@@ -43,7 +43,8 @@ impl Touched {
     }
 }
 
-/// Extends `block` by `seq..end_seq` if they touch. Linux: `tcp_sack_extend`.
+/// Extends `block` by `seq..end_seq` if the two touch; returns whether they do. Linux:
+/// `tcp_sack_extend`.
 fn extend(block: &mut SackBlock, seq: u32, end_seq: u32) -> bool {
     if after(seq, block.end) || after(block.start, end_seq) {
         return false;
@@ -104,7 +105,7 @@ impl SackList {
         Touched { at, depth: at.unwrap_or(blocks.len()) }
     }
 
-    /// Makes the block just extended the first; if there was none, `seq..end_seq`. Linux: the
+    /// Moves the extended block to the front; without one, inserts `seq..end_seq` there. Linux: the
     /// second half of `tcp_sack_new_ofo_skb`.
     #[inline]
     pub(super) fn bring_to_front(&mut self, touched: Touched, seq: u32, end_seq: u32) {
@@ -127,7 +128,7 @@ impl SackList {
         self.count = (self.count + 1).min(NUM_SACKS);
     }
 
-    /// Merges blocks that the first block touches into it. Linux: `tcp_sack_maybe_coalesce`.
+    /// Merges all blocks that touch the first block into it. Linux: `tcp_sack_maybe_coalesce`.
     fn merge_into_first(&mut self) {
         let mut at = 1;
         while at < usize::from(self.count) {

@@ -33,11 +33,11 @@ pub(super) struct Skb {
     pub(super) seq: u32,
     /// One past the last byte (a FIN counts as one).
     pub(super) end_seq: u32,
-    /// Memory that it takes in bytes.
+    /// Memory that the buffer takes in bytes.
     pub(super) truesize: u32,
     /// Page fragments.
     pub(super) frags: u16,
-    /// Whether it ends with a FIN.
+    /// Whether the buffer ends with a FIN.
     pub(super) fin: bool,
 }
 
@@ -63,8 +63,8 @@ impl Skb {
         }
     }
 
-    /// Merges `next` into this buffer if it follows without a gap and its fragments fit.
-    /// Linux: `tcp_try_coalesce`.
+    /// Merges `next` into this buffer if `next` follows without a gap and its fragments fit. Linux:
+    /// `tcp_try_coalesce`.
     pub(super) fn try_coalesce(&mut self, next: &Self) -> bool {
         if self.end_seq != next.seq || self.frags + next.frags > MAX_SKB_FRAGS || self.fin {
             return false;
@@ -76,7 +76,7 @@ impl Skb {
         true
     }
 
-    /// Whether it ends at or before `seq`.
+    /// Whether the buffer ends at or before `seq`.
     pub(super) const fn ends_by(&self, seq: u32) -> bool {
         !before(seq, self.end_seq)
     }

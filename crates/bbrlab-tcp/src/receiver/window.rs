@@ -45,7 +45,7 @@ pub(super) struct Window {
     rwnd: u32,
     /// Size of the buffer in bytes of memory.
     rcvbuf: i32,
-    /// Current limit of the window, which grows, in bytes.
+    /// Current limit of the window in bytes. It grows up to `window_clamp`.
     rcv_ssthresh: u32,
     /// Payload bytes of a full segment.
     pub(super) advmss: u32,
@@ -74,35 +74,35 @@ pub(super) struct Window {
 enum Buffer {
     /// Memory, of a fixed size.
     Fixed,
-    /// Memory. It grows up to this many bytes: `tcp_rmem[2]`.
+    /// Memory. The buffer grows up to this many bytes: `tcp_rmem[2]`.
     Grows(i32),
     /// Payload.
     Payload(PayloadBuffer),
 }
 
-/// A buffer that counts payload: it advertises all bytes that unread data does not take. ns-3:
+/// A buffer that counts payload: it advertises its size minus the unread data. ns-3:
 /// `tcp-rx-buffer.cc`, `MaxRxSequence`; `tcp-socket-base.cc`, `AdvertisedWindowSize`.
 #[derive(Clone, Copy, Debug)]
 struct PayloadBuffer {
-    /// Bytes.
+    /// Size of the buffer in bytes of payload.
     size: u32,
-    /// Whether the application reads what arrives before an ACK is sent for it.
+    /// Whether the application reads arriving data before an ACK is sent for it.
     is_read_at_once: bool,
 }
 
-/// The window's results while memory holds one full segment and nothing else, as on the fast path.
-/// They are kept until `rcv_ssthresh`, `window_clamp`, `rcvbuf` or `scaling_ratio` changes: the
-/// methods that write these discard the results.
+/// Results of [`Window::select`] and [`Window::grow`] for a buffer that holds one full segment and
+/// nothing else, as on the fast path. They are kept until `rcv_ssthresh`, `window_clamp`, `rcvbuf`
+/// or `scaling_ratio` changes: the methods that write these fields discard the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Steady {
     /// Bytes of the full segment; 0 if nothing is stored.
     len: u32,
-    /// The result of [`Window::select`], or 0 if that result ends quick ACKs or depends on more
-    /// than the fields above.
+    /// The result of [`Window::select`]; 0 if that result ends quick ACKs or depends on more than
+    /// those four fields.
     choice: u32,
     /// `choice` as the peer reads it from the header.
     advertised: u32,
-    /// Whether [`Window::grow`] may find room.
+    /// Whether [`Window::grow`] may still raise `rcv_ssthresh`.
     pub(super) may_grow: bool,
     /// Whether `choice` is also valid while memory holds nothing.
     holds_when_empty: bool,
@@ -196,7 +196,7 @@ impl Window {
         }
     }
 
-    /// Current limit of the window, which grows, in bytes.
+    /// Current limit of the window in bytes. It grows up to `window_clamp`.
     pub(super) const fn rcv_ssthresh(&self) -> u32 {
         self.rcv_ssthresh
     }
@@ -221,7 +221,7 @@ impl Window {
         matches!(self.buffer, Buffer::Payload(_))
     }
 
-    /// The size up to which the buffer grows; `None` if it is fixed.
+    /// The size in bytes up to which the buffer grows; `None` if the size is fixed.
     const fn rmem_max(&self) -> Option<i32> {
         match self.buffer {
             Buffer::Grows(most) => Some(most),
@@ -310,7 +310,7 @@ impl Window {
         room > 0 && self.grow_into(room, len, truesize, rcv_mss)
     }
 
-    /// [`Self::grow`] where there is room.
+    /// [`Self::grow`] if `rcv_ssthresh` may grow, by at most `room` bytes.
     #[inline(never)]
     fn grow_into(&mut self, room: i32, len: u32, truesize: u32, rcv_mss: u32) -> bool {
         let fits = self.win_from_space(truesize.cast_signed()) <= len.cast_signed();
@@ -325,7 +325,7 @@ impl Window {
     }
 
     /// [`Self::grow`] by a full segment of `len` bytes. Memory must hold this segment and nothing
-    /// else, and there must be room. Recomputes the fields of `steady`, if possible from
+    /// else, and `rcv_ssthresh` must be able to grow. Updates `steady`, if possible from
     /// `rcv_ssthresh` alone.
     #[inline(never)]
     pub(super) fn grow_steadily(&mut self, len: u32) -> Steady {
@@ -338,8 +338,8 @@ impl Window {
         if self.steady.choice == 0 || self.counts_payload() {
             self.steady = self.find_steady(len);
         } else {
-            // The buffer is not crowded, so the window is what `rcv_ssthresh` allows of the free
-            // space.
+            // The buffer is at most half full, so only the free space and `rcv_ssthresh` bound the
+            // window.
             let choice = align_up(space.min(ssthresh).cast_unsigned(), self.wscale).min(self.rwnd);
             self.steady.choice = choice;
             self.steady.advertised = self.as_advertised(choice);
@@ -416,7 +416,7 @@ impl Window {
         (window.min(self.rwnd), crowded)
     }
 
-    /// The window of a segment that is sent while there is no memory. Linux: in
+    /// Closes the window in a segment that is sent while there is no memory. Linux: in
     /// `tcp_select_window`.
     #[cold]
     pub(super) fn close(&mut self) -> (u32, bool) {
@@ -448,7 +448,8 @@ impl Window {
         field << self.wscale
     }
 
-    /// The window's results now. Memory must hold one full segment of `len` bytes and nothing else.
+    /// The results of [`Steady`], computed if they are not stored. Memory must hold one full
+    /// segment of `len` bytes and nothing else.
     #[inline]
     pub(super) fn steady(&mut self, len: u32) -> Steady {
         if self.steady.len != len {
@@ -477,14 +478,14 @@ impl Window {
         }
     }
 
-    /// The results that hold while memory is empty, after it held one full segment.
+    /// [`Steady`], if it is stored and its results also hold while memory is empty.
     #[inline]
     pub(super) fn steady_when_empty(&self) -> Option<Steady> {
         (self.steady.len != 0 && self.steady.holds_when_empty).then_some(self.steady)
     }
 
-    /// [`Self::advertise`] if `steady` applies and its window is not below the last one. Returns
-    /// the bytes to advertise.
+    /// [`Self::advertise`] if `steady` applies and its window is not below the window advertised
+    /// last. Returns the bytes to advertise.
     #[inline]
     pub(super) fn advertise_steady(&mut self, steady: Steady) -> Option<u32> {
         if steady.choice < self.rcv_wnd {
@@ -540,8 +541,8 @@ impl Window {
         self.rmem_alloc > self.rcvbuf - (self.rcvbuf >> 3)
     }
 
-    /// Sets `SO_RCVLOWAT`, and enlarges the buffer to hold that much. Returns the value after its
-    /// upper bound is applied. Linux: `tcp_set_rcvlowat`.
+    /// Sets `SO_RCVLOWAT`, and enlarges the buffer to hold that many bytes. Returns the bounded
+    /// value. Linux: `tcp_set_rcvlowat`.
     pub(super) fn set_rcvlowat(&mut self, rcvlowat: u32) -> u32 {
         let cap = self.rmem_max().unwrap_or(self.rcvbuf) >> 1;
         let rcvlowat = rcvlowat.min(cap.cast_unsigned()).max(1);

@@ -28,7 +28,7 @@ struct Dropped {
     /// none.
     first_ackt: u64,
     last_ackt: u64,
-    /// Lowest sequence number of those packets.
+    /// Lowest sequence number of the packets that were neither retransmitted nor SACKed.
     reord: u32,
     pkts_acked: u32,
     flag: u32,
@@ -37,7 +37,7 @@ struct Dropped {
 }
 
 impl Dropped {
-    /// Nothing of the data sent up to `snd_nxt`.
+    /// The value before any data is removed. `snd_nxt` is above all sequence numbers sent.
     #[inline]
     const fn nothing(snd_nxt: u32) -> Self {
         Self {
@@ -218,7 +218,7 @@ impl Sender {
         }
     }
 
-    /// Processes the SACK blocks of an ACK below `snd_una`, if it has any.
+    /// Processes an ACK below `snd_una`: only its SACK blocks, if it has any.
     fn old_ack(
         &mut self,
         segment: &Segment,
@@ -354,7 +354,7 @@ impl Sender {
         }
         if self.hooks.pkts_acked {
             self.refresh_conn();
-            self.tell_pkts_acked(dropped.pkts_acked, &state.rate.rs);
+            self.report_pkts_acked(dropped.pkts_acked, &state.rate.rs);
         }
         flag
     }
@@ -471,9 +471,9 @@ impl Sender {
         true
     }
 
-    /// Takes the age of the timestamp that an ACK of new data echoes, in whole milliseconds of two
-    /// truncated clocks. ns-3: `tcp-socket-base.cc`, `EstimateRtt`, `CalculateRttSample`;
-    /// `tcp-option-ts.cc`.
+    /// Takes an RTT sample from the timestamp that an ACK of new data echoes. As in ns-3, both
+    /// times are truncated to whole milliseconds. ns-3: `tcp-socket-base.cc`, `EstimateRtt`,
+    /// `CalculateRttSample`; `tcp-option-ts.cc`.
     #[cold]
     fn update_rtt_by_echo(&mut self, flag: u32, state: &mut AckState) -> bool {
         state.rate.rs.rtt_us = -1;
@@ -512,7 +512,7 @@ impl Sender {
         self.sampler.note_srtt(self.rtt.srtt_us >> 3);
     }
 
-    /// [`Self::take_rtt`] of Linux, except for the timeout of a loss probe.
+    /// [`Self::take_rtt`] for a Linux sender, without the timeout of a loss probe.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn take_exact_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
@@ -545,7 +545,8 @@ impl Sender {
         (delta_ms < (i32::MAX / 1000).cast_unsigned()).then(|| delta_ms.max(1) * 1000)
     }
 
-    /// Sends what recovery has decided to send. Linux: `tcp_xmit_recovery`.
+    /// Sends the retransmissions or new data that recovery has decided on. Linux:
+    /// `tcp_xmit_recovery`.
     #[inline]
     fn xmit_recovery(&mut self, rexmit: Rexmit, host: &mut impl Host) {
         if rexmit == Rexmit::None || self.state == State::SynSent {

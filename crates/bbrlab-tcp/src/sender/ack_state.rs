@@ -34,7 +34,7 @@ pub(super) mod flags {
     pub(crate) const NOT_DUP: u32 = DATA | WIN_UPDATE | ACKED;
     pub(crate) const CA_ALERT: u32 = DATA_SACKED | ECE | DSACKING_ACK;
     pub(crate) const FORWARD_PROGRESS: u32 = ACKED | DATA_SACKED;
-    /// The flags of each predicted ACK.
+    /// The flags that every predicted ACK has.
     pub(crate) const PREDICTED: u32 = SND_UNA_ADVANCED | WIN_UPDATE | DATA_ACKED | SET_XMIT_TIMER;
 }
 
@@ -61,7 +61,8 @@ pub(super) struct AckCounts {
     pub(super) delivered: u32,
     /// Packets newly marked lost.
     pub(super) lost: u32,
-    /// Whether the receiver had discarded data that it had `SACKed` when the ACK arrived.
+    /// Whether the receiver had discarded data that it had `SACKed` (reneging) when the ACK
+    /// arrived.
     pub(super) is_sack_reneg: bool,
 }
 
@@ -89,7 +90,8 @@ impl AckState {
         self.sack_delivered += skb.pcount;
     }
 
-    /// Records newly SACKed skbs above everything SACKed before. Linux: `tcp_sacktag_one` for each.
+    /// Records newly SACKed skbs above all data SACKed before. Linux: `tcp_sacktag_one` for each
+    /// skb.
     #[inline]
     pub(super) fn note_sacked_run(&mut self, run: &Run, high_seq: u32) {
         if !after(run.first_end_seq, high_seq) {

@@ -23,7 +23,7 @@ const UNLIMITED_SEND: u64 = 1 << 20;
 /// Pending calls that are kept separate; the bytes of further calls are added to the last one.
 const CALLS_MAX: usize = 1024;
 
-/// The data that the application has written, and that it has yet to write.
+/// The data that the application has written, and the data that it has yet to write.
 #[derive(Clone, Debug)]
 pub(super) struct App {
     /// Sequence number of the next byte written.

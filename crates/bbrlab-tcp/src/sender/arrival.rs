@@ -1,7 +1,7 @@
-//! A segment arrives at the sender, which takes the shortest path that the segment allows.
+//! Chooses the shortest path that an arriving segment allows.
 //!
-//! Nearly every segment is a pure ACK, or in a recovery a pure ACK with SACK blocks. A host may
-//! store these in its own form, so that no segment needs to be made: see [`IncomingAck`].
+//! Nearly every segment is a pure ACK or, in a recovery, a pure ACK with SACK blocks. A host may
+//! store these in types of its own, so that no segment needs to be made: see [`IncomingAck`].
 //!
 //! Sources: none; the paths themselves name theirs.
 //! Deviations: none: all paths have the same results.
@@ -12,12 +12,13 @@ use super::Sender;
 use crate::Host;
 use crate::segment::{PureAck, SackBlock, Segment, flag};
 
-/// A segment that arrives at the sender, in the host's form.
+/// An arriving segment, in any of the types that a host uses for segments.
 pub trait IncomingAck: Copy {
-    /// The fields if this is a pure ACK: nothing but an ACK.
+    /// The fields of the segment if it is a pure ACK.
     fn pure_ack(&self) -> Option<PureAck>;
 
-    /// The fields, the SACK blocks and their number if this is a pure ACK plus SACK blocks.
+    /// The fields, the SACK blocks and their number, if the segment is a pure ACK apart from SACK
+    /// blocks.
     fn ack_with_blocks(&self) -> Option<(PureAck, &[SackBlock; 4], u8)>;
 
     /// The whole segment.

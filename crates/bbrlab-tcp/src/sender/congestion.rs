@@ -36,8 +36,8 @@ impl Sender {
         self.conn.ctl = call(&mut self.cc, &self.conn);
     }
 
-    /// Calls the congestion control with the current state of the connection, and returns its
-    /// number.
+    /// Passes the current state of the connection to a query of the congestion control, and returns
+    /// the query's result.
     #[inline]
     fn ask_cc(&mut self, ask: impl FnOnce(&mut Cc, &Conn) -> u32) -> u32 {
         self.refresh_conn();
@@ -60,8 +60,8 @@ impl Sender {
         self.conn.rcv_nxt = self.reverse.rcv_nxt;
     }
 
-    /// Copies the number of packets in flight into [`Conn`]. The rate sampler reads no other value
-    /// of [`Self::refresh_conn`].
+    /// Copies the number of packets in flight into [`Conn`]: the only value of
+    /// [`Self::refresh_conn`] that the rate sampler reads.
     #[inline]
     pub(super) fn refresh_in_flight(&mut self) {
         self.conn.inflight = self.board.in_flight();
@@ -95,7 +95,7 @@ impl Sender {
 
     /// Reports an skb that was marked lost. Linux: the call of `skb_marked_lost`.
     #[inline(never)]
-    pub(super) fn tell_lost(&mut self, at: Cursor, host: &mut impl Host) {
+    pub(super) fn report_lost(&mut self, at: Cursor, host: &mut impl Host) {
         let skb = self.board.lost_skb(at);
         self.with_cc(|cc, conn| cc.skb_marked_lost(conn, &skb, host));
     }
@@ -103,7 +103,7 @@ impl Sender {
     /// Reports acknowledged packets; [`Conn`] holds the number left in flight. Linux: the call of
     /// `pkts_acked`.
     #[inline]
-    pub(super) fn tell_pkts_acked(&mut self, pkts_acked: u32, rs: &RateSample) {
+    pub(super) fn report_pkts_acked(&mut self, pkts_acked: u32, rs: &RateSample) {
         let delivered = self.conn.delivered.wrapping_sub(rs.prior_delivered);
         let is_smoothed = self.config.stack.socket.cc_rtt == CcRtt::Srtt && self.rtt.srtt_us != 0;
         let rtt_us = if is_smoothed { i64::from(self.rtt.srtt_us >> 3) } else { rs.rtt_us };
@@ -166,7 +166,7 @@ impl Sender {
         self.cc.apply_cong_control(&mut self.conn, rs, host);
     }
 
-    /// Sets cwnd and the pacing rate for an algorithm that only avoids congestion. Linux: in
+    /// Sets cwnd and the pacing rate for an algorithm without `cong_control`. Linux: in
     /// `tcp_cong_control`.
     #[inline(never)]
     pub(super) fn avoid_congestion(&mut self, ack: u32, flag: u32, delivered: u32, lost: u32) {
@@ -206,8 +206,8 @@ impl Sender {
         self.usage.snd_cwnd_stamp = self.conn.jiffies;
     }
 
-    /// Whether an ACK may raise cwnd: it acknowledges data or, while reordering is wide, SACKs
-    /// some. Linux: `tcp_may_raise_cwnd`.
+    /// Whether an ACK may raise cwnd: it acknowledges data or, while reordering is wide, SACKs new
+    /// data. Linux: `tcp_may_raise_cwnd`.
     fn may_raise_cwnd(&self, flag: u32) -> bool {
         let progress =
             if self.reordering.is_wide() { flags::FORWARD_PROGRESS } else { flags::DATA_ACKED };
@@ -243,7 +243,7 @@ impl Sender {
     pub(super) fn init_cwnd_reduction(&mut self) {
         self.episode.start_reduction(self.conn.snd_nxt);
         self.tlp.forget();
-        // The kernel sets these two before it calls `ssthresh`.
+        // The kernel sets these two fields before it calls `ssthresh`.
         self.conn.ctl.cwnd_cnt = 0;
         self.conn.prior_cwnd = self.conn.ctl.cwnd;
         self.conn.ctl.ssthresh = self.ask_cc(CongestionControl::ssthresh);
@@ -365,7 +365,8 @@ impl Sender {
         self.conn.ctl.ssthresh = decay.ssthresh;
     }
 
-    /// Marks the connection application-limited if it is. Linux: `tcp_rate_check_app_limited`.
+    /// Marks the connection application-limited if the sender has run out of data. Linux:
+    /// `tcp_rate_check_app_limited`.
     #[inline]
     pub(super) fn check_app_limited(&mut self) {
         self.refresh_in_flight();
@@ -385,8 +386,8 @@ impl Sender {
         }
     }
 
-    /// [`Self::check_app_limited`] before a step that copies the packets in flight itself. Mostly
-    /// there is more data to send, and the other conditions need no check.
+    /// [`Self::check_app_limited`] before a step that copies the number of packets in flight.
+    /// Mostly there is more data to send, and the other conditions need no check.
     #[inline]
     pub(super) fn check_backlog(&mut self) {
         let unsent_bytes = self.app.write_seq.wrapping_sub(self.next_tx_seq());
@@ -433,7 +434,7 @@ mod tests {
 
     /// An ECN echo is reported on the slow path only, and does not change the other flags.
     #[test]
-    fn an_ack_is_told_as_the_kernel_tells_it() {
+    fn an_ack_is_reported_as_in_the_kernel() {
         let (win, slow, ece) = (flags::WIN_UPDATE, flags::SLOWPATH, flags::ECE);
         for (flag, told) in [
             (0, 0),

@@ -1,5 +1,5 @@
-//! The state of an episode: CWR, recovery, or loss recovery after a timeout. `Conn` holds which of
-//! them it is (`ca_state`), because the congestion control reads it there.
+//! The state of an episode: CWR, recovery, or loss recovery after a timeout. `Conn` holds the kind
+//! of episode (`ca_state`), because the congestion control reads it there.
 //!
 //! Sources: [linux] `include/linux/tcp.h`: `high_seq`, `retrans_stamp`, `prr_*` and `undo_*` of
 //! `struct tcp_sock`; `net/ipv4/tcp_input.c`: `tcp_packet_delayed`; RFC 5682 (F-RTO).
@@ -27,7 +27,7 @@ pub(super) struct Episode {
 }
 
 impl Episode {
-    /// No episode yet.
+    /// The state before the first episode.
     pub(super) const fn new(isn: u32) -> Self {
         Self {
             high_seq: isn,
@@ -60,13 +60,13 @@ impl Episode {
         after(snd_nxt, self.high_seq)
     }
 
-    /// Starts a reduction.
+    /// Starts a reduction of cwnd that ends when `snd_nxt` is acknowledged.
     pub(super) fn start_reduction(&mut self, snd_nxt: u32) {
         self.high_seq = snd_nxt;
         self.prr = Prr::default();
     }
 
-    /// cwnd after an ACK during a reduction, if it changes.
+    /// The new cwnd after an ACK during a reduction; `None` if cwnd does not change.
     pub(super) fn reduce(
         &mut self,
         conn: &Conn,
@@ -99,13 +99,13 @@ impl Episode {
         self.undo.note_retransmission(packets);
     }
 
-    /// Stores the timestamp of the SYN, to detect a spurious retransmission of it.
+    /// Stores the timestamp of the SYN, to detect a spurious retransmission of the SYN.
     pub(super) fn start_syn(&mut self, ms: u32) {
         self.retrans_stamp = Some(ms);
     }
 
-    /// Records that no retransmission is in flight that a timestamp echo could distinguish from its
-    /// original.
+    /// Records that no retransmission is in flight whose ACK a timestamp echo could distinguish
+    /// from an ACK of the original.
     pub(super) fn forget_retransmission(&mut self) {
         self.retrans_stamp = None;
     }
@@ -118,8 +118,8 @@ impl Episode {
         }
     }
 
-    /// Whether the timestamp echo of an ACK shows that it is for an original, not for its
-    /// retransmission. `None` if nothing was retransmitted. Linux: the first half of
+    /// Whether the timestamp echo of an ACK shows that the ACK is for an original packet, not for
+    /// its retransmission. `None` if nothing was retransmitted. Linux: the first half of
     /// `tcp_packet_delayed`.
     pub(super) fn is_echo_of_original(&self, echo: Option<u32>) -> Option<bool> {
         let stamp = self.retrans_stamp?;

@@ -36,7 +36,7 @@ struct Waiting {
     mss: u32,
     /// Memory charged to the socket.
     truesize: u32,
-    /// The skb that it is a copy of; `None` for a segment without an skb.
+    /// The skb of which the segment is a copy; `None` for a segment without an skb.
     skb: Option<Cursor>,
 }
 
@@ -69,7 +69,7 @@ impl Sender {
     fn is_fq_full(&mut self, len: u32, factor: u32) -> bool {
         let rate = self.conn.ctl.pacing_rate >> self.conn.pacing_shift;
         let limit = u64::from(2 * (len + OVERHEAD)).max(rate) << factor;
-        // The kernel's `sk_wmem_alloc` starts at 1, so its `>` is `>=` here.
+        // The kernel's `sk_wmem_alloc` starts at 1, so the kernel's `>` is `>=` here.
         if u64::from(self.wmem_alloc()) < limit || self.board.is_at_most_one_sent() {
             return false;
         }
@@ -95,7 +95,7 @@ impl Sender {
         true
     }
 
-    /// Queues a burst (or a segment without an skb); transmits all that is due. Linux:
+    /// Queues a burst (or a segment without an skb), then transmits everything that is due. Linux:
     /// `fq_enqueue`.
     pub(super) fn enqueue_fq(
         &mut self,
@@ -116,7 +116,7 @@ impl Sender {
         self.dequeue_fq(host);
     }
 
-    /// Transmits all that is due and arms the timer for the next skb. Linux: `fq_dequeue`.
+    /// Transmits everything that is due, and arms the timer for the next skb. Linux: `fq_dequeue`.
     fn dequeue_fq(&mut self, host: &mut impl Host) {
         loop {
             let Some(fq) = &mut self.fq else { return };
@@ -137,7 +137,8 @@ impl Sender {
         }
     }
 
-    /// Handles the queue's timer. Returns whether TCP has waited for a departure to send more.
+    /// Handles the queue's timer. Returns whether TCP was waiting for a departure before it sends
+    /// more.
     #[inline(never)]
     pub(super) fn on_fq_timer(&mut self, host: &mut impl Host) -> bool {
         self.dequeue_fq(host);
@@ -160,7 +161,7 @@ impl Sender {
     }
 }
 
-/// Transmits an skb, perhaps a burst, whole or cut into packets.
+/// Transmits an skb, which may be a burst, as a whole or cut into packets.
 pub(super) fn transmit_burst(burst: &Segment, mss: u32, tso: Tso, host: &mut impl Host) {
     if burst.len == 0 || burst.has(flag::SYN) {
         host.transmit(Transmission::Segment(burst));

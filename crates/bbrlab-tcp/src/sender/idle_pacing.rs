@@ -1,8 +1,8 @@
-//! The pacing timer while cwnd is full: it will only note that cwnd limits the sender.
+//! The pacing timer while cwnd is full: when it fires, it only records that cwnd limits the sender.
 //!
 //! A host need not wake the sender for that. If [`Sender::is_idle_until`] holds for the timer's
-//! time, and that time is before the sender's next event, the host may call
-//! [`Sender::pacing_lapses`] instead of [`Sender::on_timer`], any time before that event. If the
+//! deadline, and that deadline is before the sender's next event, the host may call
+//! [`Sender::pacing_lapses`] instead of [`Sender::on_timer`], at any time before that event. If the
 //! next event comes first, the host checks again after it.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_pace_kick`, `tcp_write_xmit`.
@@ -15,8 +15,8 @@ use super::limits::{Limit, Stop};
 use super::mechanisms::Sending;
 
 impl Sender {
-    /// Whether the pacing timer would find nothing to do because cwnd is full, if it fired at `at`
-    /// and nothing happened before.
+    /// Whether the pacing timer, if it fires at `at` and no event comes before, would find nothing
+    /// to send because cwnd is full.
     #[must_use]
     #[inline]
     pub fn is_idle_until(&self, at: Time) -> bool {

@@ -29,9 +29,9 @@ pub enum Limit {
 /// Why a call that sends new data or retransmissions stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// It sent everything that it had to send.
+    /// The call sent everything that it had to send.
     Done,
-    /// This prevented it from sending more.
+    /// This limit prevented the call from sending more.
     Limited(Limit),
 }
 
@@ -39,7 +39,7 @@ pub(super) enum Stop {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Limits {
-    /// The last two change with every packet, so they are next to the following fields.
+    /// Every packet changes the last two entries, so they are next to the following fields.
     spent_ns: [u64; 5],
     since: Time,
     current: Limit,
@@ -53,7 +53,7 @@ impl Limits {
         *self = Self { since: now, stop: self.stop, ..Self::default() };
     }
 
-    /// Records why a call stopped: queued data waits for this.
+    /// Records why a call stopped: the limit that queued data waits for.
     #[inline]
     pub(super) fn note_stop(&mut self, stop: Stop) {
         if let Stop::Limited(limit) = stop {

@@ -1,6 +1,7 @@
-//! Which mechanisms a sender has: the switches of its stack, resolved once.
+//! The mechanisms of a sender, as the switches of its stack select them.
 //!
-//! The code paths of packets and ACKs check these. `ns3/` implements the switches' ns-3 values.
+//! They are computed once, because the code paths of packets and ACKs check them. `ns3/` implements
+//! the switches' ns-3 values.
 
 use bbrlab_stack::{
     CwndValidation, LossCount, Pacing, PacingSwitches, PartialAck, Recovery, RtoEstimate, Rule3,
@@ -10,16 +11,16 @@ use bbrlab_stack::{
 use super::SenderConfig;
 use super::scoreboard::Counting;
 
-/// The short paths for new data, which only a *plain* sender takes. It sends as in Linux without a
-/// queueing discipline: only the peer's window bounds the right edge, TCP paces, cwnd is validated,
-/// and only packets marked lost are sent again.
+/// The short paths that send new data. A *plain* sender takes them: one that sends as in Linux
+/// without a queueing discipline. Only the peer's window bounds the right edge, TCP paces, cwnd is
+/// validated, and only packets marked lost are sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sending {
-    /// Full segments.
+    /// The path that sends full segments.
     Segments,
-    /// Bursts of full segments.
+    /// The path that sends bursts of full segments.
     Bursts,
-    /// None: a switch makes sending different.
+    /// No short path: a switch changes how data is sent.
     Otherwise,
 }
 
@@ -38,13 +39,13 @@ impl Sending {
     }
 }
 
-/// The switches that every packet or ACK needs. The others are read from the settings.
+/// The switches that packets or ACKs check. All other switches are read from the settings.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mechanisms {
     /// The host has a queueing discipline.
     pub(super) has_fq: bool,
-    /// Segments carry timestamps.
+    /// Segments carry the timestamp option.
     pub(super) has_timestamps: bool,
     /// How the host treats bursts.
     pub(super) tso: Tso,
@@ -54,13 +55,13 @@ pub(super) struct Mechanisms {
     pub(super) has_rack: bool,
     /// Tail loss probes are sent: they need SACK.
     pub(super) has_tlp: bool,
-    /// Reductions can be undone, and reordering is learnt.
+    /// Reductions of cwnd can be undone, and the degree of reordering is learnt.
     pub(super) has_undo: bool,
     /// The peer's window bounds the packets in flight.
     pub(super) rwnd_bounds_pipe: bool,
     /// The peer's window bounds the right edge.
     pub(super) rwnd_bounds_edge: bool,
-    /// One timer paces, as in ns-3.
+    /// A single timer paces, as in ns-3.
     pub(super) is_paced_by_timer: bool,
     /// Recovery also retransmits packets that are not marked lost.
     pub(super) rule3: Rule3,
@@ -68,7 +69,7 @@ pub(super) struct Mechanisms {
     pub(super) is_rto_impatient: bool,
     /// The timeout is that of RFC 6298.
     pub(super) has_rfc6298_rto: bool,
-    /// At the end of recovery or of the Loss state, cwnd is set regardless of the algorithm.
+    /// The end of recovery or of the Loss state sets cwnd for every algorithm (`ns3/exit.rs`).
     pub(super) exit_sets_ssthresh: bool,
     /// When cwnd may grow, and when it decays.
     pub(super) cwnd_validation: CwndValidation,

@@ -7,7 +7,7 @@
 //! An ACK is processed in these steps, in the kernel's order, with one file per step:
 //!
 //! ```text
-//! on_arrival (arrival.rs: which way it takes)
+//! on_arrival (arrival.rs: which path processes it)
 //!   on_segment ─ validate.rs: is the segment acceptable?
 //!                │
 //!                ack.rs ── window.rs, sack.rs (ack_state.rs: flags and state of the ACK)
@@ -22,11 +22,11 @@
 //!             sndbuf.rs ─ free space in the send buffer wakes the application (app.rs)
 //!             limits.rs ─ what limits the sender now
 //! on_timer ── timers.rs ─ rto.rs, tlp.rs, rack.rs, probe.rs; pacing in output.rs, idle_pacing.rs
-//!   on_pure_ack  pure_ack.rs: for an ACK that leaves nothing to decide and is nothing else
-//!   on_sack ──── recovery_ack.rs: for an ACK of a recovery that acknowledges nothing
-//! predicted.rs: the ACK of a segment that leaves nothing to decide
+//!   on_pure_ack  pure_ack.rs: short path for a predicted ACK without data or SACK blocks
+//!   on_sack ──── recovery_ack.rs: short path for an ACK with SACK blocks during a recovery
+//! predicted.rs: short path for an ACK while nothing is lost, SACKed or in doubt
 //! dupthresh.rs: loss detection by counting SACKed packets, instead of RACK
-//! mechanisms.rs: which of this the stack's switches leave on; ns3/: what ns-3 does instead
+//! mechanisms.rs: the steps that the stack's switches leave on; ns3/: ns-3's replacements
 //! fq.rs: the host's queueing discipline, if it paces instead of TCP
 //! connect ─── handshake.rs
 //! ```
@@ -121,7 +121,7 @@ use tlp::Tlp;
 /// Largest size of an skb in bytes. Linux: `sk_dst_gso_max_size`, 65536 - (`MAX_TCP_HEADER` + 1).
 const GSO_MAX_SIZE: u32 = 65_536 - 320 - 1;
 
-/// No RTT sample in microseconds: 71 minutes.
+/// Marks the absence of an RTT sample, in microseconds: no sample lasts 71 minutes.
 const NO_SAMPLE: u32 = u32::MAX;
 
 /// Linux: `sk_pacing_shift`.
@@ -133,7 +133,7 @@ enum State {
     Closed,
     SynSent,
     Established,
-    /// An end has closed. Headers are no longer predicted.
+    /// One end has closed the connection. Header prediction is then off.
     Closing,
 }
 
@@ -141,9 +141,10 @@ enum State {
 /// `TCP_NAGLE_PUSH`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Nonagle {
-    /// It applies.
+    /// Nagle's algorithm applies.
     On,
-    /// The application has switched it off, or the call sends a probe, F-RTO's new data or a FIN.
+    /// Nagle's algorithm is off: by the application's choice, or because the call sends a probe,
+    /// F-RTO's new data or a FIN.
     Off,
     /// Send all data that is queued, partial segments included.
     Push,
@@ -172,9 +173,9 @@ pub struct Stats {
     pub rto_count: u32,
     /// Tail loss probes.
     pub tlp_count: u32,
-    /// Reductions that were undone.
+    /// Reductions of cwnd that were undone.
     pub undo_count: u32,
-    // Counts that every packet changes.
+    // Every packet changes the following counts.
     /// Data packets sent, retransmissions included.
     pub sent: u64,
     /// Payload bytes sent, retransmissions included.
@@ -218,28 +219,27 @@ struct Counts {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Sender {
-    // For writes of the application, and for switches of ns-3.
+    // Fields for the application's writes, and for ns-3's rules.
     config: Arc<SenderConfig>,
     ns3: Ns3,
     app: App,
-    // For the decision whether a packet may be sent, among other fields that a packet and an ACK
-    // need.
+    // Fields that packets and ACKs need; the first of them decide whether a packet may be sent.
     limits: Limits,
     clock: Clock,
     state: State,
     is_pacing_armed: bool,
-    /// Whether a switch of pacing differs from Linux.
+    /// Whether a pacing switch of the stack differs from Linux.
     is_pacing_switched: bool,
     /// Whether the settings allow predicted ACKs.
     predicts_acks: bool,
-    /// Whether the settings allow the short path of an ACK in a recovery.
+    /// Whether the settings allow the short path for ACKs in a recovery (`recovery_ack.rs`).
     recovers_plainly: bool,
     /// The short path for new data.
     sending: Sending,
     /// Nagle's algorithm, as the application has set it.
     nonagle: Nonagle,
-    /// The receiver has discarded data that it had SACKed (reneging), and the state has not been
-    /// Open since.
+    /// Whether the receiver has discarded data that it had SACKed (reneging) since the recovery
+    /// state was last Open.
     is_sack_reneg: bool,
     conn: Conn,
     window: PeerWindow,
@@ -249,7 +249,7 @@ pub struct Sender {
     reverse: Reverse,
     sndbuf: Sndbuf,
     board: Scoreboard,
-    // For recovery, and for a host that paces.
+    // Fields for recovery, and for a host whose queueing discipline paces.
     episode: Episode,
     /// The host's queueing discipline, if it has one.
     fq: Option<Box<Fq>>,
@@ -259,7 +259,7 @@ pub struct Sender {
     /// Bytes acknowledged; the SYN counts as one.
     acked_bytes: u64,
     sampler: RateSampler,
-    // For a burst of several segments, and for an ACK that is not predicted.
+    // Fields for bursts of several segments, and for ACKs that are not predicted.
     burst_size: BurstSize,
     reordering: Reordering,
     counts: Counts,
@@ -276,7 +276,8 @@ pub struct Sender {
     _ack_line: CacheLine,
     rack: Rack,
     timer: XmitTimer,
-    /// The RTT sample that was not taken yet; [`NO_SAMPLE`] for none.
+    /// The RTT sample, in microseconds, that [`Sender::take_rtt_sample`] has not returned yet;
+    /// [`NO_SAMPLE`] for none.
     rtt_sample_us: u32,
     tlp: Tlp,
     rtt: RttEstimator,
@@ -295,7 +296,7 @@ const fn timestamp_ms(ns: u64) -> u32 {
 }
 
 impl Sender {
-    /// A socket that is not connected yet. Sockets with the same settings can share them.
+    /// A socket that is not connected yet. Several sockets can share one `config`.
     #[must_use]
     pub fn new(config: impl Into<Arc<SenderConfig>>, cc: Cc) -> Self {
         let config = config.into();
@@ -332,7 +333,7 @@ impl Sender {
             gso_max_size: GSO_MAX_SIZE,
             ..Conn::default()
         };
-        // A switched sampler must see every skb.
+        // A rate sampler with switches must see every skb, so no ACK is predicted then.
         let predicts_acks = config.stack.sack
             && config.stack.socket.rtt_clock == RttClock::Exact
             && config.stack.rate == RateSwitches::default()
@@ -386,7 +387,7 @@ impl Sender {
         }
     }
 
-    /// [`Self::on_arrival`] of a segment that none of the short paths has processed.
+    /// [`Self::on_arrival`] for a segment that no short path has processed.
     #[inline(never)]
     pub(crate) fn on_segment(
         &mut self,
@@ -406,8 +407,8 @@ impl Sender {
         }
     }
 
-    /// Processes a segment after the handshake; returns whether it was acceptable. Linux: the
-    /// sender's part of `tcp_rcv_established` and `tcp_rcv_state_process`.
+    /// Processes a segment after the handshake; returns whether the segment was acceptable. Linux:
+    /// the sender's part of `tcp_rcv_established` and `tcp_rcv_state_process`.
     fn on_established(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         self.start_segment(now, segment);
         let is_predicted = self.is_predicted(segment);
@@ -435,8 +436,8 @@ impl Sender {
         }
     }
 
-    /// Processes the acknowledgement of an acceptable segment. `is_predicted` says whether its
-    /// header was the expected one.
+    /// Processes the acknowledgement of an acceptable segment. `is_predicted` says whether header
+    /// prediction expected the segment.
     #[inline]
     fn take_ack(&mut self, segment: &Segment, is_predicted: bool, host: &mut impl Host) {
         if !is_predicted {
@@ -479,7 +480,7 @@ impl Sender {
         self.note_echo(segment.has_ts && segment.has(flag::ACK), segment.tsecr);
     }
 
-    /// Stores the timestamp that an arriving segment echoes, if it does.
+    /// Stores the timestamp that an arriving segment echoes, or that the segment echoes none.
     #[inline]
     fn note_echo(&mut self, is_echo: bool, tsecr: u32) {
         self.rcv_tsecr = is_echo.then(|| tsecr.wrapping_sub(self.clock.ts_offset()));
@@ -514,7 +515,7 @@ impl Sender {
     /// Processes an expired timer.
     #[inline]
     pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
-        // The pacing timer comes before almost every packet, so it has its own function.
+        // The pacing timer fires before almost every packet, so it has a separate function.
         if timer == TimerId::Pacing {
             self.on_pacing_timer(now, host);
         } else {
@@ -578,13 +579,20 @@ impl Sender {
         &self.conn
     }
 
+    /// The time of the current event, in microseconds of the host's clock, modulo 2^32.
+    #[inline]
+    #[must_use]
+    pub fn clock_us(&self) -> u32 {
+        trunc_u32(self.clock.mstamp_us())
+    }
+
     /// The congestion control.
     #[must_use]
     pub fn cc(&self) -> &Cc {
         &self.cc
     }
 
-    /// The congestion control, mutable: a replay sets its phase.
+    /// The congestion control, mutable, because a replay sets its phase.
     pub fn cc_mut(&mut self) -> &mut Cc {
         &mut self.cc
     }

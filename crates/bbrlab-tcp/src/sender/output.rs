@@ -46,9 +46,9 @@ pub(super) enum Push {
 /// Why the first unsent skb is not sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hold {
-    /// It must not be sent.
+    /// The skb must not be sent now, because of this limit.
     Now(Limit),
-    /// Part of it could be sent, but it waits to become a larger burst.
+    /// A part of the skb could be sent now, but TCP waits so that it can send a larger burst.
     Defer(Limit),
 }
 
@@ -111,7 +111,7 @@ fn delivery_stamps(
 }
 
 impl Sender {
-    /// Right edge of the peer's window. Linux: `tcp_wnd_end`.
+    /// Right edge up to which the peer's window allows new data. Linux: `tcp_wnd_end`.
     #[inline]
     pub(super) fn window_end(&self) -> u32 {
         if !self.mechanisms.rwnd_bounds_edge {
@@ -120,7 +120,7 @@ impl Sender {
         self.right_edge()
     }
 
-    /// Right edge of the window that the peer has advertised.
+    /// Right edge of the window that the peer advertises.
     #[inline]
     pub(super) fn right_edge(&self) -> u32 {
         self.conn.snd_una.wrapping_add(self.window.size())
@@ -156,7 +156,7 @@ impl Sender {
         true
     }
 
-    /// Whether pacing does not delay the next skb.
+    /// Whether pacing lets the next skb depart now.
     #[inline]
     pub(super) fn may_depart(&self) -> bool {
         self.conn.ctl.pacing_status != PacingStatus::Needed
@@ -180,8 +180,8 @@ impl Sender {
         }
     }
 
-    /// Sends new data that is due. This part of [`Self::on_pacing_timer`] is a function of its own,
-    /// so that it need not save the registers that the other part needs.
+    /// Sends new data that is due. It is separate from [`Self::on_pacing_timer`], so that it does
+    /// not save the registers that only the rest of that function needs.
     #[inline(never)]
     fn push_new_when_due(&mut self, now: Time, host: &mut impl Host) {
         let stop = if self.sending == Sending::Segments {
@@ -203,8 +203,8 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Sends data that is due, if a switch makes sending different or lost packets may wait: lost
-    /// packets first, then new data. Linux: `tcp_tsq_write`.
+    /// Handles the pacing timer if a switch changes how data is sent or if lost packets may wait:
+    /// sends lost packets first, then new data. Linux: `tcp_tsq_write`.
     #[inline(never)]
     pub(super) fn push_all_that_waits(&mut self, now: Time, host: &mut impl Host) {
         if !self.mechanisms.has_fq || self.on_fq_timer(host) {
@@ -233,7 +233,7 @@ impl Sender {
         }
     }
 
-    /// Sends new data; records and returns what stopped it.
+    /// Sends new data. Records and returns the reason why it stopped.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -251,7 +251,7 @@ impl Sender {
         self.write_new_now(nonagle, push, host)
     }
 
-    /// [`Self::write_new`] when there is data that pacing does not hold back.
+    /// [`Self::write_new`] after the checks that there is data and that pacing does not delay it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a choice of what to call")]
     pub(super) fn write_new_now(
@@ -273,14 +273,14 @@ impl Sender {
         stop
     }
 
-    /// Records that cwnd was full. Nothing was sent, and cwnd would not have allowed it either.
+    /// Records that cwnd was full, although another limit has kept this call from sending.
     #[inline(never)]
     pub(super) fn note_cwnd_full(&mut self) {
         self.validate_cwnd(true);
     }
 
     /// The reason not to send, before cwnd and the windows are checked: there is no data, or pacing
-    /// holds it back. About every second call of the output engine ends here, because an ACK has
+    /// delays it. About every second call of the output engine ends here, because an ACK has
     /// arrived before the next departure time.
     #[inline]
     fn limit_before_cwnd(&mut self, push: Push, host: &mut impl Host) -> Option<Limit> {
@@ -290,9 +290,9 @@ impl Sender {
         (self.is_held_by_pacing(host) && push != Push::AtOnce).then_some(Limit::Pacing)
     }
 
-    /// Fast path of [`Self::write_xmit`], which nearly every packet takes: the sender is plain,
-    /// data is in flight, and the skb is longer than a full burst. When one of these conditions
-    /// ends, `write_xmit` continues. `SINGLE` is for [`Sending::Segments`].
+    /// Fast path of [`Self::write_xmit`] for nearly every packet: no switch changes how data is
+    /// sent, data is in flight, and the skb is longer than a full burst. When one of these
+    /// conditions ends, `write_xmit` continues. `SINGLE` is for [`Sending::Segments`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all else")]
     fn write_full_bursts<const SINGLE: bool>(
@@ -362,8 +362,8 @@ impl Sender {
         self.restart_timer(self.timer.pending() == TimerPurpose::LossProbe, true, host);
     }
 
-    /// Continues after full bursts when no more of them are allowed. Mostly only cwnd allows less,
-    /// and the burst waits until it can be sent whole: then only the last check of
+    /// Continues after full bursts when no further full burst is allowed. Mostly only cwnd is too
+    /// small for the burst, and TCP waits until it is large enough: then only the last check of
     /// [`Self::choose_limit`] remains.
     #[inline(never)]
     fn write_less(&mut self, progress: Progress, nonagle: Nonagle, host: &mut impl Host) -> Stop {
@@ -386,12 +386,12 @@ impl Sender {
         let burst = segs * self.conn.mss;
         let (seq, span) = self.board.unsent_span();
         let room = self.right_edge().wrapping_sub(seq);
-        // A FIN may be the last of the span.
+        // One sequence number of the span may be a FIN.
         span > burst + 1 && room.cast_signed() >= burst.cast_signed()
     }
 
     /// Whether a burst of `segs` full segments fits into the peer's window and consists of the rest
-    /// of the first unsent skb and a part of the next. If so, joins the two skbs. Linux:
+    /// of the first unsent skb and a part of the next skb. If so, joins the two skbs. Linux:
     /// `tcp_grow_skb`.
     #[inline(never)]
     fn is_burst_of_two_skbs(&mut self, segs: u32) -> bool {
@@ -430,15 +430,15 @@ impl Sender {
             self.pace_next(len, wstamp_ns - prior_wstamp_ns);
         }
         if segs <= 1 {
-            host.transmit(Transmission::New(&segment));
+            host.transmit(Transmission::New(&segment, self.clock_us()));
         } else {
             segment.flags |= flag::PSH;
             transmit_cut(&segment, mss, self.mechanisms.tso, host);
         }
     }
 
-    /// Sends a lost skb of one full segment again; returns its departure time. [`Conn`] must hold
-    /// the current number of packets in flight. [`Self::transmit_skb`] for a plain sender.
+    /// [`Self::transmit_skb`] for a plain sender and a lost skb of one full segment; returns the
+    /// departure time. [`Conn`] must hold the current number of packets in flight.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
     pub(super) fn transmit_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {
@@ -461,9 +461,8 @@ impl Sender {
         wstamp_ns
     }
 
-    /// Sends what cwnd, window, pacing and Nagle allow, after `progress`; pacing has already
-    /// allowed the first skb.
-    /// Linux: `tcp_write_xmit`.
+    /// Sends all that cwnd, the window, pacing and Nagle allow. `progress` is what this call has
+    /// already sent; the caller has checked pacing for the first skb. Linux: `tcp_write_xmit`.
     #[inline(never)]
     fn write_xmit(
         &mut self,
@@ -604,7 +603,7 @@ impl Sender {
         Ok((skb.len, self.mss_split_point(&skb, quota, nonagle)))
     }
 
-    /// Whether new data that is sent now restarts the retransmission timer. Linux: in
+    /// Whether new data that is sent now must restart the retransmission timer. Linux: in
     /// `tcp_event_new_data_sent`.
     #[inline]
     pub(super) fn is_rto_due(&self) -> bool {
@@ -763,8 +762,8 @@ impl Sender {
         }
     }
 
-    /// The segment of an skb that departs, or the whole burst; `is_new` is false for a
-    /// retransmission.
+    /// The segment of an skb that departs; for a burst, one segment with all its bytes. `is_new` is
+    /// false for a retransmission.
     #[inline]
     fn segment_of(&mut self, skb: &Sent, is_new: bool) -> Segment {
         let mut segment = self.segment_at(skb.seq, skb.tstamp_ns);

@@ -31,7 +31,7 @@ impl Sender {
             && self.board.is_undisturbed()
     }
 
-    /// Processes the ACK of a segment with the expected header if it is a predicted one; otherwise
+    /// Processes the ACK of a segment with the expected header if the ACK is predicted; otherwise
     /// returns false.
     #[inline(never)]
     pub(super) fn predicted_ack(&mut self, segment: &Segment, host: &mut impl Host) -> bool {
@@ -44,7 +44,7 @@ impl Sender {
         true
     }
 
-    /// The segments that an ACK up to `ack` delivers, if it is a predicted one.
+    /// The segments that an ACK up to `ack` delivers, if the ACK is predicted.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     pub(super) fn predicted_run(&self, ack: u32) -> Option<Run> {
@@ -89,7 +89,7 @@ impl Sender {
         self.update_probe_timeout();
         self.refresh_conn_with(self.board.packets_out());
         if self.hooks.pkts_acked {
-            self.tell_pkts_acked(run.pcount, &rs);
+            self.report_pkts_acked(run.pcount, &rs);
         }
         self.rack.update_reo_wnd(rs.prior_delivered, self.conn.delivered);
         self.in_ack_event(flag);

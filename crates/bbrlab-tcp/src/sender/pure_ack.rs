@@ -1,7 +1,8 @@
-//! The pure ACK: a predicted ACK that is nothing but an ACK.
+//! Short path for pure ACKs: predicted ACKs without data or SACK blocks.
 //!
-//! A host passes its fields, so that no segment needs to be made. There is one addition to the
-//! predicted ACK: the window may change, which the header prediction of `mod.rs` does not expect.
+//! A host passes the fields of a pure ACK, so that no segment needs to be made. Unlike other
+//! predicted ACKs, a pure ACK may change the window, which the header prediction of `mod.rs` does
+//! not allow.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_data_snd_check`.
 //! Deviations: none: the histories of `tests.rs` pass here and in `ack.rs`.
@@ -18,7 +19,7 @@ use crate::Host;
 use crate::segment::PureAck;
 
 impl Sender {
-    /// Processes a pure ACK as [`Self::on_segment`] does, if it is a predicted one. Otherwise
+    /// Processes a pure ACK as [`Self::on_segment`] does, if the ACK is predicted. Otherwise
     /// returns false, and the caller must call [`Self::on_segment`].
     #[inline]
     pub(super) fn on_pure_ack(&mut self, now: Time, ack: &PureAck, host: &mut impl Host) -> bool {
@@ -33,8 +34,8 @@ impl Sender {
         if self.hooks.notes_in_flight {
             self.check_backlog();
         }
-        // If this is not a predicted ACK, all of the above is repeated later, with the same result.
-        // A predicted one does not use the timestamp that it echoes.
+        // If the ACK is not predicted, the general path repeats all of the above, with the same
+        // result. A predicted ACK does not use the timestamp that it echoes.
         let Some(run) = self.predicted_run(ack.ack) else { return false };
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;
@@ -51,9 +52,9 @@ impl Sender {
         true
     }
 
-    /// [`Self::send_pending`] after a pure ACK, and the timer that the ACK sets. Mostly data waits
-    /// for its departure time, or some is sent at once. Sending sets the timer, so that the ACK
-    /// need not.
+    /// Does [`Self::send_pending`] after a pure ACK, and sets the timer. Mostly data waits for its
+    /// departure time, or data is sent at once. In the second case sending sets the timer, and the
+    /// ACK does not set it again.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK ends here")]
     fn send_after_pure_ack(&mut self, now: Time, host: &mut impl Host) {

@@ -57,7 +57,7 @@ impl Rack {
     #[inline]
     pub(super) fn advance(&mut self, tags: u8, end_seq: u32, sent_us: u64, now: RackNow) {
         let rtt_us = stamp_us_delta(now.mstamp_us, sent_us);
-        // Too early to be an ACK of the retransmission: it must be for the original.
+        // The ACK is too early for the retransmission, so it must be for the original.
         if tags & tag::ANY_RETRANS != 0 && rtt_us < now.min_rtt_us {
             return;
         }
@@ -72,7 +72,7 @@ impl Rack {
     /// Whether a packet that was sent after `skb` was delivered.
     #[inline]
     fn is_overtaken(&self, skb: &Sent) -> bool {
-        // As in `sent_after`, with the other time in nanoseconds.
+        // The comparison of `sent_after`, with the time of `skb` in nanoseconds.
         let past_ns = skb.tstamp_ns.wrapping_sub(self.mstamp_us * 1000);
         let is_overtaken =
             past_ns.cast_signed() < 0 || (past_ns < 1000 && after(self.end_seq, skb.end_seq));
@@ -83,7 +83,7 @@ impl Rack {
         is_overtaken
     }
 
-    /// Microseconds until a packet counts as lost; 0 or negative if it is lost. Linux:
+    /// Microseconds until a packet counts as lost; 0 or negative if it already does. Linux:
     /// `tcp_rack_skb_timeout`.
     pub(super) fn timeout_us(&self, now_us: u64, sent_us: u64, reo_wnd_us: u32) -> i32 {
         let age_us = stamp_us_delta(now_us, sent_us);
@@ -115,7 +115,7 @@ impl Rack {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
-        // Mostly the window has its usual width and keeps it.
+        // Mostly the window has its initial width and nothing changes it.
         if self.reo_wnd_steps != 1 || self.is_dsack_seen {
             self.adjust_reo_wnd(prior_delivered, delivered);
         }
@@ -185,15 +185,14 @@ impl Sender {
         self.board.is_any_sent_before((self.rack.mstamp_us + 1) * 1000)
     }
 
-    /// Marks lost packets; returns the longest time, in microseconds, until one of the others
-    /// counts as lost.
-    /// Linux: `tcp_rack_detect_loss`.
+    /// Marks lost packets. Returns the longest time, in microseconds, until one of the other
+    /// packets counts as lost. Linux: `tcp_rack_detect_loss`.
     #[inline(never)]
     fn rack_detect_loss(&mut self, host: &mut impl Host) -> u32 {
         let reo_wnd_us = self.rack_reo_wnd_us();
         let now_us = self.clock.mstamp_us();
-        // Mostly the packets that were sent longest ago are lost, one after the other, and all
-        // others were not overtaken.
+        // Mostly the oldest packets are lost, one after the other, and none of the later packets
+        // was overtaken.
         while let Some(at) = self.board.oldest() {
             let skb = self.board.sent(at);
             if skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST {

@@ -1,7 +1,7 @@
 //! The state machine of loss recovery: Open, Disorder, CWR, Recovery, Loss.
 //!
-//! It decides the next state on each ACK and what recovery may send. The congestion control then
-//! sets cwnd; packets are sent only after that.
+//! On each ACK it decides the next state and which packets recovery may send. The congestion
+//! control then sets cwnd; packets are sent only after that.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_fastretrans_alert`, `tcp_enter_recovery`,
 //! `tcp_enter_cwr`, `tcp_process_loss`, `tcp_try_to_open` and neighbouring functions; RFC 6675, RFC
@@ -38,7 +38,7 @@ impl Sender {
         let Some(packets) = self.board.mark_lost(at) else { return };
         self.conn.lost = self.conn.lost.wrapping_add(packets);
         if self.hooks.skb_marked_lost {
-            self.tell_lost(at, host);
+            self.report_lost(at, host);
         }
     }
 
@@ -124,8 +124,8 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// The part of `tcp_fastretrans_alert` that may start a recovery; `rexmit` is the decision so
-    /// far.
+    /// The part of `tcp_fastretrans_alert` that may start a recovery; `rexmit` is what that
+    /// function would send otherwise.
     fn alert_outside_recovery(
         &mut self,
         flag: u32,

@@ -46,8 +46,8 @@ impl Sender {
             return false;
         }
         debug_assert!(self.is_established(), "before, nothing is lost");
-        // If it may report a duplicate, this is repeated later, with the same result. Only ACKs
-        // that acknowledge something use the timestamp that they echo.
+        // If the ACK may report a duplicate, the general path repeats this, with the same result.
+        // Only ACKs that acknowledge data use the timestamp that they echo.
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;
         }
@@ -57,8 +57,8 @@ impl Sender {
         state.rate.rs.prior_in_flight = self.board.in_flight();
         state.reord = self.conn.snd_nxt;
         let blocks = Blocks::new(sack, sack_count);
-        // Mostly the first block alone reports something.
-        match self.news_of_first(&blocks) {
+        // Mostly only the first block reports new data.
+        match self.new_data_of_first(&blocks) {
             Some(from) => self.tag_first(&blocks, from, &mut state),
             None if may_report_duplicate(ack.ack, &blocks) => return false,
             None => self.tag_several(&blocks, &mut state),
@@ -68,8 +68,8 @@ impl Sender {
         true
     }
 
-    /// Sends retransmissions, then new data, after an ACK of this kind. Mostly the next departure
-    /// time has not come, which holds back both.
+    /// Sends retransmissions, then new data, after an ACK with SACK blocks. Mostly pacing delays
+    /// both, because the next departure time has not come.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn send_after_sack(&mut self, now: Time, host: &mut impl Host) {
@@ -90,7 +90,7 @@ impl Sender {
     }
 
     /// Does the rest of the processing, after the data that the blocks cover was tagged. Tagging
-    /// may precede the update of the window, because it does not depend on the window.
+    /// does not depend on the window, so it may precede the update of the window.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn take_sacked(&mut self, ack: &PureAck, state: &mut AckState, host: &mut impl Host) {
@@ -101,7 +101,7 @@ impl Sender {
             self.set_window(ack.seq, ack.wnd, host);
         }
         self.check_sack_reordering(state.reord);
-        // An ACK of this kind carries no ECE.
+        // An ACK on this path carries no ECE.
         let delivered = state.sack_delivered;
         self.conn.delivered = self.conn.delivered.wrapping_add(delivered);
         self.timer.end_probes();
@@ -115,9 +115,9 @@ impl Sender {
             state.rate.rs.rtt_us = i64::from(ca_rtt_us);
             // No loss probe is scheduled in a recovery, so its timeout is computed only later.
             self.take_exact_rtt(rtt_us, ca_rtt_us, false);
-            // The RTT was measured on data sent before the head was sent last. That holds while the
-            // head was sent less than 71 minutes ago, the range of 32-bit microseconds; a timeout
-            // sends it again after 2 minutes at most.
+            // The RTT was measured on data sent before the latest transmission of the head. The
+            // comparison holds while this transmission is less than 71 minutes ago, the range of
+            // 32-bit microseconds; a timeout sends the head again after 2 minutes at most.
             restarts_timer =
                 rtt_us > 0 && self.board.is_head_sent_from((state.first_sackt + 1) * 1000);
             debug_assert_eq!(
@@ -129,7 +129,7 @@ impl Sender {
         }
         if self.hooks.pkts_acked {
             self.refresh_conn();
-            self.tell_pkts_acked(0, &state.rate.rs);
+            self.report_pkts_acked(0, &state.rate.rs);
         }
         self.rack.update_reo_wnd(state.rate.rs.prior_delivered, self.conn.delivered);
         self.in_ack_event(flag);
@@ -148,17 +148,17 @@ impl Sender {
         }
     }
 
-    /// Start of the data that the first block reports, if that block is valid, no DSACK, and
-    /// reports more than the others.
+    /// Start of the data that the first block reports, if that block is valid, is not a DSACK, and
+    /// reports more than the other blocks.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
-    pub(super) fn news_of_first(&self, blocks: &Blocks) -> Option<NewFrom> {
+    pub(super) fn new_data_of_first(&self, blocks: &Blocks) -> Option<NewFrom> {
         let &[first, ref others @ ..] = &**blocks else { return None };
         let may_be_dsack = others.first().is_some_and(|second| second.holds(&first));
         if may_be_dsack || !self.sack_window().allows_new(first) {
             return None;
         }
-        self.board.news_of_first(&self.conn, blocks)
+        self.board.new_data_of_first(&self.conn, blocks)
     }
 }
 

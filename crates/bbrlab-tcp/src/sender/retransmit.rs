@@ -15,7 +15,7 @@ use super::{Sender, timestamp_ms};
 use crate::Host;
 
 impl Sender {
-    /// Retransmits lost packets and records the limit that stopped it.
+    /// Retransmits lost packets, and records the limit that stopped retransmission.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly the time to send has not come")]
     pub(super) fn retransmit_lost(&mut self, host: &mut impl Host) {
@@ -31,7 +31,7 @@ impl Sender {
         }
     }
 
-    /// Sends what is due, mostly one lost packet: after it, pacing holds back all other lost
+    /// Sends the data that is due, mostly one lost packet: after it, pacing delays all other lost
     /// packets and new data.
     #[inline(never)]
     pub(super) fn repair_when_due(&mut self, now: Time, host: &mut impl Host) {
@@ -58,7 +58,8 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Retransmits one lost packet, if one is due, cwnd and pacing allow it, and it is a usual one.
+    /// Retransmits one lost packet, if one is due, cwnd and pacing allow it, and
+    /// [`Self::retransmit_whole_segment`] accepts it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn repair_one(&mut self, host: &mut impl Host) -> Option<Cursor> {
@@ -81,7 +82,8 @@ impl Sender {
         Some(at)
     }
 
-    /// Whether a retransmitted packet restarts the timeout: it must be the first in flight.
+    /// Whether a retransmitted packet restarts the timeout: it must be the first in flight, and the
+    /// pending timer must not be the one for reordering.
     #[inline]
     fn is_head_repaired(&self, at: Cursor) -> bool {
         Some(at) == self.board.head() && self.timer.pending() != TimerPurpose::Reordering
@@ -120,7 +122,7 @@ impl Sender {
             if !self.board.is_repair_due() {
                 break Stop::Done;
             }
-            // None of this changes until something is sent.
+            // The checks above change only when something is sent: skip skbs that are not due.
             let Some(at) = self.board.seek_unrepaired(at) else {
                 break Stop::Done;
             };
@@ -156,9 +158,9 @@ impl Sender {
         is_sent
     }
 
-    /// [`Self::retransmit_skb`] of an skb that is marked lost and is one full segment above
-    /// `snd_una` and within the window. Only for a plain sender while something is in flight:
-    /// nearly every retransmission. Otherwise returns false, and does nothing.
+    /// [`Self::retransmit_skb`] for nearly every retransmission: the skb is marked lost, is one
+    /// full segment, and is above `snd_una` and within the window. The sender must be plain (see
+    /// [`Sending`]), and data must be in flight. Otherwise returns false, and does nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
     fn retransmit_whole_segment(&mut self, at: Cursor, host: &mut impl Host) -> bool {
@@ -167,7 +169,7 @@ impl Sender {
             return false;
         }
         let Some(seq) = self.board.lost_segment(at, mss) else { return false };
-        // Nothing else bounds a plain sender.
+        // Only the peer's window bounds the right edge of a plain sender.
         debug_assert_eq!(self.right_edge(), self.window_end());
         let room = self.right_edge().wrapping_sub(seq);
         if before(seq, self.conn.snd_una) || room.cast_signed() < mss.cast_signed() {
@@ -180,7 +182,7 @@ impl Sender {
         true
     }
 
-    /// [`Self::retransmit_whole_segment`] of a segment that the pacing timer does not send.
+    /// [`Self::retransmit_whole_segment`] for callers other than the pacing timer.
     #[inline(never)]
     fn retransmit_segment_rarely(&mut self, at: Cursor, host: &mut impl Host) -> bool {
         self.retransmit_whole_segment(at, host)

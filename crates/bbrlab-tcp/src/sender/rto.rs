@@ -42,7 +42,7 @@ impl Sender {
         self.reset_timer(TimerPurpose::Retransmit, rto, host);
     }
 
-    /// Whether a timeout marks everything that is not SACKed.
+    /// Whether a timeout marks all packets lost that are not SACKed.
     fn rto_marks_all(&self) -> bool {
         self.config.stack.loss.rto == Rto::MarkAllKeepSack
     }
@@ -106,7 +106,7 @@ impl Sender {
                 self.board.forget_retransmission(at);
             }
             self.mark_lost(at, host);
-            // Otherwise RACK would visit it on every ACK until it is retransmitted.
+            // Otherwise RACK would visit this skb on every ACK until it is retransmitted.
             self.board.unlink_timed_out(at);
         }
         self.board.forget_hints();

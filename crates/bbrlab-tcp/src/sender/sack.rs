@@ -12,7 +12,7 @@ use bbrlab_cc::linux_int::{after, before};
 use super::Sender;
 use super::ack_state::{AckState, flags};
 use super::rack::{Rack, RackNow};
-use super::scoreboard::{Blocks, Covered, Hear, NewFrom, Reported, Run, tag};
+use super::scoreboard::{Blocks, Covered, NewFrom, Reported, Run, SackVisitor, tag};
 use super::undo::Undo;
 use crate::rate::{Notes, RateSampler};
 use crate::segment::{SackBlock, Segment};
@@ -59,14 +59,14 @@ impl Sender {
         }
     }
 
-    /// Tags the data that the blocks of an ACK cover. There must be blocks, and none may report a
-    /// duplicate.
+    /// Tags the data that the blocks of an ACK cover. There must be blocks, and none of them may
+    /// report a duplicate.
     #[inline]
     fn tag_without_dsack(&mut self, segment: &Segment, state: &mut AckState) {
         let blocks = Blocks::new(&segment.sack, segment.sack_count);
-        // A switched sampler must see every skb.
+        // A rate sampler with switches must see every skb.
         if !self.sampler.is_switched()
-            && let Some(from) = self.news_of_first(&blocks)
+            && let Some(from) = self.new_data_of_first(&blocks)
         {
             self.tag_first(&blocks, from, state);
         } else {
@@ -74,7 +74,7 @@ impl Sender {
         }
     }
 
-    /// [`Self::tag_without_dsack`] when more than the first block may report something new.
+    /// [`Self::tag_without_dsack`] when more than the first block may report new data.
     #[inline(never)]
     pub(super) fn tag_several(&mut self, wire: &[SackBlock], state: &mut AckState) {
         let window = self.sack_window();
@@ -106,8 +106,8 @@ impl Sender {
         self.tag_sacked(Reported::Any(&blocks, dsack_index), self.sampler.is_switched(), state);
     }
 
-    /// Tags the data that only the first block reports, from `from` on, for a sampler without
-    /// switches. Mostly that is one skb, which has just arrived above a hole and continues the data
+    /// Tags the data that only the first block reports, from `from` on, for a rate sampler without
+    /// switches. Mostly this is one skb, which has just arrived above a hole and continues the data
     /// SACKed last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
@@ -117,13 +117,13 @@ impl Sender {
         {
             let (now, high_seq) = (self.rack_now(), self.episode.high_seq());
             let notes = self.board.notes_of(&run);
-            hear_run(&run, notes, now, high_seq, &mut self.rack, &mut self.sampler, state);
+            note_run(&run, notes, now, high_seq, &mut self.rack, &mut self.sampler, state);
             return;
         }
         self.tag_rest(blocks, from, state);
     }
 
-    /// [`Self::tag_first`] for other data: mostly plain skbs after a hole, or one that fills a
+    /// [`Self::tag_first`] for other data: mostly plain skbs after a hole, or an skb that fills a
     /// hole.
     #[inline(never)]
     fn tag_rest(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
@@ -133,7 +133,7 @@ impl Sender {
         {
             let (now, high_seq) = (self.rack_now(), self.episode.high_seq());
             let notes = self.board.notes_of(&run);
-            hear_run(&run, notes, now, high_seq, &mut self.rack, &mut self.sampler, state);
+            note_run(&run, notes, now, high_seq, &mut self.rack, &mut self.sampler, state);
             if run.end_seq == blocks[0].end {
                 return;
             }
@@ -142,22 +142,22 @@ impl Sender {
         self.tag_sacked(Reported::First(blocks, from), false, state);
     }
 
-    /// Tags the covered data in the scoreboard, and reports it to undo, RACK, the ACK's state and
-    /// the rate sampler: each covered piece, or with `is_each_heard` the piece of each skb.
+    /// Tags the covered data in the scoreboard, and reports each covered part to undo, RACK, the
+    /// ACK's state and the rate sampler. With `is_each_visited` each skb is reported separately.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each kind of report")]
     pub(super) fn tag_sacked(
         &mut self,
         reported: Reported<'_>,
-        is_each_heard: bool,
+        is_each_visited: bool,
         state: &mut AckState,
     ) {
         let now = self.rack_now();
         let Self { board, conn, episode, rack, sampler, .. } = self;
         let (high_seq, snd_una) = (episode.high_seq(), conn.snd_una);
-        let mut hearing =
-            Hearing { undo: &mut episode.undo, rack, sampler, state, now, high_seq, snd_una };
-        board.tag_sacked(conn, reported, is_each_heard, &mut hearing);
+        let mut effects =
+            SackEffects { undo: &mut episode.undo, rack, sampler, state, now, high_seq, snd_una };
+        board.tag_sacked(conn, reported, is_each_visited, &mut effects);
     }
 
     /// Whether the first block reports a duplicate. Linux: `tcp_check_dsack`.
@@ -185,7 +185,8 @@ impl Sender {
         true
     }
 
-    /// Counts the segments that a DSACK reports; 0 if it is not plausible. Linux: `tcp_dsack_seen`.
+    /// Counts the segments that a DSACK reports; 0 if the DSACK is not plausible. Linux:
+    /// `tcp_dsack_seen`.
     fn dsack_seen(&mut self, block: SackBlock, state: &mut AckState) -> u32 {
         if !before(block.start, block.end) {
             return 0;
@@ -218,8 +219,7 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly it only compares")]
     pub(super) fn check_sack_reordering(&mut self, low_seq: u32) {
-        // No packet below a SACKed one was delivered: `low_seq` has this value from the start, and
-        // nothing SACKed is above it.
+        // `low_seq` still has its initial value: nothing was delivered below SACKed data.
         if low_seq == self.conn.snd_nxt {
             return;
         }
@@ -231,8 +231,8 @@ impl Sender {
     }
 }
 
-/// The recipients of the covered pieces: undo, RACK, the rate sampler and the ACK's state.
-struct Hearing<'a> {
+/// The objects that covered data affects: undo, RACK, the rate sampler and the ACK's state.
+struct SackEffects<'a> {
     undo: &'a mut Undo,
     rack: &'a mut Rack,
     sampler: &'a mut RateSampler,
@@ -242,7 +242,7 @@ struct Hearing<'a> {
     snd_una: u32,
 }
 
-impl Hear for Hearing<'_> {
+impl SackVisitor for SackEffects<'_> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what fills a hole passes here")]
     fn piece(&mut self, skb: &Covered) {
@@ -265,7 +265,7 @@ impl Hear for Hearing<'_> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     fn run(&mut self, run: &Run, notes: Notes) {
-        hear_run(run, notes, self.now, self.high_seq, self.rack, self.sampler, self.state);
+        note_run(run, notes, self.now, self.high_seq, self.rack, self.sampler, self.state);
     }
 }
 
@@ -273,7 +273,7 @@ impl Hear for Hearing<'_> {
 /// last skb.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
-fn hear_run(
+fn note_run(
     run: &Run,
     notes: Notes,
     now: RackNow,
@@ -298,14 +298,13 @@ pub(super) struct SackWindow {
 }
 
 impl SackWindow {
-    /// Whether a block that is not a DSACK is valid. The data of a valid one is not acknowledged
-    /// yet.
+    /// Whether a block that is not a DSACK is valid: its data was sent and is not acknowledged yet.
     #[inline]
     pub(super) fn allows_new(&self, SackBlock { start, end }: SackBlock) -> bool {
         after(start, self.snd_una) && self.was_sent(start, end)
     }
 
-    /// Whether everything from `start` to `end` was sent.
+    /// Whether all sequence numbers from `start` to `end` were sent.
     #[inline]
     fn was_sent(&self, start: u32, end: u32) -> bool {
         before(start, end) && before(start, self.snd_nxt) && !after(end, self.snd_nxt)
@@ -339,7 +338,7 @@ mod tests {
         SackWindow { snd_una: 5000, snd_nxt: 9000, undo_marker: Some(3000), max_window: 2000 };
 
     fn check(block: (u32, u32), is_dsack: bool, is_valid: bool) {
-        // The position in the space of sequence numbers does not matter.
+        // The result must not depend on the absolute sequence numbers.
         for isn in [0, 4000_u32.wrapping_neg()] {
             let block =
                 SackBlock { start: isn.wrapping_add(block.0), end: isn.wrapping_add(block.1) };
@@ -355,11 +354,11 @@ mod tests {
 
     /// The cases that the comment above the kernel's `tcp_is_sackblock_valid` lists.
     #[test]
-    fn blocks_lie_between_what_is_acknowledged_and_what_was_sent() {
+    fn blocks_are_between_acknowledged_and_sent_data() {
         for is_dsack in [false, true] {
             check((6000, 7000), is_dsack, true);
             check((5001, 9000), is_dsack, true);
-            // Beyond what was sent, empty, reversed.
+            // Blocks beyond the data that was sent, an empty block, a reversed block.
             check((8000, 9001), is_dsack, false);
             check((9000, 9000), is_dsack, false);
             check((6000, 6000), is_dsack, false);
@@ -375,7 +374,7 @@ mod tests {
         check((4000, 5000), false, false);
         check((4000, 5000), true, true);
         check((3000, 3001), true, true);
-        // They may begin below the marker if they end above it and are no longer than the largest
+        // DSACKs may begin below the marker if they end above it and are no longer than the largest
         // window.
         check((2000, 3000), true, false);
         check((2999, 3001), true, true);

@@ -56,7 +56,7 @@ pub(super) struct Sndbuf {
     wake_below: u32,
     /// Whether the application waits for space, and how. Linux: `SOCK_NOSPACE`.
     waiting: Waiting,
-    /// Whether it grows with cwnd.
+    /// Whether the buffer grows with cwnd.
     grows: bool,
     /// Whether `size` counts payload, not memory.
     counts_payload: bool,
@@ -74,9 +74,9 @@ enum Waiting {
     ForPayload,
 }
 
-/// The number of bytes below which a buffer of `size` bytes wakes a waiting application. Less must
-/// be in use: free space is then at least half of the used space, or, if the buffer counts payload,
-/// there is any free space. Linux: `sk_stream_is_writeable`.
+/// A buffer of `size` bytes wakes a waiting application when fewer than this number of bytes are in
+/// use: free space is then at least half of the used space. A buffer that counts payload wakes the
+/// application when any byte is free. Linux: `sk_stream_is_writeable`.
 const fn wake_below(size: u32, counts_payload: bool) -> u32 {
     // The largest `used` with `used + (used >> 1) <= size`, and one more.
     let beyond = trunc_u32((2 * size as u64 + 1) / 3) + 1;
@@ -105,7 +105,7 @@ impl Sndbuf {
         self.size
     }
 
-    /// Whether its size counts payload, not memory.
+    /// Whether the size of the buffer counts payload, not memory.
     #[inline]
     pub(super) const fn counts_payload(&self) -> bool {
         self.counts_payload
@@ -219,7 +219,7 @@ impl Sender {
         }
     }
 
-    /// Bytes of payload that still fit into the buffer, if it counts payload.
+    /// Bytes of payload that still fit into the buffer; `None` if the buffer counts memory.
     #[inline]
     pub(super) fn sndbuf_room(&self) -> Option<u32> {
         let room = || self.sndbuf.size().saturating_sub(self.sndbuf_used());

@@ -1,9 +1,9 @@
 //! The sender over a bad network that loses, reorders, duplicates and delays packets. The counts
 //! always agree with a walk over the queue, and in the end every byte arrives.
 //!
-//! The files in `bad_paths/` have ten histories per line, with their totals and a digest of each
-//! segment, timer and state. No kernel trace covers most of what happens here, and no commit may
-//! change it unintentionally. `cargo xtask bless` rewrites the files.
+//! The files in `bad_paths/` have ten transfers ("histories") per line, with their totals and a
+//! digest of each segment, timer and state. No kernel trace covers most of these events, and no
+//! commit may change the results unintentionally. `cargo xtask bless` rewrites the files.
 
 use bbrlab_cc::bbr1::Bbr1;
 use bbrlab_cc::linux_int::{after, before};
@@ -98,7 +98,7 @@ impl Dice {
     }
 }
 
-/// The host's clock when it connects. It is not 0, because a stamp of 0 means "none".
+/// The host's clock when the sender connects. It is not 0, because a stamp of 0 means "none".
 const BOOT: Time = Time(1_000_000_000);
 
 /// A digest of the events of a history.
@@ -179,7 +179,7 @@ struct Totals {
 }
 
 impl Totals {
-    /// A history that has ended.
+    /// Adds the totals of a history that has ended.
     fn take(&mut self, sender: &Sender, world: &Rig<World>) {
         self.sent += sender.stats.sent;
         self.retransmitted += sender.stats.retransmitted;
@@ -289,7 +289,7 @@ impl Rig<World> {
         }
     }
 
-    /// [`Self::note`] of the sender in the state that it has after it catches up.
+    /// [`Self::note`], with the state that the sender has after it catches up.
     fn note_caught_up(&mut self, sender: &Sender) {
         let Some(at) = self.notes.lapsed_at else {
             self.note(sender);
@@ -554,7 +554,7 @@ fn linux_transfer(seed: u64, totals: &mut Totals) {
     transfer(seed, algorithms[dice.below(5) as usize], &config, totals);
 }
 
-/// A segment with arbitrary fields: sequence numbers close to those in use, or anywhere.
+/// A segment with arbitrary fields; sequence numbers are close to those in use, or anywhere.
 fn nonsense(dice: &mut Dice, sender: &Sender) -> Segment {
     let near = |dice: &mut Dice| {
         let base = [sender.conn.snd_una, sender.conn.snd_nxt, sender.episode.high_seq()]

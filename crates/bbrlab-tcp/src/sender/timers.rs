@@ -18,7 +18,7 @@ use crate::{Host, TimerId};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum TimerPurpose {
-    /// Nothing: if the timer fires, nothing happens.
+    /// None: if the timer fires, nothing happens.
     #[default]
     None = 0,
     /// The retransmission timeout.
@@ -44,14 +44,14 @@ pub(super) struct Clock {
     /// Linux: `tcp_mstamp`.
     mstamp_us: u64,
     next_tick: Time,
-    /// At most 10 ms.
+    /// Length of a tick in microseconds, at most 10 ms.
     us_per_jiffy: u32,
     ts_offset: u32,
 }
 
 impl Clock {
-    /// The clock of a host with this tick when it boots. `ts_offset` is added to its milliseconds
-    /// in every timestamp.
+    /// The clock of a host with this tick when the host boots. `ts_offset` is added to the clock's
+    /// milliseconds in every timestamp.
     pub(super) const fn new(tick: Tick, ts_offset: u32) -> Self {
         Self {
             mstamp_us: 0,
@@ -61,7 +61,7 @@ impl Clock {
         }
     }
 
-    /// The length of a tick.
+    /// The length of a tick in nanoseconds.
     #[inline]
     const fn tick_ns(&self) -> u64 {
         self.us_per_jiffy as u64 * 1000
@@ -154,7 +154,8 @@ impl XmitTimer {
         self.timeout
     }
 
-    /// Clears the timer's purpose; it stays in the wheel. Linux: `inet_csk_clear_xmit_timer`.
+    /// Clears the timer's purpose. The timer stays in the wheel and does nothing when it fires.
+    /// Linux: `inet_csk_clear_xmit_timer`.
     pub(super) fn clear(&mut self) {
         self.pending = TimerPurpose::None;
     }
@@ -188,7 +189,8 @@ impl XmitTimer {
         self.backoff
     }
 
-    /// Counts a zero-window probe and doubles the interval to the next, at most `most` times.
+    /// Counts a zero-window probe, and doubles the interval to the next one if there were fewer
+    /// than `most` doublings.
     pub(super) fn back_off_probes(&mut self, most: u32) {
         self.probes_out = self.probes_out.saturating_add(1);
         if u32::from(self.backoff) < most {
@@ -196,7 +198,7 @@ impl XmitTimer {
         }
     }
 
-    /// Ends the backoff: a probe carried data, or the window is open.
+    /// Resets the number of doublings, because a probe carried data or the window is open.
     pub(super) fn end_backoff(&mut self) {
         self.backoff = 0;
     }
@@ -234,7 +236,8 @@ impl XmitTimer {
         self.pending = TimerPurpose::LossProbe;
     }
 
-    /// Makes the next set choose a new wheel slot: see [`WheelTimer::forget_expiry`].
+    /// Makes the next call that sets the timer choose a new wheel slot: see
+    /// [`WheelTimer::forget_expiry`].
     #[inline]
     pub(super) fn forget_slot(&mut self, jiffies: u32) {
         self.wheel.forget_expiry(jiffies);
@@ -242,7 +245,8 @@ impl XmitTimer {
 }
 
 impl Sender {
-    /// Reads the clock, which counts from boot. Linux: `tcp_mstamp_refresh`.
+    /// Sets the sender's clock to `now`, which counts from the host's boot. Linux:
+    /// `tcp_mstamp_refresh`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every event begins here")]
     pub(super) fn refresh_clock(&mut self, now: Time) {
@@ -287,11 +291,11 @@ impl Sender {
         }
     }
 
-    /// Chooses a slot of the wheel for the jiffy `timeout`, which the wheel must not keep already,
-    /// and arms the host's timer if the slot changed.
+    /// Chooses a slot of the wheel for the jiffy `timeout`, and arms the host's timer if the slot
+    /// changed. The wheel must not be set for `timeout` already.
     #[inline(never)]
     fn move_timer(&mut self, timeout: u32, host: &mut impl Host) {
-        if let Some(slot) = self.timer.wheel.set_anew(timeout, self.conn.jiffies) {
+        if let Some(slot) = self.timer.wheel.rearm(timeout, self.conn.jiffies) {
             host.arm(TimerId::Retransmit, self.time_of(slot));
         }
     }
@@ -404,7 +408,7 @@ impl Sender {
         self.restart_rto(host);
     }
 
-    /// [`Self::restart_rto`] of a Linux sender after an RTT sample.
+    /// [`Self::restart_rto`] for a Linux sender after an RTT sample.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs of a recovery do this")]
     pub(super) fn restart_exact_rto(&mut self, host: &mut impl Host) {
@@ -475,8 +479,8 @@ mod tests {
         fn disarm(&mut self, _timer: TimerId) {}
     }
 
-    /// A host may call before the slot of its wheel. The timer is then set again until its jiffy
-    /// has come, and does its work in that jiffy. Linux: `tcp_write_timer_handler`.
+    /// A host may fire the timer before its wheel slot. The timer is then set again until its jiffy
+    /// has come, and acts in that jiffy. Linux: `tcp_write_timer_handler`.
     #[test]
     fn a_timer_that_is_called_early_waits_for_its_jiffy() {
         let config =

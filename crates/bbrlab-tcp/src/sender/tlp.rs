@@ -30,7 +30,8 @@ pub(super) struct Tlp {
     /// microseconds.
     timeout: u32,
     timeout_us: u32,
-    /// `timeout_us` rounded up to whole jiffies: `timeout` stays as it is while this does.
+    /// `timeout_us` rounded up to whole jiffies, in microseconds. While this value is unchanged, so
+    /// is `timeout`.
     rounded_us: u32,
     /// No packet in flight was sent before this time in microseconds. See
     /// [`Sender::is_rto_beyond_probe`].
@@ -76,7 +77,7 @@ impl Sender {
             && matches!(self.conn.ca_state, CaState::Open | CaState::Cwr)
     }
 
-    /// Arms the timer for a loss probe; false if none may be scheduled. Linux:
+    /// Arms the timer for a loss probe; false if no probe may be scheduled. Linux:
     /// `tcp_schedule_loss_probe`.
     #[inline]
     pub(super) fn schedule_loss_probe(&mut self, host: &mut impl Host) -> bool {
@@ -120,8 +121,9 @@ impl Sender {
         self.set_timer(TimerPurpose::LossProbe, timeout, host);
     }
 
-    /// The probe timeout in jiffies after new data, bounded by the RTO of the first of several
-    /// packets in flight. Stores when that packet was sent, if it was sent only once.
+    /// The probe timeout in jiffies after new data, bounded by the RTO of the first packet in
+    /// flight; several packets must be in flight. Stores when the first was sent, if it was sent
+    /// only once.
     #[inline(never)]
     fn probe_timeout_before_rto(&mut self) -> u32 {
         let Some(head) = self.board.head_sent() else { return self.tlp.timeout };
@@ -221,7 +223,7 @@ impl Sender {
         self.rearm_rto(host);
     }
 
-    /// Sends a probe; false if none could be sent.
+    /// Sends a probe; false if no probe could be sent.
     fn transmit_loss_probe(&mut self, host: &mut impl Host) -> bool {
         self.tlp.is_retrans = false;
         if self.board.first_unsent().is_some_and(|first| self.fits_send_window(&first)) {

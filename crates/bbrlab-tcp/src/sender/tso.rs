@@ -62,9 +62,8 @@ impl Sender {
         segs
     }
 
-    /// The limit that an skb of several segments should wait for, or `None` if it should be sent
-    /// now.
-    /// Linux: `tcp_tso_should_defer`.
+    /// The limit that an skb of several segments should wait for; `None` if the skb should be sent
+    /// now. Linux: `tcp_tso_should_defer`.
     pub(super) fn tso_should_defer(&self, skb: &Unsent, max_segs: u32) -> Option<Limit> {
         let conn = &self.conn;
         if conn.ca_state >= CaState::Recovery {

@@ -17,9 +17,10 @@ use crate::Host;
 /// Whether an episode may be undone, and what an undo restores.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
-    /// `snd_una` when the episode started; `None` if it cannot be undone. Linux: `undo_marker`.
+    /// `snd_una` when the episode started; `None` if the episode cannot be undone. Linux:
+    /// `undo_marker`.
     marker: Option<u32>,
-    /// Retransmissions not yet proven spurious; 0 if all are, -1 if none was sent. Linux:
+    /// Retransmissions not yet proven spurious; 0 if all are proven, -1 if there was none. Linux:
     /// `undo_retrans`.
     retrans: i32,
     /// ssthresh before the episode; 0 if it must not be restored. Linux: `prior_ssthresh`.
@@ -46,7 +47,7 @@ impl Undo {
         self.marker.is_some()
     }
 
-    /// `snd_una` when the episode started, if it can be undone.
+    /// `snd_una` when the episode started; `None` if the episode cannot be undone.
     pub(super) const fn marker(&self) -> Option<u32> {
         self.marker
     }

@@ -1,15 +1,15 @@
-//! Is a segment from the peer acceptable, and does it carry the newest timestamp?
+//! Checks whether a segment from the peer is acceptable, and whether its timestamp is the newest.
 //!
-//! A sender without a receiving half makes here the checks that a whole socket makes in its
-//! receiving half. The peer of such a socket sends no data, so every sequence number is the same
-//! until its FIN.
+//! A sender without a receiving half makes the checks here that a whole socket makes in its
+//! receiving half. The peer of such a sender sends no data, so all its segments have the same
+//! sequence number until its FIN.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_validate_incoming`, `tcp_disordered_ack`,
 //! `tcp_sequence`, `tcp_replace_ts_recent`, `tcp_send_dupack`, `tcp_send_challenge_ack`.
 //! Deviations:
 //! 1. A RST is ignored: no simulated peer sends one.
 //! 2. After both ends have closed, the kernel keeps only the minimal socket of `TIME_WAIT`; here
-//!    the sender goes on.
+//!   the sender goes on.
 
 use bbrlab_cc::linux_int::{after, before};
 
@@ -20,8 +20,8 @@ use crate::{Host, Segment};
 
 impl Sender {
     /// Whether `segment` is acceptable, including its ACK number. If so, its timestamp may become
-    /// the one to echo. If not, it is answered as the kernel answers it and must be ignored. Linux:
-    /// `tcp_validate_incoming`, and the first checks of `tcp_ack`.
+    /// the one to echo. If not, the sender answers it as the kernel does, and the caller must
+    /// ignore it. Linux: `tcp_validate_incoming`, and the first checks of `tcp_ack`.
     #[inline]
     pub(super) fn accepts(&mut self, segment: &Segment, host: &mut impl Host) -> bool {
         let flags = segment.flags & (flag::ACK | flag::SYN | flag::RST);

@@ -55,7 +55,7 @@ impl PeerWindow {
         is_new_ack || after(seq, self.seq) || (seq == self.seq && (size > self.size || size == 0))
     }
 
-    /// Sets the window from a segment with `seq`; true if its size has changed.
+    /// Sets the window from a segment with `seq`; true if the size of the window has changed.
     pub(crate) fn update(&mut self, seq: u32, size: u32) -> bool {
         self.seq = seq;
         std::mem::replace(&mut self.size, size) != size
@@ -69,7 +69,7 @@ impl PeerWindow {
         is_record
     }
 
-    /// Half of the largest window; a small window whole. 0 if there was none.
+    /// Half of the largest window, or all of it if it is small. 0 if no window was advertised.
     fn half(&self) -> u32 {
         if self.max > MSS_DEFAULT { self.max >> 1 } else { self.max }
     }

@@ -212,7 +212,7 @@ proptest! {
     /// With any segments in any order: ACKs and SACK blocks cover only data that arrived, the right
     /// edge of the window never moves back, and exactly the data before the first hole can be read.
     #[test]
-    fn acks_tell_the_truth(config in config(), ops in prop::collection::vec(op(), 1..200)) {
+    fn acks_are_correct(config in config(), ops in prop::collection::vec(op(), 1..200)) {
         let mut bench = Bench::new(config, false);
         let (mut last_ack, mut edge) = (0, 0);
         for op in &ops {
@@ -280,7 +280,7 @@ proptest! {
 
     /// The fast path for predicted segments has the same effects as the general path.
     #[test]
-    fn the_short_way_is_the_long_one(config in config(), ops in prop::collection::vec(op(), 1..300)) {
+    fn the_fast_path_equals_the_slow_path(config in config(), ops in prop::collection::vec(op(), 1..300)) {
         let mut long = Bench::new(config, false);
         let mut short = Bench::new(config, true);
         for op in &ops {

@@ -1,5 +1,5 @@
-//! ACK aggregation as in ns-3: counts are bytes, the epoch's age is in whole seconds, and an epoch
-//! ends after 4096 bytes.
+//! ACK aggregation as in ns-3: counts are in bytes, the epoch's age is in whole seconds, and an
+//! epoch ends after 4096 bytes.
 //!
 //! Sources: [ns3] `tcp-bbr.cc`, `UpdateAckAggregation`.
 //! Deviations: none but those of the folder.
@@ -10,11 +10,11 @@ use crate::{Conn, RateSample};
 use super::super::aggregation::{ALLOWANCE_MAX_US, Aggregation};
 use super::super::model::BW_SCALE;
 
-/// An epoch with this many bytes is too old. ns-3: `AckEpochAckedResetThresh`.
+/// Number of bytes after which a new epoch begins. ns-3: `AckEpochAckedResetThresh`.
 const EPOCH_BYTES: u64 = 1 << 12;
 
 impl Aggregation {
-    /// Takes an ACK with a valid sample into account.
+    /// Updates the epoch from an ACK with a valid sample.
     #[cold]
     pub(super) fn on_ack_in_ns3(
         &mut self,
@@ -46,7 +46,7 @@ impl Aggregation {
         *slot = (*slot).max(u16::try_from(extra).unwrap_or(u16::MAX));
     }
 
-    /// Packets that the window gets on top of the BDP after [`Self::on_ack_in_ns3`].
+    /// Number of packets added to cwnd, from the measure of [`Self::on_ack_in_ns3`].
     #[cold]
     pub(super) fn allowance_in_ns3(&self, conn: &Conn, bw: u32) -> u32 {
         let [a, b] = self.extra_acked;

@@ -1,8 +1,8 @@
-//! BBR v1 and its variants on ns-3: each step in which its implementations differ from Linux's is a
-//! parameter.
+//! BBR v1 and its variants on ns-3: each step in which ns-3's implementations differ from Linux's
+//! is a parameter.
 //!
-//! The defaults are Linux's, so a variant runs as on Linux unless a scenario sets one of these
-//! parameters. All combinations of values are valid.
+//! The defaults are Linux's steps, so a variant runs as on Linux unless a scenario sets a
+//! parameter. All combinations of values are valid.
 //!
 //! Sources: [ns3] `tcp-bbr.cc` of 3.40 and 3.44; [lanigan-code] `tcp-bbr.cc`, a port of 2018 to
 //! 3.27.
@@ -32,7 +32,7 @@ impl Variant for Ns3 {
     type Steps = Ns3Steps;
 }
 
-/// How aggregated ACKs enlarge the window.
+/// How aggregated ACKs enlarge cwnd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ExtraAcked {
     Linux,
@@ -40,11 +40,11 @@ enum ExtraAcked {
     Off,
 }
 
-/// How losses and timeouts affect the window and the rounds.
+/// How losses and timeouts affect cwnd and rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Losses {
     Linux,
-    /// A recovery begins no round, and losses matter only in it.
+    /// As in ns-3: a recovery does not begin a round, and losses reduce cwnd only in recovery.
     Ns3,
     /// As in the port of 2018.
     Port,
@@ -104,7 +104,7 @@ impl<V: Variant<Steps = Ns3Steps>> Bbr<V> {
     }
 }
 
-/// A switch with Linux's value selects Linux's step.
+/// Each step is Linux's if its parameter has the default value.
 impl Steps for Ns3Steps {
     fn paced_ppm(&self) -> u32 {
         self.paced_ppm
@@ -148,7 +148,7 @@ impl Steps for Ns3Steps {
         bbr.on_ack(conn, rs, draw)
     }
 
-    /// In the port of 2018, the start of a round lasts until the next valid sample.
+    /// In the port of 2018, `round_start` stays set until the next valid sample.
     fn update_round<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
         conn: &Conn,
@@ -194,8 +194,8 @@ impl Steps for Ns3Steps {
         }
     }
 
-    /// Also accepts an equal sample and, once the minimum has expired, one from a delayed ACK.
-    /// ns-3: `UpdateRTprop`.
+    /// Unlike Linux, also accepts a sample equal to the minimum and, if the minimum has expired,
+    /// the sample of a delayed ACK. ns-3: `UpdateRTprop`.
     fn is_new_min_rtt<V: Variant<Steps = Self>>(
         bbr: &Bbr<V>,
         rs: &RateSample,
@@ -205,7 +205,8 @@ impl Steps for Ns3Steps {
         bbr.min_rtt.is_new(rs, is_expired) || (bbr.steps.renews_min_rtt && is_renewed)
     }
 
-    /// ns-3: `InitPacingRate`.
+    /// Stores `bw` in the bandwidth filter, if the parameter `seed_bw` is set. ns-3:
+    /// `InitPacingRate`.
     fn after_initial_rate<V: Variant<Steps = Self>>(bbr: &mut Bbr<V>, bw: u32) {
         if bbr.steps.seeds_bw {
             bbr.model.seed_max_bw(bw);

@@ -1,12 +1,12 @@
-//! The steps in which ns-3 differs from Linux, with one parameter per difference. A variant has
-//! these parameters after its own.
+//! The steps in which ns-3 differs from Linux, with one parameter per difference. A variant's list
+//! contains these after the variant's own parameters.
 
 use crate::{ParamError, ParamSpec, ParamTable, Params};
 
 use super::super::{BbrAcd, BbrHsr, BbrPlus, DelayBbr};
 use super::{ExtraAcked, Losses, Ns3Steps};
 
-/// The pacing margin is kept in millionths.
+/// The pacing margin is stored in millionths.
 const MILLION: u32 = 1_000_000;
 
 /// The parameters of all variants.
@@ -72,7 +72,7 @@ const PROBE_PHASE: ParamSpec = spec(
     "\"full\"",
     "when the phase with gain 1.25 ends; \"full\": once losses or 1.25 BDP in flight show that the path is full, \"timed\": after a minimum RTT",
 );
-/// The other parameter of plain BBR v1 only.
+/// A parameter of plain BBR v1 only.
 const DRAIN_PHASE: ParamSpec = spec(
     "drain_phase",
     "\"early\"",
@@ -83,7 +83,7 @@ const fn spec(name: &'static str, default: &'static str, summary: &'static str) 
     ParamSpec { name, default, summary }
 }
 
-/// The parameters of a variant: its own, then the steps.
+/// The parameters of a variant: its own, then `STEPS`.
 macro_rules! with_steps {
     ($own:expr) => {
         &{
@@ -114,7 +114,7 @@ impl Ns3Steps {
     /// The values of a scenario.
     ///
     /// # Errors
-    /// If one is out of range.
+    /// If a value is out of range.
     pub(crate) fn from_params(params: &Params) -> Result<Self, ParamError> {
         let table = ParamTable::new(BBR1_PARAMS, params);
         let small = |name, range| {

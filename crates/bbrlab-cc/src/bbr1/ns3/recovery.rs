@@ -10,8 +10,8 @@ use super::super::Bbr;
 use super::super::variant::{Recovered, Variant};
 
 impl<V: Variant> Bbr<V> {
-    /// Follows ns-3's `TcpBbr` outside fast recovery, also after a timeout: losses subtract
-    /// nothing, packets are not conserved.
+    /// Follows ns-3's `TcpBbr` outside fast recovery, also after a timeout: losses are not
+    /// subtracted from cwnd, and packets are not conserved.
     #[cold]
     pub(super) fn restore_only(&mut self, conn: &Conn, cwnd: u32) -> Recovered {
         let was_recovery = self.recovery.prev_ca_state == CaState::Recovery;
@@ -23,9 +23,9 @@ impl<V: Variant> Bbr<V> {
         Recovered::Grow(cwnd.max(self.recovery.prior_cwnd))
     }
 
-    /// The port of 2018. Only the first ACK of a recovery conserves packets. Each ACK of a recovery
-    /// subtracts the losses of its sample; a window smaller than them becomes the largest possible.
-    /// Nothing is restored after a timeout.
+    /// Follows the port of 2018. Only the first ACK of a recovery conserves packets. Each ACK of a
+    /// recovery subtracts the losses of its sample from cwnd. A cwnd smaller than the losses wraps
+    /// to a huge value. cwnd is not restored after a timeout.
     #[cold]
     pub(super) fn recover_as_port(&mut self, conn: &Conn, rs: &RateSample, cwnd: u32) -> Recovered {
         let is_starting = self.recovery.is_starting(conn);
@@ -38,7 +38,7 @@ impl<V: Variant> Bbr<V> {
         }
         let losses = rs.losses.cast_unsigned();
         if is_starting {
-            // The entry counts what was in flight before the first retransmission.
+            // On entering, the port uses the packets in flight before the first retransmission.
             let conserved = conn.inflight.wrapping_add(rs.acked_sacked);
             let entry = conserved.saturating_sub(1);
             return Recovered::Hold(entry.wrapping_sub(losses).max(1).max(conserved));

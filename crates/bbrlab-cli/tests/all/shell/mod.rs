@@ -76,7 +76,7 @@ impl Shell {
 
     /// Runs the command; returns standard output, standard error and exit status as a text.
     pub(crate) fn transcript(&self, args: &[&str]) -> String {
-        told(&self.output(args))
+        printed(&self.output(args))
     }
 
     pub(crate) fn check(&self, args: &[&str], expected: &Expect) {
@@ -123,7 +123,7 @@ impl Drop for Started {
 }
 
 /// Returns everything that a user sees.
-pub(crate) fn told(output: &Output) -> String {
+pub(crate) fn printed(output: &Output) -> String {
     let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.stderr.is_empty() {
         text.push_str("--- stderr\n");

@@ -1,4 +1,4 @@
-//! One row as a call: maps columns to values, and events to methods.
+//! Converts a row to a call: columns to values, and events to methods.
 
 use bbrlab_cc::fields::Field;
 use bbrlab_cc::linux_int::trunc_u32;
@@ -8,7 +8,7 @@ use bbrlab_cc::{
 
 use super::draws::RecordedDraws;
 
-/// The arguments of a call. Values stay until a row changes them, as in the file.
+/// The arguments of a call. A value is valid until a row changes it, as in the trace.
 #[derive(Default)]
 pub(super) struct Call {
     event: i64,
@@ -27,7 +27,8 @@ impl Call {
         Self { conn: Conn { hz, ..Conn::default() }, ..Self::default() }
     }
 
-    /// Makes the call; returns its return value (0 for none) and what it wrote.
+    /// Makes the call. Returns its return value (0 for none) and the fields that it may have
+    /// written.
     pub(super) fn perform<C: CongestionControl + Clone>(
         &self,
         cc: &mut C,
@@ -84,7 +85,7 @@ pub(in crate::golden) fn ca_state(value: i64) -> Result<CaState, String> {
     CaState::from_number(value).ok_or_else(|| format!("state {value} is not known"))
 }
 
-/// The destination of an input column.
+/// The value of a call that an input column sets.
 #[derive(Clone, Copy)]
 pub(super) enum Input {
     Event,
@@ -99,8 +100,7 @@ pub(super) enum Input {
 }
 
 impl Input {
-    /// The destination of the column `name`: an argument of calls, or a field in the core's own
-    /// table.
+    /// The value that the column `name` sets: an argument of the call, or a field of its records.
     pub(super) fn of(name: &str) -> Option<Self> {
         Some(match name {
             "event" => Self::Event,
@@ -133,7 +133,7 @@ impl Input {
     }
 }
 
-/// The field with this column.
+/// The field whose column is `column`.
 fn field<R>(fields: &'static [Field<R>], column: &str) -> Option<&'static Field<R>> {
     fields.iter().find(|field| field.about.column == Some(column))
 }

@@ -1,21 +1,21 @@
-//! The random integers of a row, given to the algorithm in the kernel's order.
+//! Supplies the algorithm with the recorded random integers of a row, in the kernel's order.
 
 use bbrlab_cc::Draw;
 
 /// The most draws in one call.
 const CAPACITY: usize = 8;
 
-/// The kernel's draws, and the first of ours that differed.
+/// The kernel's draws in a call, and the first draw of our algorithm that differed.
 pub(super) struct RecordedDraws {
     recorded: [i64; CAPACITY],
     used: usize,
     wrong: Option<WrongDraw>,
 }
 
-/// A draw that only one side made, or that the two made from different ranges.
+/// A draw that only the kernel or only our algorithm made, or that they made from different ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WrongDraw {
-    /// Which draw of the call, from 0.
+    /// The position of the draw in the call, from 0.
     pub(super) index: usize,
     /// The recorded integer, -1 for none.
     pub(super) expected: i128,
@@ -24,7 +24,7 @@ pub(super) struct WrongDraw {
 }
 
 impl RecordedDraws {
-    /// Draws as recorded; -1 is "not drawn".
+    /// Creates the draws of a row; -1 means that the kernel did not draw.
     pub(super) fn new(draws: impl Iterator<Item = i64>) -> Self {
         let mut recorded = [-1; CAPACITY];
         for (slot, draw) in recorded.iter_mut().zip(draws) {
@@ -33,7 +33,7 @@ impl RecordedDraws {
         Self { recorded, used: 0, wrong: None }
     }
 
-    /// The first difference between the recorded draws and ours; to be read after the call.
+    /// The first difference between the recorded draws and ours. Valid after the call.
     pub(super) fn first_wrong(&self) -> Option<WrongDraw> {
         if self.wrong.is_some() {
             return self.wrong;
@@ -55,8 +55,8 @@ impl Draw for RecordedDraws {
         if let Some(draw) = u32::try_from(recorded).ok().filter(|&draw| draw < bound) {
             return draw;
         }
-        // One draw too many, or one from a smaller range than the kernel's: continues with a legal
-        // value.
+        // An additional draw, or a draw from a smaller range than the kernel's. Continues with a
+        // valid value.
         let got = u32::try_from(recorded).unwrap_or(0).checked_rem(bound).unwrap_or(0);
         let wrong = WrongDraw { index, expected: i128::from(recorded), got: i128::from(got) };
         self.wrong.get_or_insert(wrong);

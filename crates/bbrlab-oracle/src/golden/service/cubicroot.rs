@@ -1,4 +1,4 @@
-//! `cubicroot`: CUBIC's integer cube root.
+//! Replays `cubicroot`: CUBIC's integer cube root.
 
 use bbrlab_cc::cubic::cube_root;
 

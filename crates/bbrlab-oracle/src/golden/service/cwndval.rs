@@ -67,7 +67,7 @@ impl Service for CwndVal {
         let mut ret = 0;
         match event {
             1 => {
-                // The trace's stamp of the last full use is always fresh, so nothing decays.
+                // In the traces cwnd was fully used just before, so it does not decay.
                 let starving = UnderuseInput {
                     rto_jiffies: u32::MAX,
                     init_cwnd: INIT_CWND,

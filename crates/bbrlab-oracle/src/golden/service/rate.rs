@@ -17,7 +17,7 @@ const RETRANS: i64 = 0x82;
 
 pub(super) struct Rate {
     sampler: RateSampler,
-    /// The sample of the ACK under way; a new one begins after event 3.
+    /// The sample of the current ACK. Event 3 completes it; then a new sample begins.
     ack: AckRate,
     /// The stamps of the packets, by `skb_id`.
     stamps: BTreeMap<i64, SkbStamps>,

@@ -1,4 +1,4 @@
-//! The words of `fq_codel`, `sfq`, `fq`, `cake` and `prio`.
+//! Parses the arguments of `tc` for `fq_codel`, `sfq`, `fq`, `cake` and `prio`.
 
 use bbrlab_link::{
     Buffer, CakeFlows, CakeParams, CakeTins, FqCodelParams, FqParams, PrioParams, Queue, SfqParams,
@@ -127,7 +127,8 @@ fn cake_word(words: &mut Words<'_>, word: &str, params: &mut CakeParams) -> Resu
         "unlimited" => params.bandwidth = None,
         "rtt" => params.rtt = words.span(word)?,
         "memlimit" => params.memlimit = Some(Bytes(words.number(word)?)),
-        // These have no effect: no packet is larger than the MTU, and sizes are those on the wire.
+        // These words have no effect here, because no packet is larger than the MTU, and logged
+        // sizes are those on the wire.
         "nonat" | "nowash" | "no-ack-filter" | "split-gso" | "no-split-gso" | "raw" | "noatm"
         | "egress" => {}
         "nat"

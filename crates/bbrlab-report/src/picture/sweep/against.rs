@@ -84,13 +84,13 @@ impl<'a> Parts<'a> {
         };
         if color.is_some() && color == joined_key {
             let key = color.unwrap_or_default();
-            return Err(format!("points are joined along `{key}`: colours need another swept key"));
+            return Err(format!("lines join points along `{key}`: --by needs another swept key"));
         }
         let several = color.map_or(0, |key| values_of(groups, key).len());
         if several > palette::COLORS {
             let key = color.unwrap_or_default();
             return Err(format!(
-                "`{key}` has {several} values, and {} colours can be told apart: choose another key with --by",
+                "`{key}` has {several} values, but there are only {} distinct colours: choose another key with --by",
                 palette::COLORS
             ));
         }
@@ -307,7 +307,7 @@ impl<'a> Sheet<'a> {
             parts.push("dashed: equal shares".to_owned());
         }
         match self.seeds {
-            0 | 1 => parts.push("one run a point".to_owned()),
+            0 | 1 => parts.push("one run per point".to_owned()),
             seeds => parts.push(format!("means over {seeds} seeds, bars: 95 % intervals")),
         }
         if self.left_out > 0 {

@@ -85,7 +85,7 @@ impl SweepChoice {
         let color = if let Some(wanted) = &self.by {
             let key = swept_key(wanted, swept)?;
             if key == axis {
-                return Err(format!("`{key}` is along the axis: colours need another swept key"));
+                return Err(format!("`{key}` is on the x axis: --by needs another swept key"));
             }
             Some(key)
         } else {
@@ -106,8 +106,8 @@ pub(super) fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str
         ending.next().filter(|_| ending.next().is_none())
     });
     found.map(String::as_str).ok_or_else(|| match swept {
-        [] => format!("`{wanted}` is not swept here: nothing is"),
-        _ => format!("`{wanted}` is not swept here; swept are {}", swept.join(", ")),
+        [] => format!("`{wanted}` is not swept: this sweep has no swept key"),
+        _ => format!("`{wanted}` is not swept; swept keys are {}", swept.join(", ")),
     })
 }
 
@@ -195,7 +195,7 @@ fn column(wanted: &str, groups: &[Group], usual: &[Answer<'_>]) -> Option<String
     let meant = figure(&full, groups, usual).ok()?.metric;
     let is_short = figure(&short, groups, usual).is_ok_and(|it| it.metric == meant);
     let name = if is_short { &short } else { &full };
-    Some(format!("`{wanted}` is a column of summary.parquet; the figure is called `{name}` here"))
+    Some(format!("`{wanted}` is a column of summary.parquet; write the metric as `{name}`"))
 }
 
 fn unknown(wanted: &str, groups: &[Group]) -> String {
@@ -218,8 +218,8 @@ fn unknown(wanted: &str, groups: &[Group]) -> String {
     let near: Vec<&str> = names.iter().map(String::as_str).filter(is_near).collect();
     if is_of::<FlowSummary>(wanted.strip_prefix("flows.").unwrap_or(wanted)) {
         return format!(
-            "`{wanted}` is a figure of single flows; a sweep is drawn by those of runs, of groups of flows and of links{}. \
-             Its values stand in summary.parquet, a row for each flow of each run, and in summary.json \
+            "`{wanted}` is a metric of single flows; plots of sweeps show metrics of runs, flow groups and links{}. \
+             Its values are in summary.parquet (one row per flow and run), and in summary.json \
              and `bbrlab run FOLDER --json` under `flows`",
             if near.is_empty() {
                 String::new()

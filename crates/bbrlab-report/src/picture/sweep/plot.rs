@@ -44,14 +44,14 @@ const DOTS: usize = 40_000;
 
 /// The detail for which a picture has space.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct DrawLimits {
     /// Whether points have marks and bars.
     pub(super) has_marks: bool,
     /// Maximum number of dots per point.
     pub(super) dots: usize,
 }
 
-impl Room {
+impl DrawLimits {
     /// The detail for a picture with `samples` points on all its curves.
     pub(super) fn of(samples: usize, swept: &Swept) -> Self {
         let is_crowded = swept.count() > MARKED || samples > MARKED_IN_ALL;
@@ -61,7 +61,7 @@ impl Room {
 }
 
 /// Draws the curves. The parts in the background come first.
-pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept, room: Room) {
+pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept, limits: DrawLimits) {
     let shifts = shifts(panel, curves.len(), swept);
     let at = |shift: f64, x: f64, y: f64| {
         let (x, y) = panel.at(x, y);
@@ -71,7 +71,7 @@ pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept, room:
     let aside = if curves.len() <= 4 { 5.0 } else { 0.0 };
     for (curve, &shift) in curves.iter().zip(&shifts) {
         for sample in &curve.samples {
-            for &seed in sample.seeds.iter().take(room.dots) {
+            for &seed in sample.seeds.iter().take(limits.dots) {
                 let seed = at(shift + aside, sample.x, seed);
                 panel.canvas.pale_dot(seed, 1.5, curve.mark.color, 0.5);
             }
@@ -85,7 +85,7 @@ pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept, room:
             let samples = curve.samples.iter().filter(is_beside);
             samples.map(|sample| at(shift, sample.x, value(sample))).collect()
         };
-        if room.has_marks {
+        if limits.has_marks {
             for sample in &curve.samples {
                 let Some(half) = sample.half else { continue };
                 let low = at(shift, sample.x, sample.mean - half);
@@ -109,7 +109,7 @@ pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept, room:
             panel.canvas.line(&line(|sample| sample.mean), stroke);
         }
     }
-    for (curve, &shift) in curves.iter().zip(&shifts).filter(|_| room.has_marks) {
+    for (curve, &shift) in curves.iter().zip(&shifts).filter(|_| limits.has_marks) {
         for sample in &curve.samples {
             curve.mark.paint(panel.canvas, at(shift, sample.x, sample.mean), 3.0);
         }

@@ -1,4 +1,4 @@
-//! The sender of a flow: a congestion control with its parameters, or datagrams.
+//! `cc` and `cc_params` of a flow: a congestion control with its parameters, or `udp`.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::language::nearest::nearest;
 use crate::language::reader::{Reader, found};
 use bbrlab_run::Outside;
 
-/// The `cc` of a flow of datagrams.
+/// The value of `cc` for a flow of UDP datagrams.
 pub(super) const UDP: &str = "udp";
 
 pub(super) fn is_udp(node: &Node) -> bool {
     matches!(&node.value, Value::Text(text) if text == UDP)
 }
 
-/// The algorithm with this name. Datagrams use no algorithm, so for them it is the default one.
+/// The algorithm that `cc` names. For `udp`, which uses no algorithm, returns the default.
 pub(super) fn algorithm(node: &Node) -> Option<Algorithm> {
     match &node.value {
         Value::Text(text) if text == UDP => Some(FlowSpec::default().cc),
@@ -33,7 +33,7 @@ pub(super) fn outside(reader: &Reader<'_>, node: &Node) -> Option<Arc<Outside>> 
     reader.controls.iter().find(|outside| outside.name == *text).map(Arc::clone)
 }
 
-/// Whether this is the name of an algorithm, or of datagrams.
+/// Whether `name` is the name of an algorithm, or `udp`.
 pub(crate) fn is_cc_name(name: &str) -> bool {
     name == UDP || Algorithm::from_name(name).is_some()
 }

@@ -6,16 +6,16 @@ use super::cc::{accepted, algorithm, is_udp, outside, read_cc, read_params};
 use super::path::{read_link, read_path, show_path};
 use super::source::{read_train, read_write, show_handed};
 use super::{FLOWS_MAX, FlowSpec};
+use crate::keys::distribution;
 use crate::keys::dscp::{dscp_names, read_dscp, show_dscp};
 use crate::keys::ecn::{read_ecn, show_ecn};
-use crate::keys::law;
 use crate::keys::params::show_params;
 use crate::keys::stack::read_mss;
 use crate::keys::traffic::{self, ArrivalsSpec, ClientSpec};
 use crate::language::acts::Acts;
 use crate::language::canonical::{show_bytes, show_text};
 use crate::language::document::Node;
-use crate::language::key::{Form, Given, Key, key, needed, set};
+use crate::language::key::{Form, Key, KeyInput, key, needed, set};
 use crate::language::quantity::{show_rate, show_span};
 use crate::language::reader::{Reader, found};
 
@@ -27,7 +27,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "cc",
         "0.1.0",
         Form::Algorithm,
-        "congestion control: `bbrlab list algorithms`; `\"udp\"`: none, see [Datagrams](#datagrams)",
+        "congestion control: `bbrlab list algorithms`; `\"udp\"`: none, see [Datagrams](traffic.md#datagrams)",
         |flow: &mut FlowSpec, given| {
             flow.is_udp = is_udp(given.node);
             flow.outside = outside(given.reader, given.node);
@@ -188,7 +188,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
          like `\"low\"` with ECT(1), for `dctcp`, `bbr2` and `bbr3`. For these three the receiver echoes each mark, for \
          others as in RFC 3168",
         |flow: &mut FlowSpec, given| {
-            // For datagrams the key is wrong with any value, so it is not read.
+            // `check_udp` rejects this key for UDP flows, so it is not read.
             if !flow.is_udp {
                 let ecn = read_ecn(given, flow.cc_name(), flow.answers_share_of_marks());
                 set(&mut flow.ecn, ecn);
@@ -253,20 +253,20 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     key(
         "on",
         "0.1.0",
-        law::TIMES_FORM,
-        "source: on for this long and off for `off` in turn, at `rate` if that is given; random with a law, \
+        distribution::TIMES_FORM,
+        "source: on for this long and off for `off` in turn, at `rate` if that is given; random with a distribution, \
          `{ distribution = \"exponential\", mean = \"2s\" }`",
-        |flow: &mut FlowSpec, given| flow.source.on = given.value(law::read_times),
-        |flow| flow.source.on.as_ref().map(law::show_times),
+        |flow: &mut FlowSpec, given| flow.source.on = given.value(distribution::read_times),
+        |flow| flow.source.on.as_ref().map(distribution::show_times),
     )
     .source("rate"),
     key(
         "off",
         "0.1.0",
-        law::TIMES_FORM,
+        distribution::TIMES_FORM,
         "see `on`",
-        |flow: &mut FlowSpec, given| flow.source.off = given.value(law::read_times),
-        |flow| flow.source.off.as_ref().map(law::show_times),
+        |flow: &mut FlowSpec, given| flow.source.off = given.value(distribution::read_times),
+        |flow| flow.source.off.as_ref().map(distribution::show_times),
     )
     .source("rate"),
     // Sources: a number of bytes, or a rate.
@@ -322,7 +322,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "0.2.0",
         traffic::ARRIVALS_FORM,
         "many flows that arrive over time, each of `bytes` or `sizes`: `{ process = \"poisson\", rate = \"50/s\" }`, or \
-         `load = \"30%\"` of the smallest rate on the path; see [Flows that come and go](#flows-that-come-and-go)",
+         `load = \"30%\"` of the smallest rate on the path; see [Flows that come and go](traffic.md#flows-that-come-and-go)",
         |flow: &mut FlowSpec, given| flow.source.arrivals = given.value(ArrivalsSpec::read),
         |flow| flow.source.arrivals.as_ref().map(ArrivalsSpec::show),
     )
@@ -334,7 +334,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         traffic::REQUESTS_FORM,
         "source: responses of `bytes` or `sizes` each to a client that sends its next request on the same connection, \
          `think` after it has read the last byte: `{ think = \"100ms\", count = 50 }`; see [Requests and \
-         video](#requests-and-video)",
+         video](traffic.md#requests)",
         |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_requests),
         |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_requests),
     )
@@ -354,16 +354,16 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     key(
         "sizes",
         "0.2.0",
-        law::SIZES_FORM,
+        distribution::SIZES_FORM,
         "with `arrivals` or `requests`: payload bytes of a flow or a response, `{ distribution = \"pareto\", mean = \
          \"30KB\", shape = 1.2 }`",
-        |flow: &mut FlowSpec, given| flow.source.sizes = given.value(law::read_sizes),
-        |flow| flow.source.sizes.as_ref().map(law::show_sizes),
+        |flow: &mut FlowSpec, given| flow.source.sizes = given.value(distribution::read_sizes),
+        |flow| flow.source.sizes.as_ref().map(distribution::show_sizes),
     )
     .source("sizes"),
 ];
 
-fn read_stop(flow: &mut FlowSpec, given: &mut Given<'_, '_>) {
+fn read_stop(flow: &mut FlowSpec, given: &mut KeyInput<'_, '_>) {
     flow.stop = given.value(Reader::positive_span);
     // The latest time at which the last of `count` flows can start.
     let steps = u128::from(flow.start_step.0) * u128::from(flow.count - 1);
@@ -379,7 +379,8 @@ fn read_stop(flow: &mut FlowSpec, given: &mut Given<'_, '_>) {
 /// The longest name of a flow or group.
 const LABEL_MAX: usize = 64;
 
-/// Reads a name that fits into a table, a legend and a metric.
+/// Reads the name of a flow or group. Bounds its length and characters, so that it fits into a
+/// table, a legend and the name of a metric.
 fn read_label(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<String> {
     let text = reader.text(node, name)?;
     let fits = !text.trim().is_empty() && text.chars().count() <= LABEL_MAX;

@@ -23,8 +23,8 @@ pub(crate) use cc::{algorithms, is_cc_name};
 pub(crate) use keys::FLOW_KEYS;
 use source::SourceSpec;
 
-/// The largest number of flows of one run. Event keys have 24 bits for a flow or a link, and each
-/// flow takes kilobytes of memory.
+/// The largest number of flows of one run. The engine's event keys have 24 bits for the number of a
+/// flow or link, and each flow takes kilobytes of memory.
 pub(crate) const FLOWS_MAX: u64 = 1 << 20;
 
 /// A `[[flows]]` table with the defaults filled in.
@@ -94,7 +94,7 @@ impl Default for FlowSpec {
 }
 
 impl FlowSpec {
-    /// The name of its congestion control, or `udp`.
+    /// The name of the flow's congestion control, or `udp`.
     pub(crate) fn cc_name(&self) -> &str {
         match &self.outside {
             Some(outside) => &outside.name,
@@ -103,7 +103,7 @@ impl FlowSpec {
         }
     }
 
-    /// Whether its congestion control responds to the share of marked packets.
+    /// Whether the flow's congestion control responds to the share of marked packets.
     pub(crate) fn answers_share_of_marks(&self) -> bool {
         self.outside.as_ref().map_or_else(
             || self.cc.answers_share_of_marks(&self.cc_params),

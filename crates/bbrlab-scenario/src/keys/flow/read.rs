@@ -32,8 +32,8 @@ impl FlowSpec {
         has_cc.then_some(flow)
     }
 
-    /// Checks that every flow starts before the run ends, even the last of `count` flows at its
-    /// latest possible start.
+    /// Checks that every flow starts before the run ends, including the last of `count` flows with
+    /// the largest `start_jitter`.
     fn check_start(&self, reader: &mut Reader<'_>, keys: &Keys<'_>, duration: Span) {
         let first = u128::from(self.start.0);
         let last = first + u128::from(self.start_step.0) * u128::from(self.count - 1);
@@ -44,8 +44,8 @@ impl FlowSpec {
             ("start_jitter", latest, "the last flow may start at"),
         ];
         let late = causes.into_iter().find(|&(_, start, _)| start >= u128::from(duration.0));
-        // A missing key adds nothing, so the key that moves the start beyond the end is present,
-        // unless the duration is wrong as well.
+        // A missing key does not delay the start, so the key that is responsible is present, unless
+        // the duration is wrong, too.
         if let Some((key, start, when)) = late
             && let Some(node) = keys.get(key)
         {
@@ -122,7 +122,7 @@ impl FlowSpec {
         }
     }
 
-    /// Checks that datagrams have a rate, and no key that only connections have.
+    /// Checks that a UDP flow has a rate, and no key that only applies to connections.
     fn check_udp(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         if !self.is_udp {
             return;

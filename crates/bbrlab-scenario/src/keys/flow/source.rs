@@ -1,15 +1,15 @@
-//! The source of a flow.
+//! The keys of a flow that describe its source: the data that its application sends.
 
 use bbrlab_units::{BitRate, Bytes, Span};
 
-use crate::keys::law;
+use crate::keys::distribution;
 use crate::keys::traffic::{ArrivalsSpec, ClientSpec};
 use crate::language::document::Node;
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 use bbrlab_run::{Bursts, Random, Source};
 
-/// The source of a flow, as its keys describe it.
+/// The values of the keys that describe a flow's source.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SourceSpec {
     pub(super) bytes: Option<Bytes>,
@@ -24,15 +24,15 @@ pub(crate) struct SourceSpec {
 }
 
 impl SourceSpec {
-    /// Whether the source depends on the rate of the path.
+    /// Whether the source depends on the rate of the path, as `load` does.
     pub(crate) fn needs_rate(&self) -> bool {
         self.arrivals.as_ref().is_some_and(ArrivalsSpec::needs_rate)
     }
 
-    /// The source of a flow whose packets have `mss` bytes of payload and cross a link of this rate
-    /// and framing.
+    /// The source of a flow whose packets have `mss` bytes of payload. `link` is the rate and the
+    /// framing of the slowest link on its path.
     pub(crate) fn source(&self, mss: u32, link: (BitRate, Bytes)) -> Source {
-        let sizes = self.sizes.clone().or(self.bytes.map(|bytes| law::constant(bytes.0)));
+        let sizes = self.sizes.clone().or(self.bytes.map(|bytes| distribution::constant(bytes.0)));
         let given = match self {
             Self { arrivals: Some(arrivals), .. } => {
                 sizes.map(|sizes| Source::Arrivals(arrivals.arrivals(sizes, mss, link)))
@@ -40,7 +40,7 @@ impl SourceSpec {
             Self { requests: Some(client), .. } => client.requests(sizes).map(Source::Requests),
             &Self { bytes: Some(bytes), .. } => Some(Source::Bytes(bytes)),
             Self { on: Some(on), off: Some(off), rate, .. } => {
-                let is_plain = |times: &Random| law::constant(times.mean) == *times;
+                let is_plain = |times: &Random| distribution::constant(times.mean) == *times;
                 Some(if is_plain(on) && is_plain(off) {
                     Source::OnOff { on: Span(on.mean), off: Span(off.mean), rate: *rate }
                 } else {

@@ -1,4 +1,4 @@
-//! `[access]`: the access links of each flow's hosts.
+//! `[access]`: the private links between each flow's hosts and the network.
 
 use bbrlab_link::{Link, Rate};
 use bbrlab_units::{Bytes, Span};

@@ -13,7 +13,7 @@ use crate::language::reader::{Keys, Reader};
 /// The largest number of packets per transmission opportunity.
 const PACKETS_MAX: u64 = 1_000_000_000;
 
-/// Transmission opportunities as the scenario writes them.
+/// The value of `airtime` as the scenario writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AirtimeSpec {
     overhead: Span,
@@ -21,7 +21,7 @@ pub(crate) struct AirtimeSpec {
     time: Option<Span>,
 }
 
-/// The keys of the table form.
+/// The keys of the value of `airtime`.
 pub(super) const PARTS: &[Part] = &[
     needed("overhead", Form::Time),
     optional("packets", Form::Whole(1, PACKETS_MAX)),
@@ -60,7 +60,7 @@ impl AirtimeSpec {
         inline_table(parts.into_iter().flatten())
     }
 
-    /// The airtime settings of a link on the medium with this number.
+    /// The settings for a link on the shared medium with number `medium`.
     pub(crate) fn of(self, medium: u32) -> Airtime {
         let Self { overhead, packets, time } = self;
         Airtime { medium, overhead, packets: Packets(packets), time }

@@ -10,7 +10,7 @@ use crate::language::quantity::show_rate;
 use crate::language::reader::{Keys, Reader};
 
 impl LinkSpec {
-    /// Makes the rate of a discipline's own shaper the rate of the link.
+    /// Sets the rate of the link to the rate of the queue discipline's shaper, if it has one.
     pub(super) fn take_shapers(&mut self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let mut refuse = |key: &str, besides: &'static str, found: &str| {
             let title = format!("`{}.bandwidth`: expected no `{besides}` as well", keys.name(key));
@@ -43,7 +43,8 @@ impl LinkSpec {
         }
     }
 
-    /// Rejects a bucket on a link without a constant rate or a schedule, which could not fill it.
+    /// Rejects a token bucket on a link whose rate is neither constant nor a schedule, because
+    /// nothing would fill the bucket.
     pub(super) fn check_burst(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let found = match self.link.rate {
             Rate::Constant(_) | Rate::Schedule(_) => return,
@@ -57,7 +58,7 @@ impl LinkSpec {
         }
     }
 
-    /// Rejects a peak rate that limits nothing. Linux: `tbf_change`.
+    /// Rejects a peak rate without effect, like Linux's `tbf_change`.
     pub(super) fn check_peak_rate(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (Some(peak), Some(at)) = (self.peak_rate, keys.key_at("peak_rate")) else { return };
         let name = keys.name("peak_rate");

@@ -14,7 +14,7 @@ use crate::language::reader::{Keys, Reader};
 /// The largest number of waiting packets.
 const PACKETS_MAX: u64 = 1_000_000_000;
 
-/// Grants as the scenario writes them.
+/// The value of `grant` or `reverse_grant` as the scenario writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GrantSpec {
     delay: Span,
@@ -23,7 +23,7 @@ pub(crate) struct GrantSpec {
     limit: Option<u64>,
 }
 
-/// The keys of the table form.
+/// The keys of the value, if it is a table.
 pub(crate) const PARTS: &[Part] = &[
     needed("delay", Form::Time),
     optional("every", Form::Time),
@@ -67,8 +67,8 @@ impl GrantSpec {
         inline_table(parts.into_iter().flatten())
     }
 
-    /// The wait for grants as a separate link. Packets then wait for `delay`, the delay of the link
-    /// that it belongs to.
+    /// The wait for grants as a separate link, which follows the queue's link and then takes over
+    /// its `delay`.
     pub(crate) fn link(self, name: String, delay: Span) -> Link {
         let params = GrantParams { delay: self.delay, every: self.every, bytes: self.bytes };
         let limit = self.limit.map_or(Buffer::Unlimited, |limit| Buffer::Packets(Packets(limit)));

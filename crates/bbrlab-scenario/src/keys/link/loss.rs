@@ -1,10 +1,10 @@
-//! Random loss.
+//! `loss`: random loss on a link.
 
 use std::sync::Arc;
 
 use bbrlab_units::Time;
 
-use crate::keys::steps::{Told, read_steps, show_steps};
+use crate::keys::steps::{ScheduleTerms, read_steps, show_steps};
 use crate::language::decimal::Decimal;
 use crate::language::document::{Node, Value};
 use crate::language::reader::{Keys, Reader};
@@ -26,8 +26,8 @@ pub(super) enum LossModel {
 pub(super) const LOSS_MODELS: [(&str, LossModel); 2] =
     [("bernoulli", LossModel::Bernoulli), ("gilbert-elliott", LossModel::GilbertElliott)];
 
-/// A TOML number that reads back as the same decimal. TOML requires digits on both sides of the
-/// point.
+/// Writes a decimal as a TOML number with exactly this value. TOML requires digits on both sides of
+/// the decimal point.
 pub(super) fn toml_number(value: Decimal) -> String {
     value.to_string()
 }
@@ -40,8 +40,8 @@ pub(super) fn read_loss(reader: &mut Reader<'_>, node: &Node, name: &str) -> Opt
             }
             Value::Array(_) => {
                 let example = "[[\"0s\", 0], [\"10s\", 0.01]]";
-                let told = Told { example, value: "a ratio" };
-                read_steps(reader, node, name, &told, Reader::ratio).map(LossSpec::Steps)
+                let terms = ScheduleTerms { example, value: "a ratio" };
+                read_steps(reader, node, name, &terms, Reader::ratio).map(LossSpec::Steps)
             }
             _ => {
                 reader.wrong(

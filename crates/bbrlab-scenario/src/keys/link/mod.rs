@@ -47,7 +47,8 @@ pub(crate) const HEADERS: u64 = bbrlab_run::headers::DATA as u64;
 #[derive(Clone, Debug)]
 pub(crate) struct LinkSpec {
     pub(crate) at: At,
-    /// The link as the engine uses it, except for its name and the settings in the fields below.
+    /// The link as the engine uses it. Its name and the settings in the fields below are added
+    /// later.
     pub(crate) link: Link,
     pub(crate) queue: QueueSpec,
     pub(crate) reverse_queue: Option<QueueSpec>,
@@ -62,10 +63,10 @@ pub(crate) struct LinkSpec {
     pub(crate) police: Option<Placed<Policer>>,
     pub(crate) airtime: Option<AirtimeSpec>,
     pub(crate) loss: LossSpec,
-    /// The model from which rate and delay are drawn. If there is one, `link` has the rate and the
-    /// delay at the start.
+    /// The model from which rate and delay are drawn. With a model, `link` has the rate and the
+    /// delay at the start of the run.
     pub(crate) model: Option<ModelSpec>,
-    /// The trace that gives some of rate, delay and loss.
+    /// The trace that gives one or more of rate, delay and loss.
     pub(crate) trace: Option<Arc<PathTrace>>,
     pub(crate) reorder: Option<ReorderSpec>,
     /// The number of consecutive pure ACKs of which only the first passes; at least 1.
@@ -148,9 +149,9 @@ impl LinkSpec {
         link
     }
 
-    /// The rate of this direction that determines a `bdp`, a buffer given as a time, and a `load`.
-    /// It is the rate at the start, or the mean of a trace over a run of this length. `None`
-    /// without a rate.
+    /// The rate of one direction with which a buffer in BDP or time and a `load` are computed: the
+    /// rate at the start, or the mean of a trace over `duration`. `None` if the direction has no
+    /// rate.
     pub(crate) fn nominal_rate(&self, rate: &Rate, duration: Span) -> Option<BitRate> {
         let is_of_trace = match (&self.trace, rate) {
             (Some(trace), Rate::Schedule(steps)) => trace.rate.as_ref() == Some(steps),
@@ -159,7 +160,7 @@ impl LinkSpec {
         if is_of_trace { rate.mean_until(Time::ZERO + duration) } else { rate.at_start() }
     }
 
-    /// Whether a buffer of either direction is in BDP.
+    /// Whether the buffer of any direction is in BDP.
     pub(crate) fn has_buffer_in_bdp(&self) -> bool {
         let is_bdp = |size: Option<QueueSize>| matches!(size, None | Some(QueueSize::Bdp(_)));
         let own = |queue: &QueueSpec, buffer: Option<Placed<QueueSize>>| {

@@ -9,17 +9,17 @@ use super::LinkSpec;
 use super::loss::LossSpec;
 use super::rate::MISREAD;
 use crate::keys::model::{self, ModelSpec};
-use crate::keys::steps::{Told, read_steps, show_steps};
+use crate::keys::steps::{ScheduleTerms, read_steps, show_steps};
 use crate::language::canonical::{show_text, toml_string};
 use crate::language::document::{Node, Value};
-use crate::language::key::Given;
+use crate::language::key::KeyInput;
 use crate::language::path_trace::PathTrace;
 use crate::language::quantity::{parse_span, show_span};
 use crate::language::reader::{Keys, Reader, found};
 
 impl LinkSpec {
     /// Reads `trace`: a file whose columns become schedules, or a model.
-    pub(super) fn read_trace(&mut self, given: &mut Given<'_, '_>) {
+    pub(super) fn read_trace(&mut self, given: &mut KeyInput<'_, '_>) {
         let (node, name) = (given.node, given.name);
         let keys = given.keys;
         let reader = &mut *given.reader;
@@ -29,7 +29,7 @@ impl LinkSpec {
                 reader.problem(at, title, "found both, and the trace has it", Vec::new());
             }
         };
-        // Do not report a wrong trace as a missing rate, too.
+        // Prevents a second report: a wrong trace would also be reported as a missing rate.
         if !self.link.rate.is_limited() {
             self.link.rate = MISREAD;
         }
@@ -65,7 +65,7 @@ impl LinkSpec {
     }
 }
 
-/// A delay: constant, or a schedule with its first delay.
+/// Reads a delay: a constant, or a schedule together with its first delay.
 pub(super) fn read_delay(
     reader: &mut Reader<'_>,
     node: &Node,
@@ -77,8 +77,8 @@ pub(super) fn read_delay(
         let delay = reader.quantity(node, name, "a time", &such_as, parse_span);
         return delay.map(|delay| (delay, None));
     }
-    let told = Told { example, value: "a delay" };
-    read_steps(reader, node, name, &told, Reader::span).map(|steps| delay_of(&steps))
+    let terms = ScheduleTerms { example, value: "a delay" };
+    read_steps(reader, node, name, &terms, Reader::span).map(|steps| delay_of(&steps))
 }
 
 pub(super) fn delay_of(steps: &Arc<[(Time, Span)]>) -> (Span, Option<DelaySteps>) {
@@ -86,7 +86,7 @@ pub(super) fn delay_of(steps: &Arc<[(Time, Span)]>) -> (Span, Option<DelaySteps>
     (first, Some(DelaySteps { steps: steps.clone(), keep_order: true }))
 }
 
-/// A model, or the lines of a trace.
+/// Writes `trace` as TOML: a model, or the lines of a trace.
 pub(super) fn show_trace(spec: &LinkSpec) -> Option<String> {
     let of_lines = |trace: &PathTrace| {
         let rows: Vec<String> = trace.lines.iter().map(|line| toml_string(line)).collect();
@@ -107,8 +107,8 @@ pub(super) fn show_delay(spec: &LinkSpec) -> Option<String> {
     }
 }
 
-/// Reads a trace of a path: a file, or `{ trace = "FILE", rows = [...] }`, the form in which the
-/// folder of a sweep stores it.
+/// Reads a trace of a path: a file, or `{ trace = "FILE", rows = [...] }`, the form in which a
+/// sweep's `scenario.toml` stores a trace.
 pub(super) fn read_path_trace(
     reader: &mut Reader<'_>,
     node: &Node,
@@ -147,7 +147,7 @@ pub(super) fn read_path_trace(
             lines.push(reader.text(row, &name)?);
         }
         let read = reader.traces.inline_path(rows.at, &lines);
-        return read_or_told(reader, read, rows, &name, expected);
+        return read_or_report(reader, read, rows, &name, expected);
     }
     let Some(Node { value: Value::Text(path), .. }) = file else {
         let name =
@@ -156,10 +156,10 @@ pub(super) fn read_path_trace(
         return None;
     };
     let read = reader.read_path(path);
-    read_or_told(reader, read, file.unwrap_or(node), name, expected)
+    read_or_report(reader, read, file.unwrap_or(node), name, expected)
 }
 
-fn read_or_told(
+fn read_or_report(
     reader: &mut Reader<'_>,
     read: Result<Arc<PathTrace>, String>,
     node: &Node,

@@ -1,5 +1,5 @@
-//! Settings of a link's queue besides its discipline: the unit of its buffer, the device queue
-//! below it, the threshold of ECN marks.
+//! Settings of a link's queue that do not belong to its discipline: the unit of its buffer, ns-3's
+//! device queue, and the threshold of ECN marks.
 
 use bbrlab_link::EcnThreshold;
 use bbrlab_units::{Bytes, Packets};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use bbrlab_link::{Rate, Trace};
 use bbrlab_units::{BitRate, Bytes};
 
-use crate::keys::steps::{Told, read_steps, show_steps};
+use crate::keys::steps::{ScheduleTerms, read_steps, show_steps};
 use crate::language::canonical::{show_text, toml_string};
 use crate::language::document::{Node, Value};
-use crate::language::key::{Form, Given, names, optional};
+use crate::language::key::{Form, KeyInput, names, optional};
 use crate::language::path_trace::wrong_end;
 use crate::language::quantity::{self, show_rate};
 use crate::language::reader::{Keys, Reader, found};
@@ -18,7 +18,7 @@ use crate::language::reader::{Keys, Reader, found};
 pub(crate) enum Reverse {
     /// As fast as the forward direction.
     Forward,
-    /// At its own rate, or without a limit.
+    /// At another rate, or without a limit.
     Own(Rate),
 }
 
@@ -26,7 +26,7 @@ impl Reverse {
     /// No limit.
     pub(crate) const UNLIMITED: Self = Self::Own(Rate::Unlimited);
 
-    /// The rate, if `forward` is that of the forward direction.
+    /// The rate of the reverse direction, if the forward direction has the rate `forward`.
     pub(crate) fn rate<'r>(&'r self, forward: &'r Rate) -> &'r Rate {
         match self {
             Self::Forward => forward,
@@ -54,7 +54,7 @@ pub(super) const RATE: Form = Form::Any(&[
 
 pub(super) const REVERSE_RATE: Form = Form::Any(&[Form::Choice(|| names(&REVERSES)), RATE]);
 
-pub(super) fn read_reverse_rate(given: &mut Given<'_, '_>) -> Reverse {
+pub(super) fn read_reverse_rate(given: &mut KeyInput<'_, '_>) -> Reverse {
     if let Value::Text(text) = &given.node.value
         && let Some((_, reverse)) = REVERSES.into_iter().find(|(name, _)| name == text)
     {
@@ -89,7 +89,7 @@ pub(super) fn read_framing(reader: &mut Reader<'_>, node: &Node, name: &str) -> 
 
 pub(super) const RATE_EXPECTED: &str = "a rate such as \"50Mbit/s\", a schedule or a trace file";
 
-/// A rate: constant, a schedule, or a Mahimahi trace.
+/// Reads a rate: a constant, a schedule, or a Mahimahi trace.
 pub(super) fn read_rate(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Rate> {
     match &node.value {
         Value::Array(_) => read_schedule(reader, node, name),
@@ -179,8 +179,8 @@ pub(super) fn read_trace_table(reader: &mut Reader<'_>, node: &Node, name: &str)
 
 pub(super) fn read_schedule(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Rate> {
     let example = "[[\"0s\", \"40Mbit/s\"], [\"40s\", \"80Mbit/s\"]]";
-    let told = Told { example, value: "a rate" };
-    let steps = read_steps(reader, node, name, &told, Reader::rate_or_zero)?;
+    let terms = ScheduleTerms { example, value: "a rate" };
+    let steps = read_steps(reader, node, name, &terms, Reader::rate_or_zero)?;
     if let Some(reason) = wrong_end(&steps) {
         let title = format!("`{name}`: expected a rate above zero at the start and at the end");
         reader.problem(node.at, title, format!("found a schedule that {reason}"), Vec::new());

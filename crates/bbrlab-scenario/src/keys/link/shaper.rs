@@ -1,4 +1,4 @@
-//! Token buckets: the peak rate of a link that has one, and policers.
+//! `peak_rate` and `police`: the peak rate of a link with a token bucket, and policers.
 
 use bbrlab_link::{Link, PeakRate, Policer};
 use bbrlab_units::{BitRate, Bytes, NS_PER_S};
@@ -9,16 +9,16 @@ use crate::language::key::{Form, Part, needed, optional};
 use crate::language::quantity::show_rate;
 use crate::language::reader::{Keys, Placed, Reader};
 
-/// A packet of full size on Ethernet, without framing.
+/// The IP packet of full size on Ethernet, without framing.
 const FULL_PACKET: Bytes = Bytes(1500);
 
 const NS: u128 = NS_PER_S as u128;
 
-/// The largest bucket that `tc` can pass to the kernel, as the time in ns in which the rate fills
-/// it.
+/// The largest bucket that `tc` can pass to the kernel, as the time in nanoseconds in which the
+/// rate fills the bucket.
 const FILLS_IN_AT_MOST: u128 = 64 * u32::MAX as u128;
 
-/// The peak rate of a link with a bucket, as the scenario writes it.
+/// The value of `peak_rate` as the scenario writes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PeakSpec {
     at: At,
@@ -55,18 +55,18 @@ impl PeakSpec {
         mtu.map_or(rate.clone(), |mtu| format!("{{ rate = {rate}, mtu = \"{mtu}B\" }}"))
     }
 
-    /// The second bucket of a link. Its default depth is a packet of full size.
+    /// The token bucket of the peak rate. Its default depth is a packet of full size.
     pub(crate) fn of(self, link: &Link) -> PeakRate {
         let full = Bytes(FULL_PACKET.0 + link.framing.0);
         PeakRate { rate: self.rate, mtu: self.mtu.map_or(full, |mtu| mtu.value) }
     }
 
-    /// The key of its depth, or `peak_rate` if the depth is the default.
+    /// The key that sets the bucket's depth, or `peak_rate` if the depth is the default.
     pub(crate) fn key(self) -> &'static str {
         if self.mtu.is_some() { "peak_rate.mtu" } else { "peak_rate" }
     }
 
-    /// The position of its depth in the file, or of `peak_rate` if the depth is the default.
+    /// The position of the depth in the file, or of `peak_rate` if the depth is the default.
     pub(crate) fn mtu_at(self) -> At {
         self.mtu.map_or(self.at, |mtu| mtu.at)
     }

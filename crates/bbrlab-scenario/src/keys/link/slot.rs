@@ -1,5 +1,5 @@
-//! `slot` and `reverse_slot`: after its queue and its delay a link forwards packets in slots, like
-//! `netem`.
+//! `slot` and `reverse_slot`: packets that have passed a link's queue and delay are forwarded in
+//! slots, like `netem` does.
 
 use bbrlab_link::{Buffer, Link, Queue, Rate, SlotParams};
 use bbrlab_units::{Bytes, Packets, Span};
@@ -13,7 +13,7 @@ use crate::language::reader::{Keys, Reader};
 /// The largest number of packets per slot, and of waiting packets.
 const PACKETS_MAX: u64 = 1_000_000_000;
 
-/// Slots as the scenario writes them; the link adds its delay.
+/// The value of `slot` or `reverse_slot` as the scenario writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlotSpec {
     min_delay: Span,
@@ -91,7 +91,7 @@ impl SlotSpec {
         inline_table(parts.into_iter().flatten())
     }
 
-    /// The slots as a separate link, with the delay of the link that they belong to.
+    /// The slots as a separate link, which takes over the `delay` of the link that they follow.
     pub(crate) fn link(self, name: String, delay: Span) -> Link {
         let params = SlotParams {
             delay,

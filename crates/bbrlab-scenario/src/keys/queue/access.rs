@@ -1,5 +1,5 @@
-//! Reads and writes the parameters of queue disciplines. One function per parameter gives its
-//! field; the kind of its value determines the rest.
+//! Reads and writes the parameters of queue disciplines. Each parameter has a kind of value and a
+//! function that returns its field; reader, writer and description follow from these two.
 
 use bbrlab_link::{CakeAckFilter, CakeFlows, CakeTins, Probability, Queue, StepThreshold};
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
@@ -11,14 +11,14 @@ use crate::language::key::{Form, name_of, names, set};
 use crate::language::quantity::{QueueSize, show_rate, show_span};
 use crate::language::reader::Reader;
 
-/// The field of a parameter in the disciplines that have it.
+/// Returns the field of a parameter; `None` if the discipline does not have the parameter.
 pub(super) type Place<T> = fn(&mut Queue) -> Option<&mut T>;
 
-/// The largest weights: the limit of `tc` for `pie`, and that of the kernel for `dualpi2`.
+/// The largest weights: `tc`'s limit for `pie`, and the kernel's limit for `dualpi2`.
 const PIE_WEIGHT_MAX: u32 = 32;
 const WEIGHT_MAX: u32 = 255 << 8;
 
-/// The ACK filter that keeps one ACK.
+/// `cake`'s aggressive ACK filter, which keeps one ACK per flow.
 const AGGRESSIVE: &str = "aggressive";
 
 /// A parameter's kind and field.
@@ -26,7 +26,7 @@ const AGGRESSIVE: &str = "aggressive";
 pub(super) enum Access {
     /// A time as `tc` passes it to the kernel: whole microseconds in 32 bits, above zero.
     Time(Place<Span>),
-    /// Like `Time`, or none.
+    /// Like `Time`, but may be absent.
     OptionalTime(Place<Option<Span>>),
     /// True or false.
     Bool(Place<bool>),
@@ -37,21 +37,21 @@ pub(super) enum Access {
     /// A weight of a control law. Its unit and largest value depend on the discipline: 32 for
     /// `pie`.
     Weight(Place<u32>),
-    /// Like `Whole`, or a number that is computed from other parameters.
+    /// Like `Whole`. If the scenario sets no number, it is computed from other parameters.
     OptionalWhole(u32, u32, Place<Option<u32>>),
     /// A number of bytes within these bounds.
     Bytes(u64, u64, Place<Bytes>),
-    /// Like `Bytes`, or a number that is computed from other parameters.
+    /// Like `Bytes`. If the scenario sets no number, it is computed from other parameters.
     OptionalBytes(u64, u64, Place<Option<Bytes>>),
     /// From 0 to 1.
     Ratio(Place<Probability>),
-    /// A rate, which may be computed from other values.
+    /// A rate. If the scenario sets none, it is absent or computed from other values.
     OptionalRate(Place<Option<BitRate>>),
     /// A waiting time or a number of packets.
     Step(Place<StepThreshold>),
-    /// A power of two up to this maximum.
+    /// A power of two, at most this number.
     PowerOfTwo(u32, Place<u32>),
-    /// `cake`'s classes.
+    /// The classes of traffic (tins) of `cake`.
     Tins(Place<CakeTins>),
     /// The flows or hosts among which `cake` shares the link.
     Isolation(Place<CakeFlows>),
@@ -164,7 +164,7 @@ impl Access {
         Some(())
     }
 
-    /// The value as TOML; `None` if there is none.
+    /// The value as TOML; `None` if it is absent or the discipline lacks the parameter.
     pub(super) fn show(self, mut queue: Queue) -> Option<String> {
         let queue = &mut queue;
         let time = |span: Span| show_text(&show_span(span));
@@ -249,7 +249,7 @@ fn probability(ratio: Decimal) -> Option<Probability> {
     ratio.times_floored(u128::from(Probability::ONE.0)).map(Probability)
 }
 
-/// The shortest number that is read as this probability.
+/// The number with the fewest digits that is read as this probability.
 fn show_probability(shown: Probability) -> String {
     let value = u128::from(shown.0);
     let of_digits = |digits: u32| {

@@ -1,4 +1,4 @@
-//! `queue`: a link's discipline, as its name in `tc` or as a table with its parameters.
+//! `queue`: a link's queue discipline, given by its name in `tc` or as a table with its parameters.
 
 mod access;
 mod params;
@@ -11,12 +11,12 @@ use bbrlab_units::BitRate;
 
 use crate::language::canonical::toml_string;
 use crate::language::document::{At, Node, Value};
-use crate::language::key::{Form, Given, Part, optional};
+use crate::language::key::{Form, KeyInput, Part, optional};
 use crate::language::quantity::{QueueSize, show_queue_size};
 use crate::language::reader::{Keys, Placed, Reader};
 use params::{PARAMS, Param};
 
-/// A discipline with `tc`'s defaults.
+/// A queue discipline with `tc`'s defaults.
 struct Discipline {
     name: &'static str,
     /// A description of one line.
@@ -99,16 +99,16 @@ const DISCIPLINES: &[Discipline] = &[
     ),
 ];
 
-/// A queue discipline as lists show it.
+/// The description of a queue discipline for lists.
 #[derive(Clone, Debug)]
 pub struct QueueInfo {
-    /// Its name in `tc`.
+    /// The discipline's name in `tc`.
     pub name: &'static str,
     /// A description of one line.
     pub summary: &'static str,
     /// The default limit in packets, if it does not depend on the link.
     pub limit: Option<u64>,
-    /// Each parameter with its default, if it has one, and its meaning.
+    /// The parameters: name, default (if there is one) and meaning.
     pub parameters: Vec<(&'static str, Option<String>, &'static str)>,
 }
 
@@ -126,7 +126,8 @@ pub fn queues() -> Vec<QueueInfo> {
     DISCIPLINES.iter().map(info).collect()
 }
 
-/// A discipline as written: its parameters, and its limit if the table gives one.
+/// A queue discipline as the scenario writes it: its parameters, and its limit if the table sets
+/// one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueueSpec {
     pub(crate) queue: Queue,
@@ -140,8 +141,8 @@ impl Default for QueueSpec {
 }
 
 impl QueueSpec {
-    /// The default limit of a discipline: the default of `tc`, or the limit that its parameters
-    /// give at this rate. `None` for drop-tail.
+    /// The default limit of the discipline: the default of `tc`, or a limit computed from its
+    /// parameters and `rate`. `None` for drop-tail.
     pub(crate) fn default_limit(&self, rate: Option<BitRate>) -> Option<QueueSize> {
         if let Queue::Red(red) = &self.queue {
             return Some(QueueSize::Bytes(red.limit(rate?).0));
@@ -157,7 +158,7 @@ impl QueueSpec {
         }
     }
 
-    pub(crate) fn read(given: &mut Given<'_, '_>) -> Option<Self> {
+    pub(crate) fn read(given: &mut KeyInput<'_, '_>) -> Option<Self> {
         let (node, name) = (given.node, given.name);
         let reader = &mut *given.reader;
         let Value::Table(table) = &node.value else {
@@ -200,7 +201,7 @@ impl QueueSpec {
         Some(Self { queue, limit })
     }
 
-    /// Its name, or a table if a parameter differs from the defaults of `tc`.
+    /// The value of `queue` as TOML: a name, or a table if a parameter differs from `tc`'s default.
     pub(crate) fn show(&self) -> String {
         let Discipline { name, default, .. } = entry(&self.queue);
         let mut parts = Vec::new();
@@ -226,7 +227,7 @@ pub(crate) fn names() -> Vec<&'static str> {
     DISCIPLINES.iter().map(|discipline| discipline.name).collect()
 }
 
-/// The keys of the table form, of all disciplines.
+/// The keys of the table form of `queue`, for all disciplines.
 pub(crate) fn parts() -> Vec<Part> {
     let mut parts = vec![
         Part { name: "discipline", form: Form::Choice(names), is_needed: true },
@@ -236,7 +237,7 @@ pub(crate) fn parts() -> Vec<Part> {
     parts
 }
 
-/// A discipline and its limit, if it has one, as the value of the key `queue`.
+/// Writes a discipline, with its limit if it has one, as the value of the key `queue`.
 #[must_use]
 pub fn queue_to_toml(queue: &Queue, limit: Buffer) -> String {
     let limit = match limit {

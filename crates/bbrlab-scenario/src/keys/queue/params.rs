@@ -6,10 +6,10 @@ use bbrlab_link::{
 
 use super::access::Access;
 
-/// A parameter.
+/// A parameter of one or more queue disciplines.
 pub(super) struct Param {
     pub(super) name: &'static str,
-    /// Its meaning, in Markdown.
+    /// The parameter's meaning, in Markdown.
     pub(super) meaning: &'static str,
     pub(super) access: Access,
 }

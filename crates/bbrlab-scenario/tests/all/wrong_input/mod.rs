@@ -211,7 +211,7 @@ fn the_stack() {
         `stack.profile`: expected "linux" or "ns3" or "ns3-3.40" or "ns3-3.27" or "lanigan" or "piotrowska"
             + [stack]; profile = "ns-3" | 12:11-16 | found "ns-3"
                 help: did you mean "ns3"?
-        `stack.handshake`: connections without a handshake are known but not built yet
+        `stack.handshake`: connections without a handshake are not supported yet
             + [stack]; handshake = false | 12:13-17 | found false
         `stack.handshake`: expected "linux" or "ns3"
             + [stack]; handshake = "bsd" | 12:13-17 | found "bsd"
@@ -243,7 +243,7 @@ fn the_stack() {
             + [stack]; cubic = { bic_scale = 41 } | 12:11-19 | found an unknown key
         `stack.cubic.growth`: found "ns3", expected "linux" or "ns2"
             + [stack]; cubic = { growth = "ns3" } | 12:20-24 | found "ns3"
-        `stack.metrics`: `metrics` is known but not built yet
+        `stack.metrics`: `metrics` is not supported yet
             + [stack]; metrics = "flowmon" | 12:1-7 | found a key that has no effect yet
     "#]]);
 }

@@ -64,7 +64,7 @@ fn sweeps() {
 
 /// The result of settings from the command line together with a sweep: the remaining points, or the
 /// mistakes.
-fn beside(sweep: &str, sets: &[&str]) -> String {
+fn outcome_with(sweep: &str, sets: &[&str]) -> String {
     let text = format!("{RIGHT}[sweep]\n{sweep}\n");
     let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
     match Scenario::parse("s", "s.toml", &text, None, &sets) {
@@ -122,7 +122,7 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
             "{} beside {}\n{}",
             sets.join(" and "),
             sweep.split(" =").next().unwrap(),
-            beside(sweep, sets)
+            outcome_with(sweep, sets)
         ));
     }
     expect![[r#"

@@ -27,7 +27,8 @@ use super::super::recovery::Rexmit;
 use super::super::scoreboard::tag;
 use crate::Host;
 
-/// Duplicate ACKs, or SACKed packets above, that show a loss. RFC 6675: `DupThresh`.
+/// Number of duplicate ACKs, or of SACKed packets above a packet, that show a loss. RFC 6675:
+/// `DupThresh`.
 const DUP_THRESH: u32 = 3;
 
 impl Sender {

@@ -13,7 +13,7 @@ use super::super::Sender;
 use super::super::ack_state::flags;
 
 impl Sender {
-    /// Records that `state` ends a recovery, if it does.
+    /// Records the end of a recovery, if `state` ends one.
     pub(in super::super) fn note_exit(&mut self, state: CaState) {
         let from = self.conn.ca_state;
         if from >= CaState::Recovery && state < CaState::Recovery {
@@ -22,10 +22,11 @@ impl Sender {
     }
 
     /// The range of cwnd for an algorithm with `cong_control`, if the ACK, which delivered
-    /// `acked_sacked` packets, ended a recovery.
+    /// `acked_sacked` packets, ended a recovery; otherwise `None`.
     ///
     /// The first value is the cwnd that the algorithm continues from: ssthresh, or after a timeout
-    /// the current cwnd. The second is the largest cwnd that it may set: one step above the first.
+    /// the current cwnd. The second value is the largest cwnd that the algorithm may set: one step
+    /// above the first.
     pub(in super::super) fn take_exit(&mut self, acked_sacked: u32) -> Option<(u32, u32)> {
         let from = self.ns3.left.take()?;
         let ctl = &self.conn.ctl;
@@ -40,7 +41,7 @@ impl Sender {
             && flag & flags::SND_UNA_ADVANCED != 0
     }
 
-    /// Decides whether cwnd may grow, without Linux's records of its use.
+    /// Decides whether cwnd may grow, without Linux's records of how much of cwnd was used.
     pub(in super::super) fn validate_cwnd_simply(&mut self) {
         self.conn.max_packets_out = 0;
         self.conn.is_cwnd_limited = self.mechanisms.cwnd_validation == CwndValidation::Off

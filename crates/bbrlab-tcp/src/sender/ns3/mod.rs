@@ -29,7 +29,7 @@ use crate::rtt::Rfc6298;
 
 pub(super) use pacing::MAX_PACING_RATE;
 
-/// The state that these rules need besides Linux's.
+/// The state that ns-3's rules need in addition to Linux's.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ns3 {
     /// Duplicate ACKs since the last other ACK. ns-3: `m_dupAckCount`.
@@ -39,13 +39,13 @@ pub(super) struct Ns3 {
     /// Packets in flight, or sent and not acknowledged, when the reduction began: the divisor of
     /// PRR. ns-3: `m_recoveryFlightSize`.
     flight: u32,
-    /// Rule 3 has retransmitted all that it could below this sequence number.
+    /// Rule 3 has retransmitted all packets that it could below this sequence number.
     rule3_seq: u32,
-    /// End of the latest retransmission, and `snd_nxt` at the time.
+    /// End of the latest retransmission, and `snd_nxt` at that time.
     latest_repair: Option<(u32, u32)>,
-    /// The state that the ACK being processed has left, if it ended a recovery.
+    /// The recovery state before the ACK being processed, if that ACK ended a recovery.
     left: Option<CaState>,
-    /// The estimator of the timeout, if it is RFC 6298's.
+    /// The estimator of RFC 6298's timeout, if the stack uses that timeout.
     rtt: Rfc6298,
 }
 

@@ -24,8 +24,8 @@ impl Sender {
         self.conn.snd_nxt.wrapping_add(self.window.size().saturating_sub(in_flight))
     }
 
-    /// Whether a lost packet at `seq` waits because it is above the highest SACKed one. ns-3: rule
-    /// 1 of `NextSeg`, since 3.43.
+    /// Whether a lost packet at `seq` must wait because it is above the highest SACKed packet.
+    /// ns-3: rule 1 of `NextSeg`, since 3.43.
     #[inline]
     pub(in super::super) fn waits_above_high_sack(&self, seq: u32) -> bool {
         self.mechanisms.rule3 == Rule3::BelowHighSack && self.is_above_high_sack(seq)
@@ -79,8 +79,8 @@ impl Sender {
         }
     }
 
-    /// Sends the first lost segment, else new data, else the head again, unless the head is already
-    /// retransmitted.
+    /// Sends the first lost segment; if there is none, new data; if there is none, the head again.
+    /// Sends nothing if the head is already retransmitted.
     fn send_segment_now(&mut self, host: &mut impl Host) {
         let Some(head) = self.board.head() else { return };
         if self.board.sent(head).has(tag::RETRANS) {
@@ -97,7 +97,7 @@ impl Sender {
         }
     }
 
-    /// The first lost packet that is not retransmitted and may be.
+    /// The first lost packet that is not retransmitted yet and may be retransmitted now.
     fn first_repair(&self) -> Option<Cursor> {
         if !self.board.is_repair_due() {
             return None;
@@ -113,8 +113,8 @@ impl Sender {
         None
     }
 
-    /// Retransmits packets not marked lost, each once, in recovery and with no new data to send:
-    /// rule 3.
+    /// Retransmits packets that are not marked lost, each once, in a recovery without new data to
+    /// send: rule 3.
     #[inline]
     pub(in super::super) fn send_by_rule3(&mut self, host: &mut impl Host) {
         if self.mechanisms.rule3 != Rule3::Off {
@@ -153,8 +153,8 @@ impl Sender {
         }
     }
 
-    /// Whether an ACK restarts the timeout. With `rto_impatient`, in recovery only the first ACK of
-    /// new data does, unless no packet is out.
+    /// Whether an ACK restarts the timeout. With `rto_impatient`, only the first ACK of new data in
+    /// a recovery does, unless no packet is out.
     pub(in super::super) fn may_restart_timer(&mut self, flag: u32) -> bool {
         if !self.mechanisms.is_rto_impatient
             || self.conn.ca_state != CaState::Recovery

@@ -20,8 +20,8 @@ const HEADERS: u32 = 52;
 const NOT_INITIAL: u32 = u32::MAX;
 
 impl Sender {
-    /// Sets the time of the next departure after the transmission of `skb`, if a switch of pacing
-    /// differs from Linux. `prior_wstamp_ns` is the time that was set before.
+    /// Sets the time of the next departure after the transmission of `skb`, if a pacing switch
+    /// differs from Linux. `prior_wstamp_ns` is the departure time that was set before.
     pub(in super::super) fn pace_switched(&mut self, skb: &Sent, prior_wstamp_ns: u64) {
         let pacing = self.config.stack.pacing;
         let headers = if pacing.counts_headers { HEADERS * skb.pcount } else { 0 };

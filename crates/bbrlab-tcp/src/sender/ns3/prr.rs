@@ -24,7 +24,8 @@ struct Step {
 }
 
 impl Step {
-    /// cwnd after the ACK, if it changes. ns-3: `TcpPrrRecovery::DoRecovery`.
+    /// The new cwnd after the ACK; `None` if cwnd does not change. ns-3:
+    /// `TcpPrrRecovery::DoRecovery`.
     fn cwnd(self, form: Recovery, prr: &mut Prr) -> Option<u32> {
         let mut delivered = self.delivered;
         if form == Recovery::Prr {
@@ -67,7 +68,7 @@ impl Sender {
         };
     }
 
-    /// cwnd after an ACK during a reduction, if it changes.
+    /// The new cwnd after an ACK during a reduction; `None` if cwnd does not change.
     pub(in super::super) fn ns3_reduced_cwnd(
         &mut self,
         delivered: u32,
@@ -114,7 +115,7 @@ mod tests {
 
     #[test]
     fn duplicate_counts_twice_in_the_newer_form() {
-        // (8 + 2) / 2 - 4 = 1 in the newer form, and (8 + 1) / 2 - 4 = 0 in the older.
+        // (8 + 2) / 2 - 4 = 1 for `Prr`, and (8 + 1) / 2 - 4 = 0 for `PrrSsrb`.
         assert_eq!(room(Recovery::Prr, (8, 4), 16, true, false), 1);
         assert_eq!(room(Recovery::PrrSsrb, (8, 4), 16, true, false), 0);
     }

@@ -22,21 +22,21 @@ pub(crate) struct Acked {
     pub(crate) end_seq: u32,
     /// Number of segments removed.
     pub(crate) pcount: u32,
-    /// Time of its latest transmission in nanoseconds.
+    /// Time of the skb's latest transmission in nanoseconds.
     pub(crate) tstamp_ns: u64,
-    /// Delivery counters at its latest transmission.
+    /// Delivery counters at the skb's latest transmission.
     pub(crate) tx: PackedStamps,
     pub(crate) notes: Notes,
     /// Bits of [`tag`].
     pub(crate) tags: u8,
-    /// Whether it is the SYN.
+    /// Whether the skb is the SYN.
     pub(crate) is_syn: bool,
     /// Whether the whole skb was removed.
     pub(crate) is_whole: bool,
 }
 
 impl Acked {
-    /// Time of its latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
+    /// Time of the skb's latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
     #[inline]
     pub(crate) const fn sent_us(&self) -> u64 {
         self.tstamp_ns / 1000
@@ -66,8 +66,8 @@ impl Scoreboard {
         is_plain
     }
 
-    /// The first skbs that are ordinary: whole below `snd_una`, plain, without tags, and not the
-    /// SYN. With `only_one` at most one.
+    /// The first skbs that are ordinary: as a whole below `snd_una`, plain, without tags, and not
+    /// the SYN. With `only_one`, at most one skb.
     #[inline]
     pub(crate) fn ordinary_run(&self, snd_una: u32, only_one: bool) -> Option<Run> {
         if self.queue.linked_head() != NIL {
@@ -91,8 +91,9 @@ impl Scoreboard {
         (count > 0).then(|| self.run_of(first, count, pcount))
     }
 
-    /// The run from `snd_una` to `ack`, if its skbs have no tags, `ack` is the end of a segment,
-    /// and the last skb was not sampled before. Nothing may be SACKed, lost or retransmitted.
+    /// The run of skbs from `snd_una` to `ack`, if they have no tags, `ack` is the end of a
+    /// segment, and the last skb was not sampled before. Nothing may be SACKed, lost or
+    /// retransmitted.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     pub(crate) fn predicted_run(&self, snd_una: u32, ack: u32) -> Option<Run> {
@@ -206,9 +207,9 @@ impl Scoreboard {
         }
     }
 
-    /// Moves the end of the SACKed data if it was one of `count` removed skbs, in places from
-    /// `first` on. With SACK this end has no meaning while nothing is SACKed: the next SACK starts
-    /// from the head.
+    /// Updates the end of the SACKed data if it was one of `count` removed skbs, in places from
+    /// `first` on. With SACK this end has no meaning while nothing is SACKed: the next SACK
+    /// searches from the head.
     #[inline]
     fn forget_highest_sack(&mut self, first: SkbId, count: u32) {
         if is_place_among(self.highest_sack, first, count) {
@@ -274,7 +275,7 @@ impl Scoreboard {
         Some(acked)
     }
 
-    /// Moves the hints that point to the first skb, and frees it.
+    /// Moves the hints that point to the first skb `id`, and frees this skb.
     #[inline]
     fn forget_head(&mut self, id: SkbId) {
         self.search_forget_head(id);

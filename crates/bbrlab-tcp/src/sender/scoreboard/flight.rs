@@ -29,7 +29,7 @@ pub(crate) struct Sent {
     pub(crate) pcount: u32,
     /// Payload bytes of every segment but the last, 0 if there is only one. Linux: `tcp_gso_size`.
     pub(crate) gso_size: u32,
-    /// Time of its latest transmission in nanoseconds.
+    /// Time of the skb's latest transmission in nanoseconds.
     pub(crate) tstamp_ns: u64,
     /// Bits of [`tag`].
     pub(crate) tags: u8,
@@ -69,13 +69,13 @@ impl Sent {
         self.tags & tags != 0
     }
 
-    /// Time of its latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
+    /// Time of the skb's latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
     #[inline]
     pub(crate) const fn sent_us(&self) -> u64 {
         self.tstamp_ns / 1000
     }
 
-    /// Whether it is the SYN.
+    /// Whether the skb is the SYN.
     #[inline]
     pub(crate) const fn is_syn(&self) -> bool {
         self.flags & flag::SYN != 0
@@ -191,10 +191,10 @@ impl Scoreboard {
         }
     }
 
-    /// Sends the first `segs` full segments of the first unsent skb, which must be longer. Adds the
-    /// skb that [`Self::cut_unsent`] would make to those in flight. It departs at `wstamp_ns` with
-    /// the delivery counters from `stamp` and `note`. Returns its first sequence number and one
-    /// past its last.
+    /// Sends the first `segs` full segments of the first unsent skb, which must be longer: adds the
+    /// skb that [`Self::cut_unsent`] would make to the skbs in flight. It departs at `wstamp_ns`
+    /// with the delivery counters from `stamp` and the [`Notes`] from `note`. Returns its first
+    /// sequence number and one past its last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn send_front(
@@ -316,7 +316,7 @@ impl Scoreboard {
     }
 
     /// Sends a lost skb of one segment again at `wstamp_ns`, with the delivery counters `tx` and
-    /// those from `note`. Does the work of [`Self::depart`], [`Self::departed`],
+    /// the [`Notes`] from `note`. Does the work of [`Self::depart`], [`Self::departed`],
     /// [`Self::count_transmission`] and [`Self::retransmitted`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every retransmission passes here")]
@@ -333,8 +333,8 @@ impl Scoreboard {
         again
     }
 
-    /// Counts another transmission of an skb, possibly only as a loss probe; returns its number of
-    /// segments.
+    /// Counts another transmission of an skb, which may be only a loss probe; returns the skb's
+    /// number of segments.
     pub(crate) fn count_transmission(&mut self, at: Cursor) -> u32 {
         self.queue.count_transmission(at.0);
         u32::from(self.queue[at.0].pcount)
@@ -354,7 +354,7 @@ impl Scoreboard {
         let after = u32::from(self.queue[id].pcount) + u32::from(self.queue[rest].pcount);
         self.adjust_pcount(self.queue[id].tags(), before.cast_signed() - after.cast_signed());
         if self.notes_in_flight {
-            // As if the two had been sent one after the other (v2 and v3 trees).
+            // Each part gets the packets in flight of a separate transmission (v2 and v3 trees).
             let front = u32::from(self.queue[id].pcount);
             let notes = self.queue.notes(id);
             let base = notes.in_flight.saturating_sub(before);

@@ -1,8 +1,8 @@
-//! A hole between SACKed skbs is filled: the skb in it and its SACKed neighbours become one.
+//! The short path that fills a hole between SACKed skbs: the skb in the hole and its SACKed
+//! neighbours become one skb.
 //!
-//! Nearly every SACKed retransmission is like this: one skb, covered as a whole, after a SACKed
-//! one. `sacked.rs` needs two merges for it, each with checks of what else the skb could be. Here
-//! it is one step.
+//! Nearly every SACKed retransmission is one skb, covered as a whole, after a SACKed skb.
+//! `sacked.rs` needs two merges for it, each with checks for all other cases. Here it is one step.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_shift_skb_data`, `tcp_shifted_skb`,
 //! `tcp_sacktag_one`.
@@ -12,7 +12,7 @@ use bbrlab_cc::Conn;
 use bbrlab_cc::linux_int::{after, before};
 
 use super::place::{NIL, SkbId};
-use super::sacked::{Covered, Hear, MERGE_LIMIT, PCOUNT_LIMIT};
+use super::sacked::{Covered, MERGE_LIMIT, PCOUNT_LIMIT, SackVisitor};
 use super::skb::{OVERHEAD, Skb, tag};
 use super::{Counting, Scoreboard};
 use crate::rate::DeliveredSkb;
@@ -35,8 +35,8 @@ impl Merged {
 }
 
 impl Scoreboard {
-    /// Merges an skb that `block` covers as a whole into the SACKed skb before it, and also the
-    /// SACKed skb after it. `block` must not be a DSACK. Returns the skb that holds all; `None`,
+    /// Merges an skb that `block` covers as a whole into the SACKed skb before it, together with
+    /// the SACKed skb after it. `block` must not be a DSACK. Returns the merged skb; `None`,
     /// without any change, if `id` is not in such a hole.
     #[inline(always)]
     #[expect(
@@ -48,11 +48,11 @@ impl Scoreboard {
         id: SkbId,
         conn: &Conn,
         block: SackBlock,
-        hear: &mut impl Hear,
+        visitor: &mut impl SackVisitor,
     ) -> Option<SkbId> {
         let skb = &self.queue[id];
         let (start, end, tags) = (skb.seq, skb.end_seq(), skb.tags());
-        // A retransmission that is not lost is believed to be still in flight.
+        // If an skb is not marked lost, its retransmission is believed to be still in flight.
         let is_hole = tags & (tag::LINKED | tag::SACKED) == tag::LINKED
             && tags & tag::ALL != tag::RETRANS
             && !skb.carries(flag::SYN | flag::FIN)
@@ -80,7 +80,7 @@ impl Scoreboard {
         let mut last = id;
         let behind = self.queue.next_linked(id);
         if behind != NIL && is_like(&self.queue[behind]) {
-            // The rate sampler does not see it again.
+            // The rate sampler does not see the skb behind the hole again.
             debug_assert!(self.queue[behind].is_used_up());
             if let Some(all) = merged.with(&self.queue[behind]) {
                 (merged, last) = (all, behind);
@@ -94,7 +94,7 @@ impl Scoreboard {
             is_sacked: false,
             is_retrans: tags & tag::ANY_RETRANS != 0,
         };
-        hear.piece(&Covered {
+        visitor.piece(&Covered {
             start,
             end,
             pcount,

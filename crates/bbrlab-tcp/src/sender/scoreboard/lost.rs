@@ -21,7 +21,7 @@ use super::{Cursor, Scoreboard, is_spare};
 pub(crate) struct Search {
     /// The first skb not yet visited, `NIL` for the head. Linux: `lost_skb_hint`.
     pub(super) next: SkbId,
-    /// SACKed packets below it. Linux: `lost_cnt_hint`.
+    /// SACKed packets below the skb `next`. Linux: `lost_cnt_hint`.
     pub(super) sacked_below: u32,
 }
 
@@ -34,8 +34,8 @@ impl Search {
 }
 
 impl Scoreboard {
-    /// Marks an skb or its retransmission lost, and returns its packets; `None` if it was already
-    /// marked or is SACKed. Linux: `tcp_mark_skb_lost`.
+    /// Marks an skb or its retransmission lost; returns its number of packets, or `None` if it was
+    /// already marked or is SACKed. Linux: `tcp_mark_skb_lost`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "RACK passes here for each lost packet")]
     pub(crate) fn mark_lost(&mut self, at: Cursor) -> Option<u32> {
@@ -46,8 +46,8 @@ impl Scoreboard {
             return None;
         }
         let hint = self.retransmit_hint;
-        // If nothing else waits, the search for the next retransmission can begin here, wherever it
-        // was before.
+        // If no other skb waits for retransmission, the search for the next one can begin here,
+        // wherever it stood before.
         if self.is_all_repaired()
             || (hint == NIL && !self.is_repair_due())
             || (hint != NIL && before(seq, self.queue[hint].seq))
@@ -69,7 +69,7 @@ impl Scoreboard {
         Some(pcount)
     }
 
-    /// A lost skb, in the form for the congestion control.
+    /// A lost skb as the congestion control sees it.
     pub(crate) fn lost_skb(&self, at: Cursor) -> LostSkb {
         let skb = &self.queue[at.0];
         let tx = skb.tx().unpack(self.notes(at.0), skb.sent_us());
@@ -84,7 +84,7 @@ impl Scoreboard {
         }
     }
 
-    /// Starts a walk through the skbs by time of the latest transmission. It leaves out skbs that
+    /// Starts a walk through the skbs by time of the latest transmission. The walk omits skbs that
     /// are SACKed, or lost and not yet retransmitted.
     #[inline]
     pub(crate) fn by_time(&self) -> ByTime {
@@ -120,8 +120,8 @@ impl Scoreboard {
         self.queue.unlink_from_order(at.0);
     }
 
-    /// Removes an skb from the list by time if a timeout has marked it lost. It is put back in its
-    /// place if the timeout was spurious.
+    /// Removes an skb from the list by time if a timeout has marked it lost. If the timeout was
+    /// spurious, [`Self::unmark_losses`] puts it back in its place.
     pub(crate) fn unlink_timed_out(&mut self, at: Cursor) {
         if self.queue[at.0].has(tag::LOST) && self.queue.is_sorted(at.0) {
             self.queue.unlink_sorted(at.0);
@@ -183,7 +183,7 @@ impl Scoreboard {
         Cursor::at(id)
     }
 
-    /// Adjusts the search before the first skb is removed from the queue.
+    /// Adjusts the position of the search before the first skb is removed from the queue.
     #[inline]
     pub(super) fn search_forget_head(&mut self, id: SkbId) {
         let next = self.search.next;

@@ -14,14 +14,13 @@
 //! | `lost.rs` | marking skbs lost, and unmarking them |
 //! | `reno.rs` | without SACK: duplicate ACKs instead of SACKed packets |
 //! | `run.rs` | skbs that are delivered together |
-//! | `queue.rs`, `skb.rs`, `aside.rs` | the skbs in flight and their order |
+//! | `queue.rs`, `skb.rs`, `skb_links.rs` | the skbs in flight and their order |
 //!
 //! Sources: [linux] `include/linux/tcp.h`: `packets_out` to `retransmit_skb_hint` of
 //! `struct tcp_sock`.
 //! Deviations: those numbered in the files.
 
 mod acked;
-mod aside;
 mod flight;
 mod hole;
 mod lost;
@@ -31,6 +30,7 @@ mod reno;
 mod run;
 mod sacked;
 mod skb;
+mod skb_links;
 mod unsent;
 
 #[cfg(test)]
@@ -40,7 +40,7 @@ pub(super) use acked::Acked;
 pub(super) use flight::Sent;
 pub(super) use reno::DupAcks;
 pub(super) use run::Run;
-pub(super) use sacked::{Blocks, Covered, Hear, NewFrom, Reported};
+pub(super) use sacked::{Blocks, Covered, NewFrom, Reported, SackVisitor};
 pub(super) use skb::{OVERHEAD, tag};
 pub(super) use unsent::Unsent;
 
@@ -55,7 +55,7 @@ use unsent::{FirstUnsent, Written};
 
 use crate::rate::Notes;
 
-/// A reference to an skb in the scoreboard that is in flight or about to be.
+/// A reference to an skb in the scoreboard that is in flight or is about to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cursor(SkbId);
 
@@ -83,22 +83,23 @@ pub(super) struct Scoreboard {
     sacked_out: u32,
     lost_out: u32,
     retrans_out: u32,
-    /// Retransmissions in flight of packets that are not marked lost. Not counted under Linux's
-    /// rules, so 0.
+    /// Number of retransmissions in flight whose packets are not marked lost. With
+    /// [`Counting::Linux`] it stays 0.
     spare_out: u32,
     wmem_queued: u32,
     is_sack: bool,
     count: Counting,
-    /// Whether splitting an skb also splits its recorded packets in flight (v2 and v3 trees).
+    /// Whether splitting an skb also splits its recorded number of packets in flight (v2 and v3
+    /// trees).
     notes_in_flight: bool,
-    /// Whether more than the stamps of a packet is recorded: always with `notes_in_flight`, and
-    /// once packets were marked CE.
+    /// Whether [`Notes`] are recorded for each packet: always with `notes_in_flight`, otherwise
+    /// from the first ACK on that reports a CE mark.
     keeps_notes: bool,
-    /// The first skb above everything SACKed, `NIL` if there is none. With SACK, while nothing is
-    /// SACKed, it may be one that is gone.
+    /// The first skb above all SACKed data, `NIL` if there is none. With SACK, while no data is
+    /// SACKed, this skb may no longer exist.
     highest_sack: SkbId,
     retransmit_hint: SkbId,
-    /// The search of recovery by `DupThresh`.
+    /// The position of the search for lost packets by `DupThresh`.
     search: Search,
     /// First sequence number of `highest_sack`, if something is SACKed.
     above_sacked: u32,
@@ -106,7 +107,7 @@ pub(super) struct Scoreboard {
     /// The unsent skbs after the first.
     behind: VecDeque<Written>,
     // Used in recovery.
-    /// Retransmissions as in `spare_out`, under Linux's rules.
+    /// With [`Counting::Linux`], the number that `spare_out` would otherwise have.
     uncounted_spare_out: u32,
     /// The blocks of the latest ACK. Linux: `recv_sack_cache`.
     sack_cache: Blocks,
@@ -115,13 +116,13 @@ pub(super) struct Scoreboard {
 /// How retransmissions in flight are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counting {
-    /// As Linux does.
+    /// By Linux's rules, without `spare_out`.
     Linux,
     /// Retransmissions of packets that are not marked lost are counted separately, because some
     /// rules send them.
     Spare,
-    /// As with `Spare`, and a SACKed retransmission counts until it is acknowledged cumulatively.
-    /// ns-3: `TcpTxBuffer::Update`, `BytesInFlight`.
+    /// As with `Spare`, but a SACKed retransmission stays in flight until a cumulative ACK covers
+    /// it. ns-3: `TcpTxBuffer::Update`, `BytesInFlight`.
     SpareKept,
 }
 
@@ -167,7 +168,7 @@ impl Scoreboard {
         self.packets_out
     }
 
-    /// Packets out that are SACKed; without SACK, those counted by duplicate ACKs.
+    /// Packets out that are SACKed; without SACK, packets that duplicate ACKs have counted.
     #[inline]
     pub(super) const fn sacked_out(&self) -> u32 {
         self.sacked_out
@@ -218,14 +219,14 @@ impl Scoreboard {
         }
     }
 
-    /// The notes of an skb's latest transmission.
+    /// The [`Notes`] of an skb's latest transmission.
     #[inline]
     fn notes(&self, id: SkbId) -> Notes {
         if self.keeps_notes { self.queue.notes(id) } else { Notes::NONE }
     }
 
-    /// Sets the first skb above everything SACKed; also after a change of its first sequence
-    /// number.
+    /// Sets the first skb above all SACKed data. Must also be called after a change of the first
+    /// sequence number of this skb.
     fn set_highest_sack(&mut self, id: SkbId) {
         self.highest_sack = id;
         if id != NIL {

@@ -1,4 +1,4 @@
-//! Places of skbs in their queue, by ids that keep counting when the ring wraps or grows.
+//! Ids of the places of skbs in their queue. Ids keep counting when the ring wraps or grows.
 
 /// The place of an skb in its queue; [`NIL`] for none.
 pub(super) type SkbId = u32;

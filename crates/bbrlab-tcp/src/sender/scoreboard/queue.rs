@@ -2,20 +2,21 @@
 //!
 //! A new skb takes the next place of a ring. As long as it is not retransmitted, SACKed, cut or
 //! merged, the order of the places is both orders: such skbs are *plain*. A step that disturbs an
-//! order first links all skbs up to the one concerned; from then on they are found through their
-//! links. The ring therefore holds linked skbs first and plain ones after them; either group may be
-//! empty. A sender without losses never touches a link.
+//! order at an skb first links all skbs up to that skb; from then on these skbs are found through
+//! their links. The ring therefore holds linked skbs first and plain skbs after them; either group
+//! may be empty. A sender without losses never touches a link.
 //!
 //! The order by time is kept in two parts, each of which is in order: skbs sent once, and skbs sent
-//! again. Of two skbs in different parts, the one with the earlier time is older. With equal times
-//! the skb sent again is older: it joins the first part if an skb was sent before it at its time.
+//! again. Of two skbs in different parts, the skb with the earlier time is older. With equal times
+//! the skb sent again is older. (If an skb sent once came first at the same time, the skb sent
+//! again would have joined the part of that skb.)
 //!
-//! The rest of a linked skb that is split takes the next place too, wherever it belongs in the
-//! orders. Places are freed in any order, and reused when all before them are free. Splitting,
-//! merging and freeing an skb cost the same with ten skbs as with a hundred thousand.
+//! When a linked skb is split, its second half takes the next place of the ring, wherever it
+//! belongs in the orders. Places are freed in any order; a place is reused when all places before
+//! it are free. Splitting, merging and freeing an skb take constant time.
 //!
-//! A sequence number is found by bisection among plain skbs. Among linked ones it is found through
-//! `milestones`, which record the skb that holds every 16384th byte; from there it is a few steps.
+//! A sequence number is found by bisection among plain skbs. Among linked skbs it is found through
+//! `milestones`, which record the skb that holds every 16384th byte, and a few steps from there.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_fragment`, `tcp_trim_head`;
 //! `net/ipv4/tcp_input.c`: `tcp_sacktag_bsearch`. The kernel has a tree instead of a ring with
@@ -24,11 +25,11 @@
 
 use bbrlab_cc::linux_int::{after, before};
 
-use super::aside::Aside;
 use super::flight::SentAgain;
 use super::place::{ID_MASK, NIL, SkbId, following, places_on};
 use super::run::{Counts, Run};
 use super::skb::{OVERHEAD, SPAN_MAX, Skb, tag};
+use super::skb_links::SkbLinks;
 use super::unsent::Written;
 use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;
@@ -36,8 +37,8 @@ use crate::segment::flag;
 /// log2 of the distance between milestones in bytes.
 const MILESTONE_SHIFT: u32 = 14;
 
-/// Places of a new ring: more than the initial cwnd needs, because most flows outgrow that, and the
-/// small rings that they leave behind are useless.
+/// Places of a new ring. The initial cwnd needs fewer, but most flows outgrow it, and a smaller
+/// first ring would then be useless memory.
 const FIRST_PLACES: usize = 32;
 
 /// The element of a ring at the place of `id`.
@@ -51,14 +52,14 @@ const fn at_mut<T>(ring: &mut [T], id: SkbId) -> &mut T {
     &mut ring[widened(id) & ring.len().wrapping_sub(1)]
 }
 
-/// `id`, sign-extended. The upper half may thus be anything, which keeps the compiler from masking
-/// the lower half alone. After that it would no longer see that the place is within the ring.
+/// Returns `id`, sign-extended to a whole word. The compiler then masks the word instead of its
+/// lower half, and so sees that the place is within the ring.
 #[inline]
 const fn widened(id: SkbId) -> usize {
     (id.cast_signed() as isize).cast_unsigned()
 }
 
-/// A list of skbs.
+/// The first and the last skb of a list.
 #[derive(Clone, Copy, Debug)]
 struct Chain {
     head: SkbId,
@@ -69,7 +70,7 @@ impl Chain {
     const EMPTY: Self = Self { head: NIL, tail: NIL };
 }
 
-/// A walk through the skbs in order of time: the next of either part.
+/// The position of a walk through the skbs in order of time: the next skb of each part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByTime {
     once: SkbId,
@@ -87,7 +88,7 @@ pub(super) struct Limits {
     pub(super) mss: u32,
 }
 
-/// The ring and the links.
+/// The skbs in flight: the ring and the links.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Queue {
@@ -101,15 +102,15 @@ pub(super) struct Queue {
     first: SkbId,
     /// The linked skbs in order of sequence number. The link of the last one leads to `plain`.
     linked: Chain,
-    /// The linked skbs that were sent once, by time. Every plain skb is younger. With `again` this
-    /// is Linux's `tsorted_sent_queue`: without skbs that are SACKed, or lost and not
-    /// retransmitted.
+    /// The linked skbs that were sent once, by time. Every plain skb is younger than these.
+    /// `sorted`, the plain skbs and `again` together are Linux's `tsorted_sent_queue`: all skbs in
+    /// flight except those that are SACKed, or lost and not retransmitted.
     sorted: Chain,
     /// The skbs that were sent again, by time of the latest transmission.
     again: Chain,
     milestones: Box<[SkbId]>,
-    /// As long as `ring`, once it is needed.
-    asides: Box<[Aside]>,
+    /// The links of each place of `ring`; empty until an skb needs them.
+    links: Box<[SkbLinks]>,
 }
 
 impl std::ops::Index<SkbId> for Queue {
@@ -142,72 +143,74 @@ impl Queue {
             sorted: Chain::EMPTY,
             again: Chain::EMPTY,
             milestones: Box::default(),
-            asides: Box::default(),
+            links: Box::default(),
         }
     }
 
     /// The additional fields of a linked skb.
     #[inline]
-    fn aside(&self, id: SkbId) -> &Aside {
-        at(&self.asides, id)
+    fn links_of(&self, id: SkbId) -> &SkbLinks {
+        at(&self.links, id)
     }
 
     #[inline]
-    fn aside_mut(&mut self, id: SkbId) -> &mut Aside {
-        at_mut(&mut self.asides, id)
+    fn links_of_mut(&mut self, id: SkbId) -> &mut SkbLinks {
+        at_mut(&mut self.links, id)
     }
 
-    /// [`Self::aside_mut`] of an skb that may be the first to need these fields.
+    /// Like [`Self::links_of_mut`], but first allocates `links` if no skb has needed these fields
+    /// yet.
     #[inline]
-    fn new_aside(&mut self, id: SkbId) -> &mut Aside {
-        if self.asides.is_empty() {
-            self.open_asides();
+    fn new_links_of(&mut self, id: SkbId) -> &mut SkbLinks {
+        if self.links.is_empty() {
+            self.open_links();
         }
-        self.aside_mut(id)
+        self.links_of_mut(id)
     }
 
     #[cold]
-    fn open_asides(&mut self) {
-        self.asides = vec![Aside::EMPTY; self.ring.len()].into_boxed_slice();
+    fn open_links(&mut self) {
+        self.links = vec![SkbLinks::EMPTY; self.ring.len()].into_boxed_slice();
     }
 
-    /// The notes of an skb's latest transmission, if any were ever taken.
+    /// The notes of an skb's latest transmission; [`Notes::NONE`] if no notes were ever stored.
     #[inline]
     pub(super) fn notes(&self, id: SkbId) -> Notes {
-        if self.asides.is_empty() { Notes::NONE } else { self.aside(id).notes }
+        if self.links.is_empty() { Notes::NONE } else { self.links_of(id).notes }
     }
 
     /// Stores the notes of an skb's latest transmission.
     #[inline]
     pub(super) fn note(&mut self, id: SkbId, notes: Notes) {
-        self.new_aside(id).notes = notes;
+        self.new_links_of(id).notes = notes;
     }
 
     /// Number of transmissions of an skb before the latest one.
     #[inline]
     pub(super) fn retransmission(&self, id: SkbId) -> u16 {
-        if self[id].has(tag::EVER_RETRANS) { self.aside(id).retransmission } else { 0 }
+        if self[id].has(tag::EVER_RETRANS) { self.links_of(id).retransmission } else { 0 }
     }
 
     /// Counts a transmission of an skb that was sent before.
     pub(super) fn count_transmission(&mut self, id: SkbId) {
         let retransmission = self.retransmission(id).wrapping_add(1);
         self[id].add_tags(tag::EVER_RETRANS);
-        self.new_aside(id).retransmission = retransmission;
+        self.new_links_of(id).retransmission = retransmission;
     }
 
-    /// [`Self::count_transmission`] for a lost skb with these `tags` that is not linked: a timeout
-    /// or duplicate ACKs may mark a plain skb. Returns the number of transmissions before this one.
+    /// [`Self::count_transmission`] for a lost skb with `tags` that is plain: a timeout or
+    /// duplicate ACKs may mark a plain skb lost. Returns the number of transmissions before this
+    /// one.
     #[cold]
     fn count_plain_repair(&mut self, id: SkbId, tags: u8) -> u16 {
-        let aside = self.new_aside(id);
-        let before = if tags & tag::EVER_RETRANS == 0 { 0 } else { aside.retransmission };
-        aside.retransmission = before.wrapping_add(1);
-        aside.retransmission
+        let own = self.new_links_of(id);
+        let before = if tags & tag::EVER_RETRANS == 0 { 0 } else { own.retransmission };
+        own.retransmission = before.wrapping_add(1);
+        own.retransmission
     }
 
-    /// Sends a lost skb again at `wstamp_ns` with the delivery counters `tx`: counts and stamps it,
-    /// and makes it the youngest. Returns the data that departs.
+    /// Sends a lost skb again at `wstamp_ns` with the delivery counters `tx`: counts the
+    /// transmission, stamps the skb, and makes it the youngest. Returns the data that departs.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every retransmission passes here")]
     pub(super) fn repair(&mut self, id: SkbId, wstamp_ns: u64, tx: PackedStamps) -> SentAgain {
@@ -222,17 +225,17 @@ impl Queue {
         if tags & tag::LINKED != 0 {
             let youngest = self.youngest_once();
             let is_last = youngest == NIL || at(&self.ring, youngest).tstamp_ns < wstamp_ns;
-            let aside = &mut self.asides[place];
-            aside.retransmission = aside.retransmission.wrapping_add(1);
-            let retransmission = aside.retransmission;
-            let is_out = aside.sorted_prev == NIL && self.sorted.head != id && again_head != id;
-            // Mostly RACK has removed it from the order by time.
+            let own = &mut self.links[place];
+            own.retransmission = own.retransmission.wrapping_add(1);
+            let retransmission = own.retransmission;
+            let is_out = own.sorted_prev == NIL && self.sorted.head != id && again_head != id;
+            // Mostly RACK removed the skb from the order by time when marking it lost.
             if is_out && is_last {
-                aside.sorted_prev = tail;
+                own.sorted_prev = tail;
                 if tail == NIL {
                     self.again.head = id;
                 } else {
-                    at_mut(&mut self.asides, tail).sorted_next = id;
+                    at_mut(&mut self.links, tail).sorted_next = id;
                 }
                 self.again.tail = id;
             } else {
@@ -263,7 +266,7 @@ impl Queue {
         (self.plain != self.end).then_some(self.plain)
     }
 
-    /// The place of the plain skb after the one in `place`.
+    /// The place of the plain skb after the plain skb in `place`.
     #[inline]
     pub(super) fn plain_place_after(&self, place: SkbId) -> Option<SkbId> {
         let next = following(place);
@@ -282,7 +285,7 @@ impl Queue {
         self.linked.tail
     }
 
-    /// The plain skb after one, `NIL` after the last.
+    /// The plain skb after `id`, which must be plain; `NIL` after the last.
     #[inline]
     pub(super) fn next_plain(&self, id: SkbId) -> SkbId {
         let next = following(id);
@@ -303,7 +306,7 @@ impl Queue {
     pub(super) fn next(&self, id: SkbId) -> SkbId {
         let place = widened(id) & self.ring.len().wrapping_sub(1);
         let is_linked = self.ring[place].has(tag::LINKED);
-        let next = if is_linked { self.asides[place].next } else { following(id) };
+        let next = if is_linked { self.links[place].next } else { following(id) };
         if next == self.end { NIL } else { next }
     }
 
@@ -311,24 +314,24 @@ impl Queue {
     #[inline]
     pub(super) fn next_linked(&self, id: SkbId) -> SkbId {
         debug_assert!(self[id].has(tag::LINKED));
-        let next = self.aside(id).next;
+        let next = self.links_of(id).next;
         if next == self.end { NIL } else { next }
     }
 
-    /// Searches `id`, the linked skbs after it and the first plain one. Returns the first whose
+    /// Searches `id`, the linked skbs after it and the first plain skb. Returns the first skb whose
     /// tags within `mask` are exactly `tags`; `NIL` if there is none.
     #[inline]
     pub(super) fn find_linked(&self, mut id: SkbId, mask: u8, tags: u8) -> SkbId {
         if self[id].has(tag::LINKED) {
             let ring = &*self.ring;
-            // Equal lengths spare a check at each step.
-            let asides = &self.asides[..ring.len()];
+            // With equal lengths, the compiler omits a bounds check at each step.
+            let links = &self.links[..ring.len()];
             loop {
                 let place = widened(id) & ring.len().wrapping_sub(1);
                 if ring[place].tags() & mask == tags {
                     return id;
                 }
-                id = asides[place].next;
+                id = links[place].next;
                 debug_assert_ne!(id, NIL);
                 // After the last linked skb comes the first plain one, or the place of the next new
                 // one.
@@ -363,7 +366,7 @@ impl Queue {
     /// The skb before a linked one in order of sequence number, `NIL` before the first.
     #[inline]
     pub(super) fn prev_linked(&self, id: SkbId) -> SkbId {
-        self.aside(id).prev
+        self.links_of(id).prev
     }
 
     /// Starts a walk through the skbs in flight in order of time, the one sent longest ago first.
@@ -389,13 +392,13 @@ impl Queue {
         if ring.is_empty() {
             return false;
         }
-        // `NIL` maps to a place too. The check for `NIL` is needed only if the skb left there is
-        // older.
+        // `NIL` maps to a place too. The time is compared first: mostly the skb in that place is
+        // not older, and the check for `NIL` is not needed.
         let is_before = |id: SkbId| at(ring, id).tstamp_ns < tstamp_ns && id != NIL;
         is_before(again) || is_before(once)
     }
 
-    /// The older of the next skbs of a walk.
+    /// The older of the two skbs at which a walk continues, one of each part.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every scan of RACK begins here")]
     fn older(&self, walk: ByTime) -> SkbId {
@@ -405,15 +408,15 @@ impl Queue {
         if is_again { again } else { once }
     }
 
-    /// The next skb of a walk, `NIL` after the last. It may leave the order by time before the walk
-    /// continues.
+    /// Returns the next skb of a walk, `NIL` after the last. The caller may remove this skb from
+    /// the order by time before the walk continues.
     #[inline]
     pub(super) fn next_by_time(&self, walk: &mut ByTime) -> SkbId {
         let ByTime { once, again } = *walk;
         let id = self.older(*walk);
         if id == again {
             if id != NIL {
-                walk.again = self.aside(again).sorted_next;
+                walk.again = self.links_of(again).sorted_next;
             }
         } else {
             walk.once = self.next_sent_once(once);
@@ -427,11 +430,11 @@ impl Queue {
         if !self.ring[place].has(tag::LINKED) {
             return self.next_plain(id);
         }
-        let next = self.asides[place].sorted_next;
+        let next = self.links[place].sorted_next;
         if next == NIL { self.plain_head() } else { next }
     }
 
-    /// Puts an skb into the place of the next new one, to be sent and then passed to
+    /// Writes an unsent skb into the place of the next new skb. The caller sends it and then calls
     /// [`Self::push_sent`].
     #[inline]
     pub(super) fn place(&mut self, written: Written, mss: u32) -> SkbId {
@@ -440,8 +443,8 @@ impl Queue {
         self.place_and_stamp(written, |skb| skb.count_segments(mss))
     }
 
-    /// [`Self::place`] with a `stamp` that writes the rest of the skb, its number of segments
-    /// included.
+    /// Like [`Self::place`], but `stamp` writes the rest of the skb, including its number of
+    /// segments.
     #[inline]
     pub(super) fn place_and_stamp(
         &mut self,
@@ -455,7 +458,7 @@ impl Queue {
         id
     }
 
-    /// The place of the next new skb. Grows the ring if none is free.
+    /// The place of the next new skb. Grows the ring if no place is free.
     #[inline]
     fn next_place(&mut self) -> SkbId {
         if places_on(self.end, self.first.wrapping_neg()) as usize == self.ring.len() {
@@ -474,10 +477,10 @@ impl Queue {
         }
         // Each skb is now in two places; its id leads to one, and the other is free.
         self.ring = self.ring.repeat(2).into_boxed_slice();
-        self.asides = self.asides.repeat(2).into_boxed_slice();
+        self.links = self.links.repeat(2).into_boxed_slice();
     }
 
-    /// Appends the skb that was [placed](Self::place) to those in flight.
+    /// Adds the skb that was [placed](Self::place) to the end of the skbs in flight.
     #[inline]
     pub(super) fn push_sent(&mut self, id: SkbId) {
         debug_assert_eq!(id, self.end, "what is sent was placed last");
@@ -505,14 +508,14 @@ impl Queue {
             self.first = self.plain;
             return;
         }
-        let asides = &mut *self.asides;
-        let next = at(asides, id).next;
-        at_mut(asides, next).prev = NIL;
+        let links = &mut *self.links;
+        let next = at(links, id).next;
+        at_mut(links, next).prev = NIL;
         self.linked.head = next;
         self.release(id);
     }
 
-    /// Links an skb in flight and all before it.
+    /// Links an skb in flight and all skbs before it.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -546,7 +549,7 @@ impl Queue {
         if older == NIL {
             self.sorted.head = id;
         } else {
-            self.aside_mut(older).sorted_next = id;
+            self.links_of_mut(older).sorted_next = id;
         }
         let skb = &self[id];
         self.set_milestones(skb.seq, skb.end_seq(), id);
@@ -559,27 +562,28 @@ impl Queue {
         reason = "in a recovery nearly every packet or ACK passes here"
     )]
     fn link(&mut self, id: SkbId, prev: SkbId, next: SkbId, older: SkbId) {
-        if self.asides.is_empty() {
-            self.open_asides();
+        if self.links.is_empty() {
+            self.open_links();
         }
-        // The skb before it links to this place already.
+        // The skb before `id` already links to this place.
         self.linked.tail = id;
         if prev == NIL {
             self.linked.head = id;
         }
         let place = widened(id) & self.ring.len().wrapping_sub(1);
-        let (skb, aside) = (&mut self.ring[place], &mut self.asides[place]);
-        // From now on the tag may also come from an skb that is merged into it.
+        let (skb, own) = (&mut self.ring[place], &mut self.links[place]);
+        // Merging may later give the skb the tag of another one, so its count must be valid from
+        // now on.
         let is_sent_again = skb.has(tag::EVER_RETRANS);
-        let retransmission = if is_sent_again { aside.retransmission } else { 0 };
+        let retransmission = if is_sent_again { own.retransmission } else { 0 };
         skb.add_tags(tag::LINKED);
-        *aside = Aside {
+        *own = SkbLinks {
             prev,
             next,
             sorted_prev: older,
             sorted_next: NIL,
             retransmission,
-            notes: aside.notes,
+            notes: own.notes,
         };
     }
 
@@ -602,16 +606,16 @@ impl Queue {
         }
     }
 
-    /// Frees a linked skb whose bytes were merged into the one before it.
+    /// Frees a linked skb whose bytes were merged into the skb before it.
     fn remove_merged(&mut self, id: SkbId) {
         self.unlink_sorted(id);
-        let asides = &mut *self.asides;
-        let Aside { prev, next, .. } = *at(asides, id);
-        at_mut(asides, prev).next = next;
+        let links = &mut *self.links;
+        let SkbLinks { prev, next, .. } = *at(links, id);
+        at_mut(links, prev).next = next;
         if id == self.linked.tail {
             self.linked.tail = prev;
         } else {
-            at_mut(asides, next).prev = prev;
+            at_mut(links, next).prev = prev;
         }
         self.release(id);
     }
@@ -625,13 +629,13 @@ impl Queue {
         if self.is_in_order(hole) {
             self.cut_from_order(hole);
         }
-        let (ring, asides) = (&mut *self.ring, &mut *self.asides);
-        let (into, next) = (at(asides, hole).prev, at(asides, last).next);
-        at_mut(asides, into).next = next;
+        let (ring, links) = (&mut *self.ring, &mut *self.links);
+        let (into, next) = (at(links, hole).prev, at(links, last).next);
+        at_mut(links, into).next = next;
         if last == self.linked.tail {
             self.linked.tail = into;
         } else {
-            at_mut(asides, next).prev = into;
+            at_mut(links, next).prev = into;
         }
         let skb = at_mut(ring, hole);
         let (seq, tags, flags) = (skb.seq, skb.tags(), skb.flags());
@@ -653,12 +657,12 @@ impl Queue {
     fn remove_first_plain(&mut self) {
         let (id, last) = (self.plain, self.linked.tail);
         self.plain = following(id);
-        self.aside_mut(last).next = self.plain;
+        self.links_of_mut(last).next = self.plain;
         self.release(id);
     }
 
     /// Splits an skb in flight after `len` bytes; the rest becomes the next skb in both orders. The
-    /// rest takes a place after all others, so no skb stays plain. The segments of both are
+    /// rest takes a place after all others, so no skb stays plain. The segments of both skbs are
     /// recounted. Linux: `tcp_fragment`.
     pub(super) fn split_sent(&mut self, id: SkbId, len: u32, mss: u32) -> SkbId {
         self.link_all();
@@ -670,12 +674,12 @@ impl Queue {
         rest.remove_tags(tag::IN_HOST_QUEUE);
         rest.count_segments(mss);
         self[rest_id] = rest;
-        let mut aside = *self.aside(id);
-        let next = aside.next;
-        aside.prev = id;
-        (aside.sorted_prev, aside.sorted_next) = (NIL, NIL);
-        *self.aside_mut(rest_id) = aside;
-        self.aside_mut(id).next = rest_id;
+        let mut own = *self.links_of(id);
+        let next = own.next;
+        own.prev = id;
+        (own.sorted_prev, own.sorted_next) = (NIL, NIL);
+        *self.links_of_mut(rest_id) = own;
+        self.links_of_mut(id).next = rest_id;
         let front = &mut self[id];
         front.end_at(cut);
         front.clear_flags();
@@ -683,11 +687,11 @@ impl Queue {
         if id == self.linked.tail {
             self.linked.tail = rest_id;
         } else {
-            self.aside_mut(next).prev = rest_id;
+            self.links_of_mut(next).prev = rest_id;
         }
         self.plain = self.end;
         let last = self.linked.tail;
-        self.aside_mut(last).next = self.plain;
+        self.links_of_mut(last).next = self.plain;
         let end_seq = self[rest_id].end_seq();
         self.set_milestones(cut, end_seq, rest_id);
         if self.is_sorted(id) {
@@ -728,11 +732,13 @@ impl Queue {
         is_eaten
     }
 
-    /// Merges plain skbs from `from` on, as long as they have no tags and fit, into one SACKed skb.
+    /// Merges plain skbs from `from` on, as long as they have no tags and stay within `limits`,
+    /// into one SACKed skb.
     ///
-    /// They are merged into `into`: the last linked skb, which must be SACKed, or `from` itself,
-    /// which is then linked but not in the order by time. All plain skbs before `from` are linked.
-    /// Returns the merged skbs; `None`, without any change, if not even one fits.
+    /// The skbs are merged into `into`: the last linked skb, which must be SACKed, or `from`
+    /// itself. In the second case this links `from`, but does not put it into the order by time.
+    /// All plain skbs before `from` are linked. Returns the merged skbs; `None`, without any
+    /// change, if not even one can be merged.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what a receiver reports above a hole")]
     pub(super) fn gather(&mut self, into: SkbId, from: SkbId, limits: Limits) -> Option<Run> {
@@ -772,7 +778,7 @@ impl Queue {
             self.link_unsorted(from);
         }
         self.plain = place;
-        self.aside_mut(into).next = place;
+        self.links_of_mut(into).next = place;
         let skb = &mut self[into];
         skb.add_tags(tag::SACKED);
         skb.add_flags(flags);
@@ -783,8 +789,8 @@ impl Queue {
         Some(run)
     }
 
-    /// [`Self::gather`] of one plain skb, if it ends at `end` and is not the first plain one, so
-    /// that a hole is before it. It is linked, not merged.
+    /// [`Self::gather`] for a single plain skb above a hole: it must end at `end`, and must not be
+    /// the first plain skb. The skb is linked but not merged.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(super) fn gather_apart(&mut self, id: SkbId, end: u32) -> Option<Run> {
@@ -802,8 +808,8 @@ impl Queue {
         Some(run)
     }
 
-    /// [`Self::gather`] of the first plain skb, if it ends at `end` and continues the last linked
-    /// one. That one must be SACKed and have the same segment size.
+    /// [`Self::gather`] for the first plain skb, if it ends at `end` and continues the last linked
+    /// skb. The last linked skb must be SACKed and have the same segment size.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     pub(super) fn gather_next(&mut self, end: u32, max_span: u32, max_pcount: u32) -> Option<Run> {
@@ -813,7 +819,7 @@ impl Queue {
         }
         let (skb, sacked) = (&self[id], &self[into]);
         let pcount = u32::from(sacked.pcount) + u32::from(skb.pcount);
-        // Without tags, SYN and FIN, its sequence numbers are its bytes.
+        // Without SYN and FIN, each sequence number of the skb is a payload byte.
         if skb.tags() != 0 || skb.carries(flag::SYN | flag::FIN) {
             return None;
         }
@@ -842,7 +848,7 @@ impl Queue {
         let flags = skb.flags();
         self[id].set_tags(tag::FREED);
         self.plain = following(id);
-        self.aside_mut(into).next = self.plain;
+        self.links_of_mut(into).next = self.plain;
         let skb = &mut self[into];
         skb.add_flags(flags);
         skb.end_at(end);
@@ -851,8 +857,8 @@ impl Queue {
         Some(run)
     }
 
-    /// Links a plain skb and all before it. The skb itself gets no place in the order by time and
-    /// no milestones.
+    /// Links a plain skb and all skbs before it. The skb itself is not put into the order by time
+    /// and gets no milestones.
     #[inline]
     fn link_unsorted(&mut self, id: SkbId) {
         while self.plain != id {
@@ -872,10 +878,10 @@ impl Queue {
     /// Whether a linked skb is in the order by time.
     #[inline]
     fn is_in_order(&self, id: SkbId) -> bool {
-        self.aside(id).sorted_prev != NIL || self.sorted.head == id || self.again.head == id
+        self.links_of(id).sorted_prev != NIL || self.sorted.head == id || self.again.head == id
     }
 
-    /// Removes an skb from the order by time, if it is in it.
+    /// Removes an skb from the order by time, if the skb is in that order.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -907,19 +913,19 @@ impl Queue {
         reason = "in a recovery nearly every packet or ACK passes here"
     )]
     fn cut_from_order(&mut self, id: SkbId) {
-        let asides = &mut *self.asides;
-        let aside = at_mut(asides, id);
-        let (prev, next) = (aside.sorted_prev, aside.sorted_next);
-        (aside.sorted_prev, aside.sorted_next) = (NIL, NIL);
+        let links = &mut *self.links;
+        let own = at_mut(links, id);
+        let (prev, next) = (own.sorted_prev, own.sorted_next);
+        (own.sorted_prev, own.sorted_next) = (NIL, NIL);
         if prev != NIL {
-            at_mut(asides, prev).sorted_next = next;
+            at_mut(links, prev).sorted_next = next;
         } else if self.sorted.head == id {
             self.sorted.head = next;
         } else {
             self.again.head = next;
         }
         if next != NIL {
-            at_mut(asides, next).sorted_prev = prev;
+            at_mut(links, next).sorted_prev = prev;
         } else if self.sorted.tail == id {
             self.sorted.tail = prev;
         } else {
@@ -927,8 +933,9 @@ impl Queue {
         }
     }
 
-    /// Moves an skb to the end of the order by time, and returns it. Its time is that of the latest
-    /// transmission. An skb that is placed but not yet in flight is already the youngest.
+    /// Moves an skb to the end of the order by time, and returns it. The skb must already have the
+    /// time of its latest transmission. An skb that is placed but not yet in flight is already the
+    /// youngest.
     #[inline]
     pub(super) fn make_youngest(&mut self, id: SkbId) -> &mut Skb {
         if id == self.end {
@@ -960,34 +967,34 @@ impl Queue {
         debug_assert!(self[id].has(tag::LINKED) && !self.is_in_order(id));
         let youngest = self.youngest_once();
         if youngest == NIL || self[youngest].tstamp_ns < self[id].tstamp_ns {
-            Self::append(&mut self.asides, &mut self.again, id);
+            Self::append(&mut self.links, &mut self.again, id);
         } else {
             self.link_all();
-            Self::append(&mut self.asides, &mut self.sorted, id);
+            Self::append(&mut self.links, &mut self.sorted, id);
         }
     }
 
     /// Appends an skb to a part of the order by time.
     #[inline]
-    fn append(asides: &mut [Aside], chain: &mut Chain, id: SkbId) {
+    fn append(links: &mut [SkbLinks], chain: &mut Chain, id: SkbId) {
         let tail = chain.tail;
-        at_mut(asides, id).sorted_prev = tail;
+        at_mut(links, id).sorted_prev = tail;
         if tail == NIL {
             chain.head = id;
         } else {
-            at_mut(asides, tail).sorted_next = id;
+            at_mut(links, tail).sorted_next = id;
         }
         chain.tail = id;
     }
 
-    /// Inserts an skb that is not in the order by time after another that is.
+    /// Inserts `id`, which is not in the order by time, directly after `older`, which is.
     fn insert_after(&mut self, older: SkbId, id: SkbId) {
-        let asides = &mut *self.asides;
-        let next = std::mem::replace(&mut at_mut(asides, older).sorted_next, id);
-        let aside = at_mut(asides, id);
-        (aside.sorted_prev, aside.sorted_next) = (older, next);
+        let links = &mut *self.links;
+        let next = std::mem::replace(&mut at_mut(links, older).sorted_next, id);
+        let own = at_mut(links, id);
+        (own.sorted_prev, own.sorted_next) = (older, next);
         if next != NIL {
-            at_mut(asides, next).sorted_prev = id;
+            at_mut(links, next).sorted_prev = id;
         } else if self.sorted.tail == older {
             self.sorted.tail = id;
         } else {
@@ -995,10 +1002,10 @@ impl Queue {
         }
     }
 
-    /// Puts an skb that was removed from the order by time back in its place. `from` holds the skb
-    /// put back last in each part, `NIL` at first. Skbs must be put back in order of sequence
-    /// number. Those sent once are then in order of time as well, so that one pass suffices for all
-    /// of them.
+    /// Puts an skb that was removed from the order by time back in its place. `from` holds, for
+    /// each part, the skb that was put back last, `NIL` at first. Skbs must be put back in order of
+    /// sequence number. For skbs sent once this is also the order of time, so that one pass
+    /// suffices for all of them.
     pub(super) fn put_back(&mut self, id: SkbId, from: &mut [SkbId; 2]) {
         let is_again = self[id].has(tag::EVER_RETRANS);
         let tstamp_ns = self[id].tstamp_ns;
@@ -1014,16 +1021,16 @@ impl Queue {
                 if head == NIL {
                     chain.tail = id;
                 } else {
-                    self.aside_mut(head).sorted_prev = id;
+                    self.links_of_mut(head).sorted_prev = id;
                 }
-                self.aside_mut(id).sorted_next = head;
+                self.links_of_mut(id).sorted_next = head;
                 from[usize::from(is_again)] = id;
                 return;
             }
             older = head;
         }
         loop {
-            let next = self.aside(older).sorted_next;
+            let next = self.links_of(older).sorted_next;
             if next == NIL || self[next].tstamp_ns >= tstamp_ns {
                 break;
             }
@@ -1053,13 +1060,13 @@ impl Queue {
             id = self.milestones[self.milestone_index(stone)];
         }
         let ring = &*self.ring;
-        let asides = &self.asides[..ring.len()];
+        let links = &self.links[..ring.len()];
         loop {
             let place = widened(id) & ring.len().wrapping_sub(1);
             if before(seq, ring[place].end_seq()) {
                 return id;
             }
-            id = asides[place].next;
+            id = links[place].next;
         }
     }
 
@@ -1121,7 +1128,7 @@ impl Queue {
             let skb = &self[id];
             let (seq, end_seq) = (skb.seq, skb.end_seq());
             self.record_milestones(seq, end_seq, id);
-            id = self.aside(id).next;
+            id = self.links_of(id).next;
         }
     }
 }

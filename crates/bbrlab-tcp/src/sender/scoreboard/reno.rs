@@ -43,7 +43,7 @@ impl Scoreboard {
     }
 
     /// Bounds the count of SACKed packets by the packets out; returns the degree of reordering if
-    /// it was too large. Linux: `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
+    /// the count was too large. Linux: `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
     fn limit_dup_acks(&mut self, addend: u32) -> Option<u32> {
         let holes = self.lost_out.max(1).min(self.packets_out);
         if self.sacked_out + holes <= self.packets_out {

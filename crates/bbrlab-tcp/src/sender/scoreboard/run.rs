@@ -6,8 +6,8 @@ use super::skb::{OVERHEAD, Skb};
 use crate::rate::{AckRate, DeliveredSkb, Notes, PackedStamps, RateSampler};
 use crate::segment::flag;
 
-/// Neighbouring skbs that an ACK removes or SACKs. None was ever retransmitted, SACKed or marked.
-/// They departed in their order, so the last of them is the newest.
+/// Neighbouring skbs that an ACK removes or SACKs. None of them was ever retransmitted, SACKed or
+/// marked. They departed in order, so the last of them is the newest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     /// First sequence number of the first skb.
@@ -26,11 +26,11 @@ pub(crate) struct Run {
     pub(crate) pcount: u32,
     /// The place of the first skb.
     pub(super) first: SkbId,
-    /// Number of skbs, without one that is acknowledged in part.
+    /// Number of skbs, not counting an skb that is acknowledged in part.
     pub(super) count: u32,
     /// Bytes of the last skb, if it is acknowledged in part; else 0.
     pub(super) cut: u32,
-    /// Their memory in bytes.
+    /// Memory of the skbs in bytes.
     pub(super) memory: u32,
 }
 
@@ -77,8 +77,8 @@ impl Run {
         self.cut == 0
     }
 
-    /// Passes the newest skb, with its `notes`, to the rate sampler, which would choose it from all
-    /// of them.
+    /// Passes the newest skb, with its `notes`, to the rate sampler, which would choose this skb
+    /// from all skbs of the run.
     #[inline]
     pub(crate) fn sample(&self, notes: Notes, sampler: &mut RateSampler, rate: &mut AckRate) {
         let delivered = DeliveredSkb {

@@ -26,7 +26,7 @@ pub(crate) const NUM_SACKS: usize = 4;
 /// A merged skb stays below this many bytes. Linux: `65535 * TCP_MIN_GSO_SIZE`.
 pub(super) const MERGE_LIMIT: u32 = 65_535 * 8;
 
-/// Largest number of segments of a merged skb: they are counted in 16 bits.
+/// Largest number of segments of a merged skb, because segments are counted in 16 bits.
 pub(super) const PCOUNT_LIMIT: u32 = 65_535;
 
 /// SACK blocks of an ACK.
@@ -43,8 +43,8 @@ impl Blocks {
         Self { blocks: *blocks, count }
     }
 
-    /// Inserts a block after those that start no later; returns its place. All blocks must be added
-    /// in this way.
+    /// Inserts a block after all blocks that start no later; returns its index. All blocks must be
+    /// added by this function.
     #[inline]
     pub(crate) fn insert(&mut self, block: SackBlock) -> usize {
         let mut place = usize::from(self.count);
@@ -57,9 +57,9 @@ impl Blocks {
         place
     }
 
-    /// The end of the first of these blocks, if `others` differ from them only in that their first
-    /// block continues it. That block must meet none of the rest, which must all be above
-    /// `snd_una`.
+    /// If `others` are these blocks, except that their first block starts like ours and may extend
+    /// it, returns the end of our first block. The first block must not overlap another block, and
+    /// all other blocks must be above `snd_una`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn end_continued(&self, others: &Self, snd_una: u32) -> Option<u32> {
@@ -97,7 +97,7 @@ impl std::ops::Deref for Blocks {
     }
 }
 
-/// A copy of an skb, or of a part of one, that a block covers, as it was before the ACK.
+/// A copy of an skb, or of the part of it that a block covers, in its state before the ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Covered {
     /// First sequence number.
@@ -110,17 +110,17 @@ pub(crate) struct Covered {
     pub(crate) tags: u8,
     /// Whether the block is a DSACK.
     pub(crate) is_dup: bool,
-    /// Whether it is below the highest SACKed sequence number.
+    /// Whether the data is below the highest SACKed sequence number.
     pub(crate) is_below_highest: bool,
-    /// Delivery counters at its latest transmission.
+    /// Delivery counters at the skb's latest transmission.
     pub(crate) tx: PackedStamps,
     pub(crate) notes: Notes,
-    /// The whole skb, as passed to the rate sampler.
+    /// The skb, even if the block covers only a part, as passed to the rate sampler.
     pub(crate) delivered: DeliveredSkb,
 }
 
 impl Covered {
-    /// Time of its latest transmission in microseconds.
+    /// Time of the skb's latest transmission in microseconds.
     pub(crate) const fn sent_us(&self) -> u64 {
         self.delivered.tx_mstamp
     }
@@ -131,12 +131,13 @@ impl Covered {
     }
 }
 
-/// The blocks of an ACK, by what they report.
+/// The blocks of an ACK, distinguished by which of them report new data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reported<'a> {
-    /// Only the first block reports something new, from this skb on; `None` if it reports nothing.
+    /// Only the first block reports new data, which begins in this skb; `None` if no block does.
     First(&'a Blocks, Option<Cursor>),
-    /// Blocks in order of sequence number, and the index of a DSACK among them.
+    /// Any block may report new data: the blocks in order of sequence number, and the index of a
+    /// DSACK among them.
     Any(&'a Blocks, Option<usize>),
 }
 
@@ -151,26 +152,26 @@ pub(crate) enum NewFrom {
     Nowhere,
 }
 
-/// A recipient of the data that a walk has found covered.
-pub(crate) trait Hear {
-    /// Takes an skb, or a part of one.
+/// Receives the data that SACK blocks cover, as a walk through the skbs finds it.
+pub(crate) trait SackVisitor {
+    /// Called for a covered skb, or for a covered part of an skb.
     fn piece(&mut self, covered: &Covered);
 
-    /// Takes whole skbs above everything SACKed before, and the notes of the last.
+    /// Called for whole skbs above all data SACKed before; `notes` are those of the last skb.
     fn run(&mut self, run: &Run, notes: Notes);
 }
 
-/// The target of a walk: a block, and the DSACK block if that is the next one.
+/// The target of a walk: a block, and the DSACK block if it is the next block.
 #[derive(Clone, Copy)]
 struct Wanted {
     block: SackBlock,
     next_dup: Option<SackBlock>,
     is_dup: bool,
     /// Whether each skb is reported separately.
-    is_each_heard: bool,
+    is_each_visited: bool,
 }
 
-/// A piece of an skb that is about to be merged into the skb before it.
+/// A part of an skb that is about to be merged into the skb before it.
 struct Piece {
     len: u32,
     pcount: u32,
@@ -180,29 +181,30 @@ struct Piece {
 
 /// The result of trying to merge an skb that a block overlaps.
 enum Shift {
-    /// The skb, or a part of it, is now in this one.
+    /// The covered part of the skb is now in this skb.
     Merged(SkbId),
-    /// It is not covered and stays as it is.
+    /// The skb is not covered and does not change.
     Nothing,
-    /// It cannot be merged and must be tagged in place.
+    /// The skb cannot be merged and must be tagged in place.
     Fallback,
 }
 
 impl Scoreboard {
     /// The start of the new data in the first of `blocks`, which must be valid.
     ///
-    /// `None` unless the walk has nothing to skip and only the first block can report something
-    /// new. All others were reported before, and the first continues one reported block or meets
-    /// none. A receiver reports first what has just arrived, so nearly every ACK is like this.
+    /// `None` unless the walk has nothing to skip and only the first block can report new data. The
+    /// other blocks must have been reported before, and the first block must extend one reported
+    /// block or overlap none. A receiver reports the newest data first, so nearly every ACK is like
+    /// this.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
-    pub(crate) fn news_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
+    pub(crate) fn new_data_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
         if self.sacked_out == 0 {
             return None;
         }
         let from = match self.sack_cache.end_continued(blocks, conn.snd_una) {
             Some(end) => end,
-            None => self.news_among_known(conn, blocks)?,
+            None => self.new_data_among_known(conn, blocks)?,
         };
         if !before(from, blocks[0].end) {
             return Some(NewFrom::Nowhere);
@@ -229,10 +231,10 @@ impl Scoreboard {
     }
 
     /// The sequence number at which the new data in the first of `blocks` begins, under the
-    /// conditions of [`Self::news_of_first`].
+    /// conditions of [`Self::new_data_of_first`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
-    fn news_among_known(&self, conn: &Conn, blocks: &Blocks) -> Option<u32> {
+    fn new_data_among_known(&self, conn: &Conn, blocks: &Blocks) -> Option<u32> {
         let (first, others) = blocks.split_first()?;
         let cache = &*self.sack_cache;
         'others: for block in others {
@@ -255,8 +257,8 @@ impl Scoreboard {
         Some(cache[n].end)
     }
 
-    /// Tags the data that the blocks cover, and passes it to `hear`, each skb separately with
-    /// `is_each_heard`. Ranges that the previous ACK covered are skipped. Linux:
+    /// Tags the data that the blocks cover, and passes it to `visitor`, each skb separately with
+    /// `is_each_visited`. Ranges that the previous ACK covered are skipped. Linux:
     /// `tcp_sacktag_write_queue`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each kind of report")]
@@ -264,23 +266,23 @@ impl Scoreboard {
         &mut self,
         conn: &Conn,
         reported: Reported<'_>,
-        is_each_heard: bool,
-        hear: &mut impl Hear,
+        is_each_visited: bool,
+        visitor: &mut impl SackVisitor,
     ) {
         match reported {
             Reported::First(blocks, from) => {
                 if let Some(Cursor(id)) = from {
                     let block = blocks[0];
-                    let wanted = Wanted { block, next_dup: None, is_dup: false, is_each_heard };
+                    let wanted = Wanted { block, next_dup: None, is_dup: false, is_each_visited };
                     let mut next = id;
                     if self.queue[id].has(tag::LINKED)
-                        && let Some(into) = self.fill_hole(id, conn, block, hear)
+                        && let Some(into) = self.fill_hole(id, conn, block, visitor)
                     {
                         let is_all = self.queue[into].end_seq() == block.end;
                         next = if is_all { NIL } else { self.queue.next(into) };
                     }
                     if next != NIL {
-                        self.sacktag_walk(next, conn, &wanted, hear);
+                        self.sacktag_walk(next, conn, &wanted, visitor);
                     }
                 }
                 self.sack_cache = *blocks;
@@ -290,7 +292,7 @@ impl Scoreboard {
                     self.set_highest_sack(self.queue.head());
                     self.sack_cache = Blocks::default();
                 }
-                self.walk_blocks(conn, blocks, dsack_index, is_each_heard, hear);
+                self.walk_blocks(conn, blocks, dsack_index, is_each_visited, visitor);
                 self.sack_cache = *blocks;
             }
         }
@@ -305,8 +307,8 @@ impl Scoreboard {
         conn: &Conn,
         blocks: &[SackBlock],
         dsack_index: Option<usize>,
-        is_each_heard: bool,
-        hear: &mut impl Hear,
+        is_each_visited: bool,
+        visitor: &mut impl SackVisitor,
     ) {
         let cache = self.sack_cache.sorted();
         let mut cached = 0;
@@ -317,7 +319,7 @@ impl Scoreboard {
             let SackBlock { start, end } = block;
             let is_dup = dsack_index == Some(i);
             let next_dup = if dsack_index == Some(i + 1) { Some(blocks[i + 1]) } else { None };
-            let wanted = |block| Wanted { block, next_dup, is_dup, is_each_heard };
+            let wanted = |block| Wanted { block, next_dup, is_dup, is_each_visited };
             while cached < cache.len() && !before(start, cache[cached].end) {
                 cached += 1;
             }
@@ -326,13 +328,13 @@ impl Scoreboard {
                 if before(start, known.start) {
                     id = self.sack_skip(id, start);
                     let head = SackBlock { start, end: known.start };
-                    id = self.sacktag_walk(id, conn, &wanted(head), hear);
+                    id = self.sacktag_walk(id, conn, &wanted(head), visitor);
                 }
                 if !after(end, known.end) {
                     i += 1;
                     continue;
                 }
-                id = self.skip_to_dsack(id, conn, next_dup, known.end, hear);
+                id = self.skip_to_dsack(id, conn, next_dup, known.end, visitor);
                 cached += 1;
                 if self.highest_sack_seq(conn) != known.end {
                     id = self.sack_skip(id, known.end);
@@ -351,7 +353,7 @@ impl Scoreboard {
                 }
                 id = self.sack_skip(id, start);
             }
-            id = self.sacktag_walk(id, conn, &wanted(block), hear);
+            id = self.sacktag_walk(id, conn, &wanted(block), visitor);
             i += 1;
         }
     }
@@ -382,14 +384,14 @@ impl Scoreboard {
         conn: &Conn,
         next_dup: Option<SackBlock>,
         seq: u32,
-        hear: &mut impl Hear,
+        visitor: &mut impl SackVisitor,
     ) -> SkbId {
         match next_dup {
             Some(dup) if before(dup.start, seq) => {
                 let id = self.sack_skip(id, dup.start);
                 let wanted =
-                    Wanted { block: dup, next_dup: None, is_dup: true, is_each_heard: true };
-                self.sacktag_walk(id, conn, &wanted, hear)
+                    Wanted { block: dup, next_dup: None, is_dup: true, is_each_visited: true };
+                self.sacktag_walk(id, conn, &wanted, visitor)
             }
             _ => id,
         }
@@ -403,18 +405,18 @@ impl Scoreboard {
         mut id: SkbId,
         conn: &Conn,
         wanted: &Wanted,
-        hear: &mut impl Hear,
+        visitor: &mut impl SackVisitor,
     ) -> SkbId {
         while id != NIL {
             let skb = &self.queue[id];
             if !before(skb.seq, wanted.block.end) {
                 break;
             }
-            if skb.tags() == 0 && self.tag_run(id, wanted, hear) {
+            if skb.tags() == 0 && self.tag_run(id, wanted, visitor) {
                 id = self.queue.plain_head();
                 continue;
             }
-            match self.sacktag_next(id, conn, wanted, hear) {
+            match self.sacktag_next(id, conn, wanted, visitor) {
                 Some(next) => id = next,
                 None => break,
             }
@@ -430,7 +432,7 @@ impl Scoreboard {
         id: SkbId,
         conn: &Conn,
         wanted: &Wanted,
-        hear: &mut impl Hear,
+        visitor: &mut impl SackVisitor,
     ) -> Option<SkbId> {
         let block = wanted.block;
         let mut is_dup = wanted.is_dup;
@@ -442,39 +444,40 @@ impl Scoreboard {
         if !is_covered {
             if !is_dup
                 && wanted.next_dup.is_none()
-                && let Some(into) = self.fill_hole(id, conn, block, hear)
+                && let Some(into) = self.fill_hole(id, conn, block, visitor)
             {
                 return Some(self.queue.next(into));
             }
-            match self.shift_skb(id, conn, block, is_dup, hear) {
+            match self.shift_skb(id, conn, block, is_dup, visitor) {
                 Shift::Merged(into) => return Some(self.queue.next(into)),
                 Shift::Nothing => {}
                 Shift::Fallback => is_covered = self.match_skb_to_block(id, block)?,
             }
         }
         if is_covered {
-            self.sacktag_skb(id, conn, is_dup, hear);
+            self.sacktag_skb(id, conn, is_dup, visitor);
         }
         Some(self.queue.next(id))
     }
 
     /// Tags the plain skbs from `id` on that the block covers as a whole, by
-    /// [`Self::gather_covered`]. The rest of the walk would do the same one by one. Returns false,
-    /// and does nothing, if `id` is no such skb. `id` must have no tags.
+    /// [`Self::gather_covered`]. The rest of the walk would do this one skb at a time. Returns
+    /// false, without any change, if `id` is not plain or not covered as a whole. `id` must have no
+    /// tags.
     #[inline(never)]
-    fn tag_run(&mut self, id: SkbId, wanted: &Wanted, hear: &mut impl Hear) -> bool {
-        if wanted.is_dup || wanted.next_dup.is_some() || wanted.is_each_heard {
+    fn tag_run(&mut self, id: SkbId, wanted: &Wanted, visitor: &mut impl SackVisitor) -> bool {
+        if wanted.is_dup || wanted.next_dup.is_some() || wanted.is_each_visited {
             return false;
         }
         let Some(run) = self.gather_covered(id, wanted.block) else { return false };
-        hear.run(&run, self.notes_of(&run));
+        visitor.run(&run, self.notes_of(&run));
         true
     }
 
     /// Merges the plain skbs from `id` on that `block` covers as a whole into one SACKed skb, or
-    /// into the SACKed skb before them, if there is one. A receiver reports such skbs above a hole.
-    /// `block` must not be a DSACK, and `id` must have no tags. Returns the merged skbs; `None`,
-    /// without any change, if `id` is no such skb.
+    /// into the SACKed skb directly before them. A receiver reports such skbs above a hole. `block`
+    /// must not be a DSACK, and `id` must have no tags. Returns the merged skbs; `None`, without
+    /// any change, if `id` is not plain or not covered as a whole.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the walk, once for what is reported alone")]
     fn gather_covered(&mut self, id: SkbId, block: SackBlock) -> Option<Run> {
@@ -502,9 +505,9 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// The first step of [`Self::tag_sacked`] for [`Reported::First`], if plain skbs are reported.
-    /// Returns these; the skbs after them begin with [`Self::first_plain`]. Otherwise `None`,
-    /// without any change.
+    /// The first step of [`Self::tag_sacked`] for [`Reported::First`], if the block reports plain
+    /// skbs. Returns these skbs; the skbs after them begin with [`Self::first_plain`]. Otherwise
+    /// returns `None`, without any change.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(crate) fn tag_plain(&mut self, Cursor(id): Cursor, blocks: &Blocks) -> Option<Run> {
@@ -529,9 +532,10 @@ impl Scoreboard {
         Cursor::at(self.queue.plain_head())
     }
 
-    /// [`Self::tag_sacked`] for [`Reported::First`] and [`NewFrom::Plain`], if one skb is reported
-    /// that continues the last SACKed one and ends where the block does: the packet that has just
-    /// arrived above a hole. Returns that skb. Otherwise `None`, without any change.
+    /// [`Self::tag_sacked`] for [`Reported::First`] and [`NewFrom::Plain`], if the block reports
+    /// one skb that continues the last SACKed skb and ends where the block ends: the packet that
+    /// has just arrived above a hole. Returns that skb. Otherwise returns `None`, without any
+    /// change.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     pub(crate) fn tag_next(&mut self, blocks: &Blocks) -> Option<Run> {
@@ -546,7 +550,7 @@ impl Scoreboard {
     }
 
     /// Updates the counts after the plain skbs of a run were SACKed and merged into `into`, which
-    /// leaves `merged` skbs fewer.
+    /// removed `merged` skbs.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     fn note_run(&mut self, run: &Run, into: SkbId, merged: u32) {
@@ -561,8 +565,14 @@ impl Scoreboard {
     }
 
     /// Tags an skb that is covered as a whole.
-    fn sacktag_skb(&mut self, id: SkbId, conn: &Conn, is_dup: bool, hear: &mut impl Hear) {
-        let tags = self.sacktag_one(id, conn, None, is_dup, hear);
+    fn sacktag_skb(
+        &mut self,
+        id: SkbId,
+        conn: &Conn,
+        is_dup: bool,
+        visitor: &mut impl SackVisitor,
+    ) {
+        let tags = self.sacktag_one(id, conn, None, is_dup, visitor);
         let skb = &mut self.queue[id];
         skb.set_tags(tags);
         if tags & tag::SACKED != 0 {
@@ -574,8 +584,9 @@ impl Scoreboard {
         }
     }
 
-    /// Whether `block` covers the skb. If it covers only a part, the skb is split at a segment
-    /// boundary. `None` if the block ends within the first segment. Linux: `tcp_match_skb_to_sack`.
+    /// Whether `block` covers the skb. If the block covers only a part, the skb is split at a
+    /// segment boundary. `None` if the block ends within the first segment. Linux:
+    /// `tcp_match_skb_to_sack`.
     fn match_skb_to_block(&mut self, id: SkbId, block: SackBlock) -> Option<bool> {
         let skb = &self.queue[id];
         let starts_before = !after(block.start, skb.seq);
@@ -604,8 +615,8 @@ impl Scoreboard {
         Some(starts_before)
     }
 
-    /// Updates the counts for a covered skb, or for the piece of it that is about to be merged, and
-    /// passes it to `hear`. Returns the new tags. Linux: `tcp_sacktag_one`.
+    /// Updates the counts for a covered skb, or for the part of it that is about to be merged, and
+    /// passes it to `visitor`. Returns the new tags. Linux: `tcp_sacktag_one`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -617,7 +628,7 @@ impl Scoreboard {
         conn: &Conn,
         piece: Option<&Piece>,
         is_dup: bool,
-        hear: &mut impl Hear,
+        visitor: &mut impl SackVisitor,
     ) -> u8 {
         let skb = &self.queue[id];
         let (mut end, mut pcount) = (skb.end_seq(), u32::from(skb.pcount));
@@ -631,7 +642,8 @@ impl Scoreboard {
         let mut tags = old_tags;
         if after(end, conn.snd_una) {
             if tags & tag::SACKED == 0 {
-                // A retransmission that is not lost is believed to be still in flight.
+                // If the skb is not marked lost, its retransmission is believed to be still in
+                // flight.
                 if tags & tag::LOST != 0 {
                     self.lost_out -= pcount;
                     tags &= !tag::LOST;
@@ -668,7 +680,7 @@ impl Scoreboard {
             is_sacked: heard_tags & tag::SACKED != 0,
             is_retrans: heard_tags & tag::ANY_RETRANS != 0,
         };
-        hear.piece(&Covered {
+        visitor.piece(&Covered {
             start,
             end,
             pcount,
@@ -690,7 +702,7 @@ impl Scoreboard {
         conn: &Conn,
         block: SackBlock,
         is_dup: bool,
-        hear: &mut impl Hear,
+        visitor: &mut impl SackVisitor,
     ) -> Shift {
         let skb = &self.queue[id];
         let prev = self.queue.prev(id);
@@ -734,7 +746,7 @@ impl Scoreboard {
         if !after(skb.seq.wrapping_add(len), conn.snd_una) || !self.may_merge(prev, len, pcount) {
             return Shift::Fallback;
         }
-        if !self.shifted(prev, id, conn, &Piece { len, pcount, mss, is_dup }, hear) {
+        if !self.shifted(prev, id, conn, &Piece { len, pcount, mss, is_dup }, visitor) {
             return Shift::Merged(prev);
         }
         // The hole is filled: the next skb may be SACKed and can be merged as well.
@@ -748,7 +760,7 @@ impl Scoreboard {
                 && self.may_merge(prev, len, pcount)
             {
                 let piece = Piece { len, pcount, mss, is_dup: false };
-                self.shifted(prev, next, conn, &piece, hear);
+                self.shifted(prev, next, conn, &piece, visitor);
             }
         }
         Shift::Merged(prev)
@@ -768,9 +780,9 @@ impl Scoreboard {
         id: SkbId,
         conn: &Conn,
         piece: &Piece,
-        hear: &mut impl Hear,
+        visitor: &mut impl SackVisitor,
     ) -> bool {
-        self.sacktag_one(id, conn, Some(piece), piece.is_dup, hear);
+        self.sacktag_one(id, conn, Some(piece), piece.is_dup, visitor);
         let skb = &mut self.queue[id];
         if skb.has(tag::SACKED) {
             skb.use_up();

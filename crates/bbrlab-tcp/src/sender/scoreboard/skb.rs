@@ -17,25 +17,26 @@ pub(crate) const OVERHEAD: u32 = 832;
 /// State bits of an skb that was sent. Linux: `TCPCB_*`, with the same values where Linux has the
 /// bit.
 pub(crate) mod tag {
-    /// SACKed.
+    /// The skb is SACKed.
     pub(crate) const SACKED: u8 = 0x01;
-    /// A retransmission of it is in flight. Linux: `TCPCB_SACKED_RETRANS`.
+    /// A retransmission of the skb is in flight. Linux: `TCPCB_SACKED_RETRANS`.
     pub(crate) const RETRANS: u8 = 0x02;
-    /// Marked lost.
+    /// The skb is marked lost.
     pub(crate) const LOST: u8 = 0x04;
-    /// The three above. Linux: `TCPCB_TAGBITS`.
+    /// [`SACKED`], [`RETRANS`] and [`LOST`]. Linux: `TCPCB_TAGBITS`.
     pub(crate) const ALL: u8 = 0x07;
-    /// It was retransmitted at least once.
+    /// The skb was retransmitted at least once.
     pub(crate) const EVER_RETRANS: u8 = 0x80;
     /// Retransmitted, now or earlier. Linux: `TCPCB_RETRANS`.
     pub(crate) const ANY_RETRANS: u8 = RETRANS | EVER_RETRANS;
-    /// Its latest copy waits in the host's queueing discipline.
+    /// The latest copy of the skb waits in the host's queueing discipline.
     pub(crate) const IN_HOST_QUEUE: u8 = 0x20;
-    /// Removed from the order by time at a timeout, to be put back if the timeout proves spurious.
+    /// The skb was removed from the order by time at a timeout, and is put back if the timeout
+    /// proves spurious.
     pub(crate) const UNSORTED_BY_RTO: u8 = 0x10;
-    /// Its neighbours are those in its links: it is no longer plain.
+    /// The neighbours of the skb are those in its links (see `queue.rs`).
     pub(crate) const LINKED: u8 = 0x08;
-    /// The skb is gone, and its place waits for those before it to become free.
+    /// The skb was removed. Its place becomes free when all places before it are free.
     pub(crate) const FREED: u8 = 0x40;
 }
 
@@ -46,23 +47,23 @@ const FLAGS: u8 = flag::SYN | flag::FIN | flag::PSH;
 const APP_LIMITED: u32 = (flag::RST as u32) << FLAGS_SHIFT;
 
 /// The upper 20 bits of [`Skb::span_flags_tags`] are the number of sequence numbers. A burst has at
-/// most 524,280 bytes, the largest `gso_max_size` of an algorithm, or two segments; SACKed skbs are
-/// merged up to 524,280 bytes, and one byte more may be the FIN.
+/// most 524,280 bytes, the largest `gso_max_size` of an algorithm, or two segments. SACKed skbs are
+/// merged up to 524,280 bytes. A FIN adds one sequence number.
 const SPAN_SHIFT: u32 = 12;
 pub(super) const SPAN_MAX: u32 = u32::MAX >> SPAN_SHIFT;
 
-/// One skb in its queue: half a cache line, because every packet needs one. The fields that only
-/// few senders need are in [`super::aside`].
+/// One skb in its queue. It has half the size of a cache line, because every packet needs an skb.
+/// The fields that only few senders need are in [`super::skb_links`].
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(super) struct Skb {
     /// First sequence number.
     pub(super) seq: u32,
-    /// Number of sequence numbers covered, FIN included; header flags; bits of [`tag`].
+    /// Packed: number of sequence numbers covered, FIN included; header flags; bits of [`tag`].
     span_flags_tags: u32,
-    /// Time of its latest transmission in nanoseconds. Linux: `skb_mstamp_ns`.
+    /// Time of the skb's latest transmission in nanoseconds. Linux: `skb_mstamp_ns`.
     pub(super) tstamp_ns: u64,
-    /// [`PackedStamps`] of its latest transmission.
+    /// [`PackedStamps`] of the skb's latest transmission.
     first_tx_ago_us: u32,
     delivered_ago_us: u32,
     delivered: u32,
@@ -87,7 +88,7 @@ impl Skb {
         gso_size: 0,
     };
 
-    /// Makes it the skb of `span` sequence numbers, at most [`SPAN_MAX`], from `seq` on, with
+    /// Initialises the skb: `span` sequence numbers, at most [`SPAN_MAX`], from `seq` on, with
     /// header `flags` and no tags.
     #[inline]
     pub(super) const fn begin(&mut self, seq: u32, span: u32, flags: u8) {
@@ -108,7 +109,7 @@ impl Skb {
         self.seq.wrapping_add(self.span())
     }
 
-    /// Moves its end.
+    /// Moves the end of the skb to `end_seq`.
     #[inline]
     pub(super) const fn end_at(&mut self, end_seq: u32) {
         let span = end_seq.wrapping_sub(self.seq);
@@ -116,7 +117,7 @@ impl Skb {
         self.span_flags_tags = span << SPAN_SHIFT | self.span_flags_tags & ((1 << SPAN_SHIFT) - 1);
     }
 
-    /// Moves its beginning by `len` bytes.
+    /// Removes the first `len` sequence numbers of the skb.
     #[inline]
     pub(super) const fn drop_front(&mut self, len: u32) {
         debug_assert!(len <= self.span());
@@ -169,7 +170,7 @@ impl Skb {
         self.span_flags_tags &= !((FLAGS as u32) << FLAGS_SHIFT);
     }
 
-    /// Delivery counters at its latest transmission.
+    /// Delivery counters at the skb's latest transmission.
     #[inline]
     pub(super) const fn tx(&self) -> PackedStamps {
         PackedStamps {
@@ -189,19 +190,19 @@ impl Skb {
         self.span_flags_tags = self.span_flags_tags & !APP_LIMITED | mark;
     }
 
-    /// Whether the sender was application-limited at its latest transmission.
+    /// Whether the sender was application-limited at the skb's latest transmission.
     #[inline]
     pub(super) const fn is_app_limited(&self) -> bool {
         self.span_flags_tags & APP_LIMITED != 0
     }
 
-    /// Whether it was sampled.
+    /// Whether the rate sampler has used the skb.
     #[inline]
     pub(super) const fn is_used_up(&self) -> bool {
         self.delivered_ago_us == PackedStamps::USED_UP
     }
 
-    /// Excludes it from further samples.
+    /// Excludes the skb from further rate samples.
     #[inline]
     pub(super) const fn use_up(&mut self) {
         self.delivered_ago_us = PackedStamps::USED_UP;
@@ -214,7 +215,7 @@ impl Skb {
         self.span().wrapping_sub(control as u32)
     }
 
-    /// Time of its latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
+    /// Time of the skb's latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
     #[inline]
     pub(super) const fn sent_us(&self) -> u64 {
         self.tstamp_ns / 1000
@@ -237,7 +238,7 @@ impl Skb {
         (segments * mss == len).then_some(segments)
     }
 
-    /// Removes its first `len` bytes: whole segments, but not all.
+    /// Removes the first `len` bytes of the skb: whole segments, but not all.
     #[inline]
     pub(super) fn drop_segments(&mut self, len: u32) {
         self.drop_front(len);
@@ -256,7 +257,7 @@ impl Skb {
         self.tags() & tags != 0
     }
 
-    /// Recounts its segments. Linux: `tcp_set_skb_tso_segs`.
+    /// Recounts the segments of the skb. Linux: `tcp_set_skb_tso_segs`.
     #[inline]
     pub(super) fn count_segments(&mut self, mss: u32) {
         if self.len() <= mss {
@@ -267,7 +268,7 @@ impl Skb {
         }
     }
 
-    /// Sets its segments to `segs` full ones, at most 512 KiB.
+    /// Sets the segments of the skb to `segs` full ones, at most 512 KiB in all.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "both are below 2^16")]
     pub(super) fn set_full_segments(&mut self, segs: u32, mss: u32) {

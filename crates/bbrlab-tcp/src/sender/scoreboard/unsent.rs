@@ -29,8 +29,8 @@ impl Written {
     }
 }
 
-/// The first skb that was written and not sent, if there is one. It is next to the counts, apart
-/// from the others, because every packet that is cut off it reads both.
+/// The first skb that was written and not sent, if there is one. It is stored next to the counts,
+/// separate from other unsent skbs, because sending a packet reads both.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstUnsent {
     skb: Written,
@@ -43,7 +43,7 @@ impl FirstUnsent {
         self.is_filled.then_some(&mut self.skb)
     }
 
-    /// Cuts its first `len` bytes off.
+    /// Removes the first `len` bytes of the skb, and returns them.
     #[inline]
     pub(super) fn cut(&mut self, len: u32) -> Written {
         let seq = self.skb.seq;
@@ -62,9 +62,9 @@ pub(crate) struct Unsent {
     pub(crate) end_seq: u32,
     /// Payload bytes.
     pub(crate) len: u32,
-    /// Whether it carries the FIN.
+    /// Whether the skb carries the FIN.
     pub(crate) is_fin: bool,
-    /// Whether it is the last unsent skb.
+    /// Whether the skb is the last unsent one.
     pub(crate) is_last: bool,
 }
 
@@ -151,8 +151,8 @@ impl Scoreboard {
         self.last_unsent().expect("an skb was written")
     }
 
-    /// Appends `bytes` to the last unsent skb and returns its length; a new `send()` clears its
-    /// PSH.
+    /// Appends `bytes` to the last unsent skb; returns the new length of the skb. A new `send()`
+    /// clears the skb's PSH.
     #[inline]
     pub(crate) fn append(&mut self, bytes: u32, is_new_send: bool) -> u32 {
         self.wmem_queued += bytes;

@@ -1,4 +1,4 @@
-//! Runs whose files a figure has opened. Several panels show the same runs.
+//! Stores the runs whose files a figure has opened, because several panels show the same runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,11 +6,11 @@ use std::rc::Rc;
 
 use bbrlab_lab::{LabError, RunFiles, read_run_files};
 
-/// The runs, by their folders.
+/// The opened runs, by their folders.
 #[derive(Default)]
-pub(super) struct Shelf(BTreeMap<PathBuf, Rc<RunFiles>>);
+pub(super) struct RunCache(BTreeMap<PathBuf, Rc<RunFiles>>);
 
-impl Shelf {
+impl RunCache {
     /// Returns the files of a run, and opens them if necessary.
     pub(super) fn open(&mut self, folder: &Path) -> Result<Rc<RunFiles>, LabError> {
         if let Some(known) = self.0.get(folder) {

@@ -1,4 +1,4 @@
-//! The propagation delay of a path, without queues.
+//! The propagation delay of a path, without serialisation and queueing.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use bbrlab_link::{DelaySteps, Link};
 use bbrlab_run::{FlowClass, Hop, Run};
 use bbrlab_units::{Span, Time};
 
-/// The delays of a route, in its order.
+/// The delays on a route, in the order of the route.
 #[derive(Clone, Debug)]
-pub(crate) struct Way(Arc<[Part]>);
+pub(crate) struct PathDelay(Arc<[Part]>);
 
 #[derive(Clone, Debug)]
 enum Part {
@@ -16,7 +16,7 @@ enum Part {
     Changes(DelaySteps),
 }
 
-impl Way {
+impl PathDelay {
     pub(crate) fn of(run: &Run, class: &FlowClass, route: &[Hop]) -> Self {
         let part = |&hop: &Hop| match (hop, run.link_at(class, hop)) {
             (Hop::Delay(delay), _) => Part::Same(delay),
@@ -26,7 +26,7 @@ impl Way {
         Self(route.iter().map(part).collect())
     }
 
-    /// The arrival time of a packet that departs at `at`.
+    /// The arrival time of a packet that departs at `at` and never waits in a queue.
     pub(crate) fn arrival(&self, at: Time) -> Time {
         self.0.iter().fold(at, |at, part| match part {
             Part::Same(delay) => at + *delay,

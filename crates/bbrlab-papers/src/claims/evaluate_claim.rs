@@ -1,4 +1,4 @@
-//! Evaluates a claim on measured rows: at how many points it is true, and in how many seeds.
+//! Evaluates a claim on measured rows: counts the points at which it is true, and the seeds.
 
 use super::evaluate::{Asked, Compared, Fault, Point, Row, Scene, Trace, is_true, matching, place};
 use super::parse::{Expr, parse};
@@ -7,68 +7,69 @@ use super::rows::{key_value, medians, of_seed, printed_rows};
 use crate::papers::{Claim, Experiment, Key, Paper, papers};
 use crate::row::MeasuredRows;
 
-/// The outcome of a claim on some rows.
+/// The result of evaluating a claim on measured rows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Looked {
-    /// Whether the medians over the seeds make it true at the required share of points.
+pub struct ClaimEvaluation {
+    /// Whether the claim is true: it is true on the medians over the seeds at the required share of
+    /// points.
     pub is_true: bool,
-    /// Points at which it is true.
+    /// Number of points at which the medians make the claim true.
     pub points_true: u64,
-    /// All points.
+    /// Number of all points.
     pub points: u64,
-    /// Seeds in which it is true if each seed is evaluated alone.
+    /// Number of seeds whose own figures make the claim true at the required share of points.
     pub seeds_true: u64,
-    /// These seeds.
+    /// The seeds that `seeds_true` counts.
     pub true_in: Vec<u64>,
-    /// Seeds that were run at all of its points.
+    /// Number of seeds that were run at all points of the claim.
     pub seeds: u64,
-    /// The medians that it uses, each once.
+    /// The medians that the claim uses, without duplicates.
     pub figures: Vec<ClaimFigure>,
-    /// Its comparisons of values computed from the figures, each once.
+    /// The claim's comparisons of computed values, without duplicates.
     pub compared: Vec<Compared>,
-    /// The points at which it is not true.
+    /// The points at which the claim is false or has no value.
     pub false_points: Vec<FalsePoint>,
 }
 
 /// A figure that a claim uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimFigure {
-    /// Its name in the paper's file.
+    /// The metric's name in the paper's data file.
     pub metric: String,
-    /// The keys of its place.
+    /// The keys of the figure's place.
     pub at: Vec<(String, Key)>,
     /// The median over the seeds.
     pub value: f64,
 }
 
-/// A point at which a claim is not true.
+/// A point at which a claim is false or has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FalsePoint {
     /// The point's keys.
     pub at: Vec<(String, Key)>,
-    /// The figures used there.
+    /// The figures that the claim uses at this point.
     pub figures: Vec<ClaimFigure>,
-    /// The comparisons of values computed from them.
+    /// The comparisons of values computed from these figures.
     pub compared: Vec<Compared>,
-    /// The reason if the expression has no value there.
+    /// The reason if the expression has no value at this point.
     pub fault: Option<String>,
 }
 
 /// Returns the paper and the experiment of a claim.
 ///
 /// # Panics
-/// If the data files lack them; a test reads all claims.
+/// If the claim is not in a data file; a test reads all claims.
 pub(crate) fn home_of(claim: &Claim) -> (&'static Paper, &'static Experiment) {
     let has = |paper: &&Paper| paper.claims.iter().any(|it| it.id == claim.id);
-    let paper = papers().iter().find(has).expect("the claim stands in a paper");
+    let paper = papers().iter().find(has).expect("the claim is in a paper's data file");
     let experiment = paper.experiments.iter().find(|it| it.id == claim.experiment);
-    (paper, experiment.expect("a claim's experiment stands in its paper"))
+    (paper, experiment.expect("a claim's experiment is in its paper's data file"))
 }
 
 /// Parses a claim's expression.
 ///
 /// # Panics
-/// If it is invalid; a test reads all claims.
+/// If the expression is invalid; a test reads all claims.
 pub(crate) fn expr_of(claim: &Claim) -> Expr {
     parse(&claim.expr).unwrap_or_else(|reason| panic!("{}: {reason}", claim.id))
 }
@@ -76,8 +77,11 @@ pub(crate) fn expr_of(claim: &Claim) -> Expr {
 /// Evaluates a claim.
 ///
 /// # Errors
-/// A message if rows or figures that it uses were not measured.
-pub(crate) fn look(claim: &Claim, rows: &MeasuredRows) -> Result<Looked, String> {
+/// A message if the expression is invalid, or if a row that it uses was not measured.
+pub(crate) fn evaluate_claim(
+    claim: &Claim,
+    rows: &MeasuredRows,
+) -> Result<ClaimEvaluation, String> {
     let (paper, experiment) = home_of(claim);
     let metrics: Vec<&str> = paper.metrics.iter().map(|metric| metric.id.as_str()).collect();
     let (_, decimals) = printed_rows(experiment);
@@ -90,8 +94,8 @@ pub(crate) fn look(claim: &Claim, rows: &MeasuredRows) -> Result<Looked, String>
     };
     let expr = expr_of(claim);
     let (at, forall) = key_value(claim);
-    let all = split(&expr, points(&at, &forall), &scene).map_err(|fault| words(&fault))?;
-    let mut looked = Looked {
+    let all = split(&expr, points(&at, &forall), &scene).map_err(|fault| describe(&fault))?;
+    let mut evaluation = ClaimEvaluation {
         is_true: false,
         points_true: 0,
         points: all.len() as u64,
@@ -107,21 +111,23 @@ pub(crate) fn look(claim: &Claim, rows: &MeasuredRows) -> Result<Looked, String>
         let outcome = is_true(&expr, point, &scene, &mut trace);
         let figures = each_once(trace.asked.iter().map(figure));
         let compared = each_once(trace.compared.into_iter());
-        looked.figures = each_once(looked.figures.into_iter().chain(figures.iter().cloned()));
-        looked.compared = each_once(looked.compared.into_iter().chain(compared.iter().copied()));
+        evaluation.figures =
+            each_once(evaluation.figures.into_iter().chain(figures.iter().cloned()));
+        evaluation.compared =
+            each_once(evaluation.compared.into_iter().chain(compared.iter().copied()));
         let fault = match outcome {
             Ok(true) => {
-                looked.points_true += 1;
+                evaluation.points_true += 1;
                 continue;
             }
             Ok(false) => None,
-            Err(fault @ Fault::NoRow { .. }) => return Err(words(&fault)),
-            Err(fault) => Some(words(&fault)),
+            Err(fault @ Fault::NoRow { .. }) => return Err(describe(&fault)),
+            Err(fault) => Some(describe(&fault)),
         };
-        looked.false_points.push(FalsePoint { at: keys(point), figures, compared, fault });
+        evaluation.false_points.push(FalsePoint { at: keys(point), figures, compared, fault });
     }
-    looked.is_true = is_enough(claim, looked.points_true, all.len());
-    let counted = usize::try_from(looked.seeds).unwrap_or(usize::MAX);
+    evaluation.is_true = is_enough(claim, evaluation.points_true, all.len());
+    let counted = usize::try_from(evaluation.seeds).unwrap_or(usize::MAX);
     for (place, &seed) in rows.seeds.iter().enumerate().take(counted) {
         let of_seed = of_seed(rows, place);
         let scene = Scene { rows: &of_seed, ..scene };
@@ -129,20 +135,21 @@ pub(crate) fn look(claim: &Claim, rows: &MeasuredRows) -> Result<Looked, String>
             |point: &&Point| is_true(&expr, point, &scene, &mut Trace::default()) == Ok(true);
         let hits = all.iter().filter(is_hit).count();
         if is_enough(claim, hits as u64, all.len()) {
-            looked.seeds_true += 1;
-            looked.true_in.push(seed);
+            evaluation.seeds_true += 1;
+            evaluation.true_in.push(seed);
         }
     }
-    Ok(looked)
+    Ok(evaluation)
 }
 
-/// Whether the claim is true at enough points, compared as in `papers/check.py`.
+/// Whether the share of true points reaches the claim's `min_fraction`, with the tolerance of
+/// `papers/check.py`.
 #[expect(clippy::cast_precision_loss, reason = "some hundred points")]
 fn is_enough(claim: &Claim, points_true: u64, points: usize) -> bool {
     points_true as f64 >= claim.min_fraction * points as f64 - 1e-9
 }
 
-/// Counts the seeds that every row used by a claim has.
+/// Returns the smallest number of seeds of the rows that a claim uses.
 fn seeds_of(expr: &Expr, points: &[Point], scene: &Scene<'_>, rows: &MeasuredRows) -> u64 {
     let mut calls = Vec::new();
     metrics_in(expr, scene.metrics, &mut calls);
@@ -158,7 +165,7 @@ fn seeds_of(expr: &Expr, points: &[Point], scene: &Scene<'_>, rows: &MeasuredRow
     least
 }
 
-/// Removes duplicates; the order is that of first occurrence.
+/// Removes duplicates, and keeps each first occurrence.
 fn each_once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut once = Vec::new();
     for one in all {
@@ -177,7 +184,7 @@ fn keys(point: &Point) -> Vec<(String, Key)> {
     point.iter().map(|(name, value)| (name.clone(), value.into())).collect()
 }
 
-pub(super) fn words(fault: &Fault) -> String {
+pub(super) fn describe(fault: &Fault) -> String {
     let of = |what: &str, metric: &str, at: &Point| {
         let at: Vec<String> = at.iter().map(|(name, value)| format!("{name} {value}")).collect();
         let place = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
@@ -193,7 +200,7 @@ pub(super) fn words(fault: &Fault) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Compared, look};
+    use super::{Compared, evaluate_claim};
     use crate::papers::{Claim, Key, papers};
     use crate::row::{MeasuredRow, MeasuredRows};
 
@@ -229,12 +236,12 @@ mod tests {
         // 0.57 <= utilisation <= 0.64 at 100, 500 and 1000 packets.
         let values: &[Option<f64>] = &[Some(0.6), Some(0.9), Some(0.58)];
         let of: Vec<_> = [100.0, 500.0, 1000.0].map(|buffer| (1000.0, buffer, values)).to_vec();
-        let looked = look(claim("kato2025.c02"), &rows(&of)).unwrap();
-        assert!(looked.is_true);
-        assert_eq!((looked.points_true, looked.points), (3, 3));
-        assert_eq!((looked.seeds_true, looked.seeds), (2, 3));
-        assert_eq!(looked.true_in, [1, 3]);
-        assert!((looked.figures[0].value - 0.6).abs() < 1e-12);
+        let evaluation = evaluate_claim(claim("kato2025.c02"), &rows(&of)).unwrap();
+        assert!(evaluation.is_true);
+        assert_eq!((evaluation.points_true, evaluation.points), (3, 3));
+        assert_eq!((evaluation.seeds_true, evaluation.seeds), (2, 3));
+        assert_eq!(evaluation.true_in, [1, 3]);
+        assert!((evaluation.figures[0].value - 0.6).abs() < 1e-12);
     }
 
     #[test]
@@ -242,33 +249,36 @@ mod tests {
         // jain >= 0.99 and utilisation >= 0.89 at 5000 packets, at any rate.
         let full: &[Option<f64>] = &[Some(0.995)];
         let idle: &[Option<f64>] = &[Some(0.5)];
-        let looked =
-            look(claim("kato2025.c03"), &rows(&[(1000.0, 5000.0, full), (100.0, 5000.0, idle)]));
-        let looked = looked.unwrap();
-        assert_eq!((looked.is_true, looked.points_true, looked.points), (false, 1, 2));
-        assert_eq!(looked.seeds, 1, "as many as the point with the fewest");
-        let at = &looked.false_points[0].at;
+        let evaluation = evaluate_claim(
+            claim("kato2025.c03"),
+            &rows(&[(1000.0, 5000.0, full), (100.0, 5000.0, idle)]),
+        );
+        let evaluation = evaluation.unwrap();
+        assert_eq!((evaluation.is_true, evaluation.points_true, evaluation.points), (false, 1, 2));
+        assert_eq!(evaluation.seeds, 1, "as many as the point with the fewest");
+        let at = &evaluation.false_points[0].at;
         assert!(at.contains(&("bandwidth_mbps".to_owned(), Key::Number(100.0))), "{at:?}");
     }
 
     #[test]
-    fn a_point_that_was_not_run_and_one_without_a_figure_are_told_apart() {
+    fn a_point_that_was_not_run_and_one_without_a_figure_have_different_reasons() {
         let full: &[Option<f64>] = &[Some(0.6)];
-        let missing = look(claim("kato2025.c02"), &rows(&[(1000.0, 100.0, full)])).unwrap_err();
+        let missing =
+            evaluate_claim(claim("kato2025.c02"), &rows(&[(1000.0, 100.0, full)])).unwrap_err();
         assert_eq!(
             missing,
             "there is no measured utilisation at buffer_packets 500, algorithm bbr1"
         );
         let none: &[Option<f64>] = &[None];
         let of: Vec<_> = [100.0, 500.0, 1000.0].map(|buffer| (1000.0, buffer, none)).to_vec();
-        let looked = look(claim("kato2025.c02"), &rows(&of)).unwrap();
-        assert_eq!((looked.points_true, looked.points), (0, 3));
-        let fault = looked.false_points[0].fault.as_deref();
+        let evaluation = evaluate_claim(claim("kato2025.c02"), &rows(&of)).unwrap();
+        assert_eq!((evaluation.points_true, evaluation.points), (0, 3));
+        let fault = evaluation.false_points[0].fault.as_deref();
         assert_eq!(fault, Some("no seed has a utilisation at buffer_packets 100, algorithm bbr1"));
     }
 
     #[test]
-    fn what_is_computed_from_figures_is_told_beside_them() {
+    fn values_computed_from_metrics_are_shown_next_to_them() {
         let row = MeasuredRow {
             keys: vec![("algorithm".to_owned(), Key::word("bbr1"))],
             metrics: vec![
@@ -284,10 +294,10 @@ mod tests {
             rows: vec![row],
         };
         // approx(100 * lost_packets(bbr1) / transmitted_packets(bbr1), 42, 1)
-        let looked = look(claim("mahmud2020.c10"), &rows).unwrap();
+        let evaluation = evaluate_claim(claim("mahmud2020.c10"), &rows).unwrap();
         let wanted = Compared { left: 44.0, by: "approx", right: 42.0, within: Some(1.0) };
-        assert!(!looked.is_true);
-        assert_eq!(looked.compared, [wanted]);
-        assert_eq!(looked.false_points[0].compared, [wanted]);
+        assert!(!evaluation.is_true);
+        assert_eq!(evaluation.compared, [wanted]);
+        assert_eq!(evaluation.false_points[0].compared, [wanted]);
     }
 }

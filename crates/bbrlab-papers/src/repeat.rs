@@ -1,23 +1,22 @@
-//! How a user repeats runs: the built-in scenarios, the keys to set, the number of seeds, and the
-//! rule for counting packets.
+//! The commands with which users repeat runs of an experiment.
 
 use crate::counting::Counting;
 use crate::reproduce::ReproduceOptions;
 
 /// Runs that a user can repeat with `bbrlab run`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ByHand {
-    /// The built-in scenarios; empty if the experiment has no such form.
+pub struct RepeatCommand {
+    /// The ids of the built-in scenarios; empty if the experiment lacks the form.
     pub scenarios: Vec<String>,
     /// Keys to set, in the syntax of `--set`.
     pub sets: Vec<String>,
     /// The rule for counting packets.
     pub counting: Counting,
-    /// Seeds per point and first seed, where they differ from the scenarios' own.
+    /// The number of seeds per point and the first seed; `None` means the scenario's value.
     pub(crate) seeds: (Option<u64>, Option<u64>),
 }
 
-impl ByHand {
+impl RepeatCommand {
     /// Returns the shell command, or `None` if there is nothing to run. If the paper's authors
     /// count packets by another rule, a comment in the command shows how to compute the printed
     /// figures.
@@ -40,7 +39,7 @@ impl ByHand {
         Some(command)
     }
 
-    /// Sets the number of seeds that an experiment is run with.
+    /// Sets the seeds to those of a call with these options.
     pub(crate) fn with_seeds_of(self, options: &ReproduceOptions) -> Self {
         Self { seeds: (Some(options.seeds_of_a_point()), options.seed), ..self }
     }
@@ -59,14 +58,14 @@ pub fn word_of_a_shell(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ByHand, Counting};
+    use super::{Counting, RepeatCommand};
 
     #[test]
     fn a_command_is_one_that_a_shell_takes() {
         let command = |scenarios: &[&str], sets: &[&str]| {
             let all = |list: &[&str]| list.iter().map(|&it| it.to_owned()).collect();
             let (scenarios, sets) = (all(scenarios), all(sets));
-            ByHand { scenarios, sets, ..ByHand::default() }.command()
+            RepeatCommand { scenarios, sets, ..RepeatCommand::default() }.command()
         };
         assert_eq!(command(&[], &["stack.tso=whole"]), None);
         assert_eq!(
@@ -82,8 +81,9 @@ mod tests {
             "bbrlab run a.b --set 'flows[1].start=2s' --set 'stack.delack={ timer = \"1ms\" }' --set 'title=it'\\''s'"
         );
         let scenarios = vec!["a.b".to_owned()];
-        let counted = ByHand { scenarios, counting: Counting::Program, ..ByHand::default() };
-        let counted = ByHand { seeds: (Some(2), Some(7)), ..counted };
+        let counted =
+            RepeatCommand { scenarios, counting: Counting::Program, ..RepeatCommand::default() };
+        let counted = RepeatCommand { seeds: (Some(2), Some(7)), ..counted };
         assert_eq!(
             counted.command().unwrap(),
             "bbrlab run a.b --set repeat=2 --set seed=7  # lost: out_of_order_packets + duplicate_packets, of delivered_packets + duplicate_packets; goodput: delivered_packets - out_of_order_packets"

@@ -1,17 +1,17 @@
 //! Distributions of random times and sizes, as tables:
 //! `{ distribution = "pareto", mean = "30KB", shape = 1.2 }`.
 
-use bbrlab_run::{Law, Random};
+use bbrlab_run::{Distribution, Random};
 use bbrlab_units::Span;
 
-use crate::keys::size_law;
+use crate::keys::size_distribution;
 use crate::language::decimal::Decimal;
 use crate::language::document::{Node, Table, Value};
 use crate::language::key::{Form, Part, name_of, names, needed, optional};
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader, found};
 
-/// The default of the largest value, as a multiple of the mean.
+/// The default of the key `max`, as a multiple of the mean.
 pub(crate) const LARGEST_OVER_MEAN: u64 = 1000;
 
 /// The upper bound of means and draws: 4.5 PB for bytes, 52 days for nanoseconds.
@@ -24,7 +24,7 @@ const DISTRIBUTIONS: [(&str, Kind); 4] = [
     ("lognormal", Kind::Lognormal),
 ];
 
-/// Sizes can also be given by points.
+/// Distributions of sizes, which can also be given by points.
 const SIZE_DISTRIBUTIONS: [(&str, Kind); 6] = [
     DISTRIBUTIONS[0],
     DISTRIBUTIONS[1],
@@ -43,7 +43,7 @@ pub(crate) enum Kind {
     Lognormal,
     /// Points of the cumulative distribution.
     Cdf,
-    /// The points of a known measurement.
+    /// The points of a published measurement of web-search traffic.
     WebSearch,
 }
 
@@ -71,7 +71,7 @@ pub(crate) const SIZES_FORM: Form = Form::Table(&[
     optional("points", POINTS_FORM),
 ]);
 
-/// Random times, or a constant time.
+/// A constant time, or random times.
 pub(crate) const TIMES_FORM: Form = Form::Any(&[Form::Time, Form::Table(PARTS)]);
 
 const PARTS: &[Part] = &[
@@ -123,8 +123,8 @@ fn read_random(
     );
     if let Some(kind @ (Kind::Cdf | Kind::WebSearch)) = kind {
         let sizes = match kind {
-            Kind::Cdf => size_law::read(reader, &mut keys),
-            _ => Some(size_law::web_search()),
+            Kind::Cdf => size_distribution::read(reader, &mut keys),
+            _ => Some(size_distribution::web_search()),
         };
         keys.finish(reader);
         return sizes;
@@ -135,7 +135,7 @@ fn read_random(
     };
     let read = |reader: &mut Reader<'_>, node: &Node, name: &str| unit.read(reader, node, name);
     let mean = reader.needed(&mut keys, "mean", expected, read);
-    let law = kind.and_then(|kind| read_law(reader, &mut keys, kind));
+    let distribution = kind.and_then(|kind| read_distribution(reader, &mut keys, kind));
     let max = match keys.take("max") {
         None => mean.map(|mean| mean.saturating_mul(LARGEST_OVER_MEAN).min(DRAWN_MAX)),
         Some(node) => {
@@ -151,7 +151,7 @@ fn read_random(
         }
     };
     keys.finish(reader);
-    Some(Random { law: law?, mean: mean?, max: max? })
+    Some(Random { distribution: distribution?, mean: mean?, max: max? })
 }
 
 impl Unit {
@@ -178,8 +178,8 @@ impl Unit {
 
 /// Sizes as a scenario would write them.
 pub(crate) fn show_sizes(sizes: &Random) -> String {
-    match &sizes.law {
-        Law::Cdf(points) => size_law::show(points),
+    match &sizes.distribution {
+        Distribution::Cdf(points) => size_distribution::show(points),
         _ => show(sizes, Unit::Bytes),
     }
 }
@@ -194,50 +194,54 @@ pub(crate) fn show_times(times: &Random) -> String {
 }
 
 fn show(random: &Random, unit: Unit) -> String {
-    let distribution = name_of(&SIZE_DISTRIBUTIONS, kind(&random.law));
+    let distribution = name_of(&SIZE_DISTRIBUTIONS, kind(&random.distribution));
     let (mean, max) = (unit.show(random.mean), unit.show(random.max));
-    let parameter = show_parameter(&random.law);
+    let parameter = show_parameter(&random.distribution);
     format!("{{ distribution = \"{distribution}\", mean = {mean}{parameter}, max = {max} }}")
 }
 
 /// A distribution with a single value.
 pub(crate) const fn constant(value: u64) -> Random {
-    Random { law: Law::Constant, mean: value, max: value }
+    Random { distribution: Distribution::Constant, mean: value, max: value }
 }
 
-pub(crate) const fn kind(law: &Law) -> Kind {
-    match law {
-        Law::Constant => Kind::Constant,
-        Law::Exponential => Kind::Exponential,
-        Law::Pareto { .. } => Kind::Pareto,
-        Law::Lognormal { .. } => Kind::Lognormal,
-        Law::Cdf(_) => Kind::Cdf,
+pub(crate) const fn kind(distribution: &Distribution) -> Kind {
+    match distribution {
+        Distribution::Constant => Kind::Constant,
+        Distribution::Exponential => Kind::Exponential,
+        Distribution::Pareto { .. } => Kind::Pareto,
+        Distribution::Lognormal { .. } => Kind::Lognormal,
+        Distribution::Cdf(_) => Kind::Cdf,
     }
 }
 
-pub(crate) fn show_parameter(law: &Law) -> String {
+pub(crate) fn show_parameter(distribution: &Distribution) -> String {
     let number = |thousandths: u32| {
         Decimal::parse(&format!("{thousandths}e-3")).expect("a number of few digits")
     };
-    match *law {
-        Law::Constant | Law::Exponential | Law::Cdf(_) => String::new(),
-        Law::Pareto { shape } => format!(", shape = {}", number(shape)),
-        Law::Lognormal { sigma } => format!(", sigma = {}", number(sigma)),
+    match *distribution {
+        Distribution::Constant | Distribution::Exponential | Distribution::Cdf(_) => String::new(),
+        Distribution::Pareto { shape } => format!(", shape = {}", number(shape)),
+        Distribution::Lognormal { sigma } => format!(", sigma = {}", number(sigma)),
     }
 }
 
 /// Reads the parameter of a distribution.
-pub(crate) fn read_law(reader: &mut Reader<'_>, keys: &mut Keys<'_>, kind: Kind) -> Option<Law> {
+pub(crate) fn read_distribution(
+    reader: &mut Reader<'_>,
+    keys: &mut Keys<'_>,
+    kind: Kind,
+) -> Option<Distribution> {
     Some(match kind {
         Kind::Cdf | Kind::WebSearch => unreachable!("these are read with their points"),
-        Kind::Constant => Law::Constant,
-        Kind::Exponential => Law::Exponential,
-        Kind::Pareto => {
-            Law::Pareto { shape: read_thousandths(reader, keys, "shape", SHAPE, SHAPE_DEFAULT)? }
-        }
-        Kind::Lognormal => {
-            Law::Lognormal { sigma: read_thousandths(reader, keys, "sigma", SIGMA, SIGMA_DEFAULT)? }
-        }
+        Kind::Constant => Distribution::Constant,
+        Kind::Exponential => Distribution::Exponential,
+        Kind::Pareto => Distribution::Pareto {
+            shape: read_thousandths(reader, keys, "shape", SHAPE, SHAPE_DEFAULT)?,
+        },
+        Kind::Lognormal => Distribution::Lognormal {
+            sigma: read_thousandths(reader, keys, "sigma", SIGMA, SIGMA_DEFAULT)?,
+        },
     })
 }
 

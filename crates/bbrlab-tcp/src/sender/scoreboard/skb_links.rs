@@ -1,8 +1,8 @@
 //! Fields of an skb that its record does not hold: links, and values for recovery, CE marks and v3.
 //!
-//! Most senders lose nothing for a long time and need none of these. They are therefore in their
-//! own ring, with as many places as the ring of skbs. It is allocated when the first of them is
-//! needed.
+//! Most senders lose nothing for a long time and need none of these fields. They are therefore in a
+//! separate ring, with as many places as the ring of skbs, which is allocated when the first of
+//! these fields is needed.
 //!
 //! Sources: [linux] `include/linux/skbuff.h`, `include/net/tcp.h`: links of `struct sk_buff`, `tx`
 //! of `struct tcp_skb_cb`.
@@ -14,23 +14,23 @@ use crate::rate::Notes;
 /// The additional fields of one skb.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
-pub(super) struct Aside {
+pub(super) struct SkbLinks {
     /// Neighbours in order of sequence number, if the skb is linked.
     pub(super) prev: SkbId,
     pub(super) next: SkbId,
-    /// Neighbours in the order by time, if it is linked; both `NIL` if it is alone in that order or
-    /// not in it.
+    /// Neighbours in the order by time, if the skb is linked. Both are `NIL` if the skb is alone in
+    /// that order or not in it.
     pub(super) sorted_prev: SkbId,
     pub(super) sorted_next: SkbId,
-    /// Delivery counters at its latest transmission, if the scoreboard keeps them.
+    /// Further delivery counters at the skb's latest transmission, if the scoreboard records them.
     pub(super) notes: Notes,
-    /// Number of transmissions before the latest one, if it is linked or was retransmitted.
+    /// Number of transmissions before the latest one, if the skb is linked or was retransmitted.
     pub(super) retransmission: u16,
 }
 
-const _: () = assert!(size_of::<Aside>() == 32, "two in a cache line");
+const _: () = assert!(size_of::<SkbLinks>() == 32, "two in a cache line");
 
-impl Aside {
+impl SkbLinks {
     /// The fields of a place that was never used.
     pub(super) const EMPTY: Self = Self {
         prev: NIL,

@@ -17,13 +17,12 @@ use super::delayed_ack::{PUSHED, SCHED};
 use super::fast_path::Glance;
 use super::skb::Skb;
 use crate::Host;
-use crate::segment::flag;
 
 impl Receiver {
-    /// Processes a segment above a hole if it is an expected one; returns false, and does nothing,
-    /// if it is not.
+    /// Processes a segment above a hole if a fast path expects it; otherwise returns false, and
+    /// does nothing.
     #[inline]
-    pub(super) fn take_above_hole(
+    pub(super) fn take_expected_out_of_order(
         &mut self,
         now: Time,
         segment: &Glance,
@@ -41,7 +40,7 @@ impl Receiver {
             self.autotune.on_echo(segment.tsecr, self.clock.timestamp(now), true);
         }
         self.ack.last_seg_size = 0;
-        if segment.flags & flag::PSH != 0 {
+        if segment.is_pushed {
             self.ack.pending |= PUSHED;
         }
         self.ack.schedule();
@@ -61,7 +60,7 @@ impl Receiver {
                 return true;
             }
         }
-        self.check_ack_above_hole(host);
+        self.check_ack_out_of_order(host);
         true
     }
 

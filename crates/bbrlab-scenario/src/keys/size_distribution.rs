@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use bbrlab_run::{Cdf, Law, Random};
+use bbrlab_run::{Cdf, Distribution, Random};
 
 use crate::language::decimal::Decimal;
 use crate::language::document::{Node, Value};
@@ -30,16 +30,16 @@ const WEB_SEARCH: [(u64, u32); 12] = [
 const POINTS: &str =
     "points such as [[\"1KB\", 0], [\"10KB\", \"50%\"], [\"1MB\", 1]], or the path of a file";
 
-/// The sizes of a web search.
+/// The distribution of flow sizes in a web search.
 pub(crate) fn web_search() -> Random {
     let points = WEB_SEARCH.map(|(bytes, percent)| (bytes, percent * (Cdf::ONE / 100)));
     random(Cdf::new(points.to_vec()).expect("it is a distribution"))
 }
 
-/// Random sizes with this distribution, and with its mean and largest value.
+/// Random sizes with this distribution. Mean and largest value are computed from its points.
 fn random(cdf: Cdf) -> Random {
     let (mean, max) = (cdf.mean(), cdf.largest());
-    Random { law: Law::Cdf(Arc::new(cdf)), mean, max }
+    Random { distribution: Distribution::Cdf(Arc::new(cdf)), mean, max }
 }
 
 /// Reads the points: as a list, from a file, or as `{ trace = "FILE", rows = [...] }`, the form in
@@ -101,7 +101,7 @@ fn read_points(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Rando
     }
 }
 
-/// A share in units of `1 / Cdf::ONE`, rounded to the nearest.
+/// A share in units of `1 / Cdf::ONE`, rounded to the nearest unit.
 fn parts(share: Decimal) -> u32 {
     let parts = share.times_over_rounded(u128::from(Cdf::ONE), 1);
     parts.and_then(|parts| u32::try_from(parts).ok()).unwrap_or(Cdf::ONE)
@@ -111,7 +111,7 @@ fn read_file(reader: &mut Reader<'_>, node: &Node, file: &str, name: &str) -> Op
     match reader.read_cdf(file) {
         Ok(cdf) => {
             let (mean, max) = (cdf.mean(), cdf.largest());
-            Some(Random { law: Law::Cdf(cdf), mean, max })
+            Some(Random { distribution: Distribution::Cdf(cdf), mean, max })
         }
         Err(reason) => {
             let title =

@@ -1,0 +1,115 @@
+//! The reason for a verdict, divided into its parts.
+//!
+//! `crates/bbrlab-papers/src/claims/verdict.rs` writes a reason as one text. Its parts begin with
+//! fixed phrases, at which this file divides it.
+
+/// A reason, divided into its parts.
+pub(crate) struct Reason<'a> {
+    /// The outcome under `linux`.
+    pub(crate) here: Outcome<'a>,
+    /// The outcomes with something changed.
+    pub(crate) changed: Vec<Changed<'a>>,
+    /// Whether the reason ends with the argument of the data file, and how that argument begins.
+    pub(crate) argument: Option<&'static str>,
+    /// Whether no setting is known that makes the claim true.
+    pub(crate) has_no_setting: bool,
+}
+
+/// An outcome with something changed.
+pub(crate) struct Changed<'a> {
+    /// The artifact and the setting that should make it. `None` for the cause of a failure.
+    pub(crate) setting: Option<(&'a str, &'a str)>,
+    /// The outcome.
+    pub(crate) outcome: Outcome<'a>,
+}
+
+/// An outcome of a claim.
+pub(crate) struct Outcome<'a> {
+    /// The points and seeds at which the claim is true.
+    pub(crate) shares: &'a str,
+    /// The interval of the share of seeds, as `0.83 to 1.00`.
+    pub(crate) interval: Option<&'a str>,
+    /// Metrics at points where the claim is false, or those that make it true.
+    pub(crate) points: Vec<&'a str>,
+}
+
+/// Phrases before the argument of the data file, and what a page writes there.
+const ARGUMENTS: [(&str, &str); 3] = [
+    ("; expected to hold: ", "Expected to hold"),
+    ("; the data file is unsure: ", "The data file is unsure"),
+    (", though thought an artifact: ", "Expected to be an artifact"),
+];
+
+const NO_SETTING: &str = "; no setting is known that makes it true";
+
+const CAUSE: &str = " with its cause switched: ";
+
+const ARTIFACT: &str = "; as in ";
+
+impl<'a> Reason<'a> {
+    /// Divides a reason, which must not be empty.
+    pub(crate) fn read(reason: &'a str) -> Self {
+        let found = ARGUMENTS
+            .iter()
+            .find_map(|(phrase, words)| Some((reason.split_once(phrase)?.0, *words)));
+        let (rest, argument) = found.map_or((reason, None), |(rest, words)| (rest, Some(words)));
+        let (rest, has_no_setting) =
+            rest.strip_suffix(NO_SETTING).map_or((rest, false), |rest| (rest, true));
+        let (here, changed) = match rest.split_once(CAUSE) {
+            Some((outcomes, _setting)) => {
+                let (here, there) = outcomes.split_once("); ").expect("two outcomes");
+                (here, vec![Changed { setting: None, outcome: Outcome::read(there) }])
+            }
+            None => {
+                let mut parts = rest.split(ARTIFACT);
+                let here = parts.next().expect("a split has a first part");
+                (here, parts.map(artifact).collect())
+            }
+        };
+        Self { here: Outcome::read(here), changed, argument, has_no_setting }
+    }
+}
+
+/// Reads `ARTIFACT (SETTING): OUTCOME`.
+fn artifact(text: &str) -> Changed<'_> {
+    let (id, rest) = text.split_once(" (").expect("the setting is in parentheses");
+    let (setting, outcome) = rest.split_once("): ").expect("the outcome follows the setting");
+    Changed { setting: Some((id, setting)), outcome: Outcome::read(outcome) }
+}
+
+impl<'a> Outcome<'a> {
+    fn read(text: &'a str) -> Self {
+        let (counts, points) = text.split_once(" (").unwrap_or((text, ""));
+        let (shares, interval) = counts
+            .split_once(", of all ")
+            .map_or((counts, None), |(shares, interval)| (shares, Some(interval)));
+        let points = points.strip_suffix(')').unwrap_or(points).split("; ");
+        Self { shares, interval, points: points.filter(|it| !it.is_empty()).collect() }
+    }
+}
+
+#[test]
+fn a_reason_is_divided_into_outcomes_and_argument() {
+    let reason = Reason::read(
+        "true at 1 of 3 points, in 0 of 5 seeds (a 1: jain(bbr1) 0.5; a 2: jain(bbr1) 0.6); \
+         true, in 5 of 5 seeds, of all 0.48 to 1.00 (jain(bbr1) 0.9) with its cause switched: \
+         a buffer (of 4 BDP); no more; expected to hold: why",
+    );
+    assert_eq!(reason.here.shares, "true at 1 of 3 points, in 0 of 5 seeds");
+    assert_eq!(reason.here.points, ["a 1: jain(bbr1) 0.5", "a 2: jain(bbr1) 0.6"]);
+    assert_eq!(reason.changed[0].outcome.interval, Some("0.48 to 1.00"));
+    assert_eq!(reason.changed[0].outcome.points, ["jain(bbr1) 0.9"]);
+    assert_eq!(reason.argument, Some("Expected to hold"));
+    let reason = Reason::read(
+        "false, in 0 of 5 seeds (x 1); as in p.a01 (one: two): false, in 1 of 5 seeds (x 2); \
+         as in p.a02 (three): true, in 5 of 5 seeds (x 3)",
+    );
+    let settings: Vec<_> = reason.changed.iter().map(|it| it.setting).collect();
+    assert_eq!(settings, [Some(("p.a01", "one: two")), Some(("p.a02", "three"))]);
+    assert_eq!(reason.changed[1].outcome.points, ["x 3"]);
+    assert!(
+        Reason::read("false, in 0 of 5 seeds (x 1); no setting is known that makes it true")
+            .has_no_setting
+    );
+    assert!(Reason::read("true, in 5 of 5 seeds").here.points.is_empty());
+}
