@@ -9,7 +9,7 @@
 //! Deviations:
 //! 1. A RST is ignored: no simulated peer sends one.
 //! 2. After both ends have closed, the kernel keeps only the minimal socket of `TIME_WAIT`; here
-//!   the sender goes on.
+//!    the sender goes on.
 
 use bbrlab_cc::linux_int::{after, before};
 
