@@ -394,10 +394,11 @@ pub(crate) struct PlotArgs {
     /// Panels of a run's plot: state, throughput, rtt, cwnd, queue, bw, pacing
     #[arg(long, value_name = "PANEL", value_delimiter = ',')]
     pub(crate) panels: Vec<String>,
-    /// Metrics of a sweep (see `bbrlab list metrics`), such as share or fct_ms.p95
+    /// Metrics of a sweep (see `bbrlab list metrics`), such as `share` or `fct_ms.p95`
     #[arg(long, value_name = "METRIC", value_delimiter = ',')]
     pub(crate) metric: Vec<String>,
-    /// Metric on the x axis of a sweep's plot instead of a swept key, such as queue_delay_ms.mean
+    /// Metric on the x axis of a sweep's plot instead of a swept key, such as
+    /// `queue_delay_ms.mean`
     #[arg(long, value_name = "METRIC")]
     pub(crate) against: Option<String>,
     /// Swept key on the x axis; with --against, the key along which points are joined by lines

@@ -31,7 +31,9 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
         scenarios.extend(open_named(name, &sets, args.running.out.is_some(), not_a_scenario)?);
     }
     if !args.running.quiet {
-        scenarios.iter().for_each(|named| notes_of_files(&named.scenario, output));
+        for named in &scenarios {
+            notes_of_files(&named.scenario, output);
+        }
     }
     let jobs = jobs(&args.running);
     let parts: Vec<Option<BTreeSet<u64>>> = scenarios

@@ -20,7 +20,7 @@ use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::frame::Frame;
+use crate::frame::{Frame, LAST};
 use crate::kept::Kept;
 use crate::points::points;
 use crate::raise::{of_class, raised};

@@ -55,16 +55,13 @@ impl<'a> Reason<'a> {
         let (rest, argument) = found.map_or((reason, None), |(rest, words)| (rest, Some(words)));
         let (rest, has_no_setting) =
             rest.strip_suffix(NO_SETTING).map_or((rest, false), |rest| (rest, true));
-        let (here, changed) = match rest.split_once(CAUSE) {
-            Some((outcomes, _setting)) => {
-                let (here, there) = outcomes.split_once("); ").expect("two outcomes");
-                (here, vec![Changed { setting: None, outcome: Outcome::read(there) }])
-            }
-            None => {
-                let mut parts = rest.split(ARTIFACT);
-                let here = parts.next().expect("a split has a first part");
-                (here, parts.map(artifact).collect())
-            }
+        let (here, changed) = if let Some((outcomes, _setting)) = rest.split_once(CAUSE) {
+            let (here, there) = outcomes.split_once("); ").expect("two outcomes");
+            (here, vec![Changed { setting: None, outcome: Outcome::read(there) }])
+        } else {
+            let mut parts = rest.split(ARTIFACT);
+            let here = parts.next().expect("a split has a first part");
+            (here, parts.map(artifact).collect())
         };
         Self { here: Outcome::read(here), changed, argument, has_no_setting }
     }

@@ -115,7 +115,7 @@ mod tests {
     fn check(text: &str, expected: &Expect) {
         expected.assert_eq(&match parse(text) {
             Ok(CdfFile { cdf, notes }) => {
-                let notes: String = notes.iter().map(|note| format!("; {note}")).collect();
+                let notes = notes.iter().fold(String::new(), |text, note| text + "; " + note);
                 format!("{:?} mean {}{notes}", cdf.points(), cdf.mean())
             }
             Err(error) => error,
