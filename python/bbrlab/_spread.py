@@ -104,8 +104,9 @@ def spread(
     at_once = max(min(TEXT_UNDER_WAY // len(text), UNDER_WAY_MAX), UNDER_WAY_MIN)
     ended: queue.SimpleQueue[tuple[Piece, Outcome | None, BaseException | None]] = queue.SimpleQueue()
     under_way: dict[Piece, Any] = {}
-    # An executor that breaks forgets its processes.
-    workers: dict[int, Any] = dict(getattr(executor, "_processes", None) or {})
+    # The executor's own dict: an executor that breaks forgets it, but leaves its processes in it.
+    processes = getattr(executor, "_processes", None)
+    workers: Mapping[int, Any] = {} if processes is None else processes
     lost: list[BaseException] = []
 
     def give(piece: Piece) -> None:
@@ -113,8 +114,6 @@ def spread(
         try:
             if isinstance(executor, Submits):
                 future = executor.submit(*task)
-                # They are forgotten when the pool breaks.
-                workers.update(getattr(executor, "_processes", None) or {})
                 under_way[piece] = future
                 future.add_done_callback(lambda done: ended.put(_ended(piece, done)))
             else:
@@ -194,10 +193,10 @@ def _reason(error: BaseException | None, lost: Sequence[BaseException], workers:
                 found.append(text)
             one = one.__cause__
     if isinstance(error, BrokenExecutor):
-        for worker in workers.values():
+        for worker in tuple(workers.values()):
             worker.join(1)
     # Terminated processes are those that the pool ends itself.
-    ended = {worker.exitcode for worker in workers.values()} - {None, 0, -signal.SIGTERM}
+    ended = {worker.exitcode for worker in tuple(workers.values())} - {None, 0, -signal.SIGTERM}
     for code in sorted(ended):
         how = f"with exit code {code}" if code > 0 else f"by signal {-code}"
         if code == -9:
