@@ -236,8 +236,8 @@ fn parameters_out_of_the_kernels_range_are_refused() {
 }
 
 /// Linux: `bbr_packets_in_net_at_edt`. Gains are in 1/256. The next burst is added to the packets
-/// in flight only if the pacing gain is above 256. PROBE_RTT's gain of 256 may still apply
-/// when an idle flow returns from PROBE_RTT to STARTUP, finds the pipe full and enters DRAIN.
+/// in flight only if the pacing gain is above 256. PROBE_RTT's gain of 256 may still apply when an
+/// idle flow returns from PROBE_RTT to STARTUP, finds the pipe full and enters DRAIN.
 #[test]
 fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     const DEPARTURE_MS: u64 = 3;
