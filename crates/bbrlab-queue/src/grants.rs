@@ -124,7 +124,7 @@ mod tests {
     use bbrlab_units::{Bytes, Packets};
     use expect_test::expect;
 
-    /// A request every 4 ms, a grant 10 ms later.
+    /// Makes grants of `bytes` with a request every 4 ms; each grant comes 10 ms after its request.
     fn grants(bytes: Option<u64>) -> Grants {
         let [delay, every] = [10, 4].map(Span::from_millis);
         Grants::new(
