@@ -40,8 +40,8 @@ impl Draws {
         self
     }
 
-    /// The draw in `0..bound` at `now`. BBR starts as many phases before the end of its cycle as it
-    /// draws.
+    /// The draw in `0..bound` at `now`. The draw is the number of phases from BBR's next logged
+    /// phase to the end of its cycle.
     fn below(&self, now: Time, bound: u32) -> u32 {
         let after = self.phases.partition_point(|&(time, _)| time <= now);
         let phase = self.phases.get(after).map_or(0, |&(_, phase)| phase);
