@@ -1,5 +1,5 @@
-//! The definitions of a run's results: totals over one window, fairness while all flows are active,
-//! groups, losses by cause.
+//! The definitions of a run's results: totals over the time of the traffic, fairness while all
+//! flows are active, values of groups of flows, losses by cause.
 
 use crate::scenario_text::results;
 use bbrlab_run::{Delays, FlowSummary, LinkSummary, RunResult, RunSummary};
@@ -68,8 +68,8 @@ fn jains_index_is_over_the_time_in_which_all_are_active() {
     let (x, y): (f64, f64) = (while_all(0), while_all(1));
     let expected = (x + y) * (x + y) / (2.0 * (x * x + y * y));
     assert_near(result.summary.jain, expected, "Jain's index");
-    // The steady state of a run of up to 30 s begins 5 s after the last start, at 7 s: after the
-    // first end.
+    // The steady state of a run of up to 30 s begins 5 s after the last start, here at 7 s. The
+    // first flow ends at 6 s, so the two are never active together in the steady state.
     assert_eq!(result.summary.jain_ss, None);
     assert_near(
         result.summary.goodput_ss_mbps,
@@ -220,8 +220,8 @@ fn a_series_row_shows_the_connection_as_it_is() {
         drops = drops.max(conn.lost);
     }
     assert!(drops > 0 && had_ssthresh, "nothing was lost: the scenario shows too little");
-    // Both flows share one link. In no bin do they exceed what the link can send, except for one
-    // packet that began earlier.
+    // Both flows share one link. In no bin of 100 ms do the flows together receive more than the
+    // link can send in that time, except for one packet whose transmission began in the bin before.
     for bin in 1..=30_u32 {
         let at_s = f64::from(bin) / 10.0;
         let rows = (0..series.len()).filter(|&row| (series.time_s[row] - at_s).abs() < 1e-9);
@@ -236,7 +236,7 @@ fn a_series_row_shows_the_connection_as_it_is() {
     assert_eq!(links.arrivals[last].0, link.arrivals);
 }
 
-/// A generator of numbers for scenarios.
+/// A generator of pseudo-random numbers for scenarios.
 struct Dice(u64);
 
 impl Dice {
@@ -301,7 +301,7 @@ fn random_scenario(dice: &mut Dice) -> String {
             _ => {}
         }
     }
-    // A threshold without a flow that it can mark is an error.
+    // `ecn_threshold` without an ECN-capable flow is an error.
     if text.contains("ecn = true") { text } else { text.replace("ecn_threshold = \"3pkt\"\n", "") }
 }
 
@@ -373,7 +373,8 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
 }
 
 /// Results of sources, policers, queue disciplines, waits and controls that are newer than the file
-/// of digests. The random scenarios do not use them. Each has the text that it replaced.
+/// of digests. The random scenarios do not use them. Each entry is a text in the debug output of a
+/// result and the text that stood there when the file was made.
 const OF_OTHERS: [(&str, &str); 9] = [
     (", controls: []", ""),
     ("waits: [], ", ""),
@@ -397,7 +398,8 @@ fn digest_of(value: &impl std::fmt::Debug) -> u64 {
 }
 
 /// Checks that every percentile of the summary agrees with its distribution, and that the
-/// distribution has each packet that left a link. RTTs of single flows are kept if `has_flows`.
+/// distribution has each packet that left a link. The distributions have the RTTs of single flows
+/// if `has_flows`.
 fn check_percentiles(summary: &RunSummary, delays: &Delays, has_flows: bool) {
     let percentile = |metric: &str, index: usize, per_mille: u64| {
         let total: u64 = delays.of(metric, index).map(|(_, count)| count).sum();

@@ -11,7 +11,7 @@ fn is_slow() -> bool {
     std::env::var_os("BBRLAB_SLOW").is_some_and(|value| value == "1")
 }
 
-/// The duration and the number of seeds: short, or in full.
+/// The duration in seconds and the number of seeds: short by default, in full with `BBRLAB_SLOW=1`.
 fn extent(short_s: u32, full_s: u32) -> (u32, u32) {
     if is_slow() { (full_s, 5) } else { (short_s, 1) }
 }
@@ -64,12 +64,12 @@ fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lo
         let (bbr1_least, bbr1_most) = of("bbr1");
         for cc in ["bbr2", "bbr3"] {
             let (_, most) = of(cc);
-            // Linux, 100 s: 20 times and more. In 60 s, half of the losses of v2 and v3 happen in
-            // the two STARTUPs.
+            // In Linux, over 100 s, BBRv1 loses at least 20 times as many packets. In the 60 s
+            // here, half of the losses of v2 and v3 happen in the two STARTUPs.
             assert!(bbr1_least >= 10 * most, "{cc} at {buffer}: {bbr1_least} against {most}");
         }
         if is_slow() {
-            // Linux: 23,639 to 33,679.
+            // Losses of BBRv1 in Linux: 23,639 to 33,679 packets.
             assert!((20_000..=34_000).contains(&bbr1_least) && bbr1_most <= 34_000);
         }
     }
@@ -123,8 +123,8 @@ fn seconds_to_fill(result: &RunResult, step_s: f64, rate_mbps: f64) -> f64 {
         .map_or(f64::INFINITY, |row| series.time_s[row] - step_s)
 }
 
-/// BBRv1 keeps causing losses, and CUBIC reduces its window at each. v2 and v3 bound inflight after
-/// losses.
+/// BBRv1 keeps causing losses, and CUBIC reduces its window at each loss. v2 and v3 bound inflight
+/// after losses.
 #[test]
 fn bbr2_and_bbr3_leave_cubic_a_larger_share_in_shallow_buffers_than_bbr1_does() {
     let extent = extent(30, 100);
