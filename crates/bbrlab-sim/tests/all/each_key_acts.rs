@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use crate::scenario_text::{results, runs};
 use bbrlab_scenario::{Scenario, queues, sections};
 
-/// What changes when a key is set.
+/// The kind of change that a key causes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     /// The digest of a run.
@@ -283,8 +283,8 @@ const OF_FLOW: &[Case] = &[
     case("sizes", Digest, "sizes = { distribution = \"pareto\", mean = \"15KB\" }", &[(FLOW, "arrivals = { rate = \"20/s\" }; sizes = { distribution = \"exponential\", mean = \"15KB\" }")]),
 ];
 
-/// A parameter of the queue disciplines in `of` (empty: of all disciplines that have the
-/// parameter), its value, further parameters, and lines of other tables.
+/// A parameter with a value, and the further parameters and lines of other tables that both runs
+/// have. `of` names the queue disciplines; an empty `of` means all that have the parameter.
 struct ParamCase {
     name: &'static str,
     of: &'static [&'static str],
