@@ -152,7 +152,7 @@ fn of_rates(of: &Value) -> String {
     out
 }
 
-/// Three tables of overheads: of series, of sweeps and of plots.
+/// The three tables of overheads: series, sweeps and plots.
 fn overheads(of: &Value) -> String {
     let mut out = conditions(of);
     out += "| case | no series | a row every 10 ms | ratio | a row per ACK | ratio |\n";

@@ -213,8 +213,8 @@ impl History {
                 self.receiver.on_host_interrupt(now, &mut self.rig);
             }
             38 => {
-                // A segment with an old timestamp, which PAWS discards, or one that acknowledges
-                // data that was never sent.
+                // A segment with an old timestamp for PAWS to discard, or one with an ACK of data
+                // never sent.
                 let is_old = self.dice.one_in(2);
                 let segment = self.segment();
                 let tsval = if is_old { segment.tsval.wrapping_sub(5_000) } else { segment.tsval };
