@@ -435,8 +435,8 @@ fn another_sweep_does_not_begin_while_one_is_computed() {
     assert_fine(&shell.output(&other));
 }
 
-/// Kills a sweep after some of its runs are complete, with one job and with two. Complete runs stay,
-/// and the next command computes the other runs.
+/// Kills a sweep after some runs are complete, with one job and with two. Complete runs stay, and
+/// the next command computes the other runs.
 #[test]
 fn a_sweep_killed_at_any_moment_goes_on_where_it_was() {
     let shell = shell("killed");
