@@ -201,7 +201,8 @@ proptest! {
         ];
         let told: u64 = counts.iter().flatten().sum();
         let counted: u64 = run.delays.of(Delays::GROUP_RTT, 0).map(|(_, packets)| packets).sum();
-        // Thinning can hold back the last ACKs for longer than the run.
+        // With `ack_thinning`, the last ACKs may be dropped until the run ends. Then the flow does
+        // not end, and only lower bounds can be checked.
         if flow.stop_s.unwrap() < 1000.0 {
             prop_assert_eq!(flow.sent_packets, Some(told), "{:?}", counts);
             prop_assert_eq!(flow.delivered_packets, Some(counted));

@@ -75,10 +75,10 @@ fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lo
     }
 }
 
-/// BBRv1's rate grows by a quarter in each cycle of eight round trips. v2 and v3 probe every 63
-/// round trips here, and v2's probe ends at 1.25 BDP of the old rate. Linux, with steps at 40 and
-/// 120 s: BBRv1 takes 0.7 and 0.6 s, v2 3.6 and 6.8 s, v3 1.4 and 1.5 s. The seed changes the
-/// position in the flow's cycle at which the step happens.
+/// BBRv1's rate grows by a quarter in each cycle of eight round trips. With this BDP, v2 and v3
+/// probe every 63 round trips, and v2's probe ends at 1.25 BDP of the old rate. Linux, with steps
+/// at 40 and 120 s: BBRv1 takes 0.7 and 0.6 s, v2 3.6 and 6.8 s, v3 1.4 and 1.5 s. The seed changes
+/// the position in the flow's cycle at which the step happens.
 #[test]
 fn bbr2_takes_several_times_as_long_as_bbr1_to_fill_a_doubled_link_and_bbr3_longer_than_bbr1() {
     let seeds = if is_slow() { 5 } else { 3 };
@@ -107,7 +107,8 @@ fn bbr2_takes_several_times_as_long_as_bbr1_to_fill_a_doubled_link_and_bbr3_long
     assert!(bbr3 >= 1.5 * bbr1, "{bbr3} s against {bbr1} s");
 }
 
-/// Seconds from the step to the first half second with 95 % of the new rate.
+/// Seconds from the step of the rate to the end of the first half second in which the flow gets 95
+/// % of the new rate.
 #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 bytes")]
 fn seconds_to_fill(result: &RunResult, step_s: f64, rate_mbps: f64) -> f64 {
     const WINDOW: usize = 5;
@@ -204,8 +205,8 @@ fn bbr_acd_cuts_nothing_in_mahmuds_scenario_until_its_packets_are_small_and_its_
     let small_bbr1 = of(148, "bbr1", "");
     let small_acd = of(148, "bbr_acd", "");
     let small_acd_wide = of(148, "bbr_acd", "alpha_us = 3000");
-    // The authors report losses reduced to a twelfth; a tenth less would be within the spread of
-    // seeds.
+    // The authors report losses reduced to a twelfth; here BBR-ACD must lose more than nine tenths
+    // of BBRv1's losses, because smaller reductions are within the spread of seeds.
     assert!(acd > 0.9 * bbr1, "{acd} against {bbr1}");
     assert!(authors_code < 0.85 * bbr1, "{authors_code} against {bbr1}");
     assert!(small_acd > 0.8 * small_bbr1, "{small_acd} against {small_bbr1}");
