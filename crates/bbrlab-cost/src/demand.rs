@@ -197,7 +197,8 @@ impl Demand {
                 self.is_sure = false;
             }
             Source::Write { bytes, every } => {
-                // Nagle: at most one segment that is not full is in flight.
+                // By Nagle's algorithm, at most one segment that is not full is in flight, so at
+                // most one per RTT.
                 let per_write = bytes.0 as f64 / mss;
                 let full = per_write.floor() / seconds(every);
                 let cut = (per_write / seconds(every) - full + 1.0 / self.ramp.rtt_s.max(1e-9))

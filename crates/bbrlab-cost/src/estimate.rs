@@ -30,7 +30,7 @@ pub struct Estimate {
     pub runs: u64,
     /// Flows of the largest run.
     pub flows: u64,
-    /// Simulated seconds, of all runs.
+    /// Simulated seconds, summed over all runs.
     pub sim_s: f64,
     /// Data packets, of all runs.
     pub data_packets: u64,
@@ -139,7 +139,7 @@ const FLOWS_INDENTED: u64 = 1000;
 /// Bytes of a compressed row of a queue on disk, without its time.
 const QUEUE_ROW_BYTES: f64 = 2.7;
 
-/// Bytes of a time on disk, which the rows of all flows or links share.
+/// Bytes of a row's time on disk. Rows of different flows or links at the same time share them.
 const TIME_BYTES: f64 = 6.3;
 
 /// Bytes of a compressed row of a flow on disk, if nothing happened since the previous row and if

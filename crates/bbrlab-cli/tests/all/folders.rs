@@ -572,7 +572,8 @@ fn a_write_that_is_refused_leaves_no_half_of_a_file() {
     assert!(seen_refused >= 2, "the limit had an effect");
 }
 
-/// A file system of 64 KiB, if the machine permits mounting one.
+/// Fills a file system of 64 KiB, then makes it larger. Skipped if the machine does not permit
+/// mounting one.
 #[test]
 fn a_full_disk_is_reported_and_a_larger_one_finishes_the_work() {
     let shell = shell("full");

@@ -1,4 +1,4 @@
-//! Scenarios as text: `show`, `new`, and standard input instead of a file.
+//! Tests of scenarios as text: `show`, `new`, and standard input instead of a file.
 
 #![cfg(unix)]
 

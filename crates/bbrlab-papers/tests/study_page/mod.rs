@@ -1,4 +1,5 @@
-//! The page of a paper in `docs/study/`: its claims with their verdicts, and what changes them.
+//! The page of a paper in `docs/study/`: its claims with their verdicts, and the settings that
+//! change a verdict.
 
 mod reason;
 

@@ -33,7 +33,8 @@ pub(crate) struct Outcome<'a> {
     pub(crate) points: Vec<&'a str>,
 }
 
-/// Phrases before the argument of the data file, and what a page writes there.
+/// Phrases of a reason that precede the argument of the data file, and the words that a page writes
+/// instead of each.
 const ARGUMENTS: [(&str, &str); 3] = [
     ("; expected to hold: ", "Expected to hold"),
     ("; the data file is unsure: ", "The data file is unsure"),

@@ -1,4 +1,4 @@
-//! Sweeps, seeds, settings, hashes, and the text that is stored in a run's folder.
+//! Tests of sweeps, seeds, settings, hashes, and the text that is stored in a run's folder.
 
 #![expect(clippy::format_push_string, reason = "a test's output")]
 

@@ -2,7 +2,7 @@
 
 use crate::scenario_text::result;
 
-/// Whole nanoseconds of a result's seconds.
+/// Converts a result in seconds to whole nanoseconds.
 #[expect(clippy::cast_possible_truncation, reason = "a minute at most")]
 fn ns(seconds: f64) -> i64 {
     (seconds * 1e9).round() as i64
@@ -104,7 +104,8 @@ fn a_window_below_the_bdp_gives_one_window_per_round_trip() {
     }
     let expected = 10.0 * 1448.0 * 8.0 / rtt_ns * 1e3;
     let goodput = flow.goodput_ss_mbps.unwrap();
-    // 15 s hold 496 windows: counting whole ones is off by one at most.
+    // In the 15 s of the steady state, 496 windows arrive. The window at the edge may be counted or
+    // not, so the tolerance is one in 400.
     assert!((goodput / expected - 1.0).abs() < 1.0 / 400.0, "{goodput} against {expected}");
     let limited = flow.limited_by;
     assert!(limited.rwnd.unwrap() > 0.98, "{limited:?}");

@@ -11,7 +11,8 @@ fn run(text: &str) -> RunSummary {
     result(text).summary
 }
 
-/// 50 Mbit/s, 26 to 74 ms each way at random: packets and ACKs arrive out of order.
+/// A path of 50 Mbit/s whose delay is random in each direction, so that packets and ACKs arrive out
+/// of order.
 fn jitter(cc: &str, seed: u64, seconds: u32) -> String {
     format!(
         r#"
@@ -104,7 +105,7 @@ fn each_disturbance_of_the_reverse_direction_acts() {
     }
 }
 
-/// Each key that disturbs packets does so on a link that only ACKs cross.
+/// Checks that each key that disturbs packets has an effect on a link that only ACKs cross.
 #[test]
 fn each_disturbance_of_a_return_path_acts() {
     let text = |keys: &str| {

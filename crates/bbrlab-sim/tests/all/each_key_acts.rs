@@ -56,7 +56,7 @@ impl Text {
         text
     }
 
-    /// Lines are separated by semicolons; a line without a value removes the key.
+    /// Adds `lines` to a table. Semicolons separate lines; a line without a value removes the key.
     fn set(&mut self, table: &str, lines: &str) {
         let Some(place) = [TOP, STACK, LINK, ACCESS, FLOW].iter().position(|name| *name == table)
         else {

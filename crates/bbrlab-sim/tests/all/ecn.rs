@@ -77,7 +77,7 @@ fn dctcp_keeps_the_queue_at_the_threshold_and_the_link_full() {
     assert!(with.queue < 25.0, "{with:?}");
     assert_eq!((with.drops, with.retransmissions), (0, 0));
     assert!(with.goodput > 0.95 * without.goodput, "{with:?}");
-    // One BDP of 124 packets and the queue of 21.
+    // At most one BDP of 124 packets and the queue of 21 packets are in flight at the end.
     assert_echoed_one_by_one(&with, 145);
 }
 

@@ -50,7 +50,7 @@ fn least_and_most(values: &[u64]) -> (u64, u64) {
     (*values.iter().min().unwrap(), *values.iter().max().unwrap())
 }
 
-/// BBRv1 does not react to loss; v2 and v3 bound inflight after it.
+/// BBRv1 does not react to loss; v2 and v3 bound inflight after a loss, so they lose fewer packets.
 #[test]
 fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lose() {
     let extent = extent(60, 100);
@@ -166,8 +166,8 @@ fn bbr_acd_cuts_the_losses_of_two_bbr_flows_in_a_shallow_buffer() {
 }
 
 /// Mahmud's congested scenario, where the published rule reduces no losses. With a BDP of ten
-/// packets and seven flows of at least four packets, windows cannot be halved; and RTTs differ by a
-/// packet's 12 ms, not by `alpha_us`.
+/// packets and seven flows of at least four packets, windows cannot be halved. And RTTs differ by
+/// at least the 12 ms that a packet takes, so never by as little as `alpha_us`.
 #[test]
 fn bbr_acd_cuts_nothing_in_mahmuds_scenario_until_its_packets_are_small_and_its_alpha_one_packet_long()
  {

@@ -73,7 +73,8 @@ fn cake_keeps_flows_of_different_hosts_apart() {
     }
 }
 
-/// With ECN the discipline marks instead of dropping (67 times in Linux), at equal goodput.
+/// With ECN, CoDel marks packets of an ECN-capable flow instead of dropping them, and goodput stays
+/// the same. Linux marks 67 times.
 #[test]
 fn codel_marks_instead_of_dropping_where_flow_and_discipline_are_capable() {
     let ecn = "cc = \"cubic\"\necn = true";
@@ -99,8 +100,8 @@ fn dualpi2_lets_a_scalable_and_a_classic_flow_share() {
     assert!(dctcp < 21.5 && cubic > 30.0, "RTTs of {dctcp} and {cubic} ms");
 }
 
-/// Linux's table of priorities is older than DSCP: EF shares a band with best effort until
-/// `priomap` moves it.
+/// Linux's default `priomap` is older than DSCP, so it puts EF into the band of best effort.
+/// Another `priomap` gives EF its own band.
 #[test]
 fn a_band_or_tin_of_its_own_keeps_a_call_from_waiting() {
     let call = "cc = \"cubic\"\nrate = \"1Mbit/s\"\ndscp = \"EF\"";

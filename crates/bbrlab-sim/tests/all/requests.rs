@@ -75,8 +75,8 @@ fn a_request_waits_in_the_reverse_direction_like_any_packet() {
     }
 }
 
-/// Bufferbloat: the time that a short answer takes while an upload fills the queue of the reverse
-/// path. The request waits in that queue, and so does the handshake.
+/// Measures bufferbloat: how long a short answer takes while an upload fills the queue of the
+/// reverse path. The request waits in that queue, and so does the handshake.
 #[test]
 fn a_request_waits_behind_an_upload() {
     let answers = |upload: &str, nagle: bool, think: &str| {

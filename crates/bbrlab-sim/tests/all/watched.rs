@@ -1,5 +1,5 @@
-//! Checks that a run whose rows are taken before its end (`take_rows`) has the same rows, results
-//! and digest as a run whose rows are read at the end.
+//! Checks that taking rows during a run (`take_rows`) changes neither its rows nor its results and
+//! digest.
 
 use bbrlab_run::{Column, Run};
 use bbrlab_sim::{Sim, Status, simulate};

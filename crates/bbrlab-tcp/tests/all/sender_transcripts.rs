@@ -41,7 +41,7 @@ impl Notes for Bench {
 /// "none"; a multiple of every slot length of the timer wheel, so that no timer is moved.
 const BOOT_MS: u32 = 1 << 15;
 
-/// Milliseconds with up to six decimals.
+/// Reads a time in milliseconds with up to six decimals.
 fn parse_ms(text: &str) -> Time {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let fraction: u64 = format!("{fraction:0<6}").parse().expect("a time in milliseconds");

@@ -77,7 +77,7 @@ fn answer(change: &str) -> ScenarioErrors {
 /// Only this column is read: to add a row, write `CHANGE | ` and run with `UPDATE_EXPECT=1`. A
 /// change with several mistakes has several rows; the second and later ones begin with `also`.
 fn check(table: &Expect) {
-    // Heading, change, the rest of the row.
+    // For each row: the heading above it, the change, and the rest of the row.
     let mut rows: Vec<(String, &str, String)> = Vec::new();
     for row in table.data().lines() {
         let Some((change, _)) = row.split_once(" | ") else { continue };

@@ -229,7 +229,8 @@ impl Case {
         self.state()
     }
 
-    /// Runs event by event until `is_there` holds, for a minute at most.
+    /// Runs event by event until `is_there` holds, for a simulated minute at most. Returns whether
+    /// it holds.
     pub(crate) fn run_until(&mut self, mut is_there: impl FnMut(&Self) -> bool) -> bool {
         let until = self.rig.host_now() + Span::from_secs(60);
         while self.rig.host_now() < until {

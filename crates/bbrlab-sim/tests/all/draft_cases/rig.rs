@@ -23,14 +23,14 @@ pub(crate) const WIRE: u64 = 1514;
 /// 0 means "unset".
 const UPTIME: Span = Span::from_millis(1 << 15);
 
-/// What happens to data packets before they reach the bottleneck.
+/// The fate of data packets before they reach the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// All pass.
     Pass,
     /// Every n-th packet is lost.
     DropEvery(u64),
-    /// All are delayed.
+    /// All are delayed by this span.
     Delay(Span),
 }
 
@@ -233,7 +233,7 @@ impl Rig {
         self.now
     }
 
-    /// The connection as its congestion control sees it.
+    /// The sender's connection, as its congestion control sees it.
     pub(crate) fn conn(&self) -> &Conn {
         self.sender.conn()
     }
