@@ -437,7 +437,7 @@ impl Sender {
         self.reset_timer_after_pacing(TimerPurpose::Retransmit, rto, host);
     }
 
-    /// Jiffies until the RTO of the first packet in flight, at least one microsecond rounded up.
+    /// Jiffies until the RTO of the first packet in flight, rounded up; at least one.
     #[inline(never)]
     fn rest_of_rto(&self) -> u32 {
         let delta_us = u32::try_from(self.rto_delta_us().max(1)).unwrap_or(u32::MAX);

@@ -2,9 +2,11 @@
 //!
 //! A new skb takes the next place of a ring. An skb is *plain* until it is retransmitted, SACKed,
 //! split or merged. The places of plain skbs are in the order of sequence number and in the order
-//! of time. A step that changes either order at an skb first links all skbs up to that skb; from
-//! then on these skbs are found through their links. The ring therefore holds linked skbs first and
-//! plain skbs after them; either group may be empty. A sender without losses never touches a link.
+//! of time.
+//!
+//! A step that changes either order at an skb first links all skbs up to that skb; from then on
+//! these skbs are found through their links. The ring therefore holds linked skbs first and plain
+//! skbs after them; either group may be empty. A sender without losses never touches a link.
 //!
 //! The order by time has two parts, each of which is sorted: skbs sent once, and skbs sent again.
 //! Of two skbs in different parts, the skb with the earlier time is older. With equal times the skb
