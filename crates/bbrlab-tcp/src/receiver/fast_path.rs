@@ -89,8 +89,9 @@ impl Receiver {
         self.deliver_unpredicted(now, packet, host)
     }
 
-    /// [`Self::deliver`] without the in-order fast path. Calls `glance` a second time, because the
-    /// first result is then kept only in registers.
+    /// [`Self::deliver`] without the in-order fast path. Calls `glance` a second time instead of
+    /// taking the first result as an argument, so that the compiler can keep the first result in
+    /// registers.
     #[inline(never)]
     fn deliver_unpredicted(
         &mut self,

@@ -121,8 +121,8 @@ impl Receiver {
 
     fn establish(&mut self, now: Time, segment: &Segment) {
         self.state = State::Established;
-        // Answers to unacceptable segments were so far limited per connection request. The new
-        // socket starts with an unused limit.
+        // During the handshake, a limit of the connection request applied to answers to
+        // unacceptable segments. The socket starts with a new limit.
         self.oow = OowLimit::default();
         self.peer.snd_una = segment.ack;
         self.peer.window.accept(segment.seq, segment.wnd);

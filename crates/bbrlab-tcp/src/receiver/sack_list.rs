@@ -10,8 +10,7 @@ use crate::{SackBlock, Segment};
 
 /// Number of blocks kept. Linux: `TCP_NUM_SACKS`.
 const NUM_SACKS: u8 = 4;
-/// Number of blocks that an ACK is expected to carry besides a changed block. Linux:
-/// `TCP_SACK_BLOCKS_EXPECTED`.
+/// Number of blocks that an ACK is expected to carry. Linux: `TCP_SACK_BLOCKS_EXPECTED`.
 const BLOCKS_EXPECTED: usize = 2;
 
 /// The SACK blocks and the duplicate to report. Linux: `selective_acks`, `duplicate_sack`.
