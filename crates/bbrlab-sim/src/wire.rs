@@ -1,5 +1,6 @@
-//! Conversion between segments and packets, and between the run's time and the hosts' clock.
-//! Packets add the bytes on the wire and an identity for the digest. Only this file converts times.
+//! Conversion between segments and packets, and between the run's time and the hosts' clock. A
+//! packet has the segment's fields, and also its bytes on the wire and an identity for the digest.
+//! Only this file converts times.
 //!
 //! Sources: [`bbrlab_run::headers`] has the sizes.
 
@@ -78,15 +79,15 @@ impl Kind {
     /// Set if the segment has no data from the flow's sender. A client's request is not such data.
     const HAS_NO_DATA: u16 = 1 << 14;
     /// Set on segments with data where both ends write: they also need a window or a count of
-    /// arrivals. The value that does not fit into the payload is stored with the SACK blocks, at
-    /// [`BOTH`].
+    /// arrivals. The value for which the payload has no space is stored with the SACK blocks, at
+    /// index [`BOTH`].
     const HAS_BOTH: u16 = 1 << 13;
     /// A segment without data, SACK blocks, timestamps and flags except ACK.
     const PURE_ACK: u16 = Self::HAS_NO_DATA | flag::ACK as u16;
     const SACK_SHIFT: u32 = 8;
     const TS_SHIFT: u32 = 15;
 
-    /// A segment with data.
+    /// The kind of a segment with data.
     #[inline]
     fn of_data(flags: u8, has_ts: bool) -> Self {
         Self(u16::from(flags) | u16::from(has_ts) << Self::TS_SHIFT)
@@ -149,7 +150,7 @@ impl PacketData for Payload {
         self.kind.is_pure_ack()
     }
 
-    /// Datagrams have no flags.
+    /// `None` for a datagram, which is recognised by its lack of flags.
     fn tcp_header(&self, extra: Option<&Self::Extra>) -> Option<TcpHeader> {
         let &Self { kind, ack, tsval, tsecr, .. } = self;
         let flags = kind.flags();
@@ -324,7 +325,8 @@ pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
     }
 }
 
-/// The additional value that a packet with [`Kind::HAS_BOTH`] stores with its SACK blocks.
+/// The additional value, window or count of arrivals, that a packet with [`Kind::HAS_BOTH`] stores
+/// with its SACK blocks.
 #[cold]
 fn both(packet: &Arrival<'_, Payload>) -> u32 {
     packet.extra().map_or(0, |extra| extra[BOTH].start)
@@ -359,7 +361,7 @@ pub(crate) trait FlowEnd: Sized {
     /// The values that each packet of this end needs.
     fn endpoint(&self) -> &Endpoint;
 
-    /// The random numbers for its congestion control.
+    /// The random generator for the congestion control of this end.
     fn rng(&mut self) -> &mut Rng;
 
     /// The pacing timer of this end.
@@ -557,7 +559,7 @@ impl<E: FlowEnd> End<'_, E> {
         self.send(segment, false, segment.ack);
     }
 
-    /// Sends an ACK that has only the fields of [`PureAck`].
+    /// Sends an ACK that has no other fields than those of [`PureAck`].
     #[inline(never)]
     fn transmit_pure_ack(&mut self, ack: &PureAck) {
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
@@ -572,7 +574,7 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&ack.segment()));
     }
 
-    /// Sends an ACK that has only the fields of [`PureAck`] and SACK blocks.
+    /// Sends an ACK that has SACK blocks and no other fields than those of [`PureAck`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "these ACKs leave from one place")]
     fn transmit_ack_with_blocks(&mut self, ack: &PureAck, sack: &[SackBlock; 4], sack_count: u8) {
@@ -590,8 +592,8 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&segment));
     }
 
-    /// Arms a timer of the kernel's timer wheel. Not inlined, because calls are rare and the
-    /// callers are inlined.
+    /// Arms a timer of the kernel's timer wheel. Not inlined, because calls are rare and inlined
+    /// copies would enlarge the callers, which are inlined themselves.
     #[inline(never)]
     fn arm_at_tick(&mut self, timer: TimerId, at: Time) {
         self.port.arm(self.kept.endpoint().flow, E::SIDE, timer as u8, run_time(at));
@@ -673,7 +675,8 @@ impl<E: FlowEnd> Host for End<'_, E> {
     fn arm(&mut self, timer: TimerId, at: Time) {
         match timer {
             TimerId::Pacing => self.kept.pacing_timer().arm(at),
-            // The engine's even timer: see `wiring.rs`.
+            // `wiring.rs` registers this timer as the engine's even timer, for which `arm_even` is
+            // faster than `arm`.
             TimerId::CompressedAck => {
                 let flow = self.kept.endpoint().flow;
                 self.port.arm_even(flow, E::SIDE, timer as u8, run_time(at));
@@ -718,7 +721,7 @@ mod tests {
         assert_eq!(sized(0, 0, flag::ACK), 66);
         assert_eq!([1, 2, 3].map(|blocks| sized(0, blocks, flag::ACK) - 66), [12, 20, 28]);
         assert_eq!(sized(0, 0, flag::SYN), 74);
-        // In ns-3 the options of a header follow each other.
+        // In ns-3 the TCP options of a header follow each other without padding between them.
         let packed = |blocks, flags| sized_with(TcpOptions::Packed, 0, blocks, flags);
         assert_eq!([0, 1, 2, 3].map(|blocks| packed(blocks, flag::ACK)), [66, 74, 82, 90]);
         assert_eq!(packed(0, flag::SYN), 70);
