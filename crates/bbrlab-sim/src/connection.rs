@@ -184,8 +184,8 @@ impl Connection {
         self.sender.on_arrival(end.now(), wire::AtSender(*packet), &mut end)
     }
 
-    /// Delivers a packet to the server, which reads and answers each request with `answer` bytes.
-    /// Returns whether the packet was accepted.
+    /// Delivers a packet to the server, which reads each request and answers it with `answer`
+    /// bytes. Returns whether the packet was accepted.
     #[cold]
     pub(crate) fn at_server(
         &mut self,

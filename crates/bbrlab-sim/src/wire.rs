@@ -93,7 +93,7 @@ impl Kind {
         Self(u16::from(flags) | u16::from(has_ts) << Self::TS_SHIFT)
     }
 
-    /// A segment without data.
+    /// The kind of a segment without data.
     #[inline]
     fn without_data(flags: u8, has_ts: bool, sack_count: u8) -> Self {
         let blocks = u16::from(sack_count) << Self::SACK_SHIFT;
@@ -168,7 +168,7 @@ impl PacketData for Payload {
 }
 
 impl Payload {
-    /// A segment without data.
+    /// The payload for a segment without data.
     #[inline]
     fn of(segment: &Segment) -> Self {
         debug_assert_eq!(segment.len, 0);
@@ -184,7 +184,7 @@ impl Payload {
         }
     }
 
-    /// A segment with data that is sent at `sent_us`.
+    /// The payload for a segment with data that is sent at `sent_us`.
     #[inline]
     fn of_data(segment: &DataSegment, sent_us: u32) -> Self {
         Self {
@@ -204,7 +204,7 @@ impl Payload {
         self.kind.has(Kind::HAS_TS)
     }
 
-    /// A datagram with this many bytes of payload.
+    /// The payload for a UDP datagram with `bytes` bytes of data.
     pub(crate) fn datagram(bytes: u32) -> Self {
         Self { len_or_arrived: bytes, ..Self::default() }
     }
