@@ -76,13 +76,14 @@ struct Kind(u16);
 impl Kind {
     /// Set if the segment has timestamps.
     const HAS_TS: u16 = 1 << Self::TS_SHIFT;
-    /// Set if the segment has no data from the flow's sender. A client's request is not such data.
+    /// Set if the segment has no data from the flow's sender. A client's request has this flag,
+    /// because its data comes from the flow's receiver.
     const HAS_NO_DATA: u16 = 1 << 14;
     /// Set on segments with data where both ends write: they also need a window or a count of
     /// arrivals. The value for which the payload has no space is stored with the SACK blocks, at
     /// index [`BOTH`].
     const HAS_BOTH: u16 = 1 << 13;
-    /// A segment without data, SACK blocks, timestamps and flags except ACK.
+    /// The kind of a pure ACK: no data, no SACK blocks, no timestamps and no flag except ACK.
     const PURE_ACK: u16 = Self::HAS_NO_DATA | flag::ACK as u16;
     const SACK_SHIFT: u32 = 8;
     const TS_SHIFT: u32 = 15;
@@ -121,16 +122,16 @@ impl Kind {
         self.0 & !(Self::HAS_TS | u16::from(flag::PSH)) == Self::PURE_ACK
     }
 
-    /// Whether the segment has data, timestamps if `has_ts`, and no flags except ACK and perhaps
-    /// PSH.
+    /// Whether the segment has data and no flags except ACK and perhaps PSH, and has timestamps
+    /// exactly if `has_ts` is set.
     #[inline]
     fn is_plain_data(self, has_ts: bool) -> bool {
         self.0 & !u16::from(flag::PSH) == Self::of_data(flag::ACK, has_ts).0
     }
 }
 
-/// The index of the fourth SACK block. A segment with timestamps has at most three, so this place
-/// is free for another value.
+/// The index of the fourth SACK block. A segment with timestamps has at most three SACK blocks, so
+/// this place can store another value.
 const BOTH: usize = 3;
 
 /// The time `now` of the hosts' clock in microseconds, modulo 2^32, as packets carry it.
@@ -209,7 +210,8 @@ impl Payload {
         Self { len_or_arrived: bytes, ..Self::default() }
     }
 
-    /// Bytes of a segment that a client sends to the flow's sender.
+    /// Bytes of data in a segment that a client sends to the flow's sender; `None` for other
+    /// segments.
     #[inline]
     fn request_len(&self, extra: Option<&[SackBlock; 4]>) -> Option<u32> {
         let is_request = self.kind.has(Kind::HAS_BOTH) && !self.has_data();
@@ -221,7 +223,7 @@ impl Payload {
         !self.kind.has(Kind::HAS_NO_DATA)
     }
 
-    /// Bytes of payload.
+    /// Bytes of data from the flow's sender.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         if self.has_data() { self.len_or_arrived } else { 0 }
@@ -399,7 +401,8 @@ impl Endpoint {
     }
 }
 
-/// The sender's end. In a [`Flow`](crate::flow::Flow), `pacing_timer` begins a cache line.
+/// The state of the sender's end. In a [`Flow`](crate::flow::Flow), `pacing_timer` begins a cache
+/// line.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct SenderEnd {
