@@ -6,7 +6,7 @@ use bbrlab_units::{Span, Time};
 
 use super::compare::Sent;
 
-/// One step of the reference host's clock, in which all its times are read.
+/// The resolution of the reference host's clock: its readings are multiples of 256 ns.
 pub(super) const CLOCK_STEP: Span = Span(256);
 
 /// The timers, in the order in which they fire if several are due at the same time.
