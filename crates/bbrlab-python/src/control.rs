@@ -267,7 +267,7 @@ struct Failed {
     event: &'static str,
     /// The time of the event; `None` for a constructor.
     time_ns: Option<u64>,
-    /// What the error message adds after the event and its time: `cc_params` if the constructor
+    /// The end of the error message, after the event and its time: `cc_params` if the constructor
     /// failed, otherwise empty.
     with: String,
     error: PyErr,
