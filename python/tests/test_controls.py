@@ -552,7 +552,7 @@ def test_a_program_without_a_text_has_no_folder(tmp_path: Path) -> None:
     control = type("Typed", (bl.CongestionControl,), {"ssthresh": print, "__module__": "__main__"})
     assert source_of(control)[1] is None
     built_in = type("Typed", (bl.CongestionControl,), {"sndbuf_expand": operator.itemgetter(0), "__module__": "__main__"})
-    with pytest.raises(bl.UsageError, match="expected a `sha256` of its program"):
+    with pytest.raises(bl.UsageError, match="need a `sha256` of its program"):
         bl.run(DUMBBELL, {"flows.cc": built_in}, out=tmp_path / "out")
 
 
