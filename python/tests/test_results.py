@@ -116,7 +116,7 @@ def test_folders_that_hold_nothing_or_something_damaged(tmp_path: Path) -> None:
         bl.open(tmp_path / "run")
     bl.sweep("examples.dumbbell", seeds=2, out=tmp_path / "sweep", pictures=False)
     (tmp_path / "sweep" / "sweep.json").unlink()
-    with pytest.raises(bl.UsageError, match=r"expected run\.json of a run or sweep\.json of a sweep, found neither, but folders of runs"):
+    with pytest.raises(bl.UsageError, match=r"expected run\.json of a run or sweep\.json of a sweep, found only folders of runs"):
         bl.open(tmp_path / "sweep")
 
 
@@ -157,7 +157,7 @@ def test_saving_takes_the_place_of_nothing_else(tmp_path: Path) -> None:
     with pytest.raises(bl.UsageError, match="contains another run"):
         other.save(folder)
     bl.sweep("examples.dumbbell", seeds=2, set={"duration": "1s"}, out=tmp_path / "sweep")
-    with pytest.raises(bl.UsageError, match="holds a sweep"):
+    with pytest.raises(bl.UsageError, match="contains a sweep"):
         r.save(tmp_path / "sweep")
     for name in ("notes.txt", "scenario.toml"):
         mine = tmp_path / f"own {name}" / name
