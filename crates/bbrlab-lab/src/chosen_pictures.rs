@@ -126,7 +126,8 @@ fn other_meaning(reason: &str, known: OtherMeaning) -> Option<String> {
 
 /// Draws the second run on top of the first; returns the files' names.
 ///
-/// # Errors If the folders are not two single runs, a choice is unknown or does not fit the runs,
+/// # Errors
+/// If the folders are not two single runs, a choice is unknown or does not fit the runs,
 /// or a file is damaged.
 pub fn plot_overlay(
     folders: &[PathBuf],

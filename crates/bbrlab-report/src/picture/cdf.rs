@@ -82,7 +82,8 @@ impl Cdf {
 
 /// Draws the picture of the distributions.
 ///
-/// # Errors If there is no value, the key of `by` is not swept, or there are too many curves for
+/// # Errors
+/// If there is no value, the key of `by` is not swept, or there are too many curves for
 /// the size.
 pub fn cdf_picture(input: &CdfInput<'_>) -> Result<Picture, String> {
     let mut panels = panels(input)?;

@@ -49,7 +49,8 @@ const QUEUES_SHOWN: usize = 4;
 
 /// Draws the picture of a run.
 ///
-/// # Panics Never: a picture of the default size is as high as its panels need, and the duration of
+/// # Panics
+/// Never: a picture of the default size is as high as its panels need, and the duration of
 /// a run is above zero.
 #[must_use]
 pub fn run_picture(input: &RunPicture<'_>) -> Picture {
@@ -58,7 +59,8 @@ pub fn run_picture(input: &RunPicture<'_>) -> Picture {
 
 /// Draws the picture of a run with the chosen panels, time and size.
 ///
-/// # Errors If the panels do not fit the size, or the chosen span of time is empty.
+/// # Errors
+/// If the panels do not fit the size, or the chosen span of time is empty.
 pub fn chosen_run_picture(input: &RunPicture<'_>, choice: &RunChoice) -> Result<Picture, String> {
     let sheet = Sheet::new(input, choice)?;
     Ok(Picture { name: "run".to_owned(), svg: sheet.draw()? })

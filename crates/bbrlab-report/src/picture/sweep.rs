@@ -65,7 +65,8 @@ impl Points {
 
 /// Draws the pictures of a sweep with the chosen metrics, axis, colours and size.
 ///
-/// # Errors If a metric or a key is unknown, or the panels do not fit the size. The text of the
+/// # Errors
+/// If a metric or a key is unknown, or the panels do not fit the size. The text of the
 /// error names the alternatives.
 pub fn chosen_sweep_pictures(
     title: &str,

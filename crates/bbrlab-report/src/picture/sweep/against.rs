@@ -32,7 +32,8 @@ const SIZES: (f64, f64) = (2.2, 4.6);
 
 /// Draws the metrics of a sweep against the chosen one, one picture for each.
 ///
-/// # Errors If a metric or a key is unknown, more colours would be needed than can be
+/// # Errors
+/// If a metric or a key is unknown, more colours would be needed than can be
 /// distinguished, or the panels do not fit the size.
 pub(super) fn against(
     title: &str,
