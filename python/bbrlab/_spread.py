@@ -104,7 +104,8 @@ def spread(
     at_once = max(min(TEXT_UNDER_WAY // len(text), UNDER_WAY_MAX), UNDER_WAY_MIN)
     ended: queue.SimpleQueue[tuple[Piece, Outcome | None, BaseException | None]] = queue.SimpleQueue()
     under_way: dict[Piece, Any] = {}
-    workers: dict[int, Any] = {}
+    # An executor that breaks forgets its processes.
+    workers: dict[int, Any] = dict(getattr(executor, "_processes", None) or {})
     lost: list[BaseException] = []
 
     def give(piece: Piece) -> None:
