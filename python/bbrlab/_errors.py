@@ -122,7 +122,7 @@ class ScenarioError(UsageError):
 
     @property
     def file(self) -> str | None:
-        """The file of the first mistake; None if there is no text."""
+        """The file of the first mistake; None if `mistakes` is empty, as when `run` gets a scenario of several runs."""
         return self.mistakes[0]["file"] if self.mistakes else None
 
     @property

@@ -52,10 +52,10 @@ pub struct Hybla {
 }
 
 impl Hybla {
-    /// The state before `init`: all zero.
+    /// The state before `init`: `rtt0` from the parameters, everything else zero.
     ///
     /// # Errors
-    /// If the parameter is out of range.
+    /// If `rtt0` is out of range.
     pub fn new(params: &Params) -> Result<Self, ParamError> {
         let rtt0_ms = ParamTable::new(PARAMS, params).integer("rtt0", 1..=1_000_000)?;
         Ok(Self { rtt0_us: rtt0_ms * 1000, ..Self::default() })

@@ -30,7 +30,7 @@ impl Crowd {
         Self { gap_s, each: demand.each, alone_s, at_most, waiting: 0.0, under_way, rejected: 0.0 }
     }
 
-    /// Packets of the waiting flows.
+    /// Number of packets that the waiting flows have to send.
     pub(crate) fn backlog(&self) -> f64 {
         self.waiting * self.each
     }
@@ -61,9 +61,9 @@ impl Crowd {
     }
 }
 
-/// The share of its time for which a flow waits for a timeout. `packets` is the number of packets
-/// per flow that fit on its link, in flight and in the queue together. Fitted to runs of 16 to
-/// 100,000 CUBIC flows at 20 and 100 Mbit/s: 0.9 below one packet, 0.3 at seven.
+/// The share of a flow's duration for which it waits for a timeout. `packets` is the number of
+/// packets per flow that fit on its link, in flight and in the queue together. Fitted to runs of 16
+/// to 100,000 CUBIC flows at 20 and 100 Mbit/s: 0.9 below one packet, 0.3 at seven.
 pub(crate) fn starved(packets: f64) -> f64 {
     1.0 / (1.0 + packets / 3.0)
 }
@@ -94,14 +94,16 @@ mod tests {
 
     #[test]
     fn flows_that_are_not_served_wait_and_flows_without_a_place_are_rejected() {
-        // 100 flows per second arrive and 60 are served, so six of them are in flight at any time.
+        // 100 flows per second arrive and 60 are served. A served flow takes 0.1 s, so six are in
+        // flight at any time.
         let near = |one: f64, other: f64| (one - other).abs() < 1e-6;
         let mut all = crowd(1e6);
         let flow_s = all.sent(6000.0, 10.0);
         assert!(
             near(all.waiting, 400.0) && near(all.under_way, 410.0) && near(flow_s, 60.0 + 2000.0)
         );
-        // Later they are served.
+        // In the next ten seconds the links serve 1,400 flows: the 1,000 that arrive and the 400
+        // that waited.
         let flow_s = all.sent(14_000.0, 10.0);
         assert!(near(all.waiting, 0.0) && near(all.rejected, 0.0) && near(flow_s, 140.0 + 2000.0));
 

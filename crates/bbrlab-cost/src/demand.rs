@@ -35,7 +35,7 @@ pub(crate) struct Demand {
     pub(crate) rate: f64,
     /// The largest number of data packets; infinite if the source never ends.
     pub(crate) packets: f64,
-    /// Duration of a finite source in seconds, including the pauses of a train.
+    /// Duration of a finite source on an idle path in seconds, including the pauses of a train.
     pub(crate) alone_s: f64,
     /// Packets per connection, or per response if the flow sends responses to requests; infinite if
     /// the source never ends.
@@ -105,7 +105,7 @@ impl Demand {
             return demand.of_datagrams(&class.source, mss);
         }
         if loss > 0.0 && rtt_s > 0.0 && follows_reno(class.cc) {
-            // A burst of losses halves the window once.
+            // A burst of losses reduces the window once, so bursts are counted and not packets.
             let bursts = links().map(loss_bursts).sum::<f64>().max(1e-12);
             // CUBIC's mean window: RFC 9438, section 5.1.
             let cubic = 1.054 * (rtt_s / bursts).powf(0.75);
@@ -188,7 +188,8 @@ impl Demand {
                 self.rate = self.rate.min(own * seconds(on) / seconds(on + off));
             }
             Source::OnOff { on, off, rate: None } => {
-                // Data in the send buffer at the end of an `on` period leaves after it.
+                // Data that is in the send buffer when an `on` period ends leaves later, in
+                // addition to the data of the period.
                 let full = self.ramp.full_rate();
                 let buffered = 4.0 * (full * self.ramp.rtt_s).max(self.ramp.initial);
                 let each = full * seconds(on) + buffered;
@@ -196,7 +197,8 @@ impl Demand {
                 self.is_sure = false;
             }
             Source::Write { bytes, every } => {
-                // Nagle: at most one segment that is not full is in flight.
+                // By Nagle's algorithm, at most one segment that is not full is in flight, so at
+                // most one per RTT.
                 let per_write = bytes.0 as f64 / mss;
                 let full = per_write.floor() / seconds(every);
                 let cut = (per_write / seconds(every) - full + 1.0 / self.ramp.rtt_s.max(1e-9))
@@ -209,7 +211,8 @@ impl Demand {
                     Some(rate) => rate.0 as f64 / 8.0 / mss * on_s,
                     None => self.ramp.full_rate() * (on_s + 4.0 * self.ramp.rtt_s),
                 };
-                // A random draw may send more than the average.
+                // Random periods may give more traffic than the average, so the bound is twice the
+                // average.
                 self.rate = self.rate.min(2.0 * most / (on_s + off_s));
                 self.is_sure = false;
             }
@@ -242,7 +245,7 @@ impl Demand {
         let each = packets_of(requests.size.mean as f64);
         self.each = each;
         let full = self.ramp.full_rate();
-        // The last packet of a response may be short.
+        // The last packet of a response may be short, so its transmission time is not counted.
         let fastest_s = self.ramp.rtt_s + (each - 1.0) / full;
         match requests.pause {
             Pause::Player { piece, buffer } => {
@@ -254,7 +257,7 @@ impl Demand {
             Pause::None => self.rate = self.rate.min(each / fastest_s),
             Pause::Think(ref think) => {
                 // Random draws may give pauses shorter than the average and responses larger than
-                // the average.
+                // the average, so the bound is twice the average.
                 let is_constant = [&requests.size.distribution, &think.distribution]
                     .map(|distribution| *distribution == Distribution::Constant);
                 let most = if is_constant == [true, true] { 1.0 } else { 2.0 };

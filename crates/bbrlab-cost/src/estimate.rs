@@ -30,7 +30,7 @@ pub struct Estimate {
     pub runs: u64,
     /// Flows of the largest run.
     pub flows: u64,
-    /// Simulated seconds, of all runs.
+    /// Simulated seconds, summed over all runs.
     pub sim_s: f64,
     /// Data packets, of all runs.
     pub data_packets: u64,
@@ -95,8 +95,8 @@ const RUN_RECORD_BYTES: f64 = 3500.0;
 const FLOW_RECORD_BYTES: f64 = 700.0;
 
 /// Memory of the data that a sweep keeps of its runs: at most `HELD_BYTES` of records, and up to
-/// `ROWS_TOGETHER` rows of the summary that are written together. In addition, a few bytes per run,
-/// and the means and the table row of each point.
+/// `ROWS_TOGETHER` rows of the summary that are written together. In addition, a sweep keeps a few
+/// bytes per run, and the means and the table row of each point.
 const HELD_BYTES: f64 = (8 << 20) as f64;
 const ROWS_TOGETHER: f64 = 4096.0;
 const SUMMARY_ROW_BYTES: f64 = 3500.0;
@@ -124,7 +124,7 @@ const SERIES_FILES_BYTES: f64 = 9e3;
 /// Bytes that each run adds to the records of its sweep.
 const SWEEP_BYTES: f64 = 9e3;
 
-/// Bytes of the records of a flow, with and without indentation.
+/// Bytes of the records of a flow on disk, with and without indentation.
 const RECORD_BYTES: f64 = 1240.0;
 const COMPACT_RECORD_BYTES: f64 = 820.0;
 
@@ -139,7 +139,7 @@ const FLOWS_INDENTED: u64 = 1000;
 /// Bytes of a compressed row of a queue on disk, without its time.
 const QUEUE_ROW_BYTES: f64 = 2.7;
 
-/// Bytes of a time on disk, which the rows of all flows or links share.
+/// Bytes of a row's time on disk. Rows of different flows or links at the same time share them.
 const TIME_BYTES: f64 = 6.3;
 
 /// Bytes of a compressed row of a flow on disk, if nothing happened since the previous row and if
@@ -214,7 +214,8 @@ impl Estimate {
                 // Arriving flows have rows in the table of transfers, which is not a series.
                 _ if class.source.arrivals().is_some() => 0.0,
                 Sample::Every(period) => active.active_s / seconds(period) + count,
-                // Every second packet causes an ACK, or every packet if packets are rare.
+                // There is a row per ACK. Every second packet causes an ACK, or every packet if
+                // packets are rare; 0.7 is between the two.
                 Sample::Ack => active.packets * 0.7,
                 Sample::Off => 0.0,
             };
@@ -424,7 +425,7 @@ fn events_per_packet(class: &FlowClass, outline: &Outline, active: &Activity) ->
         Source::Cbr(_)
         | Source::OnOff { rate: Some(_), .. }
         | Source::Bursts(Bursts { rate: Some(_), .. }) => 1.5,
-        // The client's request.
+        // One event per response: the client's request arrives.
         Source::Requests(_) => 1.0 / active.each,
         _ => 0.0,
     };
@@ -440,7 +441,7 @@ fn acks_per_packet(class: &FlowClass, active: &Activity) -> f64 {
         return 1.0;
     }
     let of_connection = active.packets / active.connections.max(1.0);
-    // A flow whose window is a few packets gets an ACK for each packet.
+    // A starved flow has a window of a few packets, so each of its packets gets an ACK.
     let one_by_one = (ACKED_ONE_BY_ONE / of_connection.max(1.0)).min(1.0)
         + active.starved_s / active.flow_s.max(1e-9);
     0.5 + 0.5 * one_by_one.min(1.0)
@@ -452,7 +453,8 @@ fn events_of_connections(class: &FlowClass, outline: &Outline, active: &Activity
     let (forward, reverse) = events_on_the_way(class, outline);
     // One event for the connect; then a SYN, a SYN-ACK and an ACK cross the network.
     let opening = 1.0 + 2.0 * forward + reverse;
-    // All packets of a waiting flow are dropped at a link.
+    // Packets of a waiting flow reach a link and are dropped there, so they have no event at the
+    // receiver.
     let dropped = (forward - 1.0).max(0.0);
     let first_window = active.each.min(10.0);
     active.connections * opening
@@ -484,7 +486,7 @@ fn waiting(link: &Link, wire_bytes: f64) -> f64 {
     let Some(rate) = link.rate.at_start() else { return 0.0 };
     let on_the_way = rate.0 as f64 / 8.0 * seconds(link.delay) / wire_bytes;
     let queue = link.room_packets(wire_bytes).unwrap_or(on_the_way);
-    // Flows with bounded windows do not fill a deep buffer.
+    // Flows with bounded windows do not fill a very deep buffer, so at most 10^7 packets count.
     on_the_way + queue.min(1e7)
 }
 

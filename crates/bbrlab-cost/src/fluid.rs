@@ -43,7 +43,7 @@ pub(crate) struct Activity {
     pub(crate) waiting: f64,
     /// The number of arriving flows that are rejected.
     pub(crate) rejected: f64,
-    /// Seconds of `flow_s` in which flows wait for a timeout, because other flows fill the link.
+    /// The part of `flow_s` in which flows wait for a timeout, because other flows fill the link.
     pub(crate) starved_s: f64,
     /// Timeouts of flows that wait.
     pub(crate) timeouts: f64,
@@ -61,7 +61,7 @@ struct Class {
     is_udp: bool,
     /// The arriving flows, if the class has arrivals.
     crowd: Option<Crowd>,
-    /// Packets of transfers that have begun and are not finished.
+    /// Packets that remain of transfers that have begun.
     backlog: f64,
     activity: Activity,
 }
@@ -165,7 +165,7 @@ impl Class {
     fn finished(self, end_s: f64, is_covered: bool) -> Activity {
         let Self { starts, demand, crowd, mut activity, .. } = self;
         let started = starts.started(starts.end_s);
-        // Slow start limits the packets of a flow.
+        // A flow sends no more than slow start permits in its active time.
         let present_s = starts.present_s(0.0, starts.end_s) / started.max(1.0);
         activity.packets = activity.packets.min(started * demand.packets_within(present_s));
         if starts.end_s < end_s {

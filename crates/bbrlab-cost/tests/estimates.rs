@@ -28,7 +28,7 @@ fn estimate(top: &str, link: &str, flow: &str) -> Estimate {
     Estimate::of_scenario(&scenario(&format!("{top}\n{}", dumbbell(link, flow))))
 }
 
-/// All values of an estimate; `<` marks upper bounds.
+/// All values of an estimate as a line of text; `<` before a value means an upper bound.
 fn line(name: &str, estimate: &Estimate) -> String {
     let at_most = estimate.at_most();
     let mark = |is_at_most: bool| if is_at_most { "<" } else { "" };
@@ -58,14 +58,15 @@ fn a_source_at_a_constant_rate_sends_that_much_and_a_transfer_its_bytes() {
     assert_eq!(packets("rate = \"2Mbit/s\"; count = 3"), 3108);
     assert_eq!(packets("rate = \"2Mbit/s\"; start = \"2s\"; stop = \"3s\""), 173);
     assert_eq!(packets("on = \"1s\"; off = \"3s\"; rate = \"2Mbit/s\""), 259);
-    // Whole segments.
+    // A transfer ends with a segment of its own for the last bytes: 14,481 bytes are 10 segments of
+    // 1,448 bytes and one of 1 byte.
     assert_eq!(packets("bytes = \"14481B\""), 11);
     assert_eq!(packets("bytes = \"14480B\"; count = 7"), 70);
     assert_eq!(packets("train = { bytes = \"14480B\", count = 5, gap = \"10ms\" }"), 50);
     // Two full segments per write, ten writes per second.
     assert_eq!(packets("write = { bytes = \"2896B\", every = \"100ms\" }"), 120);
-    // 1514 bytes on the wire of 20 Mbit/s, less the connect and the slow start of 10, 20, 40
-    // packets.
+    // 20 Mbit/s carry 9,907 packets of 1,514 bytes in 6 s. The connect and the slow start, with
+    // windows of 10, 20 and 40 packets, cost a few hundred of them.
     let full = packets("");
     assert!((9600..=9907).contains(&full), "{full}");
 }
@@ -83,13 +84,15 @@ fn an_application_that_turns_on_and_off_has_an_event_for_each_turn() {
 #[test]
 fn a_connection_has_events_besides_those_of_its_packets() {
     let of = |link: &str, flow: &str| estimate("", link, &format!("cc = \"cubic\"; {flow}"));
-    // The connect, then a SYN and an ACK at link and receiver, and a SYN-ACK at the sender: 6. Each
-    // of the first 200 packets has its own ACK: 3 events.
+    // Opening a connection takes 6 events: the connect, a SYN and an ACK at link and receiver, and
+    // a SYN-ACK at the sender. Each of the first 200 packets takes 3 events, because it has its own
+    // ACK. Later a packet takes 2.5 events.
     let transfer =
         |packets: u64| of("rate = \"1Gbit/s\"", &format!("bytes = \"{}B\"", 1448 * packets));
     assert_eq!([1, 7, 200].map(|packets| transfer(packets).events), [9, 27, 606]);
     assert_eq!(transfer(300).events, 606 + 250);
-    // Arriving flows: 1000 per second, each of one packet.
+    // 1000 flows per second arrive for 6 s. Each sends one packet and takes the 9 events of such a
+    // transfer.
     let come = of("rate = \"1Gbit/s\"", "arrivals = { rate = \"1000/s\" }; bytes = \"1KB\"");
     assert_eq!((come.data_packets, come.events), (6000, 6000 * 9));
     // A queue other than drop-tail has one event per departure.
@@ -102,14 +105,14 @@ fn flows_that_come_faster_than_they_are_served_wait_and_try_again() {
     let of = |flow: &str| {
         estimate("sample = \"off\"", "", &format!("cc = \"cubic\"; bytes = \"10KB\"; {flow}"))
     };
-    // 20 Mbit/s serve 236 flows of 7 packets per second.
+    // A link of 20 Mbit/s serves 236 flows of 7 packets per second.
     let come = |rate: u32, at_most: u32| {
         of(&format!("arrivals = {{ rate = \"{rate}/s\", at_most = {at_most} }}"))
     };
     let (all, few) = (come(10_000, 1_000_000), come(10_000, 100));
     assert_eq!(all.data_packets, few.data_packets);
-    // 58,600 flows wait at the end. Each has sent its first window and retried about three times in
-    // three seconds.
+    // 58,600 flows wait at the end. Each of them has sent its first window and has retried about
+    // three times in the three seconds that a flow waits on average.
     assert!(all.events > 58_600 * (7 + 2 * 3), "{}", all.events);
     assert!(all.memory_bytes > 58_600 * 5600);
     // A rejected flow is one event.
@@ -140,7 +143,7 @@ fn flows_that_meet_at_a_link_share_it_and_others_do_not() {
     assert!(near(parking_lot(&[a]), 100_000));
     assert!(near(parking_lot(&[a, a, a]), 100_000));
     assert!(near(parking_lot(&[a, b]), 200_000));
-    // Max-min fair: half of each link for the long flow.
+    // By max-min fairness, the flow that crosses both links gets half of each link.
     assert!(near(parking_lot(&[a, b, both]), 150_000));
     assert!(
         near(parking_lot(&[a, a, a, b, both]), 175_000),
@@ -156,8 +159,8 @@ fn a_flow_takes_5600_bytes_and_state_outside_the_cache_makes_events_slower() {
         estimate("sample = \"off\"", "rate = \"10Gbit/s\"", &flow)
     };
     assert_eq!(of(1001).memory_bytes - of(1).memory_bytes, 5_600_000);
-    // Without rows, the work besides events is setup and files: 50,000 units per run and 570 per
-    // flow.
+    // Without rows of series, the work besides events is setup and files: 50,000 units per run and
+    // 570 per flow.
     #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
     let per_event = |count: u32| {
         let estimate = of(count);
@@ -166,7 +169,9 @@ fn a_flow_takes_5600_bytes_and_state_outside_the_cache_makes_events_slower() {
     };
     let known = [1, 16, 1000, 10_000, 100_000, 1_000_000].map(per_event);
     assert_eq!(known, ["1.00", "1.20", "2.10", "4.20", "6.20", "6.20"]);
-    // The geometric mean of two numbers of flows is halfway between them.
+    // 4 flows are the geometric mean of 1 and 16, and 100 flows of about 16 and 1000. On the
+    // logarithmic scale they are halfway, so their work per event is halfway between the known
+    // values.
     assert_eq!([4, 100].map(per_event), ["1.10", "1.60"]);
 }
 

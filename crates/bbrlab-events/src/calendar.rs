@@ -547,7 +547,7 @@ mod tests {
         }
     }
 
-    /// Arms each timer again when it has fired, at a different time within `period` for each flow.
+    /// Whenever a timer fires, arms it again, at a different time within `period` for each flow.
     /// Returns the number of recent deadlines without a bucket, and the final width of the buckets.
     fn settle(twin: &mut Twin, period: u64) -> (usize, u32) {
         let flows = twin.armed.len();
@@ -585,7 +585,8 @@ mod tests {
         let mut twin = Twin::new(500);
         for round in 1..20 {
             for flow in 0..500 {
-                // In an order that is neither the order of flows nor its reverse.
+                // The timers are armed in an order that is neither the order of flows nor its
+                // reverse.
                 assert!(twin.arm(flow * 7 % 500, 100_000) || round < 4);
             }
             while twin.fire().is_some() {}

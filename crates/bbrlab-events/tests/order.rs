@@ -1,4 +1,4 @@
-//! The queue returns events in the order of their keys, as a plain binary heap does.
+//! Tests that the queue returns events in the order of their keys, as a plain binary heap does.
 
 mod both;
 
@@ -40,15 +40,15 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         1 => (ids, ahead).prop_map(|(link, ahead)| Op::ArmLink { link, ahead }),
         10 => Just(Op::Next),
     ];
-    // Deadlines that do not fit an entry of the tournament are rare, because the tournament has no
-    // timers after the first one.
+    // Deadlines that are too late for an entry of the tournament are rare here, because after the
+    // first such deadline the tournament has no timers, so it is no longer tested.
     let late = prop::sample::select(vec![Time(u64::MAX >> 1), Time(u64::MAX - 1), Time::NEVER]);
     let late =
         (0u32..400, timers(), late).prop_map(|(flow, timer, at)| Op::ArmLate { flow, timer, at });
     prop::collection::vec(prop_oneof![300 => op, 1 => late], 0..600)
 }
 
-/// Both queues. They get the same calls and must return the same.
+/// Both queues. They receive the same calls and must return the same events and deadlines.
 struct Twins {
     size: Size,
     plain: Plain,
@@ -76,7 +76,7 @@ impl Twins {
         assert_eq!(self.structured.deadline(flow, timer), Some(at).filter(|&at| at < Time::NEVER));
     }
 
-    /// Takes the next event of both queues. Returns whether there is one.
+    /// Takes the next event of both queues. Returns false if the queues are empty.
     fn next(&mut self) -> bool {
         let expected = self.plain.next();
         assert_eq!(self.structured.next(), expected);

@@ -20,28 +20,28 @@ use crate::picture_files::{
 use crate::run_folder::{DELAYS_PARQUET, SCENARIO, SUMMARY_JSON, TRANSFERS_PARQUET, damaged};
 use crate::scenario_files::read_kept_scenario;
 
-/// The user's choices. The default is the picture that `run` draws.
+/// The user's choices for a picture. By default it is the picture that `bbrlab run` draws.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlotChoice {
     /// Panels of a run's picture, by name.
     pub panels: Vec<String>,
     /// Metrics of a sweep's picture.
     pub metrics: Vec<String>,
-    /// The metric along the axis of a sweep's picture, instead of a swept key.
+    /// The metric on the x axis of a sweep's picture, instead of a swept key.
     pub against: Option<String>,
-    /// The swept key along the axis.
+    /// The swept key on the x axis.
     pub x: Option<String>,
     /// The swept key that colours distinguish.
     pub by: Option<String>,
     /// Where the time axis of a run begins: `5s`.
     pub from: Option<String>,
-    /// Where it ends.
+    /// Where the time axis of a run ends: `10s`.
     pub to: Option<String>,
     /// Width and height: `84x60mm`.
     pub size: Option<String>,
-    /// `svg`, `png`, `pdf`.
+    /// The file formats: `svg`, `png`, `pdf`.
     pub formats: Vec<String>,
-    /// Distributions: `fct`, `rtt`, `queue`.
+    /// The quantities whose distributions are drawn: `fct`, `rtt`, `queue`.
     pub cdf: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ impl PlotChoice {
     fn ending(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(self.panels.iter().cloned());
-        // A picture of one metric against another has both in its name.
+        // With `against`, the name of the picture already contains both metrics.
         parts.extend(self.metrics.iter().filter(|_| self.against.is_none()).cloned());
         parts.extend(self.by.iter().map(|by| format!("by-{by}")));
         parts.extend(self.from.iter().map(|from| format!("from-{from}")));
@@ -117,7 +117,8 @@ pub fn plot_as(
     Ok(files)
 }
 
-/// Returns what else has the name of an unknown metric, if that is the reason.
+/// If the reason is an unknown metric, returns the text of `known` about another meaning of its
+/// name.
 fn other_meaning(reason: &str, known: OtherMeaning) -> Option<String> {
     let name = reason.strip_prefix("unknown metric `")?.split('`').next()?;
     Some(format!("; {}", known(name)?))
@@ -126,8 +127,8 @@ fn other_meaning(reason: &str, known: OtherMeaning) -> Option<String> {
 /// Draws the second run on top of the first; returns the files' names.
 ///
 /// # Errors
-/// If there are not two single runs, a choice is unknown or does not fit them, or a file is
-/// damaged.
+/// If the folders are not two single runs, a choice is unknown or does not fit the runs,
+/// or a file is damaged.
 pub fn plot_overlay(
     folders: &[PathBuf],
     out: Option<&Path>,
@@ -174,7 +175,7 @@ impl From<String> for Reason {
     }
 }
 
-/// A choice that has been read.
+/// The user's choices with their texts parsed.
 struct Chosen<'a> {
     choice: &'a PlotChoice,
     run: RunChoice,
@@ -295,7 +296,8 @@ impl<'a> Chosen<'a> {
         })?)
     }
 
-    /// Returns the completion times of a run, a sample for each group of flows.
+    /// Returns the completion times of a run's transfers, one [`CdfSample`] for each group of
+    /// flows.
     fn completion_times(
         &self,
         folder: &Path,
@@ -343,7 +345,8 @@ fn runs_with_folders(results: &Results) -> Result<Vec<(PathBuf, RunSummary)>, La
     let order = document_of_sweep(&results.path)?.runs;
     let folders = folders_in(&results.path).into_iter().map(|name| results.path.join(name));
     let mut found = Vec::new();
-    // Folders are in the order of their names, and folders of other runs may be among them.
+    // The folders are sorted by name, not in the order of the sweep, and may include folders of
+    // runs that do not belong to the sweep.
     for folder in folders.filter(|folder| folder.join(SUMMARY_JSON).is_file()) {
         let (folder, run) = of_run(folder)?;
         let is_it =
@@ -370,7 +373,7 @@ fn sample(group: &str, values: Vec<(f64, u64)>) -> CdfSample {
 }
 
 /// Reads the times that packets waited in the queue of the bottleneck; `None` if they were measured
-/// and not kept.
+/// but not stored.
 fn queue_delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, LabError> {
     let Some((at, name)) = shared_link(summary) else { return Ok(Some(Vec::new())) };
     let waited: Vec<_> = read_delays(folder)?.of(Delays::QUEUE_DELAY, at).collect();
@@ -378,8 +381,8 @@ fn queue_delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSam
     Ok(is_kept.then(|| vec![sample(name, waited)]))
 }
 
-/// Reads the RTT samples of each group of flows that has some; `None` if they were measured and not
-/// kept.
+/// Reads the RTT samples of each group of flows with samples; `None` if samples were measured but
+/// not stored.
 fn rtts(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, LabError> {
     let delays = read_delays(folder)?;
     let measured = summary.flow_groups.iter().enumerate().filter(|(_, of)| of.rtt_ms.p95.is_some());
@@ -413,7 +416,8 @@ impl Distribution {
     }
 }
 
-/// Returns the entries of `known` with these names.
+/// Returns the values in `known` that have these names. `flag` is the command-line flag for the
+/// message about an unknown name.
 fn named<T: Copy>(flag: &str, names: &[String], known: &[(&str, T)]) -> Result<Vec<T>, String> {
     let one = |name: &String| {
         let found = known.iter().find(|(known, _)| known == name);
@@ -425,7 +429,7 @@ fn named<T: Copy>(flag: &str, names: &[String], known: &[(&str, T)]) -> Result<V
     names.iter().map(one).collect()
 }
 
-/// Parses a time as scenarios write it; without a unit, seconds.
+/// Parses a time as scenarios write it. A number without a unit is in seconds.
 fn seconds(flag: &str, text: &str) -> Result<f64, String> {
     let bare = text.trim().parse::<f64>().ok().filter(|s| s.is_finite() && *s >= 0.0);
     match bare {
@@ -436,7 +440,7 @@ fn seconds(flag: &str, text: &str) -> Result<f64, String> {
     }
 }
 
-/// Parses a size: on paper in mm, cm or in, on a screen in px.
+/// Parses a size: in `mm`, `cm` or `in` (inches) on paper, in `px` on a screen.
 fn size(text: &str) -> Result<Shape, String> {
     let wrong = || format!("--size: expected a size such as 84x60mm or 1600x900px, found `{text}`");
     let units = [("mm", 1.0), ("cm", 10.0), ("in", 25.4), ("px", 0.0)];

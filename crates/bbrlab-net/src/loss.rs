@@ -69,7 +69,8 @@ mod tests {
         let fates: Vec<bool> = (0..200_000).map(|_| process.loses(Time::ZERO)).collect();
         let lost = fates.iter().filter(|&&lost| lost).count();
         let bursts = fates.windows(2).filter(|pair| !pair[0] && pair[1]).count();
-        // Stationary: 0.01 / 0.26 = 3.85 %; mean burst 1 / 0.25 = 4 packets.
+        // In the long run, 0.01 / 0.26 = 3.85 % of the packets are lost; a burst of losses has 1 /
+        // 0.25 = 4 packets on average.
         assert!((7_000..8_400).contains(&lost), "{lost}");
         assert!((36..44).contains(&(lost * 10 / bursts)), "{lost} in {bursts}");
     }

@@ -20,7 +20,7 @@ pub(crate) fn retransmitted_packets(flow: &FlowSummary) -> u64 {
     flow.retransmitted_packets.expect(KNOWN)
 }
 
-/// Returns a value of a series.
+/// Returns a value of a series that the simulator always records.
 pub(crate) fn known<T>(value: MaybeKnown<T>) -> T {
     value.0.expect(KNOWN)
 }

@@ -1,15 +1,15 @@
-//! The keys that locate a run in the papers' tables, computed from its parameters.
+//! The keys that locate a run in the papers' tables, computed from the run's parameters.
 
 use bbrlab_link::{Buffer, Link};
 use bbrlab_run::{Algorithm, ParamValue, Run};
 
 use crate::papers::Key;
 
-/// Keys in the order in which tables show them.
+/// Names and values of keys, in the order in which tables show them.
 pub(crate) type Keys = Vec<(&'static str, Key)>;
 
-/// Returns the algorithm under test, which is the first flow's; the opponent, if there is one; and
-/// BBR+'s lambda.
+/// Returns the algorithm under test, which is that of the first flow; the opponent, if a flow uses
+/// another algorithm; and the parameter lambda, if the algorithm under test is BBR+.
 pub(crate) fn algorithms(run: &Run) -> Keys {
     let first = run.class(0).cc;
     let mut keys = vec![("algorithm", Key::word(first.name()))];
@@ -58,8 +58,8 @@ pub(crate) fn rtt(run: &Run) -> (&'static str, Key) {
     ("rtt_ms", Key::Number(run.class(0).base_rtt.0 as f64 / 1e6))
 }
 
-/// Returns the buffer, if it is swept, in the unit of the sweep (BDP or packets). A device queue is
-/// not part of it.
+/// Returns the buffer, if it is swept, in the unit of the sweep (BDP or packets). The packets of
+/// `device_queue` are not included.
 pub(crate) fn buffer(run: &Run) -> Option<(&'static str, Key)> {
     let swept = run.point.get("bottleneck.buffer").and_then(|value| value.as_str())?;
     let in_unit = |unit: &str| swept.strip_suffix(unit).and_then(|n| n.trim().parse().ok());

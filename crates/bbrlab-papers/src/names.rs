@@ -8,7 +8,8 @@ use bbrlab_scenario::{BUILTINS, nearest};
 
 use crate::papers::{Contradiction, Experiment, Paper, contradictions, papers};
 
-/// Returns the experiments that the user names: `PAPER`, `PAPER.EXPERIMENT`, or nothing for all.
+/// Returns the experiments that the user names: each name is `PAPER` or `PAPER.EXPERIMENT`. Without
+/// names, returns all experiments.
 ///
 /// # Errors
 /// If there is no such paper or experiment.
@@ -53,8 +54,8 @@ fn not_an_experiment(name: &str) -> String {
     )
 }
 
-/// Explains a name that a user gave as a metric of runs if it is a metric of a paper. Otherwise
-/// returns `None`.
+/// Returns an explanation if a user has given `name` as a metric of runs but only the tables of a
+/// paper have such a metric. Otherwise returns `None`.
 #[must_use]
 pub fn not_a_metric(name: &str) -> Option<String> {
     let paper = papers().iter().find(|paper| paper.metrics.iter().any(|own| own.id == name))?;
@@ -64,8 +65,9 @@ pub fn not_a_metric(name: &str) -> Option<String> {
     ))
 }
 
-/// Explains a name that a user gave as a scenario if it is a paper's, and suggests the command that
-/// accepts it. Otherwise returns `None`.
+/// Returns an explanation if a user has given `name` as a scenario but it names a paper or a
+/// paper's experiment, claim or artifact, or a contradiction. The explanation suggests the command
+/// that accepts the name. Otherwise returns `None`.
 #[must_use]
 pub fn not_a_scenario(name: &str) -> Option<String> {
     if BUILTINS.iter().any(|builtin| builtin.id == name) {
@@ -147,7 +149,7 @@ fn contradiction(it: &Contradiction) -> String {
 }
 
 /// Explains an unknown number of a claim or an artifact, `PAPER.cNN` or `PAPER.aNN`, by listing the
-/// existing ones. Without the paper, lists the papers that have the number.
+/// existing ones. If the name has no paper, as in `c07`, lists the papers that have this number.
 fn no_such_number(name: &str) -> Option<String> {
     let (key, own) = name.rsplit_once('.').map_or((None, name), |(key, own)| (Some(key), own));
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
@@ -201,7 +203,7 @@ fn ranges(ids: &[&str]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Explains an unknown form of an experiment by listing its forms.
+/// Explains a name `EXPERIMENT.FORM` whose form does not exist, by listing the experiment's forms.
 fn no_such_form(name: &str) -> Option<String> {
     let (of, form) = name.rsplit_once('.')?;
     experiments().find(|experiment| experiment.form.is_none() && experiment.id == of)?;
@@ -218,16 +220,17 @@ fn no_such_form(name: &str) -> Option<String> {
     })
 }
 
-/// Suggests, as a question, the papers or experiments whose names begin with a shortened name or
-/// end in it. If there are none, suggests the nearest name.
+/// Returns a question that suggests the papers whose keys begin with `name`. If there are none, it
+/// suggests the experiments with an id that begins with `name` or is `PAPER.name`; if there are
+/// none of these either, the most similar name.
 fn did_you_mean(name: &str) -> String {
     if name.is_empty() {
         return String::new();
     }
     let keys = || papers().iter().map(|paper| paper.key.as_str());
     let ends_so = |id: &str| id.split_once('.').is_some_and(|(_, own)| own == name);
-    // A paper's key is a valid name, which selects all of its experiments, so it is suggested
-    // first.
+    // A paper's key selects all of the paper's experiments, so it is suggested rather than their
+    // ids.
     let mut meant: Vec<&str> = keys().filter(|key| key.starts_with(name)).collect();
     if meant.is_empty() {
         let own = experiments().filter(|experiment| experiment.form.is_none());

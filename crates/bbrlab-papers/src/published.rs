@@ -6,10 +6,12 @@ use toml::{Table, Value};
 use crate::papers::{Experiment, Key, unit_of};
 use crate::row::{MeasuredRow, MeasuredRows};
 
-/// Text in a table for a key that a row does not have. Only BBR+ has a lambda, for example.
+/// Text in a table for a key that a row does not have. For example, only rows of BBR+ have the key
+/// `hsr_lambda`.
 pub const NO_KEY: &str = "–";
 
-/// Returns the measured rows of an experiment, each with the printed figures.
+/// Returns the measured rows of an experiment, each with the figures that the paper printed for the
+/// same keys.
 pub(crate) fn published_rows(
     experiment: &Experiment,
     measured: &MeasuredRows,
@@ -52,8 +54,8 @@ fn printed_as(row: &Table) -> PrintedAs {
 }
 
 /// Returns the name of the printed metric to compare with a measured one. Some claims are judged on
-/// another formula than the paper's. Then `paper_…` is measured by the paper's formula, and the
-/// printed figure is compared with it.
+/// another formula than the paper's. Then a second metric, `paper_…`, is measured by the paper's
+/// formula and compared with the printed figure.
 fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     match metric.strip_prefix("paper_") {
         Some(own) => Some(own),

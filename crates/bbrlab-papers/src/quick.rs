@@ -36,8 +36,9 @@ mod tests {
     use crate::locate::bottleneck;
     use crate::papers::papers;
 
-    /// Each run left out must have a twin with the other delay and the same flows. Both end with
-    /// the same figures, except for data that arrive within the 8 milliseconds between them.
+    /// For each run that `--quick` leaves out, another run must differ only in the bottleneck's
+    /// delay, with the same base RTTs. The goodputs of both must be equal, except for data that
+    /// arrive in the 8 ms by which the delays differ.
     #[test]
     fn what_is_left_out_shows_what_is_kept() {
         let mut repeated = papers().iter().filter_map(|paper| paper.study.quick.repeated.as_ref());

@@ -6,13 +6,14 @@ use crate::reproduce::ReproduceOptions;
 /// Runs that a user can repeat with `bbrlab run`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepeatCommand {
-    /// The ids of the built-in scenarios; empty if the experiment lacks the form.
+    /// The ids of the built-in scenarios; empty if the experiment does not exist in the requested
+    /// form.
     pub scenarios: Vec<String>,
     /// Keys to set, in the syntax of `--set`.
     pub sets: Vec<String>,
     /// The rule for counting packets.
     pub counting: Counting,
-    /// The number of seeds per point and the first seed; `None` means the scenario's value.
+    /// The number of seeds per point, and the first seed; `None` means that of the scenario.
     pub(crate) seeds: (Option<u64>, Option<u64>),
 }
 
@@ -39,13 +40,13 @@ impl RepeatCommand {
         Some(command)
     }
 
-    /// Sets the seeds to those of a call with these options.
+    /// Returns the command with the seeds that a call with these options uses.
     pub(crate) fn with_seeds_of(self, options: &ReproduceOptions) -> Self {
         Self { seeds: (Some(options.seeds_of_a_point()), options.seed), ..self }
     }
 }
 
-/// Quotes a text as one word of a shell, unless it has no character that is special to a shell.
+/// Returns a text as one word of a shell command: in quotes if a character is special to a shell.
 #[must_use]
 pub fn word_of_a_shell(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-=/:,%+@".contains(c);

@@ -23,7 +23,7 @@ use crate::work::Work;
 /// Default number of seeds of an experiment.
 pub const DEFAULT_SEEDS: u64 = 5;
 
-/// From this rate on, the default is one seed per point.
+/// From this bottleneck rate on, in bit/s, the default is one seed per point.
 const FAST_BPS: u64 = 1_000_000_000;
 
 /// Options for reproducing experiments.
@@ -34,11 +34,12 @@ pub struct ReproduceOptions {
     /// Whether to run one seed, leave out points at 1 Gbit/s or more and points that repeat others,
     /// and shorten runs whose figures settle early.
     pub quick: bool,
-    /// First seed.
+    /// The first seed; `None` means the scenario's.
     pub seed: Option<u64>,
-    /// The folder in which each scenario gets a folder; `None` means the default.
+    /// The folder in which each scenario gets a folder for its results; `None` means the folder
+    /// that [`default_out`] returns.
     pub out: Option<PathBuf>,
-    /// Whether to recompute complete runs.
+    /// Whether to compute runs again that a previous call has completed.
     pub force: bool,
     /// Whether to draw each experiment's own plots next to its data. Plots of single runs are drawn
     /// by `bbrlab plot`.
@@ -67,9 +68,9 @@ pub struct Reproduced {
     pub title: String,
     /// The paper's tables and figures that show the experiment.
     pub source: Vec<String>,
-    /// A note for readers who compare its figures with the paper's.
+    /// A note for readers who compare the measured figures with the paper's.
     pub note: &'static str,
-    /// The hash of each of its scenarios; it covers the number of seeds.
+    /// The hash of each scenario of the experiment. It depends on the number of seeds.
     pub scenario_hashes: Vec<String>,
     /// The measured rows.
     pub measured: MeasuredRows,
@@ -77,9 +78,9 @@ pub struct Reproduced {
     pub rows: Vec<PublishedRow>,
     /// The first run of each point, for plots over time.
     pub runs: Vec<RunAt>,
-    /// The folders of the runs and plots of each scenario.
+    /// The folder of each scenario, which contains its runs and plots.
     pub out: Vec<PathBuf>,
-    /// The number of its runs, and their CPU time.
+    /// The number of the experiment's runs, and their CPU time.
     pub work: Work,
     /// The first run of each point at 1 Gbit/s or more that `--quick` leaves out.
     pub left_out: Vec<Run>,
@@ -137,7 +138,8 @@ pub fn reproduce(
     })
 }
 
-/// Returns a built-in scenario with `seeds` seeds from `first` on.
+/// Returns a built-in scenario with the keys `sets` changed, with `seeds` seeds per point,
+/// beginning with the seed `first`.
 fn seeded(
     id: &str,
     sets: &[String],
@@ -199,8 +201,9 @@ pub(crate) fn run_scenario(
         },
     )?;
     let only: BTreeSet<u64> = points.into_iter().flatten().collect();
-    // The folder does not depend on the number of seeds, so a call with more seeds reuses the
-    // existing runs. A scenario with a single run has its own folder.
+    // The folder's name has the hash of the scenario with the default number of seeds, so a call
+    // with more seeds reuses the existing runs. Only a scenario with a single run has its own hash
+    // in the name.
     let own = if scenario.runs() == 1 {
         default_out(&scenario, SIMULATOR)
     } else {

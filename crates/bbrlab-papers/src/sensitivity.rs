@@ -3,7 +3,7 @@
 //! The built-in scenarios choose values for such parameters and give the reasons. `papers/study/`
 //! lists the choices with alternatives. Here each alternative replaces its choice, one at a time,
 //! and each claim of the experiment is evaluated again with the same seeds. A choice decides a
-//! verdict if the claim is true with one and false with the other.
+//! verdict if the claim is true with the choice and false with an alternative, or the reverse.
 
 use bbrlab_lab::{LabError, Progress};
 
@@ -67,8 +67,8 @@ pub(crate) fn choices_of(experiment: &Experiment) -> Vec<&'static Choice> {
     paper.study.choices.iter().filter(is_its).collect()
 }
 
-/// Tries each alternative of each choice of an experiment, with the requested number of seeds or
-/// one seed. Adds the runs to `work`.
+/// Tries each alternative of each choice of an experiment, with the requested number of seeds; if
+/// none is requested, with one seed. Adds the runs to `work`.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.

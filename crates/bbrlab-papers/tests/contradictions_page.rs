@@ -14,11 +14,11 @@ use serde_json::Value;
 const RESULTS: &str = "results/contradictions.json";
 const PAGE: &str = "docs/contradictions.md";
 
-/// A table with one or more figures of each point of a sweep.
+/// A table of the page. Each cell has one or more results of one point of a sweep.
 struct Table {
     /// The section of the page, such as `x09`.
     section: &'static str,
-    /// The scenario, without `contradictions.`.
+    /// The scenario's name, without `contradictions.`.
     scenario: &'static str,
     corner: &'static str,
     /// One heading for each value of the sweep's last key, or of its first key if `is_turned`.
@@ -227,7 +227,7 @@ fn points<'a>(sweeps: &'a [Value], scenario: &str) -> &'a [Value] {
     sweep["points"].as_array().expect("points")
 }
 
-/// Returns the current scenario of a kept sweep, with the seeds that were run.
+/// Returns the current built-in scenario of a sweep in the results, with as many seeds as were run.
 fn of_today(sweep: &Value) -> Scenario {
     let id = sweep["scenario"].as_str().expect("a name");
     Scenario::builtin(id, &[format!("repeat={}", sweep["seeds"])]).expect("it is built in")
@@ -245,8 +245,8 @@ fn the_results_are_of_the_scenarios_of_today() {
     }
 }
 
-/// An algorithm or the stack may change without a change to a scenario; then the whole page must be
-/// measured again. One run of each scenario is enough to detect this.
+/// Checks the digest of the first run of each scenario. If an algorithm or the stack has changed,
+/// the digest differs although the scenario has not changed, and the page must be measured again.
 #[test]
 fn the_results_are_of_the_simulator_of_today() {
     for sweep in sweeps() {
@@ -298,7 +298,7 @@ fn shown(points: &[Value], table: &Table) -> String {
     out
 }
 
-/// Writes contradiction x05: with and without SACK, one row per buffer.
+/// Writes the table of contradiction x05: one row per setting of SACK and buffer.
 fn losses(points: &[Value]) -> String {
     let mut out = head(
         "buffer",
@@ -333,7 +333,7 @@ fn losses(points: &[Value]) -> String {
     out
 }
 
-/// Writes contradiction x10: two buffers of each algorithm.
+/// Writes the table of contradiction x10: two buffers for each algorithm.
 fn queues(points: &[Value]) -> String {
     let labels = [
         "BBRv3, 9000 packets",

@@ -17,7 +17,8 @@ const BEGIN: &str =
     "<!-- Written from `results/disciplines.json`; `cargo xtask bless` rewrites it -->";
 const END: &str = "<!-- End of what is written from `results/disciplines.json`. -->";
 
-/// Title, scenario, figure, factor.
+/// For each table of the page: title, scenario, name of the result, and the factor by which the
+/// result is multiplied.
 const TABLES: [(&str, &str, &str, f64); 4] = [
     ("With a CUBIC flow: share of the goodput, %", "queues.vs-cubic", "share", 100.0),
     ("With a CUBIC flow: mean queue delay, ms", "queues.vs-cubic", "queue_delay_ms", 1.0),
@@ -55,8 +56,8 @@ fn the_page_says_what_the_results_say() {
     hold(&root().join(PAGE), |page| with_section(page, BEGIN, END, &tables.join("\n")));
 }
 
-/// Writes a table of one figure, with a row per discipline, a column per algorithm, and the three
-/// rates in each cell.
+/// Writes a table of one result, with a row per discipline and a column per algorithm. Each cell
+/// has a value for each of the three rates.
 fn shown(sweeps: &[Value], (title, id, figure, factor): (&str, &str, &str, f64)) -> String {
     let sweep = sweeps.iter().find(|sweep| sweep["scenario"] == id).expect("the sweep is there");
     let points = sweep["points"].as_array().expect("points");

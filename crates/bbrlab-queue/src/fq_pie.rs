@@ -287,7 +287,8 @@ mod tests {
             assert_eq!(bench.fq_pie.timer(), Time(at_ms * NS_PER_MS));
             bench.fq_pie.on_timer(Time(at_ms * NS_PER_MS), &mut |_, _| {});
         }
-        // A queue at rest is not updated until a packet arrives.
+        // No queue has a packet or a drop probability, so the timer updates no queue until a packet
+        // arrives.
         assert_eq!(bench.fq_pie.awake, []);
         bench.arrive(600, 4999);
         assert_eq!(bench.fq_pie.awake, [4999]);
@@ -303,7 +304,7 @@ mod tests {
             let before: Vec<_> = bench.fq_pie.flows.iter().map(|flow| flow.law).collect();
             assert_eq!(before, laws, "at {ms} ms");
             lcg = lcg.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // Busy and idle times of a few hundred ms.
+            // Packets arrive in every other period of 300 ms.
             if lcg >> 40 & 1 == 0 && ms / 300 % 2 == 0 {
                 bench.arrive(ms, (lcg >> 50) as u32 % 8);
             }

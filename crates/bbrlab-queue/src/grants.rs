@@ -124,7 +124,8 @@ mod tests {
     use bbrlab_units::{Bytes, Packets};
     use expect_test::expect;
 
-    /// A request every 4 ms, a grant 10 ms later.
+    /// Makes a queue with an opportunity for a request every 4 ms. Each grant comes 10 ms after its
+    /// request, for at most `bytes` bytes (`None`: no limit).
     fn grants(bytes: Option<u64>) -> Grants {
         let [delay, every] = [10, 4].map(Span::from_millis);
         Grants::new(

@@ -99,7 +99,7 @@ mod tests {
                 "{first}, {delay}"
             );
         };
-        // `pie` in the kernel's log: 504 ms after the set-up, then every 16 ms.
+        // In the kernel's log, `pie`'s timer fires 504 ms after the set-up, then every 16 ms.
         check(500, 15, 8);
         check(500, 500, 16);
         check(500, 0, 0);

@@ -78,7 +78,8 @@ mod tests {
     use bbrlab_link::Policer;
     use bbrlab_units::{BitRate, Bytes, Time};
 
-    /// The kernel's numbers for `rate 10mbit burst 32k` and `burst 256k`.
+    /// Compares with the kernel's numbers for a policer with `rate 10mbit` and `burst 32k` or
+    /// `burst 256k`.
     #[test]
     fn bucket_and_cost_of_a_packet_are_those_of_tc_and_the_kernel() {
         let bucket = |burst| {
@@ -104,7 +105,7 @@ mod tests {
             if police.admits(Time(now), wire_bytes) {
                 passed += u64::from(wire_bytes);
             }
-            // A byte takes a microsecond.
+            // At 8 Mbit/s, a byte takes a microsecond.
             assert!(passed <= now / 1000 + 20_000 + 1, "{passed} at {now}");
         }
         assert!(passed > now / 1000 * 9 / 10, "{passed} of {}", now / 1000);

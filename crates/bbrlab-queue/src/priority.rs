@@ -29,10 +29,11 @@ mod tests {
     #[test]
     fn the_type_of_service_decides_not_the_precedence() {
         let band = |dscp| DEFAULT_PRIOMAP[usize::from(priority(dscp))];
-        // Best effort, CS6, and EF share the middle band; only "low delay" is in the first.
+        // Best effort, CS6 and EF share the middle band. Only packets with the bit for low delay
+        // (DSCP 4) are in the first band.
         assert_eq!([band(0), band(48), band(46)], [1, 1, 1]);
         assert_eq!(band(4), 0);
-        // AF11 and AF41 have the bit for throughput.
+        // AF11 and AF41 have the bit for throughput, so they are in the last band.
         assert_eq!([band(10), band(34)], [2, 2]);
     }
 }

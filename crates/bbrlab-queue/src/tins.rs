@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn cakes_tins_have_tcs_names() {
-        // CS1, best effort, AF41, EF.
+        // The codepoints are CS1, best effort, AF41 and EF.
         let names = |tins| [8, 0, 34, 46].map(|dscp| name(cake(tins), dscp));
         assert_eq!(names(CakeTins::Diffserv3), ["bulk", "best_effort", "best_effort", "voice"]);
         assert_eq!(names(CakeTins::Diffserv4), ["bulk", "best_effort", "video", "voice"]);

@@ -21,7 +21,8 @@ enum Op {
     Wait { ns: u64 },
 }
 
-/// Draws and hashes; each can be an extreme one.
+/// Random numbers and hashes of flows. A quarter of the random numbers are 0, and a quarter are the
+/// largest value.
 struct Draws(u64);
 
 impl Entropy for Draws {
@@ -54,7 +55,7 @@ struct Link {
     draws: Draws,
     now: Time,
     is_busy: bool,
-    /// How often each packet came out.
+    /// For each packet, how often it was sent or dropped, or at the end still waits.
     seen: Vec<u8>,
     bytes_in: u64,
     bytes_out: u64,
@@ -129,7 +130,8 @@ impl Link {
 
     fn wait(&mut self, ns: u64) {
         let until = Time(self.now.0.saturating_add(ns).min(1 << 62));
-        // A second has at most 1,000 ticks; longer waits do not need every one of them.
+        // A second has at most 1,000 ticks. To save time, a wait handles only the first 100 timer
+        // events.
         for _ in 0..100 {
             let at = self.discipline.timer();
             if at > until {
@@ -266,13 +268,13 @@ prop_compose! {
     }
 }
 
-/// Quanta that bound the rounds of deficit round robin: a packet of a megabyte must not take more
-/// than a few thousand.
+/// Quanta of at least 300 bytes, so that deficit round robin needs at most a few thousand rounds to
+/// send a packet of a megabyte.
 fn quantum() -> impl Strategy<Value = Bytes> {
     prop_oneof![300..2000_u64, Just(u64::MAX)].prop_map(Bytes)
 }
 
-/// From nothing to the largest value.
+/// Small numbers, numbers below 5,000, and the largest value.
 fn extreme() -> impl Strategy<Value = u32> {
     prop_oneof![0..4_u32, 0..5000_u32, Just(u32::MAX)]
 }

@@ -101,7 +101,8 @@ fn cases(of: &Value) -> String {
     out
 }
 
-/// The metrics of a row, as cells. `before` is the row above.
+/// The metrics of a measurement as cells of a table row. `before` is the measurement in the row
+/// above, for the ratio of instructions.
 fn cells(row: &Value, before: Option<&Value>) -> String {
     let instructions = |row: &Value| row["instructions_per_packet"].as_f64();
     let growth = instructions(row).zip(before.and_then(instructions)).map(|(now, then)| now / then);
@@ -151,7 +152,7 @@ fn of_rates(of: &Value) -> String {
     out
 }
 
-/// Three tables: series, sweeps and plots.
+/// The three tables of overheads: series, sweeps and plots.
 fn overheads(of: &Value) -> String {
     let mut out = conditions(of);
     out += "| case | no series | a row every 10 ms | ratio | a row per ACK | ratio |\n";

@@ -17,7 +17,7 @@ impl Cdf {
     ///
     /// # Errors
     /// If values or shares descend, if the last share is not [`Self::ONE`], or if all values are
-    /// zero. The text completes a sentence that begins with "the distribution".
+    /// zero. The error text is a predicate: the caller puts "the distribution" before it.
     pub fn new(points: Vec<(u64, u32)>) -> Result<Self, &'static str> {
         let Some(&(largest, all)) = points.last() else { return Err("has no points") };
         if !points.is_sorted_by_key(|point| point.0) {
@@ -52,7 +52,8 @@ impl Cdf {
     #[must_use]
     pub fn mean(&self) -> u64 {
         let (first, share) = self.points.first().copied().unwrap_or((0, 0));
-        // Twice the mean times [`Self::ONE`]: the middle of each segment, weighted with its share.
+        // The mean is the sum over the segments between points: the middle of a segment times its
+        // share. `twice` is this sum times 2 [`Self::ONE`], which is an integer.
         let mut twice = 2 * u128::from(first) * u128::from(share);
         for two in self.points.windows(2) {
             let [(low, before), (high, after)] = [two[0], two[1]];
@@ -62,7 +63,8 @@ impl Cdf {
         u64::try_from((twice + all / 2) / all).unwrap_or(u64::MAX).max(1)
     }
 
-    /// Returns the quantile at the share `drawn` / 2^64, rounded down.
+    /// Returns the value below which the share `drawn` / 2^64 of all draws lies, rounded down. A
+    /// uniformly random `drawn` gives a random value of this distribution.
     #[must_use]
     pub fn quantile(&self, drawn: u64) -> u64 {
         const BITS: u32 = 32;
@@ -99,7 +101,8 @@ mod tests {
         assert_eq!([0.0, 0.2, 0.499].map(at), [100; 3]);
         assert_eq!([0.5, 0.625, 0.75, 0.875].map(at), [100, 200, 300, 800]);
         assert_eq!(distribution.quantile(u64::MAX), 1299);
-        // The mean is the sum over the segments of their middle times their share.
+        // The mean is a sum over the segments between points: the middle of each segment times its
+        // share.
         assert_eq!((distribution.mean(), distribution.largest()), (300, 1300));
     }
 

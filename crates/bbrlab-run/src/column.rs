@@ -12,7 +12,7 @@ pub enum Kind {
     Number,
     /// Strings.
     Word,
-    /// Records: the metric has parts.
+    /// Records: the metric consists of several metrics.
     Record,
     /// Lists and maps, which do not fit into a row.
     Many,
@@ -21,7 +21,7 @@ pub enum Kind {
 /// The value of a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// No value: the metric has no meaning in this run.
+    /// No value: the metric has no meaning in this run, or its back end does not provide it.
     Null,
     /// An unsigned integer.
     Whole(u64),
@@ -140,8 +140,8 @@ impl Values {
     }
 }
 
-/// A value that our simulator always provides and another back end may not. If every value of a
-/// column is present, the column is written without nulls.
+/// A value that our simulator always provides, and that another back end may not provide. If every
+/// value of a column is present, the column is written without nulls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaybeKnown<T>(pub Option<T>);
 
@@ -176,7 +176,8 @@ pub(crate) fn read<T: InColumn>(columns: &[Column], name: &str) -> Result<Vec<T>
     })
 }
 
-/// Converts to a signed 64-bit integer. A larger value becomes the largest one.
+/// Converts to a signed 64-bit integer. A value above the largest such integer becomes this largest
+/// one.
 fn int<T: TryInto<i64>>(value: T) -> i64 {
     value.try_into().unwrap_or(i64::MAX)
 }

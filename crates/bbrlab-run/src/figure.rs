@@ -45,7 +45,8 @@ pub struct Leaf {
     pub name: String,
     /// The description of the metric.
     pub figure: &'static Figure,
-    /// The record that contains the metric. Its meaning completes the meaning of the metric.
+    /// The record that contains the metric; `None` if the table itself does. The record's meaning
+    /// completes the metric's: `mean` in `queue_packets` is "mean" "over time".
     pub of: Option<&'static Figure>,
 }
 
@@ -68,7 +69,7 @@ pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf
     all
 }
 
-/// A record of metrics, or a field of such a record.
+/// A type of values of a metric: a record of metrics, or the type of a record's field.
 pub trait Field {
     /// The kind of the values.
     const KIND: Kind;
@@ -124,7 +125,7 @@ impl Field for f64 {
     const KIND: Kind = Kind::Number;
 
     fn cells(&self, cells: &mut Vec<Cell>) {
-        // Null as in JSON, which has no infinite numbers and no NaN.
+        // An infinite number or NaN becomes null, as in JSON, which has neither.
         cells.push(if self.is_finite() { Cell::Number(*self) } else { Cell::Null });
     }
 

@@ -23,7 +23,8 @@ use crate::run::SweepPoint;
 
 const NS_PER_MS: f64 = 1e6;
 
-/// The document that `--json` writes. `summary.json` is this document with one run.
+/// The document that `--json` writes and that every `summary.json` contains: with one run in the
+/// folder of a run, with all runs in the folder of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunsDocument {
     /// Version of bbrlab.
@@ -32,7 +33,7 @@ pub struct RunsDocument {
     pub commit: String,
     /// One entry per run.
     pub runs: Vec<RunSummary>,
-    /// Means over seeds, if there are several seeds or points.
+    /// One entry per point with the means over its seeds; `None` for a single run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<Group>>,
 }
@@ -319,8 +320,8 @@ record! {
 }
 
 impl FlowGroup {
-    /// Whether the group was active for a shorter time than its `goodput_mbps` covers. Then the
-    /// group's share of all bytes does not show its share while it was active.
+    /// Whether the group was active for a shorter time than its `goodput_mbps` covers. If so, its
+    /// share of all bytes in the run does not show its share while it was active.
     #[must_use]
     pub fn is_active_in_part(&self) -> bool {
         self.goodput_active_mbps > self.goodput_mbps.map(|goodput| 1.01 * goodput)
@@ -377,7 +378,7 @@ pub struct Group {
     pub scenario: String,
     /// Hash of the resolved scenario, without the seed.
     pub scenario_hash: String,
-    /// The imitated TCP: `linux`, `ns3` ...
+    /// The imitated TCP, such as `linux` or `ns3`.
     pub profile: String,
     /// The back end that computed the runs.
     #[serde(default = "simulator")]
@@ -477,9 +478,9 @@ columns! {
 
 columns! {
     /// The columns of `delays.parquet`: the distributions from which the percentiles of the summary
-    /// are computed. There is one row per non-empty bucket of a histogram, in ascending order.
-    /// There are rows of `links.queue_delay_ms` for the links that flows share, and of
-    /// `flows.rtt_ms` for flows with a time series.
+    /// are computed. A row is a non-empty bucket of a histogram; the rows of a histogram are in
+    /// ascending order. `links.queue_delay_ms` has rows only for the links that flows share, and
+    /// `flows.rtt_ms` only for the flows with a time series.
     Delays of
     /// A bucket of a histogram.
     DelayRow {
@@ -516,7 +517,7 @@ impl Delays {
 
     /// Returns a histogram: delays in milliseconds in ascending order with their counts. The delays
     /// have exactly the same floating-point values as percentiles in the summary, because both are
-    /// integers divided once.
+    /// a whole number of nanoseconds divided once.
     #[expect(
         clippy::cast_precision_loss,
         reason = "a delay is less than 2^53 ns, which are 104 days"

@@ -29,8 +29,8 @@ pub fn framing<'l>(links: impl IntoIterator<Item = &'l Link>) -> Bytes {
     first.map_or(Link::ETHERNET, |link| link.framing)
 }
 
-/// Wire bytes of a data packet with `mss` bytes of payload on `link`. Without a link, the bytes of
-/// the IP packet.
+/// Returns the wire bytes of a data packet with `mss` bytes of payload on `link`. Without a link,
+/// returns the bytes of the IP packet.
 #[must_use]
 pub fn wire_bytes(link: Option<&Link>, mss: u32) -> u64 {
     u64::from(mss + headers::DATA) + link.map_or(0, |link| link.framing.0)

@@ -90,7 +90,7 @@ pub struct FlowClass {
     pub is_udp: bool,
     /// Payload bytes of a full segment.
     pub mss: u32,
-    /// Explicit congestion notification.
+    /// The use of explicit congestion notification.
     pub ecn: EcnMode,
     /// The six-bit DSCP of the flow's data packets and ACKs.
     pub dscp: u8,
@@ -119,7 +119,7 @@ pub struct FlowClass {
 /// An element of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hop {
-    /// A pure delay.
+    /// A delay without a link, which holds every packet for the same time.
     Delay(Span),
     /// A link of [`Run::links`], including its delay.
     Link(u32),
@@ -143,14 +143,14 @@ pub enum Source {
         on: Span,
         /// Length of an off period.
         off: Span,
-        /// Rate while on.
+        /// Rate in an on period. With `None`, as fast as the socket accepts data.
         rate: Option<BitRate>,
     },
     /// Writes `bytes` once per interval `every`. The first write is at the flow's start.
     Write {
         /// Bytes per write.
         bytes: Bytes,
-        /// Interval.
+        /// Time from one write to the next.
         every: Span,
     },
     /// A sequence of transfers, each on a new connection. Each begins `gap` after the receiver has
@@ -181,7 +181,8 @@ impl Source {
         }
     }
 
-    /// Bytes of one transfer; `None` for sources without end and if transfers differ in size.
+    /// Returns the bytes of one transfer. Returns `None` if the source has no transfers, or
+    /// transfers of different sizes.
     #[must_use]
     pub const fn transfer_bytes(&self) -> Option<u64> {
         match self {
@@ -190,7 +191,8 @@ impl Source {
         }
     }
 
-    /// Number of transfers; 0 for sources without end.
+    /// Returns the number of transfers: 0 if the source has none, `u32::MAX` if only the end of the
+    /// run limits it.
     #[must_use]
     pub const fn transfers(&self) -> u32 {
         match self {
@@ -214,8 +216,8 @@ pub struct Outside {
     pub source: String,
     /// The SHA-256 of the program text, if it is available.
     pub sha256: Option<String>,
-    /// Whether it can respond to the share of marked packets in a round trip. If so, the receiver
-    /// echoes every mark.
+    /// Whether the congestion control can respond to the share of marked packets in a round trip.
+    /// If so, the receiver echoes every mark.
     pub answers_share_of_marks: bool,
 }
 
@@ -237,7 +239,8 @@ pub struct Flow {
     pub class: u32,
     /// When the flow connects, including `start_step` and `start_jitter`.
     pub start: Time,
-    /// From this time on the application sends nothing.
+    /// The time from which the application sends nothing. With `None`, it sends until its source or
+    /// the run ends.
     pub stop: Option<Time>,
 }
 
@@ -280,7 +283,7 @@ impl Run {
     }
 
     /// Returns the number of the first private link of each flow. Private links are numbered after
-    /// the shared ones, flow by flow. The links of a flow are in the order of
+    /// the shared ones, flow by flow. The private links of a flow are in the order of
     /// [`FlowClass::private_links`].
     ///
     /// # Panics

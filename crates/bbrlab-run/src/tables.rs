@@ -2,8 +2,9 @@
 //! back end has computed are read from these tables.
 //!
 //! Each run has a row in `runs`, each of its links a row in `links`, and so on. The columns are the
-//! metrics of `record.rs`. The first column is `run`, the run's number. In `tins`, the next column
-//! is the link's number. Swept values can have any kind, so they are stored as JSON text.
+//! metrics of `record.rs`. The first column is `run`, the run's number. In `tins`, the second
+//! column is `link`, the link's number. Swept values can have any kind, so they are stored as JSON
+//! text.
 
 use std::mem;
 
@@ -22,7 +23,8 @@ pub const TABLES: [&str; 7] =
 /// The metrics of a run that are maps, stored as JSON text.
 const MAPS: [&str; 2] = ["point", "point_values"];
 
-/// Converts runs to tables. `numbers` are the runs' numbers for the column `run`.
+/// Converts runs to the tables that [`TABLES`] names. `numbers` has the number of each run, for the
+/// column `run`.
 #[must_use]
 pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 7] {
     let of_runs = || numbers.iter().copied().zip(runs);
@@ -58,7 +60,7 @@ pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 7] {
     ]
 }
 
-/// Returns the runs in tables that [`tables_of`] created, with their numbers.
+/// Reads the runs, each with its number, back from tables that [`tables_of`] created.
 ///
 /// # Errors
 /// If a column is missing or its kind differs, or if a row refers to a run or link that does not
@@ -149,7 +151,7 @@ fn table<'a, T: Field + 'a, const N: usize>(
         .collect()
 }
 
-/// Returns the records, with their keys, in columns that [`table`] created.
+/// Reads the records, each with its keys, back from columns that [`table`] created.
 fn rows<T: Field, const N: usize>(
     keys: &[&str; N],
     figures: &'static [Figure],

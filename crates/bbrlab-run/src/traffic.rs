@@ -34,10 +34,11 @@ pub enum Distribution {
     },
     /// The lognormal distribution: the logarithm of a draw has a normal distribution.
     Lognormal {
-        /// Standard deviation of the natural logarithm.
+        /// Standard deviation of the draw's natural logarithm.
         sigma: u32,
     },
-    /// Points of the cumulative distribution, which also give mean and largest value.
+    /// A distribution given by points of its cumulative distribution. `mean` and `max` are computed
+    /// from them.
     Cdf(Arc<Cdf>),
 }
 
@@ -65,7 +66,8 @@ pub struct Requests {
     pub size: Random,
     /// The time until the client's next request.
     pub pause: Pause,
-    /// The flow ends after this number of responses.
+    /// The flow ends after this number of responses. With `None`, only the end of the run limits
+    /// it.
     pub count: Option<u32>,
 }
 
@@ -76,7 +78,7 @@ pub enum Pause {
     None,
     /// A time drawn from this distribution, in nanoseconds.
     Think(Random),
-    /// Until a player has room for the next chunk.
+    /// The time until the buffer of a video player has room for the next chunk.
     Player {
         /// Playing time of a chunk.
         piece: Span,
@@ -92,6 +94,6 @@ pub struct Bursts {
     pub on: Random,
     /// Lengths of off periods in nanoseconds.
     pub off: Random,
-    /// Rate in on periods; without it, as fast as the socket accepts data.
+    /// Rate in on periods. With `None`, as fast as the socket accepts data.
     pub rate: Option<BitRate>,
 }

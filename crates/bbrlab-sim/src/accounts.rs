@@ -20,8 +20,8 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Reads the counts of the connection with these two ends. Each limit has applied to the sender
-    /// for its time in `limits`.
+    /// Reads the counts of the connection between `sender` and `receiver`. `limits` has, for each
+    /// limit, how long it has applied to the sender.
     fn of(sender: &Sender, receiver: &Receiver, limits: [Span; 5]) -> Self {
         Self {
             sender: *sender.stats(),
@@ -46,7 +46,7 @@ impl Totals {
     }
 }
 
-/// Bytes that the receiving application of a flow had read at four times of the run.
+/// The bytes that the receiving application of a flow had read at each of four times of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Marks {
     /// Bytes read when the last flow started.
@@ -88,7 +88,7 @@ pub(crate) struct Accounts {
     at_end: Option<Box<AtEnd>>,
     /// Whether the active time has begun.
     pub(crate) is_started: bool,
-    /// Whether `past` has the counts of the current connection, which is over.
+    /// Whether the current connection is over and its counts are already in `past`.
     pub(crate) is_closed: bool,
 }
 
@@ -99,7 +99,8 @@ impl Accounts {
         if self.is_closed { past } else { past + receiver.stats().bytes_read }
     }
 
-    /// The counts over all connections by `now`. The current connection has these two ends.
+    /// The counts over all connections by `now`. `sender` and `receiver` are the ends of the
+    /// current connection.
     pub(crate) fn totals(&self, sender: &Sender, receiver: &Receiver, now: Time) -> Totals {
         let mut totals = self.past.as_deref().copied().unwrap_or_default();
         if !self.is_closed {
@@ -118,7 +119,8 @@ impl Accounts {
         self.past = Some(Box::new(totals));
     }
 
-    /// Prepares for the first datagram. There is no connection, so all counts are in `past`.
+    /// Prepares for the first datagram. A UDP flow has no connection, so all its counts are in
+    /// `past`.
     pub(crate) fn begin_datagrams(&mut self) {
         self.is_started = true;
         self.keep(Totals::default());
@@ -170,7 +172,7 @@ impl Accounts {
         self.at_end.as_ref().expect("every flow was frozen when the run ended")
     }
 
-    /// Changes the end of the active time, which must be over.
+    /// Changes the time at which the active time ended. It must already have ended.
     pub(crate) fn set_end(&mut self, at: Time) {
         if let Some(at_end) = &mut self.at_end {
             at_end.at = at;

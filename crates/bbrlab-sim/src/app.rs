@@ -16,7 +16,7 @@ use crate::wire::{self, FlowEnd as _, Payload};
 pub(crate) enum Token {
     /// Open a connection: at the flow's start, or for the next transfer of a train.
     Connect = 0,
-    /// Write the next piece of data (see `pieces.rs`), or send the next request.
+    /// Write the next piece of data (see `pieces.rs`), or, for a client, send the next request.
     Write = 1,
     /// An on or off period ends.
     Toggle = 2,
@@ -76,7 +76,7 @@ impl Transfer {
 enum Phase {
     /// The application may write.
     Open,
-    /// The application writes no more, but not all that it wrote is acknowledged.
+    /// The application writes no more data, but some data that it wrote is not yet acknowledged.
     Stopped,
     /// Everything written is acknowledged and read, and nothing more is written. The two ends
     /// remain: a late duplicate still triggers an ACK, and timers that are still armed fire once.
@@ -90,8 +90,8 @@ pub(crate) struct Application {
     phase: Phase,
     /// Whether an on-off source is on.
     pub(crate) is_on: bool,
-    /// Whether the application was woken and has not run yet. It runs at the time at which it was
-    /// woken.
+    /// Whether the application was woken and has not run yet. It runs later at the same simulated
+    /// time.
     is_woken: bool,
     /// Bytes of all transfers begun on the current connection; `u64::MAX` for a source without end.
     transfer_bytes: u64,
@@ -143,7 +143,7 @@ impl Application {
         self.phase = Phase::Over;
     }
 
-    /// Begins a flow of this many bytes, in the slot of a flow that is over or in a new slot.
+    /// Begins a flow that sends `bytes` bytes, in the slot of a flow that is over or in a new slot.
     pub(crate) fn come(&mut self, bytes: u64) {
         self.transfers.clear();
         self.transfer_bytes = bytes;
@@ -207,8 +207,8 @@ impl Application {
                 let mut end = connection.sender_end.end(port);
                 match (self.is_on, rate) {
                     (false, None) => sender.stop_writing(),
-                    // Data that did not fit in the socket belongs to the on period: the application
-                    // writes it when there is space.
+                    // Data that did not fit in the socket buffer belongs to the on period, so the
+                    // application still writes it when there is space.
                     (false, Some(_)) => {}
                     (true, None) => sender.write_unlimited(end.now(), &mut end),
                     (true, Some(rate)) => {
@@ -298,8 +298,8 @@ impl Application {
         }
     }
 
-    /// Runs the application after [`Self::wake`] at the same time. Not counted as an event of its
-    /// own, since it belongs to the event that woke the application.
+    /// Runs the application after [`Self::wake`] at the same time. The call is not counted as an
+    /// event, because it belongs to the event that woke the application.
     pub(crate) fn run_woken(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
         self.is_woken = false;
         port.uncount_event();
@@ -332,8 +332,8 @@ impl Application {
             return;
         };
         transfer.done = Some(now);
-        // Includes the retransmissions of earlier answers on the connection, which `all_transfers`
-        // subtracts.
+        // The count includes the retransmissions of earlier answers on the connection.
+        // `all_transfers` subtracts them.
         transfer.retransmitted = retransmitted;
         if !self.is_open() {
             return;
@@ -356,8 +356,8 @@ impl Application {
         self.transfers.last().is_some_and(|transfer| transfer.done.is_some())
     }
 
-    /// Whether the application has written all that it will write, and the flow is not over yet.
-    /// `is_whole`: both ends of the connection write.
+    /// Whether the application has written all data that it will ever write, and the flow is not
+    /// over yet. `is_whole` is whether both ends of the connection write.
     pub(crate) fn has_written_all(&self, source: &Source, is_whole: bool) -> bool {
         let is_asked = self.transfers.last().is_some_and(|transfer| transfer.done.is_none());
         match self.phase {
@@ -369,7 +369,8 @@ impl Application {
         }
     }
 
-    /// Records that the connection which ends had `retransmitted` retransmissions.
+    /// Records in the last transfer that the connection, which now ends, had `retransmitted`
+    /// retransmissions.
     pub(crate) fn end_connection(&mut self, retransmitted: u64) {
         if let Some(transfer) = self.transfers.last_mut() {
             transfer.retransmitted = retransmitted;
@@ -382,10 +383,12 @@ impl Application {
         self.transfers.pop().map(|transfer| Transfer { retransmitted, ..transfer })
     }
 
-    /// The transfers, each with its retransmissions. The current connection had `retransmitted`.
+    /// The transfers, each with its number of retransmissions. `retransmitted` is the number of the
+    /// current connection.
     pub(crate) fn all_transfers(&self, retransmitted: u64) -> impl Iterator<Item = Transfer> {
-        // All answers share one connection, whose count of retransmissions goes on over all of
-        // them.
+        // The answers to requests share one connection. Each answer stores the connection's total
+        // of retransmissions when it was read, from which the total of the previous answer is
+        // subtracted.
         let is_one_connection = matches!(self.client.as_deref(), Some(Client::Requester(_)));
         let mut before = 0;
         let last = self.transfers.len();

@@ -2,9 +2,9 @@
 //!
 //! An arriving flow reuses the slot of a flow that is over: its number in the engine, its timers
 //! and its memory. Packets of the former flow may still be in the network. They are recognised by
-//! their numbers, like packets of a train's earlier connections, and dropped. When a flow is over,
-//! its counts are added to its class. So memory grows with the flows that are active at once, not
-//! with the number of arrivals.
+//! their packet numbers, like packets of earlier connections of a train, and dropped. When a flow
+//! is over, its counts are added to its class. So memory grows with the flows that are active at
+//! once, not with the number of arrivals.
 
 use bbrlab_net::FlowLosses;
 use bbrlab_run::{Arrivals, TransferRow};
@@ -17,13 +17,15 @@ use crate::flow::Flow;
 use crate::meter::Meter;
 use crate::slowdown::Ideal;
 
-/// The most rows per class in the table of transfers, one for each of the first flows that end.
+/// The largest number of rows per class in the table of transfers. The flows that end first get
+/// rows.
 const ROWS_MAX: usize = 10_000;
 
-/// The number of flows that determines the precision and memory of a slot's percentiles.
+/// The histograms of a slot have the precision, and so the memory, of a flow in a run with this
+/// number of flows.
 const FLOWS_LIKE: usize = 1000;
 
-/// The meter of a slot.
+/// The meter of a slot, which samples the smoothed RTT once per `period`.
 pub(crate) fn meter(period: Span) -> Meter {
     Meter::new(period, FLOWS_LIKE)
 }
@@ -73,7 +75,7 @@ pub(crate) struct Completed {
 }
 
 impl Population {
-    /// The class number `class`, whose first slot is `hub`, in the run with `seed`.
+    /// The population of class number `class`, whose first slot is `hub`, in the run with `seed`.
     pub(crate) fn new(
         arrivals: &Arrivals,
         (class, hub): (usize, u32),
@@ -109,8 +111,8 @@ impl Population {
         self.sizes.next()
     }
 
-    /// Takes a slot for the flow that arrives now. After `New` the caller must call
-    /// [`Self::add_place`].
+    /// Takes a slot for the flow that arrives now. If the result is [`Place::New`], the caller must
+    /// call [`Self::add_place`] with the new slot.
     pub(crate) fn take_place(&mut self) -> Place {
         let place = match self.vacant.pop() {
             Some(place) => Place::Of(place),
@@ -128,8 +130,8 @@ impl Population {
         self.places.push(place);
     }
 
-    /// Adds the counts of all slots to the hub's when the run ends at `now`. If the last flow has
-    /// ended, the hub's active time ended with it.
+    /// Adds the counts of all slots to those of the hub when the run ends at `now`. If all flows of
+    /// the class are over, sets the end of the hub's active time to the end of the last flow.
     pub(crate) fn gather(&mut self, flows: &mut [Flow], losses: &mut [FlowLosses], now: Time) {
         let hub = self.hub as usize;
         let (head, tail) = flows.split_at_mut(hub + 1);
@@ -147,7 +149,8 @@ impl Population {
         }
     }
 
-    /// Records that the flow in slot `place` is over. Returns whether it was the last flow.
+    /// Records that the flow in slot `place` is over. Returns whether no flow of the class is
+    /// active or still to arrive.
     pub(crate) fn leave(&mut self, now: Time, place: u32, transfer: &Transfer) -> bool {
         self.vacant.push(place);
         self.counts.add(transfer);

@@ -37,7 +37,7 @@ enum Wait {
 struct Player {
     piece: Span,
     buffer: Span,
-    /// When the buffer will be empty; `None` before the first chunk.
+    /// The time at which the buffer will be empty; `None` before the first chunk has been read.
     plays_until: Option<Time>,
     stalled: Span,
 }
@@ -89,13 +89,13 @@ impl Client {
 }
 
 impl Requester {
-    /// Draws the size of the next answer and returns its bytes.
+    /// Draws the size of the answer to the next request, and returns it in bytes.
     pub(crate) fn request(&mut self) -> u64 {
         self.wanted = self.sizes.next();
         self.wanted
     }
 
-    /// Bytes of the answer that was requested last.
+    /// Bytes of the answer to the latest request.
     pub(crate) fn wanted(&self) -> u64 {
         self.wanted
     }
@@ -138,11 +138,11 @@ mod tests {
         let (piece, buffer) = (Span::from_secs(4), Span::from_secs(12));
         let mut player = Player { piece, buffer, plays_until: None, stalled: Span::ZERO };
         let mut asked = |at: u64| player.after_piece(Time(at * S)).0 / S;
-        // The buffer has 4 s at 1 s, 7 s at 2 s and 10 s at 3 s. At 5 s there is space for four
-        // more.
+        // The buffer has 4 s of playing time at 1 s, 7 s at 2 s and 10 s at 3 s. At 5 s there is
+        // space for another chunk of 4 s.
         assert_eq!([asked(1), asked(2), asked(3)], [1, 2, 5]);
         assert_eq!([asked(6), asked(10)], [9, 13]);
-        // The buffer lasts until 21 s. The player stalls until the next chunk arrives.
+        // The buffer is empty at 21 s. The player stalls until the next chunk arrives at 30 s.
         assert_eq!(asked(30), 30);
         assert_eq!(player.stalled, Span::from_secs(9));
     }

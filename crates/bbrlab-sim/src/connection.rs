@@ -30,7 +30,8 @@ pub(crate) struct Connection {
     round_trips: RoundTrips,
     pub(crate) receiver: Receiver,
     pub(crate) sender: Sender,
-    /// The other halves of the two sockets, if both ends write.
+    /// If both ends write: the receiving half of the sender's socket and the sending half of the
+    /// receiver's socket.
     pub(crate) duplex: Option<Box<Duplex>>,
     /// Aligns `sender_end.pacing_timer` to a cache line.
     _before_line: [u64; 3],
@@ -126,8 +127,8 @@ impl Connection {
         until
     }
 
-    /// Delivers a packet to the client, whose application reads. Returns when it has finished
-    /// reading.
+    /// Delivers a packet to the client, whose application reads the data. Returns when the
+    /// application has finished reading.
     #[cold]
     pub(crate) fn at_client(
         &mut self,
@@ -183,8 +184,8 @@ impl Connection {
         self.sender.on_arrival(end.now(), wire::AtSender(*packet), &mut end)
     }
 
-    /// Delivers a packet to the server, which reads and answers each request with `answer` bytes.
-    /// Returns whether the packet was accepted.
+    /// Delivers a packet to the server, which reads each request and answers it with `answer`
+    /// bytes. Returns whether the packet was accepted.
     #[cold]
     pub(crate) fn at_server(
         &mut self,
@@ -242,8 +243,8 @@ impl Connection {
         }
     }
 
-    /// Fires the pacing timer if it was due before now and is not in the event queue. The caller
-    /// calls this before each event of the sender.
+    /// Fires the pacing timer if it was due before now and is not in the event queue. Must be
+    /// called before each event of the sender.
     #[inline]
     pub(crate) fn let_pacing_lapse(&mut self, port: &mut Port<'_, Payload>) {
         let now = wire::host_time(port.now());
@@ -258,8 +259,8 @@ impl Connection {
         self.sender_end.pacing_timer.lapse_by(wire::host_time(now), &mut self.sender)
     }
 
-    /// Puts the pacing timer into the event queue if the timer will have an effect. The caller
-    /// calls this after each event of the sender.
+    /// Puts the pacing timer into the event queue if the timer will have an effect. Must be called
+    /// after each event of the sender.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "often there is none")]
     pub(crate) fn arm_pacing_unless_idle(&mut self, port: &mut Port<'_, Payload>) {
@@ -295,8 +296,8 @@ impl Connection {
         self.note_reported(wire::stamp_us(wire::host_time(now)), packet);
     }
 
-    /// Adds the waiting round-trip times to the histogram. They include packets that are reported
-    /// after the active time.
+    /// Adds the waiting round-trip times to the histogram. They include those of packets that are
+    /// reported after the active time.
     pub(crate) fn count_round_trips(&mut self) {
         self.round_trips.count(&mut self.meter.rtt_us);
     }

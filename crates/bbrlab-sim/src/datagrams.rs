@@ -12,8 +12,8 @@ use crate::app::Token;
 use crate::flow::Flow;
 use crate::wire::Payload;
 
-/// `first_packet` of a UDP flow is this far ahead of the packets sent, so each datagram counts as
-/// late.
+/// The difference between `first_packet` of a UDP flow and the number of the next packet. Every
+/// datagram then has a smaller number than `first_packet` and so counts as late.
 pub(crate) const AHEAD: u32 = 1 << 30;
 
 impl Flow {

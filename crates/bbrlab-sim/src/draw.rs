@@ -108,8 +108,8 @@ impl Draws {
             let drawn = self.rng.next_u64();
             let [x, y] = [drawn >> 32, drawn & 0xffff_ffff].map(|half| half.abs_diff(ONE));
             let square = x * x + y * y;
-            // Inside the unit circle, but not so near its centre that the quotient below would
-            // overflow.
+            // Reject points outside the unit circle, and points so near its centre that the
+            // quotient below would overflow.
             if !(1 << 32..ONE * ONE).contains(&square) {
                 continue;
             }
@@ -148,7 +148,7 @@ fn times_power(number: u128, power: i128) -> u128 {
             factor = (factor * u128::from(root)) >> POWER_BITS;
         }
     }
-    // Below 2^65 times 2^63.
+    // The product of a number below 2^65 and one below 2^63 fits into 128 bits.
     let product = (number.min(1 << 64) * factor) >> POWER_BITS;
     match u32::try_from(whole) {
         Ok(up) if up < product.leading_zeros() => product << up,
@@ -170,7 +170,7 @@ fn least(random: &Random, shape: u32) -> u128 {
     let mean = |least: u128| {
         let below = log(most).saturating_sub(log(least));
         let power = u128::from(below) * (shape - milli) / milli;
-        // 40 bits of fraction, as the roots have before rounding.
+        // (l / h)^(a - 1), with 40 fractional bits.
         let left = times_power(1 << 40, -power.cast_signed());
         (least * ((shape << 40) - milli * left) / (shape - milli)) >> 40
     };
@@ -287,8 +287,8 @@ mod tests {
         }
     }
 
-    /// Draws from points have the quantiles and the mean of the points, within four standard
-    /// deviations.
+    /// Draws from a distribution given by points have the quantiles and the mean of the points,
+    /// within four standard deviations.
     #[test]
     fn points_of_a_distribution_are_drawn() {
         let percent = |share: u32| share * (Cdf::ONE / 100);

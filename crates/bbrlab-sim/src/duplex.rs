@@ -2,8 +2,8 @@
 //!
 //! Most flows carry data in one direction: one end has only the sending half of a socket, the other
 //! only the receiving half. Here each end has both halves. The flow's sender also receives
-//! requests, and its receiver also sends them. A request is ordinary data: it carries an ACK, waits
-//! in the queues of the reverse path, and is retransmitted if it is lost.
+//! requests, and the flow's receiver also sends them. A request is ordinary data: it carries an
+//! ACK, waits in the queues of the reverse path, and is retransmitted if it is lost.
 
 use std::sync::Arc;
 

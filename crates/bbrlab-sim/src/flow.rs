@@ -67,15 +67,15 @@ impl Flow {
         self.accounts.totals(&self.connection.sender, &self.connection.receiver, now)
     }
 
-    /// The counts over all connections, up to the end of the run. The times of limits end with the
-    /// active time. The active time must have ended.
+    /// The counts over all connections, up to the end of the run, except the times of limits, which
+    /// end with the active time. The active time must have ended.
     pub(crate) fn totals_at_end(&self) -> Totals {
         self.totals(self.accounts.at_end().at)
     }
 
     /// Ends the active time: later events do not count for rates and shares. By `now`, `wire_bytes`
-    /// of the flow have departed from the last link with a rate. Returns `false` if the active time
-    /// had already ended.
+    /// of the flow have departed from the last link with a rate. Returns whether the active time
+    /// has ended now, not earlier.
     pub(crate) fn freeze(&mut self, now: Time, wire_bytes: u64) -> bool {
         if self.accounts.has_ended() {
             return false;
@@ -128,8 +128,8 @@ impl Flow {
             && self.application.is_read(self.connection.receiver.stats().bytes_read)
     }
 
-    /// Records the end of a transfer and schedules the next one, if the last read completed the
-    /// transfer. That read ended when the host's clock showed `until`.
+    /// If the last read completed a transfer, records the end of the transfer and schedules the
+    /// next one. The read ended when the host's clock showed `until`.
     pub(crate) fn check_transfer(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -186,8 +186,8 @@ impl Flow {
             && self.check_over(port, &classes[self.class as usize])
     }
 
-    /// Updates the flow after a segment has reached the sender. `is_heard`: the sender accepted the
-    /// segment.
+    /// Updates the flow after a segment has reached the sender. `is_heard` is whether the sender
+    /// accepted the segment.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     fn after_segment(
@@ -216,8 +216,8 @@ impl Flow {
     }
 
     /// Checks whether the flow is over. A flow whose source has an end, or that was stopped, is
-    /// over when its last byte is acknowledged. Returns whether the active time has ended now; for
-    /// a stopped flow it ended at the stop.
+    /// over when its last byte is acknowledged. Returns whether the active time has ended now. It
+    /// has not for a stopped flow, whose active time ended at the stop.
     fn check_over(&mut self, port: &mut Port<'_, Payload>, class: &FlowClass) -> bool {
         if class.source.arrivals().is_some() {
             return self.check_departure(port.now());
@@ -233,7 +233,7 @@ impl Flow {
     }
 
     /// Checks whether a flow that arrived is over: its last byte is read and acknowledged. Returns
-    /// whether the flow is over since this call.
+    /// whether the flow was not over before this call and is over now.
     fn check_departure(&mut self, now: Time) -> bool {
         let is_over = !self.application.is_over()
             && self.application.is_last_done()
@@ -247,7 +247,7 @@ impl Flow {
         is_over
     }
 
-    /// Begins a flow of this many bytes, in the slot of a flow that is over or in a new slot.
+    /// Begins a flow that sends `bytes` bytes, in the slot of a flow that is over or in a new slot.
     pub(crate) fn come(&mut self, port: &mut Port<'_, Payload>, bytes: u64, setup: &ClassSetup) {
         let now = port.now();
         if self.catch_up(now) {
@@ -350,7 +350,8 @@ impl Flow {
         classes: &[FlowClass],
     ) {
         self.connection.on_receiver_timer(port, timer);
-        // Mostly the timer sends an ACK and changes nothing else.
+        // Usually the timer only sends an ACK. Then there is nothing to read and no transfer to
+        // end.
         if self.connection.receiver.wants_read() || self.is_transfer_read() {
             self.read(port, classes);
         }

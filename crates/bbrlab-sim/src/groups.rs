@@ -37,8 +37,8 @@ struct Gathered<'a> {
     transfers: Completions,
 }
 
-/// The results of the groups, in the order of their first flows. Adds the round-trip times of each
-/// group to `delays`.
+/// The results of the groups, in the order of their first flows. Adds the distribution of each
+/// group's round-trip times to `delays`.
 pub(crate) fn summarise(
     run: &Run,
     world: &World,

@@ -128,8 +128,8 @@ impl Histogram {
         (self.total > 0).then_some(self.max)
     }
 
-    /// The value that `per_mille` thousandths of the samples do not exceed: the middle of its
-    /// bucket, within the samples' range.
+    /// The value that `per_mille` thousandths of the samples do not exceed. It is the middle of a
+    /// bucket, limited to the range from the smallest to the largest sample.
     pub(crate) fn quantile(&self, per_mille: u32) -> Option<u64> {
         if self.total == 0 {
             return None;
@@ -157,7 +157,8 @@ impl Histogram {
         all.filter(|&(_, count)| count > 0)
     }
 
-    /// The value of a percentile in `bucket`: the bucket's middle, within the samples' range.
+    /// The value that represents `bucket`: the bucket's middle, limited to the range from the
+    /// smallest to the largest sample.
     fn value(&self, bucket: u32) -> u64 {
         self.scale.middle(bucket).clamp(self.min, self.max)
     }
@@ -207,7 +208,8 @@ impl Scale {
         ((value as f64).to_bits() >> (FRACTION - self.precision)) as u32
     }
 
-    /// The bucket under which counts are kept: the bucket of 0 moves next to the bucket of 1.
+    /// The number under which the counts of a bucket are stored. It differs only for the bucket of
+    /// 0, which is stored next to the bucket of 1.
     fn kept(self, bucket: u32) -> u32 {
         bucket.max(self.of_0())
     }
@@ -216,7 +218,7 @@ impl Scale {
         (EXPONENT_OF_1 << self.precision) - 1
     }
 
-    /// The value in the middle of a bucket; the larger one if two are in the middle.
+    /// The value in the middle of a bucket; the larger of two values in the middle.
     fn middle(self, bucket: u32) -> u64 {
         let Some(above_1) = bucket.checked_sub(self.of_0() + 1) else { return 0 };
         let (exponent, precision) = (above_1 >> self.precision, self.precision);
@@ -304,7 +306,7 @@ mod tests {
         for value in [1, 1000, 90_000] {
             histogram.add(value, 1);
         }
-        // 1000 is in 960..1024.
+        // 1000 is in the bucket 960..1024, whose middle is 992.
         assert_eq!(histogram.quantile(500), Some(992));
     }
 
@@ -314,14 +316,14 @@ mod tests {
         for value in [1, 1000, 1000, 90_000] {
             histogram.add(value, 1);
         }
-        // 90,000 is in 81,920..90,112, and the maximum.
+        // 90,000 is the maximum and in the bucket 81,920..90,112, whose middle is 86,016.
         assert_eq!(histogram.buckets().collect::<Vec<_>>(), [(1, 1), (992, 2), (86_016, 1)]);
         assert_eq!(histogram.quantile(1000), Some(86_016));
         histogram.add(84_000, 1);
         assert_eq!(Histogram::new(3).buckets().next(), None);
         let mut one = Histogram::new(3);
         one.add(84_000, 2);
-        // The middle, 86,016, is more than the maximum.
+        // The bucket's middle, 86,016, is more than the maximum, so the maximum is returned.
         assert_eq!(one.buckets().collect::<Vec<_>>(), [(84_000, 2)]);
     }
 

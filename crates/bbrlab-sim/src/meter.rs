@@ -10,13 +10,14 @@ use crate::histogram::Histogram;
 use crate::samples::Samples;
 use crate::wide::Wide;
 
-/// Pairs of a largest number of flows and a precision: log2 of the buckets per power of two. With
-/// few flows, percentiles are exact to a thousandth; with more flows, each flow gets less memory.
+/// Pairs of a number of flows and the precision of the histograms in runs with at most this number:
+/// log2 of the buckets per power of two. With few flows, percentiles are exact to a thousandth;
+/// with more flows, each flow gets less memory.
 const PRECISION: [(usize, u32); 2] = [(FEW, 10), (1000, 6)];
 /// Most flows with which a run has the highest precision, and a distribution of RTT samples.
 const FEW: usize = 32;
-/// Precision with more flows than in [`PRECISION`]. A histogram of 30 powers of two (a microsecond
-/// to twenty minutes) then fits into 1 KiB.
+/// The precision in runs with more flows than [`PRECISION`] lists. A histogram of 30 powers of two
+/// (a microsecond to twenty minutes) then fits into 1 KiB.
 const COARSE: u32 = 3;
 
 /// Capacity of `Recent::srtts_us`. With this capacity, the fields that an ACK touches fill two
@@ -30,7 +31,7 @@ const NO_SAMPLE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Meter {
-    // Touched by every ACK.
+    // Accessed by every ACK.
     next_tick: Time,
     srtt_now_us: u32,
     cwnd_now: u32,
@@ -39,7 +40,7 @@ pub(crate) struct Meter {
     /// The number of values in `recent` that are not counted yet.
     recent_srtts: u8,
     recent: Recent,
-    // Touched once per few ACKs. Each histogram fills a cache line.
+    // Accessed only once per several ACKs. Each histogram fills a cache line.
     /// The round-trip time of every packet that was reported, in microseconds.
     pub(crate) rtt_us: Histogram,
     /// The smoothed RTT at the sampling times, in microseconds.
@@ -47,12 +48,12 @@ pub(crate) struct Meter {
     /// The RTT samples that TCP takes, in microseconds; with more than [`FEW`] flows, without their
     /// distribution.
     pub(crate) samples_us: Samples,
-    // Touched when cwnd changes.
+    // Accessed when cwnd changes.
     pub(crate) cwnd_max: u32,
     /// Integral of cwnd over time, packets times nanoseconds.
     cwnd_area: Wide,
     seen_until: Time,
-    /// The end of the active time, after which nothing counts.
+    /// The end of the active time. Later values do not count.
     frozen_at: Time,
 }
 
@@ -107,8 +108,8 @@ impl Meter {
             self.last_sample_us = sample_us;
             self.samples_us.add(sample_us);
         }
-        // If neither value changes, the sampling times that have passed are counted at the next
-        // change.
+        // If neither cwnd nor the smoothed RTT changes, the sampling times that have passed are
+        // counted at the next change.
         if cwnd != self.cwnd_now || (now > self.next_tick && srtt_us != self.srtt_now_us) {
             self.advance(now, cwnd);
         }
@@ -227,14 +228,14 @@ mod tests {
         let mut meter = Meter::new(Span::from_millis(10), 1);
         meter.start(Time(5 * MS));
         meter.update(Time(7 * MS), 10, 100, Some(100));
-        // The samples at 10, 20 and 30 ms are 100; the one at 40 ms is taken after the event at 40
-        // ms.
+        // The samples at 10, 20 and 30 ms are 100. The sample at 40 ms is taken after the event at
+        // 40 ms.
         meter.update(Time(40 * MS), 20, 200, Some(300));
         meter.freeze(Time(50 * MS));
         meter.update(Time(60 * MS), 99, 999, Some(999));
         assert_eq!(meter.srtt_us.mean(), Some((3.0 * 100.0 + 2.0 * 200.0) / 5.0));
         assert_eq!(meter.samples_us.mean(), Some(200.0));
-        // 10 packets for 33 ms and 20 for 10 ms, over 45 ms.
+        // cwnd was 10 packets for 33 ms and 20 packets for 10 ms of the 45 ms.
         assert_eq!(meter.cwnd_mean(Time(5 * MS)), Some((330.0 + 200.0) / 45.0));
         assert_eq!(meter.cwnd_max, 20);
     }

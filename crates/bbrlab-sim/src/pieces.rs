@@ -82,13 +82,14 @@ mod tests {
         for _ in 0..3000 {
             at = pieces.next_at_rate(1448, 3_000_000);
         }
-        // 3000 pieces of 11,584 bits at 3 Mbit/s take 11.584 s.
+        // 3000 pieces of 11,584 bits at 3 Mbit/s take 11.584 s after the start at 7 ns.
         assert_eq!(at, Time(11_584_000_007));
     }
 
     #[test]
     fn a_source_that_pauses_writes_its_rate_times_the_time_it_is_on() {
-        // A piece takes 181 ms of on time, slightly more than nine periods of 20 ms.
+        // A piece of 1448 bytes at 64 kbit/s takes 181 ms of on time, slightly more than nine on
+        // periods of 20 ms.
         let mut pieces = Pieces::default();
         let length = Span::from_millis(20);
         let mut written = 0;
@@ -105,7 +106,8 @@ mod tests {
                 pieces.next_at_rate(1448, 64_000);
             }
         }
-        // 100 s on at 64 kbit/s are 552.5 pieces of 1448 bytes, and the first is written at once.
+        // In 100 s of on time at 64 kbit/s, 552.5 intervals between pieces of 1448 bytes pass. The
+        // first piece is written at once.
         assert_eq!(written, 553);
     }
 

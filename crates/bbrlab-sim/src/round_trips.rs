@@ -9,8 +9,8 @@ use crate::histogram::Histogram;
 
 /// The least length of a ring, in packets.
 const SHORTEST: usize = 32;
-/// The number of round-trip times that wait to be counted. Counting several values together is
-/// cheaper.
+/// The number of round-trip times that are collected before they are added to the histogram. Adding
+/// several values together is cheaper.
 const WAITING: u32 = 16;
 
 /// A ring of times in microseconds, modulo 2^32. Packets are numbered from 0 in the order of

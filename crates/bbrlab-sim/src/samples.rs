@@ -3,7 +3,8 @@
 
 use crate::histogram::Histogram;
 
-/// The number of samples that wait to be counted. Counting several values together is cheaper.
+/// The number of samples that are collected before they are added to the histogram. Adding several
+/// values together is cheaper.
 const WAITING: usize = 32;
 
 /// RTT samples in microseconds.
@@ -41,7 +42,8 @@ impl Counted {
 }
 
 impl Samples {
-    /// An empty set of samples. With a `precision`, their distribution is kept.
+    /// An empty set of samples. If `precision` is given, the distribution of the samples is stored
+    /// with it.
     pub(crate) fn new(precision: Option<u32>) -> Self {
         match precision {
             Some(precision) => Self::Counted(Box::new(Counted {
@@ -113,7 +115,7 @@ impl Samples {
         }
     }
 
-    /// As [`Histogram::quantile`]; `None` if the distribution was not kept.
+    /// As [`Histogram::quantile`]; `None` if the distribution is not stored.
     pub(crate) fn quantile(&self, per_mille: u32) -> Option<u64> {
         match self {
             Self::Counted(counted) => counted.histogram.quantile(per_mille),

@@ -156,8 +156,8 @@ fn per_second(bytes: u64, period: Span) -> u64 {
     u64::try_from(bits / u128::from(period.0.max(1))).unwrap_or(u64::MAX)
 }
 
-/// The limit that applied to the sender most of the time since the previous row; if none did,
-/// `app`: there was nothing to send.
+/// The limit that applied to the sender for the longest time since the previous row. If no limit
+/// applied, `app`: there was nothing to send.
 fn limited_by(limits: [Span; 5], before: &mut Before) -> &'static str {
     const NAMES: [&str; 5] = ["cwnd", "pacing", "rwnd", "sndbuf", "app"];
     let was = std::mem::replace(&mut before.limits, limits);

@@ -97,9 +97,9 @@ fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
     }
 }
 
-/// How the receiving host echoes CE marks: each mark if its congestion control, which is the same
-/// as the sender's, needs them. These congestion controls of Linux do: DCTCP; BBRv2 with
-/// `ecn_enable`; BBRv3 on low-latency routes.
+/// How the receiving host echoes CE marks. It echoes each mark if its congestion control, which is
+/// the same as the sender's, needs them. These congestion controls of Linux need them: DCTCP; BBRv2
+/// with `ecn_enable`; BBRv3 on low-latency routes.
 fn echo(class: &FlowClass, needs_ecn: bool) -> EcnEcho {
     let needs_route = class.outside.is_none() && class.cc.marks() == Marks::ShareOnRoute;
     let is_on_route = !needs_route || class.ecn.is_low_latency();

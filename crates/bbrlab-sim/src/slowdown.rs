@@ -33,8 +33,8 @@ impl Ideal {
         }
     }
 
-    /// The slowdown of `transfer`; `None` if no link on the path has a rate, if a schedule pauses
-    /// at the start, or for an unfinished transfer.
+    /// The slowdown of `transfer`; `None` if no link on the path has a rate, if the rate of a
+    /// schedule is 0 when the transfer starts, or if the transfer is unfinished.
     #[expect(clippy::cast_precision_loss, reason = "a ratio")]
     pub(crate) fn slowdown(&self, transfer: &Transfer) -> Option<f64> {
         let took = transfer.done?.since(transfer.start);
@@ -48,7 +48,7 @@ impl Ideal {
     }
 
     /// The smallest rate on the path at time `at`, in bits per second; `None` if no link has a
-    /// rate, or while a schedule pauses.
+    /// rate, or while the rate of a schedule is 0.
     fn smallest_rate(&self, at: Time) -> Option<u64> {
         let rates = self.rates.iter().filter_map(|rate| rate.at(at));
         rates.map(|rate| rate.0).min().filter(|&rate| rate > 0)

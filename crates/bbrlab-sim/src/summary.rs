@@ -206,7 +206,7 @@ fn link_summary(
     }
 }
 
-/// Waiting times for slots or grants; quantiles are exact to 1/128.
+/// The results on the waiting times for slots or grants at a link. Quantiles are exact to 1/128.
 fn wait_summary(net: &mut Network<Payload>, id: LinkId, name: &str) -> WaitSummary {
     let stats: &LinkStats = net.link_stats(id);
     let Sojourn { mean, p95, max } = sojourn(&stats.delay);
@@ -235,7 +235,8 @@ fn tins(stats: &LinkStats, names: Vec<String>, capacity: Option<u128>) -> Vec<Ti
     names.into_iter().zip(&stats.tins).map(figures).collect()
 }
 
-/// Times in a queue discipline; the longest is exact to 1/128.
+/// The results on the times that packets spent in a queue discipline. The 95th percentile and the
+/// longest time are exact to 1/128.
 #[expect(clippy::cast_precision_loss, reason = "for people")]
 fn sojourn(delay: &DelayHistogram) -> Sojourn {
     let ms = |delay: Option<Span>| delay.map(|delay| delay.0 as f64 / NS_PER_MS);
@@ -254,7 +255,8 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
     let end = at_end.at.max(flow.start);
     let active = end.since(flow.start);
     let bytes = at_end.bytes_read;
-    // In a class with arrivals, `spent` is the sum of the active times of its flows.
+    // Every limit counts for part of a flow's active time. So in a class with arrivals, `spent` is
+    // the sum of the active times of its flows.
     let spent = Span(at_end.limits.iter().map(|span| span.0).sum());
     let present = if population.is_some() { spent } else { active };
     let totals = flow.totals_at_end();

@@ -27,7 +27,7 @@ pub(crate) struct Windows {
     /// When the steady state begins: 5 s after the last start if the run lasts at most 30 s, else
     /// 10 s after it.
     pub(crate) steady_from: Time,
-    /// Future marks, the next one last.
+    /// Marks that are still to be reached, in descending order of time.
     ahead: Vec<(Time, Mark)>,
     first_end: Option<Time>,
     last_end: Time,
@@ -77,8 +77,8 @@ impl Windows {
         self.traffic_lasts(now, flows);
     }
 
-    /// Records that the last flow of a class with arrivals is over at `now`. Such flows do not
-    /// count for the time in which all are active.
+    /// Records that the last flow of a class with arrivals is over at `now`. The flows of such a
+    /// class are disregarded in the time span in which all flows are active.
     pub(crate) fn population_ended(&mut self, now: Time, flows: &mut [Flow]) {
         for flow in &mut *flows {
             flow.accounts.marks.in_traffic = flow.bytes_read();
@@ -91,7 +91,8 @@ impl Windows {
         self.emptying.retain(|&id| {
             let flow = &mut flows[id as usize];
             flow.accounts.marks.in_traffic = flow.bytes_read();
-            // Without ACKs, a flow of datagrams never learns what has arrived.
+            // A UDP flow has no ACKs and is over when it stops, although datagrams may still be on
+            // their way.
             !flow.is_over() || flow.is_udp
         });
     }
@@ -120,7 +121,7 @@ impl Windows {
     }
 
     /// Time from the beginning of the steady state to the end of traffic; `None` if the traffic
-    /// ends earlier.
+    /// ends before the steady state.
     pub(crate) fn steady_traffic(&self) -> Option<Span> {
         let span = self.last_end.since(self.steady_from);
         (span > Span::ZERO).then_some(span)

@@ -1,5 +1,6 @@
-//! Conversion between segments and packets, and between the run's time and the hosts' clock.
-//! Packets add the bytes on the wire and an identity for the digest. Only this file converts times.
+//! Conversion between segments and packets, and between the run's time and the hosts' clock. A
+//! packet has the segment's fields, and also its bytes on the wire and an identity for the digest.
+//! Only this file converts times.
 //!
 //! Sources: [`bbrlab_run::headers`] has the sizes.
 
@@ -75,24 +76,25 @@ struct Kind(u16);
 impl Kind {
     /// Set if the segment has timestamps.
     const HAS_TS: u16 = 1 << Self::TS_SHIFT;
-    /// Set if the segment has no data from the flow's sender. A client's request is not such data.
+    /// Set if the segment has no data from the flow's sender. A client's request has this flag,
+    /// because its data comes from the flow's receiver.
     const HAS_NO_DATA: u16 = 1 << 14;
     /// Set on segments with data where both ends write: they also need a window or a count of
-    /// arrivals. The value that does not fit into the payload is stored with the SACK blocks, at
-    /// [`BOTH`].
+    /// arrivals. The value for which the payload has no space is stored with the SACK blocks, at
+    /// index [`BOTH`].
     const HAS_BOTH: u16 = 1 << 13;
-    /// A segment without data, SACK blocks, timestamps and flags except ACK.
+    /// The kind of a pure ACK: no data, no SACK blocks, no timestamps and no flag except ACK.
     const PURE_ACK: u16 = Self::HAS_NO_DATA | flag::ACK as u16;
     const SACK_SHIFT: u32 = 8;
     const TS_SHIFT: u32 = 15;
 
-    /// A segment with data.
+    /// The kind of a segment with data.
     #[inline]
     fn of_data(flags: u8, has_ts: bool) -> Self {
         Self(u16::from(flags) | u16::from(has_ts) << Self::TS_SHIFT)
     }
 
-    /// A segment without data.
+    /// The kind of a segment without data.
     #[inline]
     fn without_data(flags: u8, has_ts: bool, sack_count: u8) -> Self {
         let blocks = u16::from(sack_count) << Self::SACK_SHIFT;
@@ -120,16 +122,16 @@ impl Kind {
         self.0 & !(Self::HAS_TS | u16::from(flag::PSH)) == Self::PURE_ACK
     }
 
-    /// Whether the segment has data, timestamps if `has_ts`, and no flags except ACK and perhaps
-    /// PSH.
+    /// Whether the segment has data and no flags except ACK and perhaps PSH, and has timestamps
+    /// exactly if `has_ts` is set.
     #[inline]
     fn is_plain_data(self, has_ts: bool) -> bool {
         self.0 & !u16::from(flag::PSH) == Self::of_data(flag::ACK, has_ts).0
     }
 }
 
-/// The index of the fourth SACK block. A segment with timestamps has at most three, so this place
-/// is free for another value.
+/// The index of the fourth SACK block. A segment with timestamps has at most three SACK blocks, so
+/// this place can store another value.
 const BOTH: usize = 3;
 
 /// The time `now` of the hosts' clock in microseconds, modulo 2^32, as packets carry it.
@@ -149,7 +151,7 @@ impl PacketData for Payload {
         self.kind.is_pure_ack()
     }
 
-    /// Datagrams have no flags.
+    /// `None` for a datagram, which is recognised by its lack of flags.
     fn tcp_header(&self, extra: Option<&Self::Extra>) -> Option<TcpHeader> {
         let &Self { kind, ack, tsval, tsecr, .. } = self;
         let flags = kind.flags();
@@ -167,7 +169,7 @@ impl PacketData for Payload {
 }
 
 impl Payload {
-    /// A segment without data.
+    /// The payload for a segment without data.
     #[inline]
     fn of(segment: &Segment) -> Self {
         debug_assert_eq!(segment.len, 0);
@@ -183,7 +185,7 @@ impl Payload {
         }
     }
 
-    /// A segment with data that is sent at `sent_us`.
+    /// The payload for a segment with data that is sent at `sent_us`.
     #[inline]
     fn of_data(segment: &DataSegment, sent_us: u32) -> Self {
         Self {
@@ -203,12 +205,13 @@ impl Payload {
         self.kind.has(Kind::HAS_TS)
     }
 
-    /// A datagram with this many bytes of payload.
+    /// The payload for a UDP datagram with `bytes` bytes of data.
     pub(crate) fn datagram(bytes: u32) -> Self {
         Self { len_or_arrived: bytes, ..Self::default() }
     }
 
-    /// Bytes of a segment that a client sends to the flow's sender.
+    /// Bytes of data in a segment that a client sends to the flow's sender; `None` for other
+    /// segments.
     #[inline]
     fn request_len(&self, extra: Option<&[SackBlock; 4]>) -> Option<u32> {
         let is_request = self.kind.has(Kind::HAS_BOTH) && !self.has_data();
@@ -220,7 +223,7 @@ impl Payload {
         !self.kind.has(Kind::HAS_NO_DATA)
     }
 
-    /// Bytes of payload.
+    /// Bytes of data from the flow's sender.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         if self.has_data() { self.len_or_arrived } else { 0 }
@@ -324,7 +327,8 @@ pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
     }
 }
 
-/// The additional value that a packet with [`Kind::HAS_BOTH`] stores with its SACK blocks.
+/// The additional value, window or count of arrivals, that a packet with [`Kind::HAS_BOTH`] stores
+/// with its SACK blocks.
 #[cold]
 fn both(packet: &Arrival<'_, Payload>) -> u32 {
     packet.extra().map_or(0, |extra| extra[BOTH].start)
@@ -359,7 +363,7 @@ pub(crate) trait FlowEnd: Sized {
     /// The values that each packet of this end needs.
     fn endpoint(&self) -> &Endpoint;
 
-    /// The random numbers for its congestion control.
+    /// The random generator for the congestion control of this end.
     fn rng(&mut self) -> &mut Rng;
 
     /// The pacing timer of this end.
@@ -397,7 +401,8 @@ impl Endpoint {
     }
 }
 
-/// The sender's end. In a [`Flow`](crate::flow::Flow), `pacing_timer` begins a cache line.
+/// The state of the sender's end. In a [`Flow`](crate::flow::Flow), `pacing_timer` begins a cache
+/// line.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct SenderEnd {
@@ -557,7 +562,7 @@ impl<E: FlowEnd> End<'_, E> {
         self.send(segment, false, segment.ack);
     }
 
-    /// Sends an ACK that has only the fields of [`PureAck`].
+    /// Sends an ACK that has no other fields than those of [`PureAck`].
     #[inline(never)]
     fn transmit_pure_ack(&mut self, ack: &PureAck) {
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
@@ -572,7 +577,7 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&ack.segment()));
     }
 
-    /// Sends an ACK that has only the fields of [`PureAck`] and SACK blocks.
+    /// Sends an ACK that has SACK blocks and no other fields than those of [`PureAck`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "these ACKs leave from one place")]
     fn transmit_ack_with_blocks(&mut self, ack: &PureAck, sack: &[SackBlock; 4], sack_count: u8) {
@@ -590,8 +595,8 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&segment));
     }
 
-    /// Arms a timer of the kernel's timer wheel. Not inlined, because calls are rare and the
-    /// callers are inlined.
+    /// Arms a timer of the kernel's timer wheel. Not inlined, because calls are rare and inlined
+    /// copies would enlarge the callers, which are inlined themselves.
     #[inline(never)]
     fn arm_at_tick(&mut self, timer: TimerId, at: Time) {
         self.port.arm(self.kept.endpoint().flow, E::SIDE, timer as u8, run_time(at));
@@ -673,7 +678,8 @@ impl<E: FlowEnd> Host for End<'_, E> {
     fn arm(&mut self, timer: TimerId, at: Time) {
         match timer {
             TimerId::Pacing => self.kept.pacing_timer().arm(at),
-            // The engine's even timer: see `wiring.rs`.
+            // `wiring.rs` registers this timer as the engine's even timer, for which `arm_even` is
+            // faster than `arm`.
             TimerId::CompressedAck => {
                 let flow = self.kept.endpoint().flow;
                 self.port.arm_even(flow, E::SIDE, timer as u8, run_time(at));
@@ -718,7 +724,7 @@ mod tests {
         assert_eq!(sized(0, 0, flag::ACK), 66);
         assert_eq!([1, 2, 3].map(|blocks| sized(0, blocks, flag::ACK) - 66), [12, 20, 28]);
         assert_eq!(sized(0, 0, flag::SYN), 74);
-        // In ns-3 the options of a header follow each other.
+        // In ns-3 the TCP options of a header follow each other without padding between them.
         let packed = |blocks, flags| sized_with(TcpOptions::Packed, 0, blocks, flags);
         assert_eq!([0, 1, 2, 3].map(|blocks| packed(blocks, flag::ACK)), [66, 74, 82, 90]);
         assert_eq!(packed(0, flag::SYN), 70);

@@ -35,7 +35,7 @@ impl ReportedLink {
 #[derive(Debug)]
 pub(crate) struct Wired {
     pub(crate) net: Network<Payload>,
-    /// The links of the results, those with a rate first.
+    /// The links of the results. Links with a rate precede links without a rate.
     pub(crate) links: Vec<ReportedLink>,
 }
 
@@ -79,7 +79,8 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
             net.set_burst_size(id, burst_size(run, class));
         }
     }
-    // Slots for the flows of classes with arrivals. A slot gets its path when a flow arrives in it.
+    // Add the slots for flows of classes with arrivals. A slot gets its path when a flow arrives in
+    // it.
     let places = run.classes.iter().filter_map(|class| class.source.arrivals());
     let places: u64 = places.map(|arrivals| u64::from(arrivals.at_most) - 1).sum();
     for _ in 0..places {
@@ -87,12 +88,14 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
     }
     let first_start = run.flows.iter().map(|flow| flow.start).min().unwrap_or(Time::ZERO);
     net.measure_from(first_start);
-    // The sort is stable: links keep the order in which they were built.
+    // The sort is stable, so among links with a rate, and among links without, the order in which
+    // they were built remains.
     reported.sort_by_key(|link| !link.has_rate);
     Wired { net, links: reported }
 }
 
-/// The number of packets that a burst counts as when it crosses the network as one unit.
+/// The sizes from which the network computes as how many packets it counts a burst that crosses it
+/// as one unit.
 fn burst_size(run: &Run, class: &FlowClass) -> BurstSize {
     let headers = run.data_overhead(class);
     let payload = NonZeroU32::new(class.mss).expect("a scenario's segments are not empty");

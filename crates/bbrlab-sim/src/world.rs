@@ -22,7 +22,7 @@ pub(crate) struct World {
     /// The series with a row per ACK, if the scenario requests it.
     pub(crate) per_ack: Option<PerAck>,
     pub(crate) windows: Windows,
-    /// For each class: its population, if the class has arrivals.
+    /// For each class with arrivals: its population. `None` for other classes.
     pub(crate) populations: Vec<Option<Population>>,
     pub(crate) seed: u64,
     /// The period at which smoothed RTTs are sampled.

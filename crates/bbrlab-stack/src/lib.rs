@@ -22,7 +22,8 @@ pub struct Stack {
     pub sndbuf: SocketBuffer,
     /// Size of the receive buffer.
     pub rcvbuf: SocketBuffer,
-    /// Upper bound of the advertised window. Below this bound, the window grows as usual.
+    /// Upper bound of the advertised window; `None` means that only the receive buffer limits it.
+    /// Below this bound, the window grows as usual.
     pub rwnd: Option<Bytes>,
     /// Number of readable bytes that wakes the application. Linux: `SO_RCVLOWAT`, 1 by default.
     pub rcvlowat: Bytes,
@@ -30,7 +31,8 @@ pub struct Stack {
     pub hz: u32,
     /// The queue discipline on the sender.
     pub sender_qdisc: SenderQdisc,
-    /// Whether bursts reach the network whole, as packets, or not at all.
+    /// Whether the stack sends bursts of several segments, and whether a burst crosses the network
+    /// as a whole or as packets.
     pub tso: Tso,
     /// Whether selective acknowledgements are used.
     pub sack: bool,
@@ -114,7 +116,8 @@ pub enum SenderQdisc {
     Fq,
 }
 
-/// Whether bursts reach the network whole, as packets, or not at all.
+/// Whether the stack sends bursts of several segments, and whether a burst crosses the network as a
+/// whole or as packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tso {
     /// The stack sends bursts, which are cut into packets before the first link. The packets of a
@@ -146,14 +149,15 @@ pub enum Recovery {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DelAck {
     /// As in Linux: quick ACKs at the start; later an ACK for every second segment (by the segment
-    /// size rule) or after the adaptive timeout. Has ping-pong mode and compressed SACKs.
+    /// size rule) or after the adaptive timeout. Also imitates Linux's ping-pong mode and
+    /// compressed SACKs.
     #[default]
     Linux,
     /// Like `Linux`, but with an ACK for every segment. Linux: the route's `quickack 1`.
     Quick,
     /// An ACK after `every` segments, or `timer` after the first segment without an ACK (RFC 1122,
-    /// as in ns-3). Immediately for the first segment of a connection, a duplicate, a segment above
-    /// a gap, and a segment that fills a gap.
+    /// as in ns-3). The ACK is immediate for the first segment of a connection, a duplicate, a
+    /// segment above a gap, and a segment that fills a gap.
     Every {
         /// Segments per ACK.
         every: u32,
@@ -172,8 +176,8 @@ pub enum EcnMode {
     On,
     /// Negotiated, with Linux's low-latency route feature (`ECN_LOW`), which BBRv3 needs.
     Low,
-    /// Like `Low`, and packets carry ECT(1). By ECT(1), a queue recognises senders that respond to
-    /// the share of marked packets. RFC 9331, 4.1.
+    /// Like `Low`, and packets carry ECT(1). A queue recognises by ECT(1) that the sender responds
+    /// to the share of marked packets. RFC 9331, 4.1.
     L4s,
 }
 

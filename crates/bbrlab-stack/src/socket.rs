@@ -13,7 +13,8 @@ pub struct SocketSwitches {
     /// Whether the receiver reports duplicates (RFC 2883).
     pub dsack: bool,
     /// Whether both ends ignore segments whose timestamp is older than that of an earlier segment
-    /// (PAWS, RFC 7323). `None`: true with Linux's handshake, see [`Self::has_paws`].
+    /// (PAWS, RFC 7323). `None`: true with Linux's handshake, false with ns-3's: see
+    /// [`Self::has_paws`].
     pub paws: Option<bool>,
     /// The layout of options in the TCP header.
     pub tcp_options: TcpOptions,
@@ -21,7 +22,8 @@ pub struct SocketSwitches {
     pub handshake: Handshake,
     /// The clock of RTT samples.
     pub rtt_clock: RttClock,
-    /// Whether an ACK of a retransmitted first segment gives an RTT sample, from its timestamp.
+    /// Whether an ACK gives an RTT sample, from its timestamp, if the first segment that it
+    /// acknowledges has been retransmitted.
     pub rtt_retrans: bool,
     /// The RTT that the congestion control receives in `pkts_acked`.
     pub cc_rtt: CcRtt,
@@ -55,8 +57,8 @@ impl Default for SocketSwitches {
 /// The bytes that count towards the size of a socket buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sockbuf {
-    /// Memory: twice the size that the application sets, which includes the overhead of skbs. The
-    /// window that a receiver advertises grows.
+    /// Memory, including the overhead of skbs. A buffer has twice the size that the application
+    /// sets. The window that a receiver advertises begins small and grows.
     #[default]
     Memory,
     /// Payload bytes: in a send buffer, bytes sent but not acknowledged and bytes that wait; in a
@@ -81,18 +83,19 @@ pub enum TcpOptions {
 /// The timeouts of SYN and SYN-ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Handshake {
-    /// 1 s. The timeout of the SYN doubles after the fifth.
+    /// The first timeout is 1 s. The SYN-ACK's timeout doubles each time, the SYN's only after the
+    /// fifth timeout.
     #[default]
     Linux,
-    /// 3 s, doubled each time; six tries (ns-3).
+    /// The first timeout is 3 s. The timeout doubles each time, for six tries in total (ns-3).
     Ns3,
 }
 
 /// The clock of RTT samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RttClock {
-    /// The sender's record of the transmission in microseconds; timestamps only if a retransmission
-    /// makes the record ambiguous.
+    /// The sender's record of the transmission in microseconds; timestamps are used only if a
+    /// retransmission makes the record ambiguous.
     #[default]
     Exact,
     /// Timestamps in whole milliseconds, on ACKs of new data: the difference of two truncated

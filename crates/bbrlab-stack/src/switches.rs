@@ -67,8 +67,8 @@ pub enum Rule3 {
     /// No packets.
     #[default]
     Off,
-    /// Only packets below the highest SACKed packet. Repair of losses above that packet waits, too
-    /// (ns-3 since 3.43).
+    /// Only packets below the highest SACKed packet. Lost packets above it also wait, until a
+    /// higher packet is SACKed (ns-3 since 3.43).
     BelowHighSack,
     /// All packets that are not SACKed (ns-3 up to 3.42). If the send buffer limits the sender, it
     /// retransmits all packets in flight.
@@ -84,8 +84,8 @@ pub enum PartialAck {
     /// The first lost segment, otherwise new data, otherwise the first unacknowledged segment (the
     /// head). Nothing if the head is already retransmitted (ns-3).
     Segment,
-    /// The head, which is then marked lost, unless it is SACKed or already retransmitted (ns-3
-    /// 3.27, except that ns-3 sends the head in any case).
+    /// The first unacknowledged segment (the head), which is then marked lost. Nothing if the head
+    /// is SACKed or already retransmitted (ns-3 3.27, except that ns-3 sends the head in any case).
     Head,
 }
 
@@ -104,8 +104,8 @@ pub enum RwndBounds {
 /// The packets that a timeout marks lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rto {
-    /// With RACK, the head and the packets that RACK counts as lost by the time since their
-    /// transmission. Pacing of later packets continues.
+    /// With RACK, the first unacknowledged packet and the packets that RACK counts as lost by the
+    /// time since their transmission. Pacing of later packets continues.
     #[default]
     Linux,
     /// All packets that are not SACKed, including retransmissions; with `Pacing::Timer` the timer
@@ -116,12 +116,12 @@ pub enum Rto {
 /// How the timeout is computed from RTT samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RtoEstimate {
-    /// Linux's estimator. `min_rto` is the lower bound of the variance term. The timeout is at most
-    /// 120 s.
+    /// Linux's estimator: the timeout is srtt plus a variance term of at least `min_rto`, and at
+    /// most 120 s.
     #[default]
     Linux,
-    /// srtt + max(1 ms, 4 rttvar) of RFC 6298. `min_rto` is the lower bound of the sum. The timeout
-    /// is at most 60 s (ns-3).
+    /// The timeout is srtt + max(1 ms, 4 rttvar), as in RFC 6298, but at least `min_rto` and at
+    /// most 60 s (ns-3).
     Rfc6298,
 }
 
@@ -132,17 +132,17 @@ pub enum CwndValidation {
     /// not filled, and after idle times.
     #[default]
     Linux,
-    /// cwnd grows if it had no space for another packet after the last packet sent; no decay (ns-3
-    /// since 3.42).
+    /// cwnd grows if the last packet sent left no space in cwnd for another packet. cwnd does not
+    /// decay (ns-3 since 3.42).
     LastSent,
-    /// cwnd always grows; no decay (ns-3 up to 3.41).
+    /// cwnd may always grow and does not decay (ns-3 up to 3.41).
     Off,
 }
 
 /// Switches for delivery-rate samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSwitches {
-    /// The start of a sample's ACK phase.
+    /// The start of a sample's ACK phase: see [`AckInterval`].
     pub ack_interval: AckInterval,
     /// Whether an ACK reuses the interval of the previous sample if it delivers no packet newer
     /// than that sample's packet. The count of delivered packets is updated in any case.
@@ -168,11 +168,13 @@ pub enum LossCount {
     /// The absolute change of the number of packets marked lost. A lost packet counts again when
     /// its retransmission arrives (ns-3).
     Change,
-    /// All packets that are currently marked lost, at each ACK again ([lanigan-code]).
+    /// All packets that are marked lost when the ACK arrives. A packet counts at every ACK as long
+    /// as it is marked ([lanigan-code]).
     Marked,
 }
 
-/// The start of a rate sample's ACK phase.
+/// The start of a rate sample's ACK phase, the time in which the ACKs of the sampled data arrive. A
+/// sample's interval is the longer of the ACK phase and the send phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AckInterval {
     /// The latest delivery before the sampled packet was sent.
@@ -216,19 +218,19 @@ pub struct PacingSwitches {
     pub pace_initial_window: bool,
     /// Bytes per write of an application that sends without end. Whether the connection is
     /// application-limited is tested after each write (ns-3). `None`: 1 MiB per write, and the test
-    /// is made before it, as in Linux.
+    /// is made before each write, as in Linux.
     pub app_write: Option<Bytes>,
 }
 
 /// The timer that paces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pacing {
-    /// Linux's: each packet has a departure time. A packet that leaves late gives credit of up to
-    /// half of its transmission time.
+    /// Linux's timer: each packet has a departure time. If a packet leaves late, the next one may
+    /// leave earlier, by up to half of the packet's transmission time at the pacing rate.
     #[default]
     Linux,
-    /// ns-3's: a timer runs from each packet to the next, without credit, at 4 Gbit/s at most. A
-    /// packet sent while the timer runs (the first retransmission of a recovery) does not restart
-    /// the timer.
+    /// ns-3's timer: it runs from each packet to the next, gives no credit for late packets, and
+    /// paces at 4 Gbit/s at most. A packet sent while the timer runs (the first retransmission of a
+    /// recovery) does not restart the timer.
     Timer,
 }

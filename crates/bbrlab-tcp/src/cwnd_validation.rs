@@ -49,8 +49,8 @@ impl CwndUsage {
     /// Records usage after data was sent; `is_limited` says whether cwnd prevented more from being
     /// sent. Linux: `tcp_cwnd_validate`.
     ///
-    /// Within a round the strongest evidence is kept: that cwnd was the limit, or else the largest
-    /// number of packets out.
+    /// Within a round, the record that cwnd was the limit takes precedence; without it, the largest
+    /// number of unacknowledged packets is stored.
     #[must_use]
     pub fn validate(
         &mut self,
@@ -66,7 +66,7 @@ impl CwndUsage {
         self.decay_if_unused(conn, starving)
     }
 
-    /// Records the evidence of this round: the first part of [`Self::validate`].
+    /// Records the usage in this round: the first part of [`Self::validate`].
     #[inline]
     pub(crate) fn note_round(&mut self, conn: &mut Conn, packets_out: u32, is_limited: bool) {
         if is_limited

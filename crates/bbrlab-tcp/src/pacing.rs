@@ -17,7 +17,7 @@ const CONG_AVOID_RATIO: u64 = 120;
 /// `tcp_tso_rtt_log`.
 const TSO_RTT_LOG: u32 = 9;
 
-/// Segments at the start of a connection that are not paced.
+/// Number of segments at the start of a connection that are not paced.
 const UNPACED_SEGMENTS: u32 = 10;
 
 /// The inputs of a window-based algorithm's pacing rate.
@@ -29,7 +29,7 @@ pub struct Window {
     pub cwnd: u32,
     /// Slow start threshold in packets.
     pub ssthresh: u32,
-    /// Packets out.
+    /// Packets sent and not cumulatively acknowledged.
     pub packets_out: u32,
     /// Smoothed RTT in microseconds `<< 3`; 0 for none.
     pub srtt_us: u32,
@@ -87,7 +87,7 @@ pub(crate) struct BurstSize {
 }
 
 impl BurstSize {
-    /// `segs` is the size of `burst` in segments of `mss` bytes.
+    /// Stores `segs`, the size of `burst` in segments of `mss` bytes, with its inputs.
     pub(crate) fn of(burst: &Burst, mss: u32, segs: u32) -> Self {
         let Burst { pacing_rate, min_rtt_us, .. } = *burst;
         match (u16::try_from(mss), u16::try_from(segs)) {
@@ -106,11 +106,10 @@ impl BurstSize {
     }
 }
 
-/// How much later, in nanoseconds, the next burst may leave after `len` bytes were sent at
-/// `pacing_rate`. `lag_ns` is how far the departure stamp was behind the clock; it is credited, up
-/// to half of the time that `len` bytes take. `data_segs_out` counts the segments sent before this
-/// burst.
-/// Linux: `tcp_update_skb_after_send`.
+/// Nanoseconds from the departure of a burst of `len` bytes to the departure of the next burst, at
+/// `pacing_rate`. `lag_ns` is how far the departure time that pacing allowed was behind the clock.
+/// It shortens the result, by at most half of the time that `len` bytes take. `data_segs_out`
+/// counts the segments sent before this burst. Linux: `tcp_update_skb_after_send`.
 #[must_use]
 pub fn departure_step_ns(len: u32, pacing_rate: u64, lag_ns: u64, data_segs_out: u32) -> u64 {
     if !is_paced(pacing_rate, data_segs_out) {
@@ -129,7 +128,7 @@ fn len_ns(len: u32, pacing_rate: u64) -> u64 {
     u64::from(len) * 1_000_000_000 / pacing_rate
 }
 
-/// `len_ns` minus a lag, at most half of `len_ns`.
+/// `len_ns` minus the lag, of which at most half of `len_ns` counts.
 #[inline]
 fn credit(len_ns: u64, lag_ns: u64) -> u64 {
     len_ns - lag_ns.min(len_ns / 2)
@@ -143,7 +142,7 @@ pub(crate) struct Pace {
     /// `len_ns`.
     rate: u64,
     len: u32,
-    /// Duration of that burst.
+    /// Duration of the last paced burst in nanoseconds.
     len_ns: u32,
 }
 

@@ -1,11 +1,11 @@
 //! Proportional rate reduction: how cwnd falls to ssthresh in CWR and in recovery.
 //!
 //! While inflight is above ssthresh, the sender sends ssthresh / prior cwnd packets for every
-//! packet delivered, so the window shrinks over one round trip instead of at once. Below ssthresh
-//! it sends as many packets as are delivered, and one more per ACK that advances `snd_una` without
-//! new losses.
+//! packet delivered, so the window shrinks over one round trip instead of at once. While inflight
+//! is below ssthresh, the sender sends as many packets as are delivered, and one more for each ACK
+//! that advances `snd_una` without new losses.
 //!
-//! Not used with algorithms that implement `cong_control`.
+//! Algorithms that implement `cong_control` set cwnd themselves and do not use this reduction.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`,
 //! `tcp_end_cwnd_reduction`; [rfc6937].
@@ -54,8 +54,9 @@ impl Prr {
         Some(conn.inflight.wrapping_add(may_leave.cast_unsigned()))
     }
 
-    /// The new cwnd at the end of the reduction: ssthresh, unless the episode was undone. The
-    /// caller raises `CompleteCwr` afterwards. Linux: `tcp_end_cwnd_reduction`.
+    /// The new cwnd at the end of the reduction: ssthresh; `None` if ssthresh is infinite or if a
+    /// recovery was undone. The caller raises `CompleteCwr` afterwards. Linux:
+    /// `tcp_end_cwnd_reduction`.
     #[must_use]
     pub fn leave(conn: &Conn, can_undo: bool) -> Option<u32> {
         let is_set = conn.ctl.ssthresh < Control::INFINITE_SSTHRESH;

@@ -1,10 +1,13 @@
 //! The delivery-rate sampler: how fast the network delivered the data that an ACK acknowledges.
 //!
 //! Each packet is stamped when it is sent with the number of packets delivered so far and the time
-//! of the latest delivery. When the packet is ACKed or SACKed, the packets delivered since that
-//! stamp and the time since that delivery are a rate sample. That time is the longer of the send
-//! phase and the ACK phase, because ACKs may be compressed. A sample is marked application-limited
-//! if the sender ran out of data during it.
+//! of the latest delivery.
+//!
+//! When the packet is ACKed or SACKed, a rate sample is the number of packets delivered since the
+//! packet was sent, and an interval. The interval is the longer of the ACK phase (the time since
+//! the stamped delivery) and the send phase (the time in which those packets were sent), because
+//! ACKs may be compressed. A sample is marked application-limited if the sender ran out of data
+//! during it.
 //!
 //! ```text
 //! a packet is sent      skb_sent        -> SkbStamps, kept in the packet's record
@@ -88,7 +91,8 @@ pub struct SkbStamps {
     pub notes: Notes,
 }
 
-/// The part of [`SkbStamps`] that is 0 in connections without CE marks, except for v3.
+/// The part of [`SkbStamps`] that is 0 in connections without CE marks, except with
+/// [`SamplerVersion::V3`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
     /// Packets marked lost when the packet was sent (v3; else 0).
@@ -100,7 +104,7 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// The notes of a connection without CE marks, outside of v3.
+    /// The notes of a connection without CE marks and without [`SamplerVersion::V3`].
     pub const NONE: Self = Self { lost: 0, in_flight: 0, delivered_ce: 0 };
 }
 
@@ -140,8 +144,8 @@ impl PackedStamps {
         }
     }
 
-    /// The stamps that were packed. Differences are kept in 32 bits: a stamp more than 71 minutes
-    /// before the departure is unpacked wrongly, as a later time.
+    /// The stamps that were packed. The packed times are differences of 32 bits: a stamp more than
+    /// 71 minutes before the departure is unpacked wrongly, as a later time.
     #[inline]
     #[must_use]
     pub const fn unpack(self, notes: Notes, tx_mstamp: u64) -> SkbStamps {
@@ -208,7 +212,7 @@ pub struct AckRate {
 pub struct RateSampler {
     /// Start of the current send phase in microseconds.
     pub first_tx_mstamp: u64,
-    /// Packets of the reported delivery rate.
+    /// Packets delivered in the interval of the reported delivery rate.
     pub rate_delivered: u32,
     /// Interval of the reported delivery rate in microseconds.
     pub rate_interval_us: u32,
@@ -223,7 +227,7 @@ pub struct RateSampler {
 }
 
 impl RateSampler {
-    /// A sampler that has seen nothing.
+    /// A sampler that has stamped and sampled no packet yet.
     #[must_use]
     pub fn new(version: SamplerVersion, switches: RateSwitches) -> Self {
         Self {
@@ -251,8 +255,8 @@ impl RateSampler {
         pcount: u32,
         tx_mstamp: u64,
     ) -> SkbStamps {
-        // With no packet out, no delivery before now can belong to a sample, so both phases start
-        // here.
+        // With no packet in flight, no earlier delivery can belong to a sample, so the send phase
+        // and the ACK phase start now.
         if packets_out == 0 {
             self.first_tx_mstamp = tx_mstamp;
             conn.delivered_mstamp = tx_mstamp;
@@ -278,8 +282,9 @@ impl RateSampler {
         Notes { lost, in_flight, delivered_ce: conn.delivered_ce & DELIVERED_CE_MASK }
     }
 
-    /// [`Self::skb_sent`], packed, for a packet that departs while others are out, so that both
-    /// phases have begun. [`Self::notes_behind_others`] returns the notes.
+    /// The packed result of [`Self::skb_sent`] for a packet that departs while others are in
+    /// flight, so that the send phase and the ACK phase have begun. [`Self::notes_behind_others`]
+    /// returns the notes.
     #[inline]
     pub(crate) fn skb_sent_behind_others(&self, conn: &Conn, tx_mstamp: u64) -> PackedStamps {
         debug_assert!(conn.delivered_mstamp != 0, "the first packet out has set it");
@@ -291,8 +296,9 @@ impl RateSampler {
         }
     }
 
-    /// The notes of a packet that departs while others are out, and whether the packet counts as
-    /// sampled: once per 71 minutes the 32-bit stamp of v3's kernel is 0, which means "sampled".
+    /// The notes of a packet that departs while others are in flight, and whether the packet counts
+    /// as already sampled. Once per 71 minutes, the 32-bit stamp of the BBRv3 tree is 0, which
+    /// means "sampled".
     #[inline]
     pub(crate) fn notes_behind_others(&self, conn: &Conn, pcount: u32) -> (Notes, bool) {
         let is_stamp_0 =
@@ -303,8 +309,8 @@ impl RateSampler {
     /// Samples a packet that is `SACKed` or cumulatively ACKed for the first time. Linux:
     /// `tcp_rate_skb_delivered`.
     ///
-    /// The sample of an ACK uses the packet sent last: the latest departure, then the highest
-    /// sequence number.
+    /// The sample of an ACK uses the delivered packet that was sent last: the latest departure,
+    /// then the highest sequence number.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly each field is used at once")]
     pub fn skb_delivered(&mut self, ack: &mut AckRate, stamps: &mut SkbStamps, skb: DeliveredSkb) {
@@ -385,7 +391,7 @@ impl RateSampler {
         self.generate_at(now, conn, ack, delivered, lost, is_sack_reneg);
     }
 
-    /// [`Self::generate`] with the clock's microseconds, `now`.
+    /// [`Self::generate`] for a caller that already has the clock's time in microseconds, `now`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(crate) fn generate_at(
@@ -407,8 +413,8 @@ impl RateSampler {
         }
     }
 
-    /// [`Self::generate_at`] for a sampler without switches. If the sample is usable so far,
-    /// returns the lengths of its send and ACK phases instead of storing them.
+    /// [`Self::generate_at`] for a sampler without switches. Returns the lengths of the send and
+    /// ACK phases instead of storing them; `None` if there is no sample.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(crate) fn generate_plainly(
@@ -506,14 +512,17 @@ impl RateSampler {
         ack.rs.delivered_ce = delivered_ce.cast_signed();
     }
 
-    /// Sets the interval to the longer of the two phases; a sample below `bound_us` is unusable.
+    /// Sets the interval to the longer of the send and ACK phases. A sample whose interval is
+    /// shorter than `bound_us` is unusable.
     #[inline]
     fn complete(&mut self, rs: &mut RateSample, snd_us: u32, ack_us: u32, bound_us: u32) {
         rs.interval_us = i64::from(snd_us.max(ack_us));
         self.judge(rs, bound_us);
     }
 
-    /// Decides whether a sample is usable, and whether it is reported.
+    /// Decides whether a sample is usable, and whether it becomes the reported delivery rate. An
+    /// application-limited sample does so only if it is at least as fast as the rate reported so
+    /// far.
     #[inline]
     fn judge(&mut self, rs: &mut RateSample, bound_us: u32) {
         let interval_us = trunc_u32(rs.interval_us.cast_unsigned());
@@ -551,7 +560,8 @@ fn note_counts(now: u64, conn: &mut Conn, ack: &mut AckRate, delivered: u32, los
     ack.rs.losses = lost.cast_signed();
 }
 
-/// Ends the application-limited period once everything sent before its end may have been delivered.
+/// Ends the application-limited period once more packets were delivered than had been delivered or
+/// were in flight when the data ran out.
 #[inline]
 fn end_app_limited(conn: &mut Conn) {
     if conn.ctl.app_limited != 0 && after(conn.delivered, conn.ctl.app_limited) {

@@ -15,8 +15,8 @@ pub struct SackBlock {
     pub end: u32,
 }
 
-/// Compares both fields in one step, because each ACK's blocks are compared with those of the
-/// previous ACK.
+/// Compares both fields in one step for speed: the blocks of each ACK are compared with the blocks
+/// of the previous ACK.
 impl PartialEq for SackBlock {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
@@ -79,8 +79,8 @@ pub struct Segment {
     pub has_ts: bool,
     /// How many times these bytes were sent before (0 for the first transmission), modulo 2^16.
     pub retransmission: u16,
-    /// In an ACK: how many data packets, without duplicates, had arrived at its sender by then,
-    /// modulo 2^32. TCP headers have no such field; nothing in this crate reads it.
+    /// In an ACK: how many data packets, without duplicates, had arrived at the end that sends the
+    /// ACK, modulo 2^32. TCP headers have no such field, and nothing in this crate reads the field.
     pub arrived: u32,
 }
 
@@ -109,8 +109,8 @@ pub struct DataSegment {
     pub has_ts: bool,
 }
 
-/// A segment that is an ACK and nothing else: no payload, no SACK blocks, no flags except ACK and
-/// perhaps PSH.
+/// A segment that only acknowledges: no payload, no SACK blocks, no flags except ACK and perhaps
+/// PSH.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PureAck {
     /// Sequence number.
@@ -224,7 +224,7 @@ impl Iterator for Cut {
         Some(packet)
     }
 
-    /// Faster than the default, because this makes no `Option` per packet.
+    /// Faster than the default method, which makes an `Option` per packet.
     #[inline]
     fn fold<B, F: FnMut(B, DataSegment) -> B>(self, init: B, mut each: F) -> B {
         let Self { mut packet, mut left, mss, at_end } = self;

@@ -2,7 +2,7 @@
 //!
 //! Most simulated connections carry data one way and need one half at each end. Where both ends
 //! write, each end is a [`Socket`]. The receiving half fills in its fields (ACK number, window,
-//! timestamp echo, SACK blocks, ECE) in every segment of the sending half, so that segment also
+//! timestamp echo, SACK blocks, ECE) in every segment of the sending half, so that the segment also
 //! serves as an ACK. Both halves process the segments that arrive.
 //!
 //! ```text
@@ -18,7 +18,7 @@
 //! Deviations:
 //! 1. Data is queued before the segment's ACK is processed, as on the kernel's fast path. On the
 //!    kernel's slow path a retransmission triggered by that ACK still carries the old ACK number.
-//! 2. A SYN without ACK that answers ours is ignored: no simultaneous open.
+//! 2. There is no simultaneous open: a SYN without ACK that answers our SYN is ignored.
 
 use bbrlab_cc::{Draw, Lent};
 use bbrlab_units::Time;

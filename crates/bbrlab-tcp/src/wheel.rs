@@ -1,8 +1,8 @@
 //! The kernel's tick and its timer wheel, which decide when a timer set for a jiffy actually fires.
 //!
-//! Retransmission, probe and delayed-ACK timers count in jiffies. They are kept in a timer wheel
-//! whose slots are coarser the farther away they are: a timer never fires early, and up to an
-//! eighth of its length late.
+//! Retransmission, probe and delayed-ACK timers count in jiffies. These timers are stored in a
+//! timer wheel, whose slots are coarser the farther in the future they are. A timer therefore never
+//! fires early, but up to an eighth of its length late.
 //!
 //! Sources: [linux] `kernel/time/timer.c`: `calc_wheel_index`, `calc_index`, `__mod_timer`.
 //! Deviations:
@@ -139,8 +139,9 @@ impl WheelTimer {
     }
 
     /// Makes the next [`Self::set`] choose a new slot even for the same jiffy, as if the timer had
-    /// been set for another jiffy in between. That call must be in the jiffy `now_jiffies` too. A
-    /// slot that was chosen in this jiffy stays, because the choice would be the same.
+    /// been set for another jiffy in between. That call of [`Self::set`] must be in the jiffy
+    /// `now_jiffies` too. A slot that was chosen in this jiffy stays, because the choice would be
+    /// the same.
     #[inline]
     pub fn forget_expiry(&mut self, now_jiffies: u32) {
         self.is_expiry_forgotten = self.chosen != now_jiffies;

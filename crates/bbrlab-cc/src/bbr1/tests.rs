@@ -16,7 +16,7 @@ use super::{Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Ns3, Plain, 
 use crate::xorshift::Xorshift;
 use crate::{CaState, CongestionControl, Conn, Control, Draw, ParamValue, Params, RateSample};
 
-/// Random numbers that a test sets; 0 after the last of them.
+/// The random numbers that a test supplies, in order. After the last of them, every draw is 0.
 #[derive(Default)]
 struct Draws(VecDeque<u32>);
 
@@ -32,15 +32,15 @@ impl Draw for Draws {
 #[derive(Clone, Copy)]
 struct Ack {
     rtt_us: i64,
-    /// Equal before and after the ACK.
+    /// Packets in flight, equal before and after the ACK.
     inflight: u32,
     losses: i32,
 }
 
-/// An ACK without a queue.
+/// An ACK on a path without a queue: the RTT is the minimum, and one BDP is in flight.
 const CALM: Ack = Ack { rtt_us: 20_000, inflight: 20, losses: 0 };
 
-/// An ACK with a queue of one and a half BDPs.
+/// An ACK on a path with a queue of one and a half BDPs.
 const QUEUED: Ack = Ack { rtt_us: 50_000, inflight: 50, losses: 0 };
 
 struct Flow<V: Variant> {
@@ -125,9 +125,9 @@ impl<V: Variant> Flow<V> {
         self.conn.ca_state = CaState::Open;
     }
 
-    /// Sends ACKs, one per millisecond, until the phase of the gain cycle or the state changes, but
-    /// at most 1000. Returns the pacing gain before them and their number as milliseconds; the ACK
-    /// that causes the change counts.
+    /// Delivers one ACK per millisecond, at most 1000, until the phase of the gain cycle or the
+    /// state changes. Returns the pacing gain before the first ACK, and the number of ACKs as
+    /// milliseconds; the ACK that causes the change counts.
     fn phase(&mut self, ack: Ack) -> String {
         let gain_q8 = self.bbr.pacing_gain_q8;
         let before = self.bbr.cycle;
@@ -149,7 +149,7 @@ fn text(value: &str) -> ParamValue {
 }
 
 impl Flow<Ns3> {
-    /// A flow with steps other than Linux's.
+    /// A flow of BBR v1 with the steps that `params` select, such as those of ns-3's BBR.
     fn with_steps(variant: Ns3, params: &Params, draws: &[u32]) -> Self {
         let mut flow = Self::new(variant, draws);
         flow.bbr.steps = Ns3Steps::from_params(params).unwrap();
@@ -159,7 +159,8 @@ impl Flow<Ns3> {
     }
 }
 
-/// Checks the phases of a cycle that starts at the first phase (draw 0), with equal ACKs.
+/// Compares the first `phases` phases of the gain cycle with `expected`. The cycle starts at its
+/// first phase (draw 0), and all ACKs are equal.
 fn check_phases<V: Variant>(variant: V, ack: Ack, phases: usize, expected: &Expect) {
     let mut flow = Flow::in_probe_bw(variant, &[0]);
     let mut lines = String::new();
@@ -245,7 +246,8 @@ fn probe_rtt_holds_four_packets_for_200_ms_and_a_round() {
     let mut lines = String::new();
     let mut before = flow.bbr.state;
     for ms in 1..=10_500 {
-        // RTTs stay above the minimum until cwnd is small.
+        // Each packet in flight adds 1 us to the RTT, so no sample reaches the minimum of 20 ms,
+        // which expires after 10 s.
         let inflight = flow.conn.ctl.cwnd.min(30);
         flow.ack(Ack { rtt_us: 20_000 + i64::from(inflight), inflight, losses: 0 });
         if flow.bbr.state != before {
@@ -262,7 +264,8 @@ fn probe_rtt_holds_four_packets_for_200_ms_and_a_round() {
 
 #[test]
 fn rate_may_reach_zero_on_a_hopeless_path() {
-    // A packet in 17 s is less than one unit of bandwidth.
+    // One packet in 17 s is less than one unit of bandwidth, which is 2^-24 packets per
+    // microsecond.
     let mut flow = Flow::in_probe_bw(Plain, &[0]);
     let rs = RateSample {
         delivered: 1,
@@ -314,7 +317,8 @@ fn bbr_hsr_adds_a_share_of_the_deviation_to_the_minimum() {
         let variant = BbrHsr::from_params(&params).unwrap();
         let mut flow = Flow::in_probe_bw(variant, &[]);
         assert_eq!(BbrHsr::rtprop_us(&flow.bbr), 20_000, "no variation so far");
-        // Longer than the window of 10 s, so that no sample of the calm start remains.
+        // These 12 s are longer than the window of 10 s, so no RTT sample from before the variation
+        // remains.
         for k in 0..12_000 {
             flow.ack(Ack { rtt_us: 20_000 + 20_000 * (k % 2), ..CALM });
         }
@@ -326,7 +330,8 @@ fn bbr_hsr_adds_a_share_of_the_deviation_to_the_minimum() {
 
 #[test]
 fn bbrplus_draws_the_length_of_each_cycle() {
-    // PROBE_BW begins in the 1 phase with 8 - 6 = 2 minimum RTTs; the next cycle has 8 - 4.
+    // The first cycle's draw is 6, so it lasts 8 - 6 = 2 minimum RTTs, all with gain 1. The second
+    // cycle lasts 8 - 4 = 4 minimum RTTs.
     let mut flow = Flow::in_probe_bw(BbrPlus::default(), &[6, 4, 0]);
     let mut lines = String::new();
     lines += &flow.phase(CALM);
@@ -428,7 +433,8 @@ fn delay_bbr_keeps_its_minimum_while_samples_are_similar() {
 
 #[test]
 fn delay_bbr_learns_a_longer_path_by_a_visit_that_does_not_drain() {
-    // With this beta no RTT counts as congestion, so only expiry causes a back-off.
+    // With a beta of 64, no RTT counts as congestion, so only an expired minimum RTT causes a
+    // back-off.
     let params = param("beta", ParamValue::Int(64));
     let mut flow = Flow::in_probe_bw(delay_bbr(&params), &[0]);
     let longer = Ack { rtt_us: 60_000, inflight: 60, losses: 0 };
@@ -442,7 +448,7 @@ fn delay_bbr_learns_a_longer_path_by_a_visit_that_does_not_drain() {
 
 #[test]
 fn delay_bbr_of_the_thesis_never_backs_off_for_delay() {
-    // In integers, alpha = 9/10 is 0 and beta = 6/5 is 1.
+    // The thesis's code divides integers, so its alpha = 9/10 is 0 and its beta = 6/5 is 1.
     let params =
         vec![("alpha".to_owned(), ParamValue::Int(0)), ("beta".to_owned(), ParamValue::Int(1))];
     let mut flow = Flow::in_probe_bw(delay_bbr(&params), &[0]);
@@ -458,8 +464,8 @@ fn bbr_acd(params: &Params) -> Flow<BbrAcd> {
     flow
 }
 
-/// cwnd after each of the first ACKs of a recovery that follows the ACKs `before`, and after the
-/// ACK that follows the recovery.
+/// Returns cwnd after each of the first four ACKs of a recovery, and after the first ACK that
+/// follows the recovery. The ACKs `before` precede the recovery.
 fn recovery_cwnds(params: &Params, before: &[Ack]) -> Vec<u32> {
     let mut flow = bbr_acd(params);
     for &ack in before {
@@ -488,7 +494,8 @@ fn bbr_acd_halves_once_when_the_rtt_is_long() {
 fn bbr_acd_halves_when_three_rtts_are_alike() {
     let alike = [25_000, 25_900, 25_100].map(|rtt_us| Ack { rtt_us, inflight: 40, losses: 0 });
     assert_eq!(recovery_cwnds(&Vec::new(), &alike)[0], 24);
-    // The ACK that enters recovery is the third.
+    // With two ACKs before the recovery, the first ACK of the recovery is the third with a similar
+    // RTT.
     assert_eq!(recovery_cwnds(&Vec::new(), &alike[..2])[0], 24);
     let differing = [25_000, 27_000, 25_000].map(|rtt_us| Ack { rtt_us, inflight: 40, losses: 0 });
     assert_eq!(recovery_cwnds(&param("alpha_us", ParamValue::Int(500)), &differing)[0], 48);
@@ -545,7 +552,7 @@ fn wrong_parameters_are_refused_with_the_values_accepted() {
     .assert_eq(&lines.join("\n"));
 }
 
-/// The stable cwnd of a flow in a phase with gain 1, with these parameters.
+/// Returns the stable cwnd of a flow with the parameters `params`, in a phase with pacing gain 1.
 fn settled_cwnd(params: &Params) -> u32 {
     let mut flow = Flow::with_steps(Ns3, params, &[4]).filled();
     flow.acks(15, QUEUED);
@@ -554,16 +561,16 @@ fn settled_cwnd(params: &Params) -> u32 {
 
 #[test]
 fn the_window_holds_three_bursts_or_three_segments() {
-    // Two BDP of 20 packets, three bursts of two; one packet of aggregation, rounded up to an even
-    // number.
+    // Two BDPs of 20 packets, three bursts of two packets and one packet of aggregation are 47
+    // packets, rounded up to an even number.
     assert_eq!(settled_cwnd(&Params::new()), 48);
     let plain = param("extra_acked", text("off"));
     assert_eq!(settled_cwnd(&plain), 46);
     let mut segments = plain.clone();
     segments.extend(param("quantum", text("segment")));
     assert_eq!(settled_cwnd(&segments), 43);
-    // An epoch of 4096 bytes ends with the third segment of 1448 bytes, so it has at most two
-    // segments.
+    // ns-3 ends an aggregation epoch after 4096 bytes, with the third segment of 1448 bytes. So
+    // aggregation adds at most two segments to cwnd.
     let mut broken = param("extra_acked", text("ns3"));
     broken.extend(param("quantum", text("segment")));
     assert_eq!(settled_cwnd(&broken), 45);
@@ -582,7 +589,8 @@ fn losses_after_a_timeout_cost_window_in_linux_and_not_in_ns3() {
         }
         flow.conn.ctl.cwnd
     };
-    // Each ACK adds the packet that it delivers, and subtracts the loss that it reports.
+    // In Linux, each ACK adds to cwnd the packet that it delivers, and subtracts the loss that it
+    // reports. In ns-3, it only adds.
     assert_eq!(cwnd(&Params::new()), 10);
     assert_eq!(cwnd(&param("losses", text("ns3"))), 15);
 }
@@ -594,7 +602,8 @@ fn pacing_stays_below_the_bandwidth_by_the_margin() {
         flow.acks(2, CALM);
         flow.conn.ctl.pacing_rate
     };
-    // One packet of 1448 bytes per millisecond, cut to 24 bits of packets per microsecond.
+    // One packet of 1448 bytes per millisecond; BBR rounds bandwidths down to multiples of 2^-24
+    // packets per microsecond.
     let whole = rate(&param("margin", ParamValue::Int(0)));
     assert!((1_447_900..=1_448_000).contains(&whole), "{whole}");
     assert!(rate(&Params::new()).abs_diff(whole * 99 / 100) <= 1);
@@ -605,7 +614,7 @@ fn pacing_stays_below_the_bandwidth_by_the_margin() {
 fn the_bandwidth_filter_can_start_with_a_window_per_rtt() {
     let bw = |params: &Params| Flow::with_steps(Ns3, params, &[]).bbr.model.max_bw();
     assert_eq!(bw(&Params::new()), 0);
-    // Ten packets in 20 ms.
+    // The filter starts with the initial cwnd of ten packets per RTT of 20 ms.
     assert_eq!(bw(&param("seed_bw", ParamValue::Bool(true))), (10 << 24) / 20_000);
 }
 
@@ -707,13 +716,14 @@ fn bbrplus_as_run_leaves_the_probe_when_inflight_is_small() {
     let phase = |form: &str| {
         let params = param("form", text(form));
         let mut flow = Flow::in_probe_bw(BbrPlus::from_params(&params).unwrap(), &[6, 6, 6]);
-        // Two minimum RTTs of cruising, then the probe.
+        // The flow cruises for two minimum RTTs, then probes with a gain of 320/256.
         flow.acks(45, CALM);
         assert_eq!(flow.bbr.pacing_gain_q8, 320, "{form}");
         flow.phase(CALM)
     };
     assert_eq!(phase("code"), "320/256 for 17 ms\n");
-    // The listing waits for more than 1.25 BDP in flight, and the cycle ends first.
+    // The thesis's listing ends the probe once more than 1.25 BDP are in flight. The cycle ends
+    // first.
     assert_eq!(phase("listing"), "320/256 for 37 ms\n");
 }
 
@@ -735,7 +745,8 @@ fn delay_bbr_with_zero_constants_never_sees_a_delay() {
     assert_eq!(visits("code"), 0);
 }
 
-/// Compares steps fixed at compile time with the same steps as fields of a connection.
+/// Runs BBR v1 with Linux's steps fixed at compile time, and with the same steps as run-time
+/// parameters. After each ACK, both connections and both private states must be equal.
 #[test]
 fn linux_steps_give_what_a_scenario_with_the_same_steps_gives() {
     let mut plain = Flow::new(Plain, &[]);

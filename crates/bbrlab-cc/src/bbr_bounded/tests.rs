@@ -14,7 +14,7 @@ use crate::{
     RateSample,
 };
 
-/// Always draws the smallest number.
+/// A source of random numbers that always returns 0, the smallest number.
 struct Least;
 
 impl Draw for Least {
@@ -235,9 +235,9 @@ fn parameters_out_of_the_kernels_range_are_refused() {
         .assert_eq(&refusal("form", ParamValue::Int(2020)));
 }
 
-/// Linux: `bbr_packets_in_net_at_edt`. A gain of one is the steady state. PROBE_RTT's gain may
-/// still apply when an idle flow returns from PROBE_RTT to STARTUP, finds the pipe full and enters
-/// DRAIN.
+/// Linux: `bbr_packets_in_net_at_edt`. Gains are in 1/256. The next burst is added to the packets
+/// in flight only if the pacing gain is above 256. PROBE_RTT's gain of 256 may still apply when an
+/// idle flow returns from PROBE_RTT to STARTUP, finds the pipe full and enters DRAIN.
 #[test]
 fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     const DEPARTURE_MS: u64 = 3;
@@ -248,11 +248,12 @@ fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     };
     let mut sk = Sock::new(&conn);
     let mut model = Model::init(RuntimeParams::<Numbers>::default(), &mut sk);
-    // 10 Gbit/s: a burst holds the bytes of 2^-10 s, here limited by one buffer to 45 segments.
+    // At 10 Gbit/s, a burst holds the bytes of 2^-10 s, but at most `gso_max_size` bytes: 45
+    // segments.
     sk.ctl.pacing_rate = 1_250_000_000;
     model.params.gso_max_size = 65_536;
-    // One packet per millisecond, rounded up. The unit is packets per microsecond, shifted left by
-    // 24 bits.
+    // A bandwidth of one packet per millisecond, rounded up. Its unit is packets per microsecond,
+    // shifted left by 24 bits.
     model.max_bw.take((1 << 24) / 1000 + 1);
     let mut in_net = |gain: u16| {
         model.pacing_gain = gain;
@@ -262,18 +263,19 @@ fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     assert_eq!([257, 320, 710].map(&mut in_net), [17 + 45; 3]);
 }
 
-/// Linux: `bbr_quantization_budget`; with `plans_segments`, the thesis of 2020, whose `InFlight`
-/// adds three to the BDP.
+/// Without `plans_segments`, the target is that of Linux's `bbr_quantization_budget`. With
+/// `plans_segments`, it is that of the code of a thesis of 2020, whose `InFlight` adds three
+/// segments to the BDP.
 #[test]
 fn the_target_holds_three_bursts_or_three_segments_more() {
     let conn = Path::new().conn;
     let mut sk = Sock::new(&conn);
     let mut model = Model::init(RuntimeParams::<Numbers>::default(), &mut sk);
-    // 8 Mbit/s: bursts have two packets, the minimum.
+    // At 8 Mbit/s, a burst has two packets, the minimum.
     sk.ctl.pacing_rate = 1_000_000;
     model.params.gso_max_size = 65_536;
     model.params.cwnd_tso_budget = true;
-    // One packet per millisecond, `<< 24` per microsecond.
+    // One packet per millisecond, in packets per microsecond shifted left by 24 bits.
     let bw = (1 << 24) / 1000 + 1;
     let mut target = |min_rtt_us: u32, plans_segments: bool| {
         model.min_rtt.min_rtt_us = min_rtt_us;
@@ -284,7 +286,8 @@ fn the_target_holds_three_bursts_or_three_segments_more() {
     assert_eq!([20_000, 1_000].map(|rtt_us| target(rtt_us, true)), [24, 5]);
 }
 
-/// Compares numbers fixed at compile time with the same numbers as fields of a connection.
+/// Runs BBRv3 with parameters fixed at compile time and BBRv3 with the same values as run-time
+/// parameters. After each round, both connections and both private states must be equal.
 #[test]
 fn constants_give_what_parameters_with_the_same_values_give() {
     let mut fixed = Bbr3::with(Constants);
@@ -313,7 +316,8 @@ fn constants_give_what_parameters_with_the_same_values_give() {
     assert_eq!(states.len(), 6, "all but DRAIN, which is over within a round: {states:?}");
 }
 
-/// A burst planned again from the same inputs equals one computed from them.
+/// `plan_burst` stores the size of a burst with its inputs. A stored size must equal the size that
+/// `tso_segs` computes from the same inputs.
 #[test]
 fn a_planned_burst_follows_from_its_inputs() {
     let mut conn = Path::new().conn;

@@ -1,4 +1,5 @@
-//! Compares `growth = "ns2"`, ACK by ACK, with the port that the thesis [lanigan] ran.
+//! Compares `growth = "ns2"`, ACK by ACK, with the port of ns-2's CUBIC to ns-3 that the thesis
+//! [lanigan] ran.
 
 use super::{Cubic, CubicNs2, CubicParams};
 use crate::no_draw::NoDraw;

@@ -1,4 +1,5 @@
-//! Tests of whole instances on small cases. The crate `bbrlab-oracle` compares with kernel traces.
+//! Tests of CUBIC instances on small cases. The crate `bbrlab-oracle` compares CUBIC with kernel
+//! traces.
 
 use std::fmt::Write as _;
 
@@ -16,7 +17,8 @@ fn conn(cwnd: u32) -> Conn {
     conn
 }
 
-/// Compares cwnd at these seconds after a loss at 100 packets, with an RTT of 100 ms.
+/// Compares with `expected` the cwnd at each of `seconds` after a loss at 100 packets. The RTT is
+/// 100 ms.
 fn check_growth(seconds: &[u32], expected: &Expect) {
     let mut cubic = Cubic::new(CubicParams { tcp_friendliness: false, ..CubicParams::default() });
     let mut conn = conn(100);
@@ -59,7 +61,8 @@ fn a_timeout_forgets_the_curve() {
     cubic.set_state(&conn, CaState::Loss, &mut NoDraw);
     conn.ctl.cwnd = 50;
     cubic.cong_avoid(&conn, 0, 1);
-    // Without a Wmax, growth is at least 5 % per round trip.
+    // The timeout deleted Wmax. Without a Wmax, cwnd grows by at least 5 % per round trip: by a
+    // packet per 20 acknowledged packets.
     assert_eq!(cubic.epoch.cnt(), 20);
 }
 
@@ -87,7 +90,8 @@ fn idle_time_does_not_move_the_window_along_the_curve() {
 #[test]
 fn a_window_beyond_all_bounds_does_not_loop_forever() {
     let mut cubic = Cubic::default();
-    // 15 * cwnd wraps to 7, so that the step is 0.
+    // In 32 bits, 15 * cwnd wraps to 7. The step of the Reno estimate is an eighth of this product,
+    // so it is 0.
     let conn = conn(0x8888_8889);
     let _ = cubic.cong_avoid(&conn, 0, 5);
 }
@@ -111,7 +115,8 @@ fn wmax_may_survive_a_timeout() {
 
 #[test]
 fn hystart_of_ns3_lets_the_queue_grow_to_another_minimum_rtt() {
-    // The RTT of a round in ms at which slow start ends, with a minimum RTT of 20 ms.
+    // Returns the RTT in ms at which HyStart ends slow start. The first round has the minimum RTT
+    // of 20 ms; each later round's RTT is 1 ms longer.
     let end_ms = |hystart: ParamValue| {
         let params = vec![
             ("hystart".to_owned(), hystart),

@@ -13,8 +13,8 @@
 //! * one flow on a clean path after a disruption: it must fill the path again.
 //!
 //! Histories that once failed are kept in [`FORMER_FAILURES`]; proptest saves new ones in
-//! `tests/proptest-regressions/contract.txt` and prints them.
-//! `BBRLAB_SLOW=1` runs a hundred times as many.
+//! `tests/proptest-regressions/contract.txt` and prints them. With `BBRLAB_SLOW=1`, the test runs
+//! 10,000 histories instead of 100.
 
 mod path;
 mod sender;
@@ -35,7 +35,7 @@ use sender::{Acked, Sender, Start};
 enum Op {
     /// Time passes.
     Advance { us: u64 },
-    /// Sends as many packets as the window allows, up to this.
+    /// Sends as many packets as the window allows, but at most `packets`.
     Send { packets: u16 },
     /// An ACK for the oldest `packets` outstanding.
     Ack { packets: u16, ce: bool },
@@ -145,7 +145,8 @@ fn any_start() -> impl Strategy<Value = Start> {
         })
 }
 
-/// Settings other than the defaults, for algorithms whose rules they change.
+/// Parameters that change an algorithm's rules: the algorithm, the parameter and a value that is
+/// not the default.
 const SETTINGS: &[(&str, &str, &str)] = &[
     ("bbr_hsr", "lambda", "0.125"),
     ("bbr_hsr", "lambda", "16"),
@@ -196,7 +197,8 @@ const SETTINGS: &[(&str, &str, &str)] = &[
     ("bbr2_exp", "ecn_enable", "true"),
 ];
 
-/// Every algorithm with its defaults; then the other settings.
+/// Every algorithm with its default parameters, then the algorithm of each row of [`SETTINGS`] with
+/// the row's parameter.
 fn configurations() -> impl Iterator<Item = (Algorithm, Params)> {
     let defaults = Algorithm::ALL.iter().map(|&algorithm| (algorithm, Vec::new()));
     let others = SETTINGS.iter().map(|&(name, key, value)| {
@@ -206,7 +208,7 @@ fn configurations() -> impl Iterator<Item = (Algorithm, Params)> {
     defaults.chain(others)
 }
 
-/// A value as a scenario would read it; a value that is neither a switch nor a number is a name.
+/// Parses a value of [`SETTINGS`] as a scenario's value: a boolean, a number, or else a text.
 fn setting(value: &str) -> ParamValue {
     if let Ok(switch) = value.parse() {
         return ParamValue::Bool(switch);
@@ -217,7 +219,7 @@ fn setting(value: &str) -> ParamValue {
     value.parse().map_or(ParamValue::Text(value.trim_matches('"').to_owned()), ParamValue::Float)
 }
 
-/// Runs one history under every algorithm.
+/// Runs one history under every algorithm. The sender checks the contract after each call.
 fn run_history(start: Start, ops: &[Op]) {
     for (algorithm, params) in configurations() {
         let mut sender = Sender::new(algorithm, &params, start);
@@ -254,7 +256,8 @@ fn contract_holds_under_hostile_but_legal_histories() {
         .unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// The states that 400 histories reach. This tests the test: tame histories would prove nothing.
+/// Returns the names of the states that `algorithm` reaches in 400 histories. If the histories did
+/// not reach all states, the tests above would not cover the algorithm.
 fn states_reached(algorithm: Algorithm) -> Vec<&'static str> {
     let mut runner = TestRunner::new(config());
     let mut states = BTreeSet::new();
@@ -323,10 +326,10 @@ fn same_history_gives_the_same_connection() {
     }
 }
 
-/// The file has a line for each configuration: the packets delivered in 30 histories, the sum of
-/// the cwnds at their ends, and a digest of the algorithm's outputs and state after each operation.
-/// No kernel trace covers the algorithms that are not Linux's, so this file shows unintended
-/// changes of them. `cargo xtask bless` rewrites it.
+/// `contract/histories.txt` has a line for each configuration: the packets delivered in 30
+/// histories, the sum of the cwnds at their ends, and a digest of the algorithm's outputs and state
+/// after each operation. Kernel traces cover Linux's algorithms only; this file also shows
+/// unintended changes of the other algorithms. `cargo xtask bless` rewrites it.
 #[test]
 fn histories_end_as_they_did() {
     let mut runner = TestRunner::new(config());
@@ -353,7 +356,7 @@ fn histories_end_as_they_did() {
     expect_file!["contract/histories.txt"].assert_eq(&list);
 }
 
-/// 10 Mbit/s, 20 ms, a buffer of two BDPs: easy enough for every algorithm.
+/// A link that every algorithm can fill: 10 Mbit/s, an RTT of 20 ms, and a buffer of two BDPs.
 const EASY: Link = Link { rate_bps: 10_000_000, rtt_ns: 20_000_000, buffer_pkts: 34 };
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -377,8 +380,9 @@ fn share_after(
     f64::from(u32::try_from(delivered).unwrap()) / f64::from(u32::try_from(capacity).unwrap())
 }
 
-/// Checks for a share of at least nine tenths: PROBE_RTT costs BBR two hundredths, and Reno loses
-/// nothing by halving a window of three BDPs.
+/// Checks that every algorithm uses at least 90 % of the link's capacity after `disruption`.
+/// PROBE_RTT costs BBR 2 %. Reno loses nothing: half of its window of three BDPs still fills the
+/// path.
 fn check_fills_the_path(what: &str, disruption: impl Fn(&mut Sender, &mut Path)) {
     let mut failures = Vec::new();
     for (algorithm, params) in configurations() {
@@ -441,7 +445,8 @@ fn fills_the_path_after_undone_recoveries() {
     });
 }
 
-/// Runs a path for a while; the sender checks every call.
+/// Runs every algorithm over `link` for `run_ns`, and checks that packets arrive. The sender checks
+/// the contract after each call.
 fn check_survives(link: Link, mss: u32, run_ns: u64) {
     for (algorithm, params) in configurations() {
         let start = Start { mss, has_rtt: false, ..Start::default() };

@@ -7,12 +7,12 @@ use bbrlab_cc::fields::{About, Kind, Rows};
 use bbrlab_cc::{AckSample, Conn, Control, LostSkb, RateSample};
 use expect_test::expect_file;
 
-/// In the order of the page and the stubs.
+/// The records with their fields, in the order in which the page and the stubs list them.
 fn records() -> [Rows; 5] {
     [Conn::rows(), Control::rows(), RateSample::rows(), AckSample::rows(), LostSkb::rows()]
 }
 
-/// `cargo xtask bless` writes the page.
+/// Compares the page `docs/fields.md` with the table; `cargo xtask bless` rewrites the page.
 #[test]
 fn the_page_is_the_table() {
     let mut text = String::from(
@@ -55,7 +55,7 @@ const STUBS: &str = include_str!("../../../../python/bbrlab/_bbrlab.pyi");
 const FROM: &str = "# Written from the core's `fields.rs`; `cargo xtask bless` rewrites it.\n\n";
 const TO: &str = "# End of what is written from `fields.rs`.\n";
 
-/// `cargo xtask bless` writes the classes.
+/// Compares the classes in the stubs with the table; `cargo xtask bless` rewrites the classes.
 #[test]
 fn the_stubs_are_the_table() {
     let (before, rest) = STUBS.split_once(FROM).expect("the stubs have the mark");
@@ -65,7 +65,7 @@ fn the_stubs_are_the_table() {
     expect_file!["../../../../python/bbrlab/_bbrlab.pyi"].assert_eq(&wanted);
 }
 
-/// A class of the stubs.
+/// Returns the text of a record's class in the stubs.
 fn class(rows: &Rows) -> String {
     let Rows { record, meaning, fields, computed } = rows;
     let mut text = format!("@final\nclass {record}:\n");
@@ -98,7 +98,7 @@ fn property(field: &About) -> String {
         Kind::PacingStatus => "PacingStatus",
         Kind::U8 | Kind::U32 | Kind::I32 | Kind::U64 | Kind::I64 => "int",
     };
-    // These types need no unit.
+    // The type of a flag or a state shows its values, so no unit is written.
     let unit = match *unit {
         "flag" | "state" => String::new(),
         unit => format!(" Unit: {unit}."),

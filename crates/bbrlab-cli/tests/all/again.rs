@@ -1,6 +1,6 @@
 //! Tests that folders of results are used again. `run`, `check`, `plot`, `report` and `export`
-//! accept the folder of a run, of a sweep, or one with such folders in it. Several processes on one
-//! folder share its runs.
+//! accept the folder of a run, the folder of a sweep, or a folder that contains such folders.
+//! Several processes on one folder share its runs.
 
 #![cfg(unix)]
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::shell::{FOUR, ONE, Shell, Started, files, printed};
 use expect_test::{Expect, expect};
 
-/// Sixteen runs, each long enough for another process to start meanwhile.
+/// A sweep of sixteen runs, each long enough for a second process to start during the run.
 const SIXTEEN: &str = r#"
 title = "Sixteen runs"
 duration = "8s"
@@ -151,8 +151,8 @@ fn of_another_commit(all: &Path) {
     }
 }
 
-/// Changes the results, calls `run` on a folder, and compares its output. In the end every file is
-/// as before.
+/// Changes the results, calls `run` on a folder, and compares its output. In the end every file has
+/// its original content.
 #[test]
 fn a_folder_is_continued_under_its_own_name() {
     type Change = fn(&Path);
@@ -309,7 +309,8 @@ fn names_of<'a>(printed: &'a str, extension: &str) -> Vec<&'a str> {
     printed.lines().filter(is_one).collect()
 }
 
-/// A folder whose results lie below it may be other people's. Nothing in it is written unasked.
+/// A folder that only contains folders of results may belong to other people. Commands write there
+/// only with `--recursive`.
 #[test]
 fn results_below_a_folder_are_changed_only_if_asked() {
     let shell = shell("below");
@@ -340,12 +341,12 @@ fn parquet_files_are_written_as_csv() {
     let shell = shell("csv");
     let printed = fine(&shell, "export all --csv --recursive");
     let names: Vec<&str> = names_of(&printed, "csv");
-    // A run has four files, a sweep of four runs sixteen and its summary.
+    // A run has four files in Parquet. A sweep of four runs has sixteen, and its summary.
     assert_eq!(names.len(), 4 + 16 + 1, "{printed}");
     let first = files(&shell.folder().join("all"));
     fine(&shell, "export all --csv --recursive");
     assert!(files(&shell.folder().join("all")) == first, "the same files again");
-    // `run` does not treat them as results, and leaves them alone.
+    // `run` ignores the CSV files and does not change them.
     fine(&shell, "run all --recursive --quiet --no-pictures");
     assert!(files(&shell.folder().join("all")) == first);
     fine(&shell, "export all/one all/deep/four --csv --out tables");
@@ -417,8 +418,9 @@ fn two_processes_on_one_run_compute_it_once() {
     assert_eq!(both, [(0, 1), (1, 0)]);
 }
 
-/// While one process computes a run that does not end, the other computes the rest and then waits
-/// for it. When the first is killed, the other starts that run again.
+/// While one process computes a run that does not end, a second process computes the other runs and
+/// then waits for the endless run. When the first process is killed, the second starts the endless
+/// run again.
 #[test]
 fn the_other_runs_are_computed_during_a_long_run_which_is_repeated_after_a_kill() {
     let shell = shared("beside");
@@ -437,8 +439,8 @@ fn the_other_runs_are_computed_during_a_long_run_which_is_repeated_after_a_kill(
     wait_for(|| (runs(&out).len() == 2).then_some(()));
     assert!(fs::File::open(&lock).unwrap().try_lock().is_err(), "the first is still at it");
     first.kill();
-    // The second takes the run over. Before that it may still hold the lock of the run that it has
-    // just completed.
+    // The second process takes the killed run over. Before that, the second process may still hold
+    // the lock of the run that it has just completed.
     wait_for(|| locked(&out).filter(|held| *held == lock));
     assert!(!second.has_ended());
     second.kill();
@@ -453,7 +455,7 @@ fn locked(sweep: &Path) -> Option<PathBuf> {
     locks.filter(|lock| lock.exists()).find(is_held)
 }
 
-/// Waits for something that another process does.
+/// Calls `what` until it returns a value. The wait has a limit.
 fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
     for _ in 0..120_000 {
         if let Some(what) = what() {
@@ -464,8 +466,8 @@ fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
     panic!("not after two minutes");
 }
 
-/// One of two processes is killed during a run. The other takes that run over, and the completed
-/// runs of the killed one are kept.
+/// Kills one of two processes during a run. The other process takes this run over, and completed
+/// runs of the killed process are kept.
 #[test]
 fn what_a_killed_process_was_at_is_taken_over() {
     let shell = shared("killed");

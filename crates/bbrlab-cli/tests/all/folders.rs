@@ -1,10 +1,10 @@
 //! Folders of results when something goes wrong: commands that are killed or interrupted, a full
-//! disk, two commands at once, and folders that are damaged or hold other files of the user.
+//! disk, two commands at once, and folders that are damaged or contain other files of the user.
 //!
 //! All tests check the same behaviour: the command, run again, produces the files of an undisturbed
 //! run, keeps complete runs, and changes no other files. No test depends on the speed of the
-//! machine: states after a crash are constructed, and a test that needs a process at work waits for
-//! its files.
+//! machine: the tests write the files of a folder after a crash themselves, and a test that needs a
+//! running process waits for its files.
 
 #![cfg(unix)]
 
@@ -16,7 +16,8 @@ use std::time::Duration;
 
 use crate::shell::{FOUR, ONE, Shell, Started, files, printed};
 
-/// Two short runs, and one that no test waits for: it takes most of an hour, but little memory.
+/// A sweep of two short runs and a run that takes most of an hour, but little memory. No test waits
+/// for the end of the long run.
 const ENDLESS: &str = r#"
 title = "One of three does not end"
 sample = "100s"
@@ -59,7 +60,8 @@ fn complete(folder: &Path) -> Vec<PathBuf> {
     runs
 }
 
-/// Waits until `runs` runs are complete. The process must not end before, and the wait has a limit.
+/// Waits until `runs` runs are complete. The test fails if the process ends before that or if the
+/// wait takes too long.
 fn wait_for(command: &mut Started, folder: &Path, runs: usize) {
     for _ in 0..120_000 {
         if complete(folder).len() >= runs {
@@ -101,8 +103,8 @@ fn assert_computed(printed: &str, computed: usize, found: usize) {
 /// A change to the folder of a complete run.
 type Damage = fn(&Path);
 
-/// Constructed states: folders after crashes at various moments, and after errors of disks and
-/// users.
+/// Folders after crashes at various times, and after errors of disks and users: a description and
+/// the change that produces the state.
 const DAMAGES: &[(&str, Damage)] = &[
     ("killed before the mark was written", |run| fs::remove_file(run.join("run.json")).unwrap()),
     ("killed after the first file", |run| {
@@ -114,7 +116,8 @@ const DAMAGES: &[(&str, Damage)] = &[
     }),
     ("killed within a file", |run| {
         fs::remove_file(run.join("run.json")).unwrap();
-        // Linux's largest process id is 2^22.
+        // The number in the name of a partial file is a process id. Linux's largest process id is
+        // 2^22, so no process has this one.
         fs::rename(run.join("summary.json"), run.join(".summary.json.99999999.partial")).unwrap();
     }),
     ("killed within the mark", |run| {
@@ -156,7 +159,8 @@ const DAMAGES: &[(&str, Damage)] = &[
         let at = text.find("\"files\"").unwrap();
         fs::write(run.join("run.json"), format!("{}\"files\": {{}}\n}}\n", &text[..at])).unwrap();
     }),
-    // Each of these names a file that exists and has that hash: only the path is wrong.
+    // In each of the next three states, `run.json` names an existing path, and only the path is
+    // wrong.
     ("a mark that names a file above", |run| vouch(run, "../precious.txt")),
     ("a mark that names an absolute path", |run| {
         let path = run.parent().unwrap().join("precious.txt");
@@ -280,8 +284,9 @@ fn commands_report_a_damaged_folder_and_do_not_panic() {
     }
 }
 
-/// A value changed by hand is never drawn or compared, whichever file it is in. The sweep's summary
-/// is checked against the summaries of its runs, and these are checked by their hashes.
+/// A value that a user changed by hand is never plotted or compared, whichever file contains it.
+/// The sweep's summary is checked against the summaries of its runs, and these are checked by their
+/// hashes.
 #[test]
 fn a_summary_that_contradicts_its_runs_is_not_used() {
     let shell = shell("altered");
@@ -389,8 +394,8 @@ fn another_run_in_the_folder_is_not_changed() {
     assert!(all(&out) != before);
 }
 
-/// No complete run is omitted from the summary without a message: a sweep may add points and seeds
-/// to another sweep, but not replace it.
+/// A sweep may add points and seeds to an earlier sweep in the folder. A sweep that would replace
+/// the earlier one is an error, because its summary would omit complete runs.
 #[test]
 fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
     let shell = shell("other-sweep");
@@ -410,17 +415,16 @@ fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
     assert_fine(&shell.output(&[&four_with("flows.rtt=30ms")[..], &["--force"]].concat()));
 }
 
-/// A sweep is killed after a given number of complete runs, with one job and with two: complete
-/// runs stay, and the rest is computed. A process that computes a sweep holds a shared lock on its
-/// `sweep.json`.
+/// While a process computes a sweep, it holds a shared lock on the folder's `sweep.json`. The test
+/// holds this lock instead of a process.
 #[test]
 fn another_sweep_does_not_begin_while_one_is_computed() {
     let shell = shell("in-use");
     assert_fine(&shell.output(&["run", "four.toml", "--quiet", "--out", "out"]));
     let held = fs::File::open(shell.folder().join("out/sweep.json")).unwrap();
     held.lock_shared().unwrap();
-    // A second process may compute the same sweep, but not another one, even before a run of the
-    // first is complete.
+    // A second process may compute the same sweep, but not another sweep, even before the first
+    // process has completed a run.
     assert_fine(&shell.output(&["run", "four.toml", "--quiet", "--out", "out"]));
     let other = ["run", "four.toml", "--quiet", "--out", "out", "--set", "repeat=3"];
     let wanted =
@@ -431,6 +435,8 @@ fn another_sweep_does_not_begin_while_one_is_computed() {
     assert_fine(&shell.output(&other));
 }
 
+/// Kills a sweep after some runs are complete, with one job and with two. Complete runs stay, and
+/// the next command computes the other runs.
 #[test]
 fn a_sweep_killed_at_any_moment_goes_on_where_it_was() {
     let shell = shell("killed");
@@ -457,8 +463,8 @@ fn a_sweep_killed_at_any_moment_goes_on_where_it_was() {
     }
 }
 
-/// Interrupted in the middle, by Ctrl-C or by `kill`: complete runs stay and are in the summary;
-/// incomplete ones are not.
+/// After an interrupt by Ctrl-C or `kill` in the middle of a sweep, complete runs stay and are in
+/// the summary. Incomplete runs are not.
 #[test]
 fn an_interrupted_sweep_keeps_its_complete_runs() {
     for signal in ["-INT", "-TERM"] {
@@ -479,7 +485,8 @@ fn an_interrupted_sweep_keeps_its_complete_runs() {
         let left_over =
             files(&out).into_keys().find(|name| name.to_string_lossy().contains(".partial"));
         assert_eq!(left_over, None, "{signal}");
-        // The two runs equal those of an undisturbed sweep without the third.
+        // The two complete runs equal the runs of an undisturbed sweep that does not have the third
+        // run.
         let short =
             ["run", "endless.toml", "--set", "sweep.duration=[\"1s\",\"2s\"]", "--no-pictures"];
         let short: Vec<&str> = short.into_iter().chain(["--out", "out"]).collect();
@@ -506,7 +513,7 @@ fn two_commands_on_one_folder_leave_what_one_leaves() {
     }
 }
 
-/// One command is killed while another continues.
+/// Kills one of two commands that compute the same sweep. The other completes the sweep.
 #[test]
 fn a_killed_command_does_not_harm_another() {
     let shell = shell("beside");
@@ -532,8 +539,8 @@ fn a_killed_command_does_not_harm_another() {
 fn a_write_that_is_refused_leaves_no_half_of_a_file() {
     let shell = shell("limit");
     let mut seen_refused = 0;
-    // In units of 512 bytes: from too small even for the scenario to enough for all files except
-    // the largest.
+    // Limits in units of 512 bytes. The smallest is too small even for the scenario file, the
+    // largest is enough for all files except the largest file.
     for blocks in [0, 1, 2, 4, 8, 12] {
         let _ = fs::remove_dir_all(shell.folder().join("out"));
         // Without the trap the system would kill the process instead of rejecting the write.
@@ -565,7 +572,8 @@ fn a_write_that_is_refused_leaves_no_half_of_a_file() {
     assert!(seen_refused >= 2, "the limit had an effect");
 }
 
-/// A file system of 64 KiB, if the machine permits mounting one.
+/// Fills a file system of 64 KiB, then makes it larger. Skipped if the machine does not permit
+/// mounting one.
 #[test]
 fn a_full_disk_is_reported_and_a_larger_one_finishes_the_work() {
     let shell = shell("full");
@@ -597,13 +605,14 @@ fn a_full_disk_is_reported_and_a_larger_one_finishes_the_work() {
     assert!(!stdout.contains(".partial"), "{stdout}");
     assert!(stderr.contains("error: cannot write disk/out/"), "{stderr}");
     assert!(stderr.contains("No space left on device"), "{stderr}");
-    // Runs that were complete when the disk was full are found again.
+    // The second command finds the runs that were complete when the disk was full. It computes all
+    // four if none was complete.
     assert!(stderr.contains("found complete") || stderr.contains("4 runs computed"), "{stderr}");
     assert_fine(&shell.output(&["run", "four.toml", "--no-pictures", "--out", "fresh", "--quiet"]));
     assert!(files(&shell.folder().join("out")) == files(&shell.folder().join("fresh")));
 }
 
-/// Results that cannot be printed are an error as well.
+/// A command that cannot print its results ends with an error.
 #[test]
 fn a_full_standard_output_is_reported() {
     let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else {

@@ -1,4 +1,4 @@
-//! Tests the commands that pages show in blocks of `sh`: each line must succeed, in their order.
+//! Runs the commands that pages show in blocks of `sh`, in their order. Each command must succeed.
 
 #![cfg(unix)]
 
@@ -19,7 +19,7 @@ const PAGES: &[(&str, &str)] = &[
 /// These pages show commands with their output, in blocks of `console`.
 #[test]
 fn the_pages_show_what_the_command_answers() {
-    // If one differs: `cargo xtask bless` rewrites it.
+    // If a page differs, `cargo xtask bless` rewrites the output on it.
     expect_file!["../../../../README.md"]
         .assert_eq(&answered(include_str!("../../../../README.md")));
     expect_file!["../../../../docs/networks.md"]

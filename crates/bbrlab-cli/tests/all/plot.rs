@@ -1,4 +1,5 @@
-//! `bbrlab plot`: pictures of existing results, the usual ones and those with choices of the user.
+//! Tests of `bbrlab plot`: pictures of existing results, without options and with options that
+//! choose what is drawn.
 
 use std::fs;
 
@@ -130,8 +131,8 @@ fn distributions_have_the_percentiles_of_the_table_and_what_packets_waited() {
         }
         longest.push((rows.last().unwrap().0, total));
     }
-    // The queue's bytes divided by the momentary rate exceed a second: 200 packets at 2 Mbit/s. No
-    // packet waited that long.
+    // While the rate is 2 Mbit/s, the queue of 200 packets divided by the rate is more than a
+    // second. No packet waited that long, because the rate rises after a second.
     let (waited_ms, packets) = longest[0];
     let rtt_max_ms = run["flows"][0]["rtt_ms"]["max"].as_f64().unwrap();
     assert!(
@@ -271,7 +272,7 @@ fn a_sweep_of_which_runs_are_missing_is_named_with_what_computes_them() {
     let mut runs: Vec<_> = folders.filter(|path| path.is_dir()).collect();
     runs.sort();
     fs::remove_dir_all(&runs[0]).unwrap();
-    // The summary still has its values, but the series are gone.
+    // The sweep's summary still has the values of the removed run, but its series is gone.
     let output = shell.output(&["plot", "s", "--cdf", "rtt"]);
     assert_eq!(output.status.code(), Some(2));
     let wanted =

@@ -13,9 +13,9 @@ use expect_test::{Expect, expect};
 
 const SIXTEEN: &str = include_str!("../data/sixteen-unequal.toml");
 
-/// Checks the output, with all numbers as `#` and hashes as `HASH`, because the engine's own tests
-/// check those. Sequences of blanks and of rules are reduced to one character, because their length
-/// depends on the numbers.
+/// Checks the output with all numbers as `#` and hashes as `HASH`, because the engine's own tests
+/// check numbers and hashes. Sequences of blanks and of rules are reduced to one character, because
+/// their length depends on the numbers.
 fn check_shape(shell: &Shell, args: &[&str], expected: &Expect) {
     let mut shape = String::new();
     for line in shell.transcript(args).lines() {
@@ -209,7 +209,8 @@ fn a_sweep_that_was_killed_goes_on_where_it_was() {
     for (mark, bytes) in &marks {
         assert!(fs::read(mark).unwrap() == *bytes, "{} was computed anew", mark.display());
     }
-    // No file is half written or left over: the same files as from an undisturbed sweep.
+    // The folder has the same files as after an undisturbed sweep, so no file is half written or
+    // left over.
     assert!(shell.output(&["run", "sixteen.toml", "--quiet", "--out", "fresh"]).status.success());
     assert!(files(&out) == files(&shell.folder().join("fresh")));
 }
@@ -221,7 +222,7 @@ fn plural(runs: usize) -> String {
 #[test]
 fn an_interrupted_run_leaves_what_there_is_of_it() {
     let shell = Shell::new("interrupt");
-    // Long enough not to end by itself; without series, so that no file becomes large.
+    // The run is too long to end during the test. It has no series, so that no file becomes large.
     let args = [
         "run",
         "examples.dumbbell",

@@ -1,4 +1,4 @@
-//! Shards of a sweep: merged, they equal the results of one process, byte for byte.
+//! Checks that the merged shards of a sweep equal the results of one process, byte for byte.
 
 #![cfg(unix)]
 
@@ -18,7 +18,7 @@ fn shell(name: &str) -> Shell {
     shell
 }
 
-/// Computes a shard of the four runs.
+/// Computes a shard of the four runs, such as `1/2`, and returns the command's output.
 fn part(shell: &Shell, part: &str, out: &str) -> String {
     shell.transcript(&["run", "four.toml", "--shard", part, "--out", out])
 }

@@ -53,7 +53,7 @@ fn a_page_has_the_version_the_flags_and_the_examples_of_its_command() {
     }
 }
 
-/// The programs that read these files accept them, if they are installed.
+/// Checks that each installed program that reads these files accepts them without an error.
 #[test]
 fn the_programs_that_read_the_files_accept_them() {
     let files = files();
@@ -75,7 +75,8 @@ fn the_programs_that_read_the_files_accept_them() {
             println!("skipped: no {program} for {name}");
             continue;
         };
-        // A program that refuses a file may close its input before the end.
+        // A program that rejects a file may close its input before the end, so an error of this
+        // write is ignored.
         let _ = child.stdin.take().expect("a pipe").write_all(files[name].as_bytes());
         let output = child.wait_with_output().expect("it ends");
         let said = String::from_utf8_lossy(&output.stderr);

@@ -1,4 +1,4 @@
-//! Questions of users, each answered from the output of the command.
+//! Checks that the command's output answers questions of users. Each test is one question.
 
 use crate::shell::Shell;
 use serde_json::Value;
@@ -29,7 +29,7 @@ fn means(document: &Value, key: &str, metric: &str) -> Vec<(String, f64)> {
     groups.iter().map(of).collect()
 }
 
-/// Returns the words in the titles of a printed table.
+/// Returns the words in the first two lines of a printed table, which are its headings.
 fn heads(table: &str) -> Vec<&str> {
     table.lines().take(2).flat_map(str::split_whitespace).collect()
 }
@@ -46,7 +46,8 @@ fn the_share_of_bbr3_with_cubic_over_six_buffers() {
     for (one, other) in bbr3.iter().zip(&cubic) {
         assert!((one.1 + other.1 - 1.0).abs() < 1e-9, "{one:?} and {other:?}");
     }
-    // The answer: more than half in a shallow buffer, less in a deep one.
+    // The answer: BBRv3's share is more than half in the shallowest buffer, and smaller in the
+    // deepest.
     assert!(bbr3[0].1 > 0.5 && bbr3[5].1 < bbr3[0].1, "{bbr3:?}");
     let metrics = document["groups"][0]["metrics"].as_object().unwrap();
     assert!(metrics.len() < 100, "{} metrics", metrics.len());
@@ -67,7 +68,7 @@ fn how_long_do_downloads_take_with_three_algorithms() {
         assert!(400.0 < p50 && p50 <= p95 && p95 <= p99, "{group}");
         assert!(group["slowdown"]["p50"].as_f64().unwrap() > 1.0, "{group}");
         assert!(run["links"][0]["random_losses"].as_u64().unwrap() > 0);
-        // The link also loses SYNs and ACKs.
+        // The link's random losses include SYNs and ACKs, the flow's only data packets.
         let losses = |of: &Value| of["random_losses"].as_u64().unwrap();
         assert!(losses(&run["links"][0]) >= losses(&run["flows"][0]));
     }
@@ -140,7 +141,7 @@ fn what_happens_when_the_rate_drops() {
     let args = ["examples.rate-drop", "--set", "flows.cc=bbr1"];
     let document = answer(&shell, &args);
     let run = &document["runs"][0];
-    // 20 of 30 s at 40 Mbit/s, 10 s at 10: 30 on average.
+    // The rate is 40 Mbit/s for 20 s and 10 Mbit/s for 10 s: 30 Mbit/s on average.
     assert!((run["links"][0]["rate_mbps"].as_f64().unwrap() - 30.0).abs() < 1e-9, "{run}");
     let goodput = run["goodput_mbps"].as_f64().unwrap();
     assert!((20.0..30.0).contains(&goodput), "{goodput}");

@@ -1,4 +1,4 @@
-//! Scenarios as text: `show`, `new`, and standard input instead of a file.
+//! Tests of scenarios as text: `show`, `new`, and standard input instead of a file.
 
 #![cfg(unix)]
 
@@ -69,7 +69,7 @@ fn standard_input_is_run_under_its_title() {
             folders.map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
         assert!(folders.len() == 1 && folders[0].starts_with(name), "{folders:?}");
         assert_eq!(folders[0].len(), name.len() + 12, "{folders:?}");
-        // The folder contains the name as well.
+        // The scenario in the folder has the name, too: a run of the folder prints it.
         let folder = format!("bbrlab-runs/{}", folders[0]);
         let again = shell.transcript(&["run", &folder, "--no-pictures"]);
         let found = format!("{}: 0 runs computed, 1 run found", name.trim_end_matches('-'));
@@ -88,7 +88,7 @@ fn the_shells_complete_commands_and_ids() {
         for word in ["show", "new", "export", "schema", "csv"] {
             assert!(script.contains(word), "{name}: {word}");
         }
-        // The generator for fish completes no arguments without a flag.
+        // For fish, the generator completes flags but no positional arguments, such as ids.
         assert!(name == "fish" || script.contains("examples.two-bbr"), "{name}");
     }
 }

@@ -1,10 +1,10 @@
 //! Follows the tutorials as a reader would: writes the files that a tutorial shows, runs its
-//! commands in order, and compares what it shows.
+//! commands in order, and compares their output with the output that the tutorial shows.
 //!
-//! A block of `toml` is the file whose name ends the line above it. A block of `console` has one
-//! command and its output, on a terminal of 100 columns. A block of `sh` has commands that must
-//! succeed. An SVG of a tutorial is the file of that name that the commands wrote, without version
-//! and commit.
+//! A block of `toml` is the content of a file, whose name is at the end of the line above the
+//! block. A block of `console` has one command and its output, on a terminal of 100 columns. A
+//! block of `sh` has commands that must succeed. An SVG that a tutorial shows must equal the file
+//! of the same name that the commands wrote, except for version and commit.
 
 #![cfg(unix)]
 
@@ -41,7 +41,8 @@ fn the_tutorial_on_a_figure_shows_what_a_reader_gets() {
         .assert_eq(&written(&shell, "run-throughput.svg"));
 }
 
-/// Follows a page; returns the folder with its results, and the page with the present output.
+/// Follows a tutorial. Returns the folder with its results, and the page's text with the current
+/// output.
 fn followed(name: &str, page: &str) -> (Shell, String) {
     let shell = Shell::new(&format!("tutorial-{name}"));
     let mut found = String::new();

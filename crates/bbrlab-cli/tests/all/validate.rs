@@ -25,7 +25,7 @@ fn copy_of(shell: &Shell, algorithm: &str) {
     }
 }
 
-/// Returns the first file of the copy.
+/// Returns the first file of the copied excerpts of this algorithm.
 fn first_file(shell: &Shell, algorithm: &str) -> PathBuf {
     let entries = fs::read_dir(shell.folder().join("golden").join(algorithm)).unwrap();
     entries.map(|entry| entry.unwrap().path()).min().unwrap()

@@ -1,4 +1,4 @@
-//! `validate linux` as a user sees it: the document of `--json`, and the messages for bad input.
+//! Tests of `bbrlab validate linux`: the document of `--json`, and the messages for wrong input.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! Tests the response to wrong input: the decisive lines and the exit status (misuse 2, a failed
-//! write 1). No command panics, and none takes more than a second of CPU or 200 MB of address
-//! space: the shell kills a command that does.
+//! write 1). No command panics, and none takes more than a second of CPU time or 200 MB of address
+//! space, because the shell sets these limits.
 //!
 //! A row of a table is the input and the exit status. Below it are the decisive lines of the error,
 //! or the text on standard output. `each_kind_of_message_in_full` compares the whole output, once
@@ -16,7 +16,8 @@ use expect_test::{Expect, expect};
 
 const GOOD: &str = "duration = \"1s\"\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"1bdp\"\n[[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\n";
 
-/// Runs this line in a shell, within the limits, and returns the command's whole output.
+/// Runs this line in a shell with limits on CPU time and memory, and returns the command's whole
+/// output.
 fn run(shell: &Shell, line: &str) -> String {
     let script =
         format!("ulimit -v 204800; ulimit -t 1; bbrlab() {{ \"$BBRLAB\" \"$@\"; }}; {line}");
@@ -41,7 +42,7 @@ fn run_file(shell: &Shell, text: &str) -> String {
     printed
 }
 
-/// Gives the input of each row to `answer` and compares the answers with the rest of the table.
+/// Passes the input of each row to `answer` and compares the results with the rest of the table.
 ///
 /// Only the inputs are read: to add a row, write `INPUT | exit 2` and run with `UPDATE_EXPECT=1`.
 fn check(table: &Expect, mut answer: impl FnMut(&str) -> String) {
@@ -82,8 +83,7 @@ fn decisive(error: &str) -> Vec<String> {
     lines
 }
 
-/// Checks scenario files: `A -> B` is the good file with A replaced by B, `= LINES` is another
-/// file. `;` ends a line.
+/// Checks `bench --show` and `--against` with wrong files and names of cases.
 #[test]
 fn speed_tables() {
     let shell = Shell::new("bench");
@@ -160,6 +160,8 @@ fn speed_tables() {
     "#]].assert_eq(&with_names_of_lists(&answers.concat()));
 }
 
+/// Checks scenario files: `A -> B` is the good file with A replaced by B, `= LINES` is another
+/// file. `;` ends a line.
 #[test]
 fn scenario_files() {
     let shell = Shell::new("files");
@@ -512,7 +514,8 @@ fn command_lines_about_parts_and_numbers() {
     );
 }
 
-/// Checks commands on folders of results, on scenarios as text and on standard input.
+/// Checks commands on folders of results, and on scenarios as text in the command line or on
+/// standard input.
 #[test]
 fn command_lines_about_folders_and_texts() {
     check(

@@ -9,7 +9,8 @@ use bbrlab_units::Time;
 /// Number of timers of each end of a flow.
 pub(crate) const TIMERS_PER_END: u8 = 2;
 
-/// The numbers of flows, links and lanes, and the timers with a structure of their own.
+/// The numbers of flows, links and lanes, and the timers for which the queue has a separate
+/// structure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) flows: u32,
@@ -20,13 +21,13 @@ pub(crate) struct Size {
     pub(crate) calendar_timer: Option<TimerId>,
 }
 
-/// The calls of a simulator to an event queue.
+/// The calls that a simulator makes to an event queue.
 pub(crate) trait Queue {
     fn new(size: Size) -> Self;
 
     fn insert(&mut self, key: Key);
 
-    /// A packet enters a lane. It arrives with this key.
+    /// Puts a packet into a lane. `key` has the time and the order of the packet's arrival.
     fn send(&mut self, lane: u32, key: Key);
 
     fn arm(&mut self, flow: u32, timer: TimerId, at: Time, now: Time);
@@ -42,7 +43,8 @@ pub(crate) trait Queue {
 }
 
 /// A queue that keeps every packet, event and timer in one binary heap. A timer that is armed again
-/// gets another entry. An entry counts only if its time is the timer's deadline.
+/// gets an additional entry. A timer's entry is an event only if its time is the timer's current
+/// deadline.
 pub(crate) struct Plain {
     heap: BinaryHeap<Reverse<Key>>,
     deadlines: Vec<Time>,
@@ -116,14 +118,15 @@ impl Queue for Plain {
     }
 }
 
-/// The crate's queue, with the lanes that its caller has to keep.
+/// The crate's queue, with the packets of the lanes, which the caller of the queue has to store.
 pub(crate) struct Structured {
     queue: EventQueue,
     lanes: Vec<VecDeque<Key>>,
     open: Open,
 }
 
-/// The structure that must be closed at the end of the current event.
+/// The part of the queue that holds the current event. `next` must close it before it takes another
+/// event.
 #[derive(Clone, Copy)]
 enum Open {
     Nothing,

@@ -69,7 +69,8 @@ mod tests {
 
     #[test]
     fn a_timer_is_noticed_at_the_next_step_or_one_later() {
-        // A timer that is due on a step is noticed at once, in any phase.
+        // A timer that is due exactly on a step is noticed at this step, whatever the clock's
+        // phase.
         assert_eq!(notice(256, 200, 512), (512, 200));
         // The present passes the next step before the timer fires.
         assert_eq!(notice(256, 200, 256 + 100), (512, 44));

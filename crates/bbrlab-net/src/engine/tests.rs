@@ -13,7 +13,8 @@ use crate::route::RouteStep;
 
 const MS: u64 = 1_000_000;
 
-/// Sends `token` packets without ACKs; records which arrive when.
+/// Sends as many packets as the application's token says, without ACKs. Records the time and the
+/// number of each arriving packet.
 #[derive(Default)]
 struct OneWay {
     sent: u32,
@@ -42,7 +43,8 @@ impl Handler<u32> for OneWay {
     }
 }
 
-/// Because only one link is settled, the end of a flow costs the same with 1 or 100,000 links.
+/// Reading a flow's bytes settles only one link. So the end of a flow, which reads them, costs the
+/// same with 1 or 100,000 links.
 #[test]
 fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() {
     let mut net: Network<u32> = Network::new(1, 1);
@@ -118,19 +120,20 @@ fn a_links_queue_has_its_own_timer_and_its_own_draws() {
     let mut own = Rng::new(7, "l.queue");
     let mut high_half = || (own.next_u64() >> 32) as u32;
     assert_eq!(ticking.draws, [high_half(), high_half()]);
-    // The events: the application's call, three ticks, and departure and arrival of the packet that
-    // no tick dropped.
+    // The six events are the application's call, three ticks, and the departure and arrival of the
+    // packet that no tick dropped.
     assert_eq!(net.events(), 6);
 }
 
-/// Arms the only timer of each flow for the times that the application's token selects; records
-/// which fire when.
+/// Arms the only timer of each flow for the times that the application's token selects; records the
+/// time and the flow of each expiry.
 #[derive(Default)]
 struct Alarms {
     fired: Vec<(u64, u32)>,
 }
 
-/// A time so late that 64 bits do not hold it together with the number of one of two flows.
+/// A time so late that 64 bits cannot hold it together with a flow's number, even if there are only
+/// two flows.
 const LATE: u64 = u64::MAX / 2;
 
 impl Handler<u32> for Alarms {

@@ -118,7 +118,8 @@ mod tests {
             let mut even = EvenPackets::NONE;
             let mut waiting: VecDeque<(Time, u64)> = VecDeque::new();
             let mut due = Time::ZERO;
-            // On average, packets arrive somewhat faster than they depart.
+            // On average, packets arrive somewhat faster than they depart, so the queue grows and
+            // the buffer fills.
             let percent_ns = (1500 * 8 * 10_000_000 / rate).max(1);
             for (gap, is_other) in steps {
                 due.0 += gap * percent_ns / 2;

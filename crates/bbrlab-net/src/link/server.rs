@@ -149,8 +149,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The integral of the schedule gives the departures independently: a packet departs when
-        /// the work of its busy period, up to and including this packet, is done.
+        /// Compares departures with those computed independently from the integral of the
+        /// schedule's rate: a packet departs when the work of its busy period, up to and including
+        /// this packet, is done.
         #[test]
         fn departures_of_a_busy_period_are_those_of_the_integral_of_the_rate(
             steps in prop::collection::vec((0u64..3_000_000, 0u64..2_000_000_000), 1..8),

@@ -114,7 +114,7 @@ mod tests {
     use bbrlab_units::{BitRate, Bytes, Span, Time};
     use proptest::prelude::*;
 
-    /// A byte takes 1 us.
+    /// A constant rate of 8 Mbit/s, at which a byte takes 1 us.
     fn at_8_mbps() -> Schedule {
         Schedule::new(&[(Time(0), BitRate(8_000_000))])
     }
@@ -122,7 +122,8 @@ mod tests {
     #[test]
     fn a_full_bucket_lets_one_packet_through_at_once_and_the_next_when_its_tokens_are_there() {
         let mut bucket = TokenBucket::new(at_8_mbps(), Bytes(1600), None);
-        // 100 bytes are left after the first packet, so the second waits for 1400.
+        // Tokens for 100 bytes are left after the first packet, so the second packet waits for
+        // tokens for 1400 bytes: 1.4 ms.
         assert_eq!(bucket.serve(Time(5_000), 1500), Time(5_000));
         assert_eq!(bucket.serve(Time(5_000), 1500), Time(1_405_000));
         assert_eq!(bucket.serve(Time(6_000), 1500), Time(2_905_000));
@@ -151,7 +152,8 @@ mod tests {
         assert!(bucket.admits(1500) && !bucket.admits(1501));
     }
 
-    /// `tbf_dequeue` with a watchdog that fires in time. Tokens are nanoseconds.
+    /// The kernel's `tbf_dequeue`, with a watchdog timer that fires exactly when due. Tokens are in
+    /// nanoseconds.
     struct Kernel {
         byte_ns: [i64; 2],
         bucket_ns: [i64; 2],

@@ -105,7 +105,8 @@ mod tests {
         let mut clock = clock();
         assert_eq!(clock.serve(Time(0), 700), ms(2));
         assert_eq!(clock.serve(Time(0), 700), ms(2));
-        // 100 bytes of the first opportunity, all of the second, 1400 of the third.
+        // The packet takes the last 100 bytes of the first opportunity, all of the second, and 1400
+        // bytes of the third.
         assert_eq!(clock.serve(Time(0), 3000), ms(5));
         assert_eq!(clock.serve(Time(0), 100), ms(5));
         assert_eq!(clock.serve(Time(0), 1), ms(10));

@@ -48,7 +48,7 @@ fn bulk(window: u64) -> ToyFlow {
 
 #[test]
 fn without_aggregation_each_packet_and_each_ack_pays_for_a_turn() {
-    // 1 ms per packet, 44 us per ACK, 100 us per turn.
+    // A packet takes 1 ms, an ACK 44 us, and the overhead of a turn 100 us.
     let (mut net, [there, back]) = shared(airtime(100, 1, None), [12 * MBIT; 2], &[false]);
     let mut hosts = Hosts::new(vec![bulk(50)]);
     net.advance(Time(1000 * MS), &mut hosts);
@@ -64,7 +64,7 @@ fn without_aggregation_each_packet_and_each_ack_pays_for_a_turn() {
 
 #[test]
 fn a_turn_sends_what_waits_when_it_begins_up_to_its_bound() {
-    // 16 packets, 100 us: 16.1 ms for a turn of data, 0.804 ms for a turn of ACKs.
+    // A turn has up to 16 packets and an overhead of 100 us: 16.1 ms for data, 0.804 ms for ACKs.
     let (mut net, _) = shared(airtime(100, 16, None), [12 * MBIT; 2], &[false]);
     let mut hosts = Hosts::new(vec![bulk(200)]);
     net.advance(Time(1000 * MS), &mut hosts);
@@ -85,7 +85,8 @@ fn no_packet_of_a_turn_begins_after_its_time() {
     let mut hosts = Hosts::new(vec![bulk(200)]);
     net.advance(Time(1000 * MS), &mut hosts);
     let times = hosts.data_times();
-    // Packets begin 0, 1, 2, 3 and 4 ms after the first one; then come their ACKs, 0.44 us each.
+    // The packets of a turn begin 0, 1, 2, 3 and 4 ms after the turn's beginning, so each turn has
+    // five. Then their ACKs follow, which take 0.44 us each.
     let gaps: Vec<u64> = times.windows(2).map(|two| two[1] - two[0]).collect();
     let behind = gaps.iter().skip(20).position(|&gap| gap > MS).unwrap() + 20;
     for turn in gaps[behind + 1..].chunks(5).filter(|turn| turn.len() == 5) {
@@ -129,8 +130,8 @@ fn two_directions_that_always_have_packets_alternate() {
     assert!(there > 1000 && there.abs_diff(back) <= 2, "{there} and {back} turns");
 }
 
-/// The departures on the medium in order: when a packet's last bit had left, in which direction,
-/// after which duration.
+/// Returns the departures on the medium in order: the time at which a packet's last bit left,
+/// whether the packet went back, and its serialisation time.
 fn departures(
     hosts: &Hosts,
     is_back: &[bool],

@@ -19,7 +19,7 @@ fn dumbbell(config: &Link) -> (Network<Toy>, LinkId, FlowId) {
     (net, link, flow)
 }
 
-/// 12 Mbit/s: 1500 bytes take 1 ms.
+/// A link of 12 Mbit/s, which serialises 1500 bytes in 1 ms.
 fn twelve_mbit(buffer: Buffer) -> Link {
     Link::new("bottleneck", Rate::Constant(BitRate(12 * MBIT)), buffer)
 }
@@ -38,7 +38,7 @@ fn a_lone_packet_takes_serialisation_and_delays_to_the_nanosecond() {
     net.schedule(flow, Time(5), 0);
     let mut hosts = Hosts::new(vec![ToyFlow::new(1, 1514, 1)]);
     net.advance(Time(60 * MS), &mut hosts);
-    // 1514 * 8e9 / 12e6 = 1,009,333.3, rounded up.
+    // Serialisation takes 1514 * 8e9 / 12e6 = 1,009,333.3 ns, rounded up; propagation takes 20 ms.
     assert_eq!(acks(&hosts), [(21_009_339, 21_009_334)]);
     let stats = net.link_stats(link);
     assert_eq!((stats.sent_bytes, stats.queue.max(), stats.delay.mean_ns()), (1514, 1, Some(0.0)));
@@ -62,8 +62,8 @@ fn serialisation_accumulates_no_error_over_a_busy_period() {
 
 #[test]
 fn a_window_above_the_bdp_queues_exactly_the_excess() {
-    // The RTT is 21 ms, including the serialisation of one packet. A window of 30 packets takes 30
-    // ms to send, so 9 ms of it are queue.
+    // Without a queue, the RTT is 21 ms, including the serialisation of one packet. A window of 30
+    // packets takes 30 ms to send, so 9 ms of the RTT are queueing delay.
     let (mut net, link, flow) = dumbbell(&twelve_mbit(Buffer::Packets(Packets(100))));
     net.measure_from(Time(4 * MS));
     net.schedule(flow, Time(0), 0);
@@ -84,7 +84,7 @@ fn a_window_above_the_bdp_queues_exactly_the_excess() {
     assert_eq!((stats.sent_packets, stats.sent_bytes), (300, 300 * 1500));
     assert_eq!((stats.backlog_packets(), stats.backlog_bytes), (10, 15_000));
     assert_eq!(stats.queue.max(), 30);
-    // The packet that departs at exactly 4 + 300 ms counts as sent.
+    // The packet that departs at exactly 304 ms, the end of the interval, counts as sent.
     assert_eq!(net.capacity_bits(link, Time(4 * MS), Time(304 * MS)), Some(300 * 12_000));
     assert_eq!(net.flow_wire_bytes(FlowId(0)), 300 * 1500);
     net.check_conservation();
@@ -132,9 +132,9 @@ fn step(change: RateChange) -> Vec<u64> {
 fn packets_already_accepted_keep_their_departure_or_follow_the_new_rate() {
     let kept = [5_000_000, 6_000_000, 7_000_000, 8_000_000, 9_000_000, 10_000_000];
     assert_eq!(step(RateChange::Keep), kept);
-    // At the change, the second packet has 0.5 ms left, which now takes 0.25 ms. The remaining 1.25
-    // ms at 24 Mbit/s send two more packets and half of the fifth. Its rest follows after the
-    // pause.
+    // At the change to 24 Mbit/s, half of the second packet is left, which takes 0.25 ms instead of
+    // 0.5 ms. In the remaining 1.25 ms at this rate, two more packets and half of the fifth packet
+    // leave. The other half leaves after the pause.
     let followed = [5_000_000, 5_750_000, 6_250_000, 6_750_000, 9_500_000, 10_500_000];
     assert_eq!(step(RateChange::Follow), followed);
 }
@@ -159,7 +159,8 @@ fn two_links_in_series_add_their_serialisations_and_the_slower_one_queues() {
     assert_eq!(net.link_stats(fast).queue.max(), 3);
     assert_eq!(net.link_stats(slow).queue.max(), 3);
     assert_eq!(net.link_stats(slow).delay.mean_ns(), Some((900_000.0 + 1_800_000.0) / 3.0));
-    // Only the last link with a rate counts for the flow.
+    // A flow's wire bytes are counted only at its last link with a rate, so each packet counts
+    // once.
     assert_eq!(net.flow_wire_bytes(FlowId(0)), 4500);
 }
 

@@ -5,8 +5,8 @@ use bbrlab_link::{Buffer, CodelParams, Link, Queue, Rate};
 use bbrlab_net::{LinkId, LinkMode, LinkStats, Network, RouteStep};
 use bbrlab_units::{BitRate, Ecn, Packets, Span, Time};
 
-/// A fixed window over 12 Mbit/s and 20 ms for 10 s. Without CoDel, a window of 200 packets causes
-/// a standing queue of about 180 ms.
+/// Runs a flow with a fixed window for 10 s over 12 Mbit/s and 20 ms. Without CoDel, a window of
+/// 200 packets causes a standing queue of about 180 ms.
 fn run(window: u64, ecn: Ecn) -> (Network<Toy>, LinkId) {
     let mut net: Network<Toy> = Network::new(1, 1);
     let rate = Rate::Constant(BitRate(12_000_000));
@@ -45,13 +45,13 @@ fn codel_marks_instead_of_dropping_where_the_packet_allows_it() {
     let (mut net, link) = run(200, Ecn::Ect0);
     let stats = net.link_stats(link);
     assert_eq!(stats.drops(), 0);
-    // The hosts do not react to marks, so the control law continues: the count grows like (t / 2
-    // interval)^2.
+    // The hosts do not react to marks, so CoDel marks ever more often: about (t / (2 * interval))^2
+    // packets within the time t.
     assert!((1_500..3_000).contains(&stats.marks), "{}", stats.marks);
 }
 
-/// The target is 5 ms. A queue of 3 packets, or 3 ms, is below it, although more than one packet is
-/// always present.
+/// A queue of 3 packets delays by 3 ms, which is below the target of 5 ms. So CoDel does not drop,
+/// although more than one packet is always queued.
 #[test]
 fn codel_leaves_a_standing_queue_below_its_target_alone() {
     let (mut net, link) = run(24, Ecn::NotEct);

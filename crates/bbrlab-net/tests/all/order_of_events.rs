@@ -64,7 +64,8 @@ fn check(net: &mut Net, expected: &Expect) {
     expected.assert_eq(&hosts.log);
 }
 
-/// Two flows without links, with these delays in nanoseconds on the forward and the reverse route.
+/// Makes a network of two flows without links. `delays` has each flow's delays in nanoseconds on
+/// the forward and the reverse route.
 fn two_flows(delays: [(u64, u64); 2]) -> Net {
     let mut net = Net::new(1, 2);
     for (there, back) in delays {
@@ -135,8 +136,8 @@ fn packets_that_reach_a_link_together_are_taken_by_kind_of_sender_then_flow_then
         &Link::new("l", Rate::Constant(BitRate(12_000_000)), Buffer::Unlimited),
         LinkMode::VirtualClock,
     );
-    // Flow 0 sends at 0 over 1001 ns, flow 1 at 500 over 501 ns, flow 2 at 1000 over 1 ns: all
-    // reach the link at 1001.
+    // Flow 0 sends at 0 ns with a delay of 1001 ns, flow 1 at 500 ns with 501 ns, flow 2 at 1000 ns
+    // with 1 ns. So all packets reach the link at 1001 ns.
     for delay in [1001, 501, 1] {
         let forward =
             net.add_forward_route(&[RouteStep::Delay(Span(delay)), RouteStep::Link(link)]);
@@ -146,7 +147,8 @@ fn packets_that_reach_a_link_together_are_taken_by_kind_of_sender_then_flow_then
     net.schedule(FlowId(2), Time(1000), 1);
     net.schedule(FlowId(1), Time(500), 2);
     net.schedule(FlowId(1), Time(500), 1);
-    // Timers send before applications do, for any flows.
+    // At the link, packets sent by timers precede packets sent by applications, whatever their
+    // flows.
     net.schedule(FlowId(2), Time(0), ARM);
     net.schedule(FlowId(0), Time(0), 5);
     check(

@@ -5,8 +5,8 @@ use bbrlab_link::{Buffer, Jitter, Link, Loss, LossAt, Probability, Rate, Reorder
 use bbrlab_net::{LinkMode, Network, RouteStep};
 use bbrlab_units::{BitRate, Span, Time};
 
-/// Sends packets of 1 ms each, all at once. Returns sequence numbers, and delays beyond
-/// serialisation and propagation, in the order of arrival.
+/// Sends packets all at once; each takes 1 ms to serialise. Returns, in the order of arrival, each
+/// packet's sequence number and its delay beyond serialisation and propagation.
 fn run(change: impl Fn(&mut Link)) -> (Vec<(u64, u64)>, Network<Toy>) {
     let mut config = Link::new("l", Rate::Constant(BitRate(12_000_000)), Buffer::Unlimited);
     change(&mut config);
@@ -64,8 +64,9 @@ fn the_reordered_share_skips_the_wait_and_overtakes_the_packets_of_that_time() {
     let skipped: Vec<usize> = (0..seen.len()).filter(|&n| seen[n].1 == 0).collect();
     assert!((70..130).contains(&skipped.len()), "{}", skipped.len());
     assert!(seen.iter().all(|&(_, delay)| delay == 0 || delay == by.0));
-    // Three packets leave within 3 ms: the two before it, and one at the same instant, which
-    // precedes it by sequence number.
+    // A packet without the delay of 3 ms overtakes the two packets that left before it within 3 ms.
+    // The packet that left exactly 3 ms before it arrives at the same time and, with the smaller
+    // sequence number, precedes it.
     let lone = skipped.windows(3).find(|w| w[1] - w[0] > 8 && w[2] - w[1] > 8).unwrap()[1];
     assert_eq!(seen[lone].0, seen[lone + 1].0 + 2);
 }

@@ -1,6 +1,6 @@
 //! Compares links by virtual clock and by departure events: digests, statistics and host logs are
-//! equal. They also equal the stored ones: `random_networks.txt` has a line per ten networks.
-//! `cargo xtask bless` rewrites it.
+//! equal. They also equal the results stored in `random_networks.txt`, which has a line per ten
+//! networks; `cargo xtask bless` rewrites it.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{RngSeed, TestRunner};
 
-/// A network that can be built twice.
+/// The plan of a network, from which each test builds several equal networks.
 #[derive(Clone, Debug)]
 struct Plan {
     links: Vec<Link>,
@@ -37,7 +37,7 @@ struct FlowPlan {
     ecn: Ecn,
 }
 
-/// The results that must be equal.
+/// The results of a run. They must be equal for both implementations of links.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     digests: Vec<Digest>,
@@ -93,7 +93,7 @@ impl Plan {
             links.extend(ids.iter().map(|&id| format!("{:?}", net.link_stats(id))));
             let conserved = net.check_conservation();
             let lost: u64 = net.flow_losses().iter().map(|flow| flow.drops + flow.random).sum();
-            // Links drop ACKs too.
+            // Drops of ACKs are only in `dropped`.
             assert!(lost <= conserved.dropped, "{lost} of {conserved:?}");
             for (&id, link) in ids.iter().zip(&self.links) {
                 self.check_capacity(&mut net, id, link);
@@ -305,7 +305,8 @@ fn digest_of(value: &impl std::fmt::Debug) -> u64 {
     without_later_figures(&format!("{value:?}")).bytes().fold(0, fold)
 }
 
-/// The hosts arm and disarm their timers with every packet.
+/// Makes the sender's timer 0 swift, then even. The results must equal those without this setting.
+/// The hosts arm and disarm this timer with every packet.
 #[test]
 fn it_does_not_matter_which_timer_is_swift_or_even() {
     let config = ProptestConfig { rng_seed: RngSeed::Fixed(2), ..ProptestConfig::default() };

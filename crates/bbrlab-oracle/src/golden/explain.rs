@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::{GoldenError, GoldenTrace, file};
 
-/// The columns of row `row` (from 1), one per line. If the value differs from the previous row's,
-/// the line shows both.
+/// The columns of row `row` (from 1), one per line. If a value differs from the previous row's
+/// value, its line shows both.
 ///
 /// # Errors
 /// If the trace cannot be read.

@@ -1,10 +1,10 @@
 //! Call-by-call traces of the kernel's congestion controls and of the services that they rely on.
 //!
 //! A folder of traces holds `MANIFEST.csv`, which lists every file with its checksum, and gzipped
-//! CSV files. Each row is one call of one callback of the unmodified kernel code. It has every
-//! value that the call could read, every random number that it drew, what it returned or wrote, and
-//! the module's private state afterwards. [`replay`] makes the same calls to our code and compares
-//! the results, without tolerance.
+//! CSV files. Each row is one call of one callback of the unmodified kernel code. The row has all
+//! inputs of the call, the random numbers drawn in it, its return value, the fields written, and
+//! the module's private state after the call. [`replay`] makes the same calls to our code and
+//! compares the results, without tolerance.
 //!
 //! ```text
 //! plan(dir, only)  ->  [GoldenTrace]          the manifest's rows under `dir`
@@ -48,7 +48,7 @@ pub fn replay(trace: &GoldenTrace) -> Result<Outcome, GoldenError> {
 /// zero.
 ///
 /// # Errors
-/// As [`replay`].
+/// In the same cases as [`replay`].
 pub fn replay_with<C: CongestionControl + Clone>(
     trace: &GoldenTrace,
     fresh: &C,

@@ -1,8 +1,8 @@
 //! Replays the trace of a congestion control through the [`CongestionControl`] trait.
 //!
-//! The input columns become a [`Conn`] and the arguments of the event. `rnd*` are the random
-//! numbers that the kernel's algorithm drew. `ret`, `o_*`, the draws and `s_*` are compared. Only
-//! the algorithm's own state persists from row to row.
+//! The input columns become a [`Conn`] and the arguments of the event. The replay compares the
+//! return value (`ret`), the fields written (`o_*`), the random numbers drawn (`rnd*`) and the
+//! private state (`s_*`). Our algorithm keeps its private state from row to row.
 
 mod call;
 mod draws;
@@ -152,8 +152,8 @@ impl Plan {
     }
 }
 
-/// Whether a column is not compared, because the reference data exempts it: BBRv2's debugging
-/// fields, and a field that BBRv2 never uses.
+/// Whether the private field `state` is not compared, because the reference data exempts it:
+/// BBRv2's debugging fields, and a field that BBRv2 never uses.
 fn is_exempt(algorithm: &str, state: &str) -> bool {
     algorithm.starts_with("bbr2") && (state.starts_with("dbg_") || state == "packet_conservation")
 }

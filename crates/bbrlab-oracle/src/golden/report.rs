@@ -1,13 +1,13 @@
 //! The results of replays, as plain records that the caller prints or stores.
 
-/// The first difference of a row.
+/// A difference between the kernel's values and ours: the first one of its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     /// The file as the manifest lists it.
     pub file: String,
     /// The row, from 1.
     pub row: u64,
-    /// The column that differs; `rnd<i>` for a wrong draw.
+    /// The column that differs; `rnd<i>` if draw number `i` differs.
     pub field: String,
     /// The kernel's value. In the column of a draw, -1 means that the kernel drew no number.
     pub expected: i128,

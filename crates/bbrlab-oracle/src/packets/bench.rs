@@ -6,7 +6,7 @@ use bbrlab_units::{Span, Time};
 
 use super::compare::Sent;
 
-/// One step of the reference host's clock, in which all its times are read.
+/// The resolution of the reference host's clock: its readings are multiples of 256 ns.
 pub(super) const CLOCK_STEP: Span = Span(256);
 
 /// The timers, in the order in which they fire if several are due at the same time.
@@ -40,8 +40,8 @@ impl Draws {
         self
     }
 
-    /// The draw in `0..bound` at `now`. BBR starts as many phases before the end of its cycle as it
-    /// draws.
+    /// The draw in `0..bound` at `now`. The draw is the number of phases from BBR's next logged
+    /// phase to the end of its cycle.
     fn below(&self, now: Time, bound: u32) -> u32 {
         let after = self.phases.partition_point(|&(time, _)| time <= now);
         let phase = self.phases.get(after).map_or(0, |&(_, phase)| phase);

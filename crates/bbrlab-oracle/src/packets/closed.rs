@@ -94,7 +94,7 @@ impl Clock {
         self.phase = (self.chance >> 33) % CLOCK_STEP.0;
     }
 
-    /// Handles the clock event.
+    /// Advances the clock to the hidden time `at`, at which the clock event fires.
     fn interrupt(&mut self, at: u64) {
         self.now = Self::reading(at);
         self.phase = at % CLOCK_STEP.0;
@@ -109,7 +109,7 @@ type InTransit = VecDeque<(Time, Segment)>;
 struct Path {
     rate_bps: u64,
     buffer_pkts: usize,
-    /// Half of the round trip.
+    /// The delay of each direction: half of the round trip.
     half: Span,
     /// The time until which the link sends the packets in its queue.
     busy_until: Time,
@@ -162,11 +162,12 @@ fn next_arrival(packets: &InTransit) -> Time {
     packets.front().map_or(Time::NEVER, |&(at, _)| at)
 }
 
-/// The sender's host. Its pacing timer also fires late by the rule of the clock.
+/// The sender's host. Its pacing timer fires late by the same rule as all timers here (see
+/// [`Clock`]).
 struct SenderHost {
     sender: Sender,
     bench: Bench,
-    /// Number of packets of `bench.sent` that are already on the path.
+    /// Number of packets of `bench.sent` that were already put on the path.
     taken: usize,
     /// Times and sizes of the application's writes.
     writes: VecDeque<(Time, u64)>,
@@ -203,7 +204,8 @@ impl SenderHost {
         self.writes.front().map_or(Time::NEVER, |&(at, _)| at).min(self.wake)
     }
 
-    /// Runs the application.
+    /// Makes the application's call that is due: the rest of a write if the socket has become
+    /// writable, otherwise the next write of the script.
     fn call(&mut self, now: Time) {
         if self.wake == now {
             self.wake = Time::NEVER;
@@ -245,7 +247,8 @@ impl ReceiverHost {
 /// The number of runs with different sequences of phases.
 pub(super) const SEQUENCES: u64 = 256;
 
-/// The packets that both hosts send in a run with one of the [`SEQUENCES`].
+/// Simulates the episode with the sequence of clock phases number `sequence`, of [`SEQUENCES`].
+/// Returns the packets that the sender and the receiver send.
 pub(super) fn run(
     episode: &Episode,
     draws: Draws,

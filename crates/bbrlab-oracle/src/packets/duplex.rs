@@ -116,7 +116,7 @@ impl End {
         }
     }
 
-    /// Lets the application read everything and reply.
+    /// Lets the application read all data and write its reply.
     fn read(&mut self, now: Time) {
         if !self.socket.halves().wants_read() {
             return;

@@ -66,13 +66,13 @@ pub struct Episode {
     pub ecn: bool,
     /// Whether the receiver runs the sender's congestion control.
     pub cc_on_both: bool,
-    /// Start of the log.
+    /// Start of the log; 0 if the log begins with the connect.
     pub from: Time,
     /// End of the log.
     pub to: Time,
     /// Window scale of the sender and of the receiver.
     pub wscale: (u8, u8),
-    /// Jiffies at time 0.
+    /// The kernel's jiffies at time 0 of the episode.
     pub jiffies0: u32,
     /// Counts in the log: data packets sent, retransmissions among them, data packets and ACKs
     /// lost.
@@ -247,7 +247,8 @@ fn parse_app(episode: &mut Episode, cell: &str) -> Result<(), Unsupported> {
         } else if matches!(app, App::Transfers { .. })
             && part.starts_with("both applications close 100 ms after")
         {
-            // This setting is part of every transfer, so it needs no field.
+            // In every episode with transfers, both applications close after 100 ms, so this needs
+            // no field.
         } else {
             return Err(unknown());
         }

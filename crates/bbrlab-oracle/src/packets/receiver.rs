@@ -128,7 +128,7 @@ pub(super) fn replay(
     (bench.sent, used)
 }
 
-/// Events other than segments and the receiver's own timers.
+/// An event other than a segment or an expiry of the receiver's timers.
 #[derive(Clone, Copy)]
 enum Call {
     Interrupt,
@@ -144,7 +144,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads all data, if the application would wake up now.
+    /// Reads all data, if the episode lets the application read now and the receiver wakes it.
     fn read(&mut self, now: Time) {
         if self.episode.no_read.is_some_and(|(from, to)| now >= from && now < to)
             || !self.receiver.wants_read()

@@ -22,7 +22,8 @@ pub(super) const WRITE_DELAY: Span = Span(256);
 const CLOSE_DELAY: Span = Span(768);
 /// Time until the application writes to a socket that has become writable.
 pub(super) const WAKE_DELAY: Span = Span(256);
-/// Time from the end of a transfer until the next connection is opened.
+/// Time from the planned close of a connection, 100 ms after the last read, until the next
+/// `connect()`.
 const NEXT_DELAY: Span = Span(1_792);
 /// The time of the first `connect()`.
 pub(super) const FIRST_CONNECT: Time = Time(100_000_000);
@@ -30,8 +31,8 @@ pub(super) const FIRST_CONNECT: Time = Time(100_000_000);
 /// time of the burst.
 const PACING_LATENESS: Span = Span(520);
 
-/// The most time by which another timer of the machine may set off the timer of the qdisc `fq`
-/// early. Linux: `timer_slack`.
+/// The most time by which the timer of the qdisc `fq` may fire early, together with another timer
+/// of the machine. Linux: `timer_slack`.
 const FQ_SLACK: Span = Span::from_micros(10);
 
 /// The columns with which a file of sender states begins.
@@ -176,8 +177,9 @@ pub(super) fn replay(
         let timer = next_timer(&bench, &logged, slack);
         let timer_at = timer.map_or(Time::NEVER, |timer| timer.at);
         // If a segment and a timer have the same time, the segment precedes, unless the log shows
-        // the timer's burst first. Packets that `fq` releases also precede in the log, but TCP
-        // handles them in a tasklet, which runs after the soft interrupt that delivers segments.
+        // the timer's burst first. Packets that `fq` releases also precede the segment in the log,
+        // but TCP handles their release in a tasklet, which runs after the soft interrupt that
+        // delivers segments.
         let is_burst_first =
             !episode.fq && timer.is_some_and(|timer| timer.burst.is_some_and(|at| at < place));
         let call = calls.peek().map_or(Time::NEVER, |&(at, _)| at);
@@ -233,7 +235,7 @@ enum Call {
 struct Due {
     at: Time,
     id: TimerId,
-    /// The index in the log of the burst that determines `at`.
+    /// The index in the log of the paced burst that determines `at`; `None` if no burst does.
     burst: Option<usize>,
 }
 

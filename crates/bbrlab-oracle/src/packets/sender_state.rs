@@ -20,8 +20,8 @@ const COLUMNS: &str = "time_ns,ev,flow,ack";
 /// of a pacing rate.
 const TIMES: [&str; 5] = ["srtt_us", "mdev_us", "rack_rtt_us", "pacing_Bps", "rate_interval_us"];
 
-/// The accepted relative error, from a microsecond of an RTT. An absolute error of 4 is also
-/// accepted, since `mdev_us` is stored times four.
+/// The accepted relative error of the fields `TIMES`: a microsecond of an RTT causes up to this
+/// error. An absolute error of 4 is also accepted, since `mdev_us` is stored times four.
 const TIME_TOLERANCE: f64 = 1e-4;
 
 /// Compares the sender's state before each ACK of an episode that is logged from the connect on.
@@ -83,7 +83,7 @@ fn is_close(expected: &str, got: &str) -> bool {
     (expected - got).abs() <= (expected * TIME_TOLERANCE).max(4.0)
 }
 
-/// The fields as the file spells them.
+/// Calls `field` with the name and value of each field of `sender`, spelt as in the file.
 fn snapshot(sender: &Sender, field: &mut dyn FnMut(&'static str, String)) {
     let (info, conn) = (sender.info(), sender.conn());
     let or_empty = |value: Option<u32>| value.map_or_else(String::new, |value| value.to_string());

@@ -1,8 +1,8 @@
 //! Compares the receiver's internal state with the kernel's, segment by segment.
 //!
 //! The packets that a receiver sends show little of its state; the logs have the socket's fields
-//! just before each segment is processed. A difference here would show on the wire in some other
-//! episode.
+//! just before each segment is processed. A difference in these fields could change the packets of
+//! some other episode.
 
 use bbrlab_units::Time;
 
@@ -13,12 +13,12 @@ use super::{FirstMismatch, SideReport, sent};
 use crate::error::LogError;
 use crate::table::Table;
 
-/// The columns with which such a file begins.
+/// The columns with which a file of receiver states begins.
 const COLUMNS: &str = "time_ns,ev,flow,seq,len";
 
-/// Compares the receiver's state before each segment of the episode, one of `all` in its folder.
-/// Counts the rows in which any field differs. No rows of an episode without a logged beginning are
-/// compared.
+/// Compares our receiver's state before each segment of `episode` with the logged state, and counts
+/// the rows in which any field differs. `all` are the episodes of the folder. If the episode's log
+/// begins after the connect and none of `all` has the beginning of its run, no rows are compared.
 ///
 /// # Errors
 /// If a file is missing or damaged.

@@ -23,17 +23,17 @@ pub(super) struct Event {
 /// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Any of `get_random_u16`, `get_random_u32`, `get_random_bytes`.
+    /// A result of `get_random_u16`, `get_random_u32` or `get_random_bytes`.
     Random,
-    /// `flow_hash_from_keys` in `cake_hash`.
+    /// A result of `flow_hash_from_keys` in `cake_hash`.
     CakeHash,
-    /// `skb_get_hash_perturb`.
+    /// A result of `skb_get_hash_perturb`.
     PerturbedHash,
     /// `pie`'s timer has fired.
     PieTimer,
 }
 
-/// The events with which a replay is supplied.
+/// Loads from a log the events that a replay needs.
 pub(super) fn load(path: &Path) -> Result<Vec<Event>, LogError> {
     let table = Table::load(path, COLUMNS)?;
     let mut events = Vec::new();
@@ -46,7 +46,8 @@ pub(super) fn load(path: &Path) -> Result<Vec<Event>, LogError> {
             "pie_timer" => Kind::PieTimer,
             _ => continue,
         };
-        // Timer events before the start of the log concern an empty queue.
+        // A negative time is before the start of the log. Such timer events have no effect, because
+        // the queue is empty.
         if cells[0].starts_with('-') {
             continue;
         }

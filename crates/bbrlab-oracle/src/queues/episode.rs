@@ -66,7 +66,8 @@ pub(super) fn load(dir: &Path) -> Result<Vec<Episode>, LogError> {
 }
 
 fn points(qdisc: &str, rate: &str, rtt: &str, settings: &str) -> Result<Vec<Point>, String> {
-    // `0 (own shaper)`: cake is its own link.
+    // The rate `0 (own shaper)` means that `cake` shapes the traffic itself, without a link after
+    // it.
     let rate = rate.split(' ').next().unwrap_or_default();
     let mbps: u64 =
         rate.parse().map_err(|_| format!("rate_mbps: found `{rate}`, expected a number"))?;

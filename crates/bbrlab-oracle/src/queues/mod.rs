@@ -57,8 +57,8 @@ pub fn validate_episode(episode: &Episode) -> Result<EpisodeReport, LogError> {
 /// Replays one episode and compares the discipline's internal state with the kernel's at each
 /// logged call.
 ///
-/// The calls are: each dequeue of `codel` and `fq_codel` (after it), each enqueue of `pie` (before
-/// it) and each update (after it), and each enqueue of `red`.
+/// The kernel logs the state after each dequeue of `codel` and `fq_codel`, before each enqueue of
+/// `pie`, after each update of `pie`'s probability, and at each enqueue of `red`.
 ///
 /// # Errors
 /// If a file is missing or damaged.
@@ -73,7 +73,8 @@ pub fn validate_states(episode: &Episode) -> Result<EpisodeReport, LogError> {
             states.watch(moment, now_ns, discipline);
         });
     }
-    // A timer may fire once more before the log ends.
+    // The log may contain a timer's state after the last packet's departure; the replay ends
+    // before, so this state is not counted as missing.
     let ends = rows.iter().flat_map(|row| [Some(row.arrives), row.departs]).flatten();
     let left = states.left(ends.map(|call| call.ns).max().unwrap_or(0));
     let mut report = EpisodeReport::new(&episode.name);

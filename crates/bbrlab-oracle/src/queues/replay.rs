@@ -95,7 +95,8 @@ struct Link<'a, W> {
     fates: Vec<Fate>,
     /// The packet in service and the computed end of its service.
     in_service: Option<(u32, u64)>,
-    /// The end of the last service: when the timer fired, and as computed.
+    /// Two times of the last departure: when the link's timer fired, and the computed end of
+    /// service.
     last_service: (u64, u64),
     fired: VecDeque<Call>,
     /// The times at which the discipline's timer fires, if the log has them.
@@ -103,7 +104,8 @@ struct Link<'a, W> {
     watch: W,
 }
 
-/// The next event.
+/// The kind of the next event. If their calls are equal, timers precede departures, and departures
+/// precede arrivals.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Timer,
@@ -135,8 +137,8 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
         }
     }
 
-    /// Whether the log ends before this call: no packet arrives later, and no later departure is
-    /// recorded.
+    /// Whether the log has ended before `call`: all packets have arrived, and every firing of the
+    /// link's timer in the log is earlier than `call`.
     fn log_has_ended(&self, call: Call, arrived: usize) -> bool {
         arrived == self.rows.len() && self.fired.back().is_none_or(|last| call.ns > last.ns)
     }
@@ -155,7 +157,8 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
             return Some(Call { ns, number: 0 });
         }
         let at = self.discipline.timer();
-        // The times of `pie`'s timer come from the log, and end with it.
+        // If the link has a rate, only `pie` uses a timer. Its times come from the log
+        // (`self.timer`), and end with the log.
         let computed = at.0.checked_sub(self.t0_ns)?;
         (at != Time::NEVER && self.rate_bps.is_none()).then(|| self.fires_at(computed))
     }
@@ -189,8 +192,8 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
         self.discipline.enqueue(now, packet, idle, &mut self.chance, drop);
         (self.watch)(Moment::AfterEnqueue, drop_ns, &self.discipline);
         if idle {
-            // A packet that arrives at the same clock step as a departure counts as queued before
-            // it.
+            // A packet that arrives at the clock step of the last departure counts as queued before
+            // this departure. So its service begins at the computed end of the previous service.
             let (fired, ended) = self.last_service;
             let from = if row.arrives.ns == fired { ended } else { row.arrives.ns };
             self.serve(row.arrives.ns, from);

@@ -9,7 +9,7 @@ pub struct FirstMismatch {
     pub n: u64,
     /// The point, a dot, and the field that differs: `dep_ns`, `drop_ns` or `mark`.
     pub field: String,
-    /// Linux's value; `-` if it has none.
+    /// Linux's value; `-` if Linux logged none.
     pub expected: String,
     /// Our value.
     pub got: String,

@@ -121,8 +121,8 @@ impl States {
             (Moment::BeforeEnqueue, DisciplineInfo::Pie(pie)) => {
                 self.compare(Kind::PieEnqueue, now_ns, &pie_values(pie));
             }
-            // The kernel logs the average after computing it, and the other values before the
-            // packet changes them.
+            // The kernel logs `red`'s average after the packet has changed it, but `qcount` and
+            // `qR` before the packet changes them.
             (Moment::BeforeEnqueue, DisciplineInfo::Red { qcount, qr, .. }) => {
                 self.red_before = [i64::from(qcount), i64::from(qr)];
             }

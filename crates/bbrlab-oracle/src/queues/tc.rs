@@ -219,7 +219,7 @@ impl<'a> Words<'a> {
             .ok_or_else(|| format!("{key}: found `{value}`, expected bytes such as 32k"))
     }
 
-    /// The parameters that `codel` and `fq_codel` share.
+    /// Parses `word`, with its value, as a parameter that `codel` and `fq_codel` share.
     ///
     /// `more` lists the other words of the discipline, for messages.
     fn codel(&mut self, word: &str, params: &mut CodelParams, more: &str) -> Result<(), String> {
@@ -239,7 +239,7 @@ impl<'a> Words<'a> {
 }
 
 impl Words<'_> {
-    /// The parameters that `pie` and `fq_pie` share.
+    /// Parses `word`, with its value, as a parameter that `pie` and `fq_pie` share.
     fn pie(&mut self, word: &str, params: &mut PieParams) -> Result<(), String> {
         match word {
             "target" => params.target = self.span(word)?,
@@ -263,7 +263,7 @@ impl Words<'_> {
 }
 
 impl Words<'_> {
-    /// The parameters of `red`.
+    /// Parses `word`, with its value, as a parameter of `red`.
     fn red(&mut self, word: &str, params: &mut RedParams) -> Result<(), String> {
         match word {
             "min" => params.min = Some(Bytes(self.number(word)?)),
@@ -296,7 +296,7 @@ impl Words<'_> {
 }
 
 impl Words<'_> {
-    /// The parameters of `dualpi2`.
+    /// Parses `word`, with its value, as a parameter of `dualpi2`.
     fn dualpi2(&mut self, word: &str, params: &mut DualPi2Params) -> Result<(), String> {
         match word {
             "target" => params.target = self.span(word)?,
@@ -355,7 +355,7 @@ fn step_threshold(text: &str) -> Option<StepThreshold> {
     Some(StepThreshold::Packets(Packets(packets)))
 }
 
-/// Parses a number with at most nine decimals to billionths.
+/// Parses a number with at most nine decimals. The result is in billionths.
 fn billionths(text: &str) -> Option<u128> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |digits: &str| digits.chars().all(|c| c.is_ascii_digit());
@@ -367,13 +367,13 @@ fn billionths(text: &str) -> Option<u128> {
     Some(u128::from(whole) * 1_000_000_000 + u128::from(rest))
 }
 
-/// A probability from 0 to 1 with at most nine decimals, rounded down as `tc` does.
+/// Parses a probability from 0 to 1 with at most nine decimals, rounded down as `tc` does.
 fn probability(text: &str) -> Option<Probability> {
     let billionths = billionths(text).filter(|&billionths| billionths <= 1_000_000_000)?;
     u64::try_from((billionths << 32) / 1_000_000_000).ok().map(Probability)
 }
 
-/// A rate: `10mbit`, `500kbit`.
+/// Parses a rate, such as `10mbit` or `500kbit`.
 fn rate(text: &str) -> Option<BitRate> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -443,7 +443,7 @@ mod tests {
             min: Some(Bytes(30_000)),
             max: Some(Bytes(90_000)),
             burst: Some(55),
-            // 0.02 x 2^32 = 85,899,345.92
+            // The probability 0.02, in units of 2^-32: 85,899,345.92, rounded down.
             probability: Probability(85_899_345),
             bandwidth: Some(BitRate(10_000_000)),
             adaptive: true,

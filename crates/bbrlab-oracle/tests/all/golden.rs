@@ -1,12 +1,12 @@
 //! The whole folder of kernel traces, one test per algorithm and service.
 //!
-//! The folder is `golden/` in the one that `BBRLAB_REFERENCE` names.
-//! `cargo test -p bbrlab-oracle --release -- golden_bbr1` replays one algorithm; the example
-//! `golden` shows a difference in its context.
+//! The folder is `golden/` in the folder that the variable `BBRLAB_REFERENCE` names. `cargo test -p
+//! bbrlab-oracle --release -- golden_bbr1` replays one algorithm; the example `golden` shows a
+//! difference in its context.
 
 use bbrlab_oracle::golden::{self, Report};
 
-/// Replays all traces of `name`; a built algorithm must reproduce every row.
+/// Replays all traces of `name`. An implemented algorithm or service must reproduce every row.
 fn replay_all(name: &str) {
     let Some(reference) = bbrlab_oracle::reference(&format!("golden_{name}")) else {
         return;

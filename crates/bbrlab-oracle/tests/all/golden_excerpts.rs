@@ -1,5 +1,5 @@
 //! The excerpts of the kernel traces that come with the repository: our algorithms and services
-//! reproduce every row, and altered ones do not.
+//! reproduce every row, and altered algorithms do not.
 
 use std::path::{Path, PathBuf};
 
@@ -114,7 +114,7 @@ fn a_gain_changed_by_one_256th_is_caught() {
     );
 }
 
-/// BBR v1 that draws once more, or once less, than it should.
+/// BBR v1 that draws one random number too many in each `cong_control` if `more`, otherwise none.
 #[derive(Clone, Debug)]
 struct DrawsOff {
     bbr: Bbr<Plain>,

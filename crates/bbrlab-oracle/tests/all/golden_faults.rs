@@ -18,14 +18,14 @@ const RENO: &str = "event,arg,cwnd,cwnd_clamp,cwnd_cnt,ssthresh,prior_cwnd,is_cw
 5,,11,,,,,,,,,5,,,,
 ";
 
-/// A folder of its own for each test, with one trace as the manifest lists it.
+/// A new folder for one test, with one trace and the manifest's line about this trace.
 struct Folder {
     root: PathBuf,
     line: Vec<String>,
 }
 
 impl Folder {
-    /// A good trace of Reno.
+    /// Makes a folder with a correct trace of Reno.
     fn new(test: &str) -> Self {
         Self::with(test, "reno", RENO)
     }
@@ -44,7 +44,7 @@ impl Folder {
         folder
     }
 
-    /// Writes the file and lists it as it is.
+    /// Writes `packed` as the trace, and lists its length and checksum in the manifest.
     fn put(&mut self, packed: &[u8]) {
         fs::write(self.trace(), packed).unwrap();
         let digest: Vec<String> =
@@ -53,7 +53,7 @@ impl Folder {
         self.list(12, &digest.concat());
     }
 
-    /// Lists `value` in column `at`.
+    /// Writes `value` to column `at` of the manifest's line.
     fn list(&mut self, at: usize, value: &str) {
         value.clone_into(&mut self.line[at]);
         let manifest = format!("{HEADER}\n{}\n", self.line.join(","));
@@ -73,7 +73,7 @@ impl Folder {
         Ok(mismatches)
     }
 
-    /// The message, without the path of the build.
+    /// Compares the error message, without the build's path, with `expected`.
     fn check(&self, expected: &Expect) {
         let message = self.replay().expect_err("the fault is seen").to_string();
         expected.assert_eq(&self.without_root(&message));

@@ -1,4 +1,5 @@
-//! Our stack against packet logs of a real one.
+//! Tests that our stack reproduces packet logs of real Linux hosts, and that damaged logs are
+//! reported.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,12 +13,12 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
-/// The selection that the repository holds.
+/// The folder in the repository with a selection of the reference's episodes.
 fn selection() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/packets")
 }
 
-/// Every episode of `dir`, one line each, and the mismatches.
+/// Replays every episode of `dir`. Returns a line per episode, and the total number of mismatches.
 fn table(dir: &Path) -> (String, u64) {
     let mut lines = String::new();
     let mut mismatches = 0;
@@ -70,7 +71,8 @@ fn the_receivers_inner_state_is_the_kernels_before_every_segment() {
     dirs.extend(reference.map(|reference| reference.join("linux-reference/packets")));
     for dir in dirs {
         let all = packets::episodes(&dir).unwrap().known;
-        // With replies the state depends on the sending half, which is not replayed here.
+        // If the receiving application replies, the receiver's state depends on its sending half,
+        // which `receiver_states` does not replay.
         for episode in all.iter().filter(|episode| episode.reply_bytes == 0) {
             let (report, first) = packets::receiver_states(episode, &all).unwrap();
             assert_eq!(report.mismatches, 0, "{}: {first:?}", episode.name);
@@ -78,7 +80,7 @@ fn the_receivers_inner_state_is_the_kernels_before_every_segment() {
     }
 }
 
-/// A copy of one episode of the selection in a folder of its own.
+/// Copies the episode `name` of the selection to a new folder, and returns the folder.
 fn copy_of(name: &str, test: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     let _ = fs::remove_dir_all(&dir);
@@ -94,13 +96,13 @@ fn copy_of(name: &str, test: &str) -> PathBuf {
     dir
 }
 
-/// Compares the folder's error, without its own path.
+/// Compares the error of replaying `dir`, without the folder's path, with `expected`.
 fn check(dir: &Path, expected: &Expect) {
     let error = packets::validate(dir, &[]).unwrap_err();
     expected.assert_eq(&error.to_string().replace(&format!("{}/", dir.display()), ""));
 }
 
-/// Unpacks a file, lets `edit` change it, packs it again.
+/// Decompresses a file, lets `edit` change its text, and compresses it again.
 fn edit(path: &Path, edit: impl FnOnce(String) -> String) {
     let mut text = String::new();
     GzDecoder::new(fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
@@ -168,7 +170,7 @@ fn cells_that_make_no_sense_are_named() {
     );
 }
 
-/// Compares the list of episodes left out and of those that are replayed nevertheless.
+/// Compares with `expected` the episodes that were left out, and the episodes that were replayed.
 fn check_left_out(dir: &Path, expected: &Expect) {
     let report = packets::validate(dir, &[]).unwrap();
     assert_eq!(report.mismatches, 0);
@@ -182,7 +184,7 @@ fn check_left_out(dir: &Path, expected: &Expect) {
     expected.assert_eq(&text);
 }
 
-/// Alters the only episode of `episodes.csv`.
+/// Replaces `from` by `to` in `episodes.csv`, which lists only one episode.
 fn alter_episode(dir: &Path, from: &str, to: &str) {
     let path = dir.join("episodes.csv");
     let text = fs::read_to_string(&path).unwrap();
@@ -285,6 +287,6 @@ fn the_senders_inner_state_is_the_kernels_before_every_ack() {
         .unwrap();
     }
     assert_eq!(mismatches, 0, "{table}");
-    // In places the application acts one step of the clock sooner or later than the logged one.
+    // Sometimes our application acts one clock step earlier or later than the logged application.
     assert!(by_a_step * 100 < rows, "{by_a_step} of {rows} rows differ by a step of the clock");
 }

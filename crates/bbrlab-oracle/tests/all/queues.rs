@@ -1,4 +1,4 @@
-//! Our queue disciplines against packet logs of the kernel's.
+//! Tests that our queue disciplines reproduce packet logs of the kernel's disciplines.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,12 +8,13 @@ use bbrlab_link::{Buffer, CodelParams, FqCodelParams, FqPieParams, Queue};
 use bbrlab_oracle::queues::{self, Child};
 use bbrlab_units::Packets;
 
-/// The excerpts that the repository holds: the first packets of some episodes.
+/// The folder in the repository with excerpts of packet logs: the first packets of some episodes.
 fn excerpts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/queues")
 }
 
-/// Every episode of `dir`, one line each, with its differences: packets and inner states.
+/// Replays every episode of `dir`. Returns a line per episode, and the total number of differing
+/// packets and internal states.
 fn table(dir: &Path) -> (String, u64) {
     let mut lines = String::new();
     let mut mismatches = 0;
@@ -49,8 +50,8 @@ fn every_episode_of_the_reference_is_reproduced_packet_by_packet() {
     }
 }
 
-/// ECN between hosts is not a setting of a queue: an episode with it is read like any other. The
-/// error for an unknown setting names it.
+/// The setting `ecn` concerns the hosts, not a queue, so an episode with this setting loads like
+/// any other. The error for an unknown setting names the setting.
 #[test]
 fn ecn_of_the_hosts_is_accepted_and_other_settings_are_named() {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("settings");
@@ -86,11 +87,11 @@ fn ecn_of_the_hosts_is_accepted_and_other_settings_are_named() {
 fn the_excerpts_are_reproduced_packet_by_packet() {
     let (lines, mismatches) = table(&excerpts());
     assert_eq!(mismatches, 0, "{lines}");
-    // Two files each, the list and a page.
+    // The folder has two files per episode, the list `episodes.csv` and a README.
     assert_eq!(lines.lines().count(), fs::read_dir(excerpts()).unwrap().count() / 2 - 1, "{lines}");
 }
 
-/// A flow alone in a discipline with a queue for each flow is treated as in a single queue. So
+/// A discipline with a queue per flow treats a lone flow like a discipline with one queue. So
 /// `fq_codel` and `fq_pie` reproduce the kernel's logs of `codel` and `pie` with one flow and the
 /// same parameters.
 #[test]
@@ -101,7 +102,7 @@ fn a_lone_flow_in_fq_codel_and_fq_pie_is_that_in_codel_and_pie() {
     for dir in dirs {
         let mut replayed = 0;
         for mut episode in queues::episodes(&dir).unwrap() {
-            // Both logs have the parameters of `tc`, and no ECN.
+            // Both logs were recorded with the default parameters of `tc`, without ECN.
             let queue = match episode.name.as_str() {
                 "q_codel_cubic" => Queue::FqCodel(FqCodelParams {
                     codel: CodelParams::DEFAULT,

@@ -1,6 +1,7 @@
-//! `cargo xtask contradictions FOLDER...`: writes the part of the results of `contradictions.*`
-//! that the tables of `docs/contradictions.md` need to a file. For each point these are the median,
-//! minimum and maximum of some figures over the seeds, and the first seed's digest.
+//! `cargo xtask contradictions FOLDER...`: writes `results/contradictions.json`, from which the
+//! tables of `docs/contradictions.md` are generated. `FOLDER...` are results of the scenarios
+//! `contradictions.*`. For each point of a sweep, the file has the median, minimum and maximum of
+//! some metrics over the seeds, and the digest of the first seed's run.
 
 use std::path::Path;
 
@@ -12,7 +13,7 @@ const KEPT: &str = "results/contradictions.json";
 
 const USAGE: &str = "usage: cargo xtask contradictions FOLDER..., results of `bbrlab run` of scenarios `contradictions.*`";
 
-/// The metrics that the page shows, for each scenario.
+/// The metrics that `docs/contradictions.md` shows for each scenario.
 const FIGURES: &[(&str, &[&str])] = &[
     ("contradictions.x01", &["jain_ss"]),
     ("contradictions.x02", &["share"]),
@@ -43,7 +44,7 @@ pub(super) fn keep(root: &Path, folders: &[String]) -> Result<(), String> {
     sweeps::keep(root, KEPT, folders, points)
 }
 
-/// Returns the points in the order of the sweep.
+/// Returns the points of a scenario in the order of its sweep, each with its metrics and digest.
 fn points(scenario: &str, summary: &Value) -> Result<Vec<Value>, String> {
     let (_, figures) = FIGURES
         .iter()
@@ -70,7 +71,7 @@ fn kept(point: &Value, seeds: &[&Value], figures: &[&str]) -> Result<Value, Stri
     Ok(json!({ "point": point, "digest": seeds[0]["digest"], "figures": all }))
 }
 
-/// Returns median, minimum and maximum.
+/// Returns the median, the minimum and the maximum, rounded to four decimals.
 fn spread(mut values: Vec<f64>) -> Value {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

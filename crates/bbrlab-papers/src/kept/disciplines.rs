@@ -1,6 +1,7 @@
-//! `cargo xtask disciplines FOLDER...`: extracts the part of the results of `queues.vs-cubic` and
-//! `queues.alone` that `docs/queues/comparison.md` needs: one line per point, with the means over
-//! the seeds.
+//! `cargo xtask disciplines FOLDER...`: writes `results/disciplines.json`, from which
+//! `docs/queues/comparison.md` is generated. `FOLDER...` are results of the scenarios
+//! `queues.vs-cubic` and `queues.alone`. The file has one line per point, with the means over the
+//! seeds.
 
 use std::path::Path;
 
@@ -23,7 +24,7 @@ pub(super) fn keep(root: &Path, folders: &[String]) -> Result<(), String> {
     })
 }
 
-/// Returns a point with the metrics of the page, rounded to one digit more than the page shows.
+/// Returns a point with the metrics that the page shows, rounded to one digit more than there.
 fn point(group: &Value) -> Value {
     let (point, metrics) = (&group["point"], &group["metrics"]);
     let mean = |name: &str| metrics[name]["mean"].as_f64().map(|mean| (mean * 1e4).round() / 1e4);

@@ -1,4 +1,5 @@
-//! Writes a part of results to files below `results/`, from which pages are generated.
+//! Writes those parts of results from which pages of the documentation are generated to files below
+//! `results/`.
 
 mod contradictions;
 mod disciplines;
@@ -7,9 +8,9 @@ mod sweeps;
 
 use std::path::Path;
 
-/// Writes the part of some result files or folders that a page needs to a file below `results/`.
-/// `task` is `replication`, `explanations`, `disciplines` or `contradictions`, as for `cargo
-/// xtask`. `root` is the repository.
+/// Reads the result files or folders `names` and writes the part that a page needs to a file below
+/// `results/`. `task` is `replication`, `explanations`, `disciplines` or `contradictions`, as for
+/// `cargo xtask`. `root` is the folder of the repository.
 ///
 /// # Errors
 /// A message if the task is unknown, or if something cannot be read or written.

@@ -1,13 +1,14 @@
-//! `cargo xtask replication FILE...`: keeps the part of a study's document (`bbrlab reproduce
-//! --json > FILE`) that the pages of the study need: the claims with their verdicts, and the hashes
-//! of the scenarios run. Values of single points are not kept.
+//! `cargo xtask replication FILE...`: writes `results/replication.json`: the part of a study's
+//! document (`bbrlab reproduce --json > FILE`) that the pages of the study need: the claims with
+//! their verdicts, and the hashes of the scenarios run. The values of single points are omitted.
 //!
-//! `cargo xtask explanations FILE...` does the same for `--explain` and `--sensitivity`. It takes
-//! any number of documents.
+//! `cargo xtask explanations FILE...` writes `results/explanations.json` in the same way, from
+//! documents of `bbrlab reproduce --json` with `--explain` or `--sensitivity`.
 //!
-//! If there are several documents, a later one replaces the experiments that it contains. The first
-//! document may be the committed file, so that some experiments can be replaced without the others.
-//! An entry from another commit than the first document's has the key `commit`.
+//! If there are several documents, a later document replaces what earlier ones state about its
+//! experiments. The first document may be the committed file, so that some experiments can be
+//! replaced without the others. The first document names the commit of the build that computed it;
+//! entries that another commit computed name this one under the key `commit`.
 
 use std::fs;
 use std::path::Path;
@@ -54,9 +55,9 @@ fn write(root: &Path, kept: &str, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Merges a list of all documents, in the order of the first document. An entry of a later document
-/// replaces those with the same key. An entry from another commit than the first document's gets
-/// that commit as `commit`.
+/// Merges the lists `of` of all documents, in the order of the first document. Entries of a later
+/// document replace those with the same value of `key`. If the later document is from another
+/// commit than the first, its entries get this commit as `commit`.
 fn merged(documents: &[Value], of: &str, key: &str) -> Result<Vec<Value>, String> {
     let mut all: Vec<Value> = Vec::new();
     for document in documents {
@@ -83,7 +84,8 @@ fn lines(all: &[Value], line: fn(&Value) -> Value) -> String {
     all.iter().map(|one| format!("    {}", line(one))).collect::<Vec<_>>().join(",\n")
 }
 
-/// Writes explanations and sensitivity of all documents, one entry per line.
+/// Returns the explanations and sensitivity analyses of all documents as JSON text, one entry per
+/// line.
 fn joined(documents: &[Value]) -> Result<String, String> {
     Ok(format!(
         "{{\n  \"commit\": {},\n  \"explanations\": [\n{}\n  ],\n  \"sensitivity\": [\n{}\n  ]\n}}\n",
@@ -93,8 +95,8 @@ fn joined(documents: &[Value]) -> Result<String, String> {
     ))
 }
 
-/// Writes the documents with one experiment or one claim per line. The CPU time is that of the
-/// first document.
+/// Returns the merged documents as JSON text, with one experiment or one claim per line. The CPU
+/// time is that of the first document.
 fn trimmed(documents: &[Value]) -> Result<String, String> {
     let first = &documents[0];
     if let Some(other) = documents.iter().find(|it| it["seeds"] != first["seeds"]) {
@@ -165,8 +167,7 @@ mod tests {
 
     use super::{joined, trimmed};
 
-    /// Returns a document of the experiments `e` and, in the study's first one, `f`, with one claim
-    /// each.
+    /// Returns a document of these experiments. Each has one claim, with this verdict.
     fn document(commit: &str, experiments: &[&str], verdict: &str) -> Value {
         let measured = json!({ "is_true": true, "points_true": 1, "points": 2, "seeds_true": 3, "seeds": 5, "values": [1.5] });
         let experiment = |id: &&str| json!({ "id": id, "hashes": [commit], "rows": [1, 2] });
@@ -212,7 +213,8 @@ mod tests {
         );
         let verdicts = |kept: &Value| [0, 1].map(|place| kept["claims"][place]["verdict"].clone());
         assert_eq!(verdicts(&renewed), [json!("holds"), json!("fails")]);
-        // The kept file is itself a document, and renewing the rest keeps the first renewal.
+        // The written file is a valid document. If `f` is replaced in it, too, `e` keeps its
+        // verdict and its commit.
         assert_eq!(kept(std::slice::from_ref(&renewed)), renewed);
         let again = kept(&[renewed, document("c", &["f"], "holds")]);
         assert_eq!(again["experiments"][0]["commit"], "d");

@@ -7,11 +7,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// Selects the points to keep from a scenario's id and its `summary.json`.
+/// A function that returns the points to be written. Its arguments are the scenario's id and the
+/// content of its `summary.json`.
 type Points = fn(&str, &Value) -> Result<Vec<Value>, String>;
 
-/// Writes the sweeps of some folders to the file `kept`. They replace the file's sweeps of the same
-/// scenarios; other sweeps in the file do not change.
+/// Writes the sweeps in `folders` to the file `kept`. A sweep replaces those of the same scenario
+/// that the file already has; sweeps of other scenarios in the file do not change.
 pub(super) fn keep(
     root: &Path,
     kept: &str,
@@ -32,8 +33,8 @@ pub(super) fn keep(
     Ok(())
 }
 
-/// Merges sweeps: `read` replaces the sweeps in `known` of the same scenarios. Sweeps of new
-/// scenarios are appended.
+/// Merges sweeps. The sweeps of a scenario in `read` take the place of those in `known`; scenarios
+/// that `known` does not have are appended.
 fn renewed(known: Vec<Value>, mut read: Vec<Value>) -> Vec<Value> {
     let mut names: Vec<Value> = Vec::new();
     for one in known.iter().chain(&read) {
@@ -44,7 +45,7 @@ fn renewed(known: Vec<Value>, mut read: Vec<Value>) -> Vec<Value> {
     let mut all = known;
     all.retain(|old| !read.iter().any(|new| new["scenario"] == old["scenario"]));
     all.append(&mut read);
-    // Stable: sweeps of one scenario keep their order.
+    // The sort is stable: sweeps of the same scenario keep their order.
     all.sort_by_key(|one| names.iter().position(|name| *name == one["scenario"]));
     all
 }
@@ -66,7 +67,7 @@ fn sweep(folder: &str, points: Points) -> Result<Value, String> {
     }))
 }
 
-/// Writes a sweep with one line per point.
+/// Returns a sweep as JSON text with one line per point.
 fn lines(sweep: &Value) -> String {
     let points = sweep["points"].as_array().into_iter().flatten();
     let points: Vec<String> = points.map(|point| format!("    {point}")).collect();

@@ -7,13 +7,15 @@ use super::{Formulas, Measured, RunRow};
 use crate::locate::{self, Keys};
 use crate::papers::{Experiment, Key};
 
-/// Half of the fair share of sixteen flows at 1 Gbit/s.
+/// The goodput in Mbit/s below which the metric `low_flows` counts a flow: half of the fair share
+/// of sixteen flows at 1 Gbit/s.
 const LOW_FLOW_MBPS: f64 = 31.0;
 
-/// The link's rate, by which `utilisation` divides.
+/// The link's rate in Mbit/s. The metric `utilisation` is the sum of the flows' goodputs divided by
+/// this rate.
 const LINK_MBPS: f64 = 1000.0;
 
-/// The formulas.
+/// The functions that compute the keys and metrics of this paper's runs.
 pub(super) const FORMULAS: Formulas =
     Formulas { place, rows: |_, of| Ok(rows(of)), ..Formulas::NONE };
 

@@ -1,13 +1,15 @@
 //! Metrics of Lanigan 2020. `[as_run]` in `papers/lanigan2020.toml` describes units and formulas.
 //! The thesis divides bits per second by 1024 twice and prints the result as Mbps.
 //!
-//! In the first form (as described), `throughput_mbps`, `jain` and `ratio` cover the time in which
-//! all flows are active and settled, as `for_simulator` in the data file requires. The metrics
-//! `paper_…` are the thesis's own averages, over each flow's active time.
+//! In an experiment's first form, which follows the thesis's description, `throughput_mbps`, `jain`
+//! and `ratio` cover the time in which all flows are active and settled, as `for_simulator` in the
+//! data file requires. The metrics `paper_…` are the thesis's own averages, over each flow's active
+//! time.
 //!
-//! In the form `as-run`, `throughput_mbps`, `jain` and `ratio` are the thesis's own averages, over
-//! all flows except the first, which the thesis does not report. Values that the thesis reads off
-//! its plots of the running mean are computed from the running mean, too.
+//! In the form `as-run`, which follows the thesis's scripts, `throughput_mbps`, `jain` and `ratio`
+//! are the thesis's own averages, over all flows except the first, which the thesis does not
+//! report. Values that the thesis reads off its plots of the running mean are computed from the
+//! running mean, too.
 
 use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, Run, jain, mean, percentile};
@@ -22,16 +24,17 @@ use crate::papers::{Experiment, Key};
 /// Bits per mebibit.
 const MEBI: f64 = 1_048_576.0;
 
-/// Seconds after the start of a single flow from which it counts as settled.
+/// In a run with a single flow, the flow counts as settled this many seconds after its start.
 const SETTLED_ALONE_S: f64 = 5.0;
 
-/// Seconds after the last start from which several flows count as settled.
+/// In a run with several flows, all of them count as settled this many seconds after the last
+/// start.
 const SETTLED_S: f64 = 20.0;
 
-/// Seconds after a flow's start from which its RTT samples count.
+/// A flow's RTT samples count from this many seconds after its start on.
 const AFTER_STARTUP_S: f64 = 10.0;
 
-/// Share of a link's rate from which the link counts as full.
+/// A link counts as full if flows use at least this share of its rate.
 const FULL: f64 = 0.95;
 
 /// Seconds over which a delivery rate is averaged.
@@ -40,11 +43,11 @@ const WINDOW_S: f64 = 1.0;
 /// The times at which the bottleneck's rate doubles and halves in the step run, in seconds.
 const STEP_S: (f64, f64) = (50.0, 100.0);
 
-/// The formulas.
+/// The functions that compute the keys and metrics of this paper's runs.
 pub(super) const FORMULAS: Formulas = Formulas { place, rows, ..Formulas::NONE };
 
-/// Returns the keys of a run. The thesis gives the bottleneck's delay; claims on the bandwidth step
-/// use the base RTT.
+/// Returns the keys of a run. They include the bottleneck's delay, which the thesis's tables give,
+/// and the base RTT, which claims on the bandwidth step use.
 fn place(_: &Experiment, run: &Run) -> Keys {
     let mut keys = locate::algorithms(run);
     keys.extend(locate::bandwidth(run));
@@ -55,8 +58,8 @@ fn place(_: &Experiment, run: &Run) -> Keys {
 }
 
 /// Returns the swept buffer in BDP, or 1.5 if no buffer is swept. A buffer in packets is converted
-/// as the thesis's script did: packets of 536 bytes, and the BDP of the bottleneck's delay and one
-/// access link's.
+/// as in the thesis's script and rounded to halves. There, a packet has 536 bytes, and the RTT of
+/// the BDP consists of the delays of the bottleneck and of one access link (1 ms).
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 fn buffer_bdp(run: &Run) -> f64 {
     let rate = locate::bottleneck(run).and_then(|link| Some((link.rate.at_start()?, link.delay)));
@@ -85,12 +88,12 @@ fn rows(experiment: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabEr
     })
 }
 
-/// A run with its flows over time.
+/// A run with the time series of its flows.
 struct OfRun<'a> {
     of: &'a Measured<'a>,
     is_as_run: bool,
     flows: &'a [(&'a FlowSummary, OverTime<'a>)],
-    /// The flows that the thesis reports.
+    /// The flows that the thesis reports: in the form `as-run`, all except the first.
     reported: &'a [(&'a FlowSummary, OverTime<'a>)],
 }
 
@@ -105,8 +108,8 @@ impl OfRun<'_> {
         vec![("throughput_mbps", settled), ("paper_throughput_mbps", own), goodput]
     }
 
-    /// Returns the rows of a run with several flows. For a pair of opponents, they include the
-    /// ratio of the two rates.
+    /// Returns the rows of a run with several flows. With `is_pair`, the flows are two opponents,
+    /// and the rows include the ratio of their rates.
     fn several(&self, is_pair: bool) -> Vec<RunRow> {
         let own = self.own_mibps();
         let own_jain = jain(&own);
@@ -151,8 +154,9 @@ impl OfRun<'_> {
         rows
     }
 
-    /// Returns the rows for the plots of a single flow over time. The RTT is that of the first
-    /// flow, whose rate the thesis does not report.
+    /// Returns the rows for the plots of a single flow over time. The RTT is from the run's first
+    /// flow, and the throughput from the first reported flow. In the form `as-run`, these are
+    /// different flows, as in the thesis.
     fn traces(&self) -> Vec<RunRow> {
         let (summary, traced) = &self.flows[0];
         let (_, plotted) = &self.reported[0];
@@ -183,14 +187,15 @@ impl OfRun<'_> {
         rows
     }
 
-    /// Returns the rows of the step run, in which the bottleneck's rate doubles.
+    /// Returns the rows of the step run, in which the bottleneck's rate doubles at 50 s and halves
+    /// at 100 s.
     fn step(&self) -> Vec<RunRow> {
         let (summary, traced) = &self.flows[0];
         let (rtt_mean, rtt_spread) = rtt_level_and_spread(traced, start_s(summary));
         let (up_s, down_s) = STEP_S;
         let filled = if self.is_as_run {
-            // The thesis reads the fill time off its plot of the running mean, which counts as full
-            // at 95 % of its last value.
+            // The thesis reads the fill time off its plot of the running mean, until this mean
+            // reaches 95 % of its value at the second step (100 s).
             let aim = self.running_mean_mibps(down_s).map(|last| FULL * last);
             let reaches = |at_s: f64| self.running_mean_mibps(at_s) >= aim;
             let (_, plotted) = &self.reported[0];
@@ -219,8 +224,8 @@ impl OfRun<'_> {
         rows
     }
 
-    /// Returns the rate of each reported flow: IP bytes received x 8 over its own active time, in
-    /// Mibit/s.
+    /// Returns the mean rate of each reported flow over its own active time, in Mibit/s, counting
+    /// IP bytes.
     fn own_mibps(&self) -> Vec<f64> {
         let rate = |flow: &FlowSummary| {
             let wire_mbps = flow.throughput_mbps?;
@@ -232,12 +237,12 @@ impl OfRun<'_> {
         self.reported.iter().map(|(flow, _)| rate(flow).unwrap_or_default()).collect()
     }
 
-    /// Returns the rate of each reported flow from `after_s` after the last start to the end, in
-    /// Mibit/s.
+    /// Returns the mean rate of each reported flow from `after_s` seconds after the last flow's
+    /// start to the end of the run, in Mibit/s, counting IP bytes.
     fn settled_mibps(&self, after_s: f64) -> Vec<f64> {
         let starts = self.flows.iter().map(|(flow, _)| start_s(flow));
         let from_s = starts.fold(0.0, f64::max) + after_s;
-        // In a run that is shorter than this, the second half counts.
+        // If the run ends before `from_s`, its second half is used.
         let to_s = self.of.summary.sim_s;
         let from_s = if from_s < to_s { from_s } else { to_s / 2.0 };
         let rate = |(flow, over_time): &(&FlowSummary, OverTime<'_>)| {
@@ -252,7 +257,8 @@ impl OfRun<'_> {
         f64::from(self.of.run.class(flow.id).mss) + HEADERS
     }
 
-    /// Returns the payload of all flows over the nominal duration plus 1 s, in Mbit/s.
+    /// Returns the payload that all flows delivered, divided by the run's duration plus 1 s as in
+    /// the thesis's script, in Mbit/s.
     fn goodput_mbps(&self) -> f64 {
         let flows = self.flows.iter().map(|(flow, _)| flow);
         let megabits: f64 = flows
@@ -261,15 +267,15 @@ impl OfRun<'_> {
         megabits / (self.of.summary.sim_s + 1.0)
     }
 
-    /// Counts the packets of the reported flows that were dropped anywhere.
+    /// Counts the packets of the reported flows that queues dropped or that links lost at random.
     #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
     fn loss_packets(&self) -> Option<f64> {
         let losses = self.reported.iter().map(|(flow, _)| Some(flow.drops? + flow.random_losses?));
         losses.sum::<Option<u64>>().map(|sum| sum as f64)
     }
 
-    /// Returns the IP bytes that the first reported flow has received by a time, divided by the
-    /// time since its start, in Mibit/s.
+    /// Returns the mean rate of the first reported flow from its start to `at_s`, in Mibit/s,
+    /// counting IP bytes. Returns `None` if the flow has not started by `at_s`.
     #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 bytes")]
     fn running_mean_mibps(&self, at_s: f64) -> Option<f64> {
         let (flow, over_time) = &self.reported[0];
@@ -280,8 +286,7 @@ impl OfRun<'_> {
     }
 
     /// Returns the seconds from `from_s` until all flows together first deliver 95 % of the link's
-    /// rate, averaged over one second. If this does not happen by `to_s`, returns the time between
-    /// the two.
+    /// rate, averaged over one second. If this does not happen by `to_s`, returns `to_s - from_s`.
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     fn fill_time_s(&self, from_s: f64, to_s: f64) -> Option<f64> {
         let rate = locate::bottleneck(self.of.run)?.rate.at(time(from_s))?.0 as f64 / 1e6;

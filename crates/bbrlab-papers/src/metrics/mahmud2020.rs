@@ -2,9 +2,10 @@
 //! transmit rate: packets sent times a constant size, divided by the length of the run. Its goodput
 //! is this rate without the packets sent again (mahmud2020.a01).
 //!
-//! On the testbed, packets are frames, and those sent again are retransmissions. In the simulation,
-//! packets are their payload. All packets sent and not received as new, including duplicates, count
-//! as lost and as sent again. The authors' program counts differently ([`Counting::Program`]).
+//! In the paper's testbed, a packet's size is that of its frame, and packets sent again are
+//! retransmissions. In its simulation, a packet's size is its payload, and all packets sent and not
+//! received as new, including duplicates, count as lost and as sent again. The authors' program
+//! counts differently ([`Counting::Program`]).
 
 use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, QueueSeries, Run, RunSummary, jain, mean};
@@ -16,18 +17,18 @@ use crate::known::{known, retransmitted_packets, start_s};
 use crate::locate::{self, Keys};
 use crate::papers::{Experiment, Key};
 
-/// Seconds after a flow's start that count as start-up. The paper gives no time for start-up; its
-/// data file gives 5 s for drops.
+/// Seconds after a flow's start that count as start-up. The paper does not define start-up.
+/// `papers/mahmud2020.toml` proposes 5 s for counting drops.
 const STARTUP_S: f64 = 5.0;
 
 /// Seconds over which a sender's rate is averaged to decide whether it is in equilibrium.
 const WINDOW_S: f64 = 5.0;
 
-/// Largest deviation of a sender in equilibrium from half of the total rate, as a share of that
-/// half.
+/// A sender is in equilibrium if its rate differs from half of the total rate by at most this share
+/// of that half.
 const TOLERANCE: f64 = 0.2;
 
-/// The formulas.
+/// The functions that compute the keys and metrics of this paper's runs.
 pub(super) const FORMULAS: Formulas = Formulas { place, rows, ..Formulas::NONE };
 
 fn place(experiment: &Experiment, run: &Run) -> Keys {
@@ -62,15 +63,16 @@ fn rows(experiment: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabEr
     if experiment.of() == "mahmud2020.testbed" { testbed(of) } else { simulation(of) }
 }
 
-/// Counts of packets, summed over some flows.
+/// Counts of packets, summed over a set of flows.
 struct Packets {
     sent: f64,
     sent_again: f64,
     received: f64,
-    /// Packets received that arrived out of order; `None` in records of earlier versions.
+    /// Packets received that arrived out of order. `None` if the records are from earlier versions
+    /// of bbrlab, which did not count these packets.
     out_of_order: Option<f64>,
-    /// Packets that the receivers already had when they arrived; `None` in records of earlier
-    /// versions.
+    /// Packets that arrived with a payload that the receivers already had. `None` if the records
+    /// are from earlier versions of bbrlab, which did not count these packets.
     duplicates: Option<f64>,
     lost: f64,
 }
@@ -93,9 +95,9 @@ fn count(flows: &[&FlowSummary]) -> Packets {
     }
 }
 
-/// Returns the losses that a simulator should report in addition to the paper's: packets dropped,
-/// and packets that the receivers already had, both as shares of packets sent. Packets still on the
-/// path at the end count as neither.
+/// Splits the paper's loss, which is the packets sent but not received as new, into its parts:
+/// packets dropped or lost at random, and packets that the receivers already had. Both are in
+/// percent of the packets sent. Packets still on the path at the end belong to neither part.
 fn true_losses(packets: &Packets) -> [(&'static str, Option<f64>); 2] {
     let share = |part: f64| (packets.sent > 0.0).then(|| part / packets.sent * 100.0);
     [("true_loss_pct", share(packets.lost)), ("duplicate_pct", packets.duplicates.and_then(share))]
@@ -114,7 +116,7 @@ fn testbed(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
             ("goodput_mbps", rate(packets.sent - packets.sent_again)),
         ]
     };
-    // A sender is a `[[flows]]` table.
+    // A sender of the testbed is a `[[flows]]` table, which can have several flows.
     let senders: Vec<Vec<&FlowSummary>> = (0..of.run.classes.len())
         .map(|class| {
             let is_its =
@@ -163,7 +165,7 @@ fn testbed(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
 }
 
 /// Returns the first time after the last start from which each sender's mean rate over 5 s stays
-/// within 20 % of half of the total. Returns the end of the run if there is no such time.
+/// within 20 % of half of the total rate. Returns the end of the run if there is no such time.
 fn equilibrium_s(senders: &[Vec<OverTime<'_>>], last_start_s: f64, end_s: f64) -> f64 {
     let is_calm = |from_s: f64| {
         let rate = |flows: &Vec<OverTime<'_>>| -> f64 {
@@ -183,7 +185,8 @@ fn equilibrium_s(senders: &[Vec<OverTime<'_>>], last_start_s: f64, end_s: f64) -
     calm_s
 }
 
-/// The number of packets that the bottleneck's queue has dropped by each time in seconds.
+/// Times in seconds, each with the number of packets that the bottleneck's queue has dropped by
+/// then.
 struct Drops(Vec<(f64, u64)>);
 
 impl Drops {
@@ -295,9 +298,8 @@ mod tests {
             "by the formula of the repeat command: {program:?}"
         );
         assert!((defined[1] - program[1] - out_of_order).abs() < 0.5, "{defined:?} {program:?}");
-        // Packets on the path at the end have not arrived. They are at most the buffer of 28
-        // packets and the one in service, 14 packets for 60 ms at the link's rate, and one on each
-        // access link.
+        // Packets that are on the path at the end of the run have not arrived. At most 28 are in
+        // the buffer, one in service, 14 in the link's delay of 60 ms, and one on each access link.
         let waiting = defined[0] - drops - program[0];
         assert!((0.0..=50.0).contains(&waiting), "{defined:?} {program:?}");
         assert!((program[2] - (program[0] - program[1])).abs() < 1e-9);

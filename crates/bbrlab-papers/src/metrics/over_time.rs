@@ -3,7 +3,7 @@
 use crate::known::known;
 use bbrlab_run::Series;
 
-/// Maximum rounding error of a time that was summed or parsed.
+/// Maximum rounding error, in seconds, of a time that was computed as a sum or parsed from text.
 const TIME_ERROR_S: f64 = 1e-9;
 
 /// The rows of one flow.

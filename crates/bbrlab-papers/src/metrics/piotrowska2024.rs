@@ -1,7 +1,7 @@
 //! Metrics of Piotrowska 2024. Overall throughput is the payload of all flows divided by the time
 //! in which any flow is active. Throughput is a flow's payload divided by its own active time. The
-//! paper's tables agree with payload: the columns of Tables 6 to 8 add up to the payload rate of
-//! 1000-byte packets.
+//! paper's tables count payload, too: the columns of Tables 6 to 8 add up to the payload rate of a
+//! link that is full of 1000-byte packets.
 //!
 //! Drops are packets dropped by router A's queue, as a share of all data packets sent. Metrics that
 //! the paper shows only in figures are computed as `papers/piotrowska2024.toml` proposes.
@@ -24,17 +24,18 @@ const BDP_PACKETS: f64 = 500.0;
 /// The number of packets that section 5.3 calls a BDP.
 const ACCESS_LINK_BDP_PACKETS: f64 = 900.0;
 
-/// The base RTT of section 5.2, by which its RTT ratios divide.
+/// The base RTT of the first flow in section 5.2. An RTT ratio there is the second flow's base RTT
+/// divided by this one.
 const BASE_RTT_MS: f64 = 40.0;
 
-/// Seconds after the last start from which the steady state counts, as in the project's own
-/// metrics.
+/// The steady state begins this many seconds after the last flow's start, as in the metrics `*_ss`
+/// of bbrlab.
 const STEADY_AFTER_S: f64 = 10.0;
 
-/// The length of the bins in which the lowest rate is searched, in seconds.
+/// The length in seconds of the bins over which the rate during PROBE_RTT is averaged.
 const BIN_S: f64 = 0.1;
 
-/// The formulas.
+/// The functions that compute the keys and metrics of this paper's runs.
 pub(super) const FORMULAS: Formulas = Formulas { place, rows, with_compared };
 
 fn place(_: &Experiment, run: &Run) -> Keys {
@@ -92,7 +93,8 @@ fn rows(_: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     }
 }
 
-/// Returns the rows of a run with one flow, which show the cost of PROBE_RTT.
+/// Returns the row of a run with one flow. It includes the depth and the period of the dips that
+/// PROBE_RTT causes in the flow's rate.
 fn alone(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let flow = &of.summary.flows[0];
     let trace = of.series()?.map(|series| OverTime::of(series, flow.id));
@@ -109,8 +111,9 @@ fn alone(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     ])])
 }
 
-/// Returns the lowest rate in any bin of 100 ms between the start of PROBE_RTT at `from_s` and 100
-/// ms after its end.
+/// Returns the lowest mean rate in a bin of 100 ms for a visit to PROBE_RTT that starts at
+/// `from_s`. A bin begins at each sample of the time series during the visit, so the last bin ends
+/// 100 ms after the visit.
 fn lowest_bin_mbps(trace: &OverTime<'_>, from_s: f64) -> Option<f64> {
     let after = trace.rows.iter().filter(|&&row| trace.series.time_s[row] >= from_s);
     let in_it = after.take_while(|&&row| trace.series.state[row] == "PROBE_RTT");
@@ -193,8 +196,8 @@ fn nine_flows(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     Ok(rows)
 }
 
-/// Returns the mean queue from 10 s after the last start on, as a share of the buffer. The paper's
-/// "after start-up" and "steady" mean the same time.
+/// Returns the mean queue from 10 s after the last flow's start on, as a share of the buffer. The
+/// paper says "after start-up" in one place and "steady" in another; both are taken as this time.
 fn steady_fill(of: &Measured<'_>, queue: Option<&QueueSeries>) -> Option<f64> {
     let queue = queue?;
     let link = of.summary.links.iter().position(|link| link.name == "bottleneck")?;
@@ -208,8 +211,8 @@ fn steady_fill(of: &Measured<'_>, queue: Option<&QueueSeries>) -> Option<f64> {
     Some(mean(&packets)? / buffer_packets(of.run)?)
 }
 
-/// Returns the rows of two CUBIC flows and two flows under test: one row for each algorithm, with
-/// its share of the goodput and its fairness, and one row for each flow.
+/// Returns the rows of two CUBIC flows and two flows under test. There is one row for all flows,
+/// one for each algorithm with the share and Jain's index of its two flows, and one for each flow.
 fn against_cubic(of: &Measured<'_>) -> Vec<RunRow> {
     let flows = &of.summary.flows;
     let rates = rates(of.summary);
@@ -253,7 +256,7 @@ fn rates(summary: &RunSummary) -> Vec<f64> {
 }
 
 /// Returns the payload of all flows divided by the payload that the bottleneck can carry from the
-/// first start on.
+/// first flow's start on.
 fn utilisation(of: &Measured<'_>) -> Option<f64> {
     let mss = f64::from(of.run.class(0).mss);
     let rate = bottleneck(of.summary)?.rate_mbps?;
@@ -267,7 +270,8 @@ fn drop_pct(summary: &RunSummary) -> Option<f64> {
     (sent > 0).then(|| drops as f64 / sent as f64 * 100.0)
 }
 
-/// Adds rows that compare versions of BBR, seed by seed.
+/// Adds rows that compare versions of BBR, seed by seed. For the experiment `summary-figures`,
+/// returns only such rows.
 fn with_compared(experiment: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<MeasuredRow> {
     match experiment.id.as_str() {
         "piotrowska2024.access-link" => rows.extend(queue_reductions(&rows)),
@@ -280,8 +284,8 @@ fn with_compared(experiment: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<Mea
 
 /// Returns the rows of the paper's conclusions, from the rows of the experiments that the
 /// conclusions sum up. The paper refers to the tables of section 5.3 when it says that version 1 is
-/// fairer "in numerous cases", so this is evaluated on section 5.3. "Very short buffers" are those
-/// of 0.1 and 0.2 BDP in section 5.2.
+/// fairer "in numerous cases", so this conclusion is evaluated with the runs of section 5.3. "Very
+/// short buffers" are those of 0.1 and 0.2 BDP in section 5.2.
 fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let fairness = ratios(rows, "bbr1", "bbr3", "jain", |row| {
         row.key("rtt_ratio").is_none() && row.key("flow").is_none()
@@ -338,11 +342,13 @@ fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     conclusions.collect()
 }
 
-/// Ratios of a metric of two versions, by place and seed: one list per place, one value per seed.
+/// The ratios of a metric between two versions of BBR: one list per point, such as a buffer size,
+/// with one value per seed.
 struct Ratios(Vec<Vec<Option<f64>>>);
 
 impl Ratios {
-    /// Combines the ratios of each seed with `of`.
+    /// Applies `of` to the ratios that all points have with the same seed. Returns one value per
+    /// seed.
     fn by_seed(&self, of: impl Fn(&[f64]) -> Option<f64>) -> Vec<Option<f64>> {
         let seeds = self.0.first().map_or(0, Vec::len);
         let one = |seed: usize| {
@@ -392,8 +398,8 @@ fn ratio(row: &MeasuredRow, other: &MeasuredRow, metric: &str) -> Option<Vec<Opt
     Some(pairs.map(ratio).collect())
 }
 
-/// Returns a row like `row`, of version 3, with values of one metric that compare it with the
-/// version `reference`.
+/// Returns a copy of `row`, a row of version 3, with the additional key `reference`. The only
+/// metric of the copy is `metric`, whose `values` compare version 3 with the version `reference`.
 fn beside(
     row: &MeasuredRow,
     reference: &str,
@@ -405,8 +411,8 @@ fn beside(
     MeasuredRow { keys, metrics: vec![(metric.to_owned(), values)], ..row.clone() }
 }
 
-/// Returns rows with the difference by which the mean queue of version 3 is below that of each
-/// other version, in percent.
+/// Returns rows that state by how many percent the mean queue of version 3 is shorter than that of
+/// version 1 or 2.
 fn queue_reductions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let mut reductions = Vec::new();
     for reference in ["bbr1", "bbr2"] {
@@ -420,8 +426,8 @@ fn queue_reductions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     reductions
 }
 
-/// Returns rows with the difference by which Jain's index of version 3 is above that of each other
-/// version, in percent. The paper does not say with which version it compares.
+/// Returns rows that state by how many percent Jain's index of version 3 is higher than that of
+/// version 1 or 2. The paper does not say which of them it compares with version 3.
 fn improvements(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let mut improvements = Vec::new();
     for reference in ["bbr1", "bbr2"] {

@@ -16,7 +16,7 @@ use crate::papers::{Experiment, Key};
 /// The bottleneck rate at which the paper plots single flows over time.
 const DRAWN_MBPS: f64 = 50.0;
 
-/// The formulas.
+/// The functions that compute the keys and metrics of this paper's runs.
 pub(super) const FORMULAS: Formulas = Formulas { place, rows, ..Formulas::NONE };
 
 fn place(experiment: &Experiment, run: &Run) -> Keys {
@@ -74,9 +74,9 @@ fn rows(experiment: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabEr
     })
 }
 
-/// Returns the wire bytes of all flows' payload divided by the link's capacity from the first start
-/// on. The sum of the flows' rates over their own active times would not do: it exceeds the link's
-/// rate if flows are active at different times.
+/// Returns the bottleneck's utilisation: the run's goodput, with the headers and framing of full
+/// packets added, divided by the link's rate. The flows' goodputs cannot be added instead: each
+/// covers only the flow's active time, so their sum can exceed the link's rate.
 fn utilisation(of: &Measured<'_>) -> Option<f64> {
     let rate = bottleneck(of.summary).and_then(|link| link.rate_mbps)?;
     Some(of.summary.goodput_mbps? / payload_share(of.run) / rate)
@@ -86,7 +86,7 @@ fn total_mbps(summary: &RunSummary) -> f64 {
     summary.flows.iter().filter_map(|flow| flow.goodput_mbps).sum()
 }
 
-/// Returns the payload per wire byte of a full packet.
+/// Returns the payload's share of a full packet's wire bytes.
 fn payload_share(run: &Run) -> f64 {
     let mss = f64::from(run.class(0).mss);
     mss / (mss + HEADERS + framing(run))
@@ -116,7 +116,8 @@ fn name(flow: &FlowSummary) -> Key {
     Key::Word(flow.name.clone().unwrap_or_else(|| format!("f{}", flow.id + 1)))
 }
 
-/// Returns a row for each flow: its rate, its share, and the metrics in `more`.
+/// Returns a row for each flow: its goodput, its share of the sum of all flows' goodputs, and
+/// further metrics, of which `more` has one list per flow.
 fn flow_rows(summary: &RunSummary, more: &[Vec<(&'static str, Option<f64>)>]) -> Vec<RunRow> {
     let rows = summary.flows.iter().enumerate().map(|(place, flow)| {
         let mut metrics = vec![
@@ -129,7 +130,7 @@ fn flow_rows(summary: &RunSummary, more: &[Vec<(&'static str, Option<f64>)>]) ->
     rows.collect()
 }
 
-/// Returns the rows of two or five flows of one algorithm.
+/// Returns the rows of a run in which two or five flows use the same algorithm.
 fn of_one_algorithm(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let summary = of.summary;
     let series = of.series()?;
@@ -159,7 +160,7 @@ fn of_one_algorithm(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, 
     Ok(rows)
 }
 
-/// Counts the retransmissions of all flows after the last of them has left STARTUP.
+/// Counts the retransmissions of all flows from the time at which the last flow leaves STARTUP.
 #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
 fn after_startup(traces: &[OverTime<'_>]) -> Option<f64> {
     let left: Option<Vec<f64>> =
@@ -174,7 +175,8 @@ fn after_startup(traces: &[OverTime<'_>]) -> Option<f64> {
     Some(counts.sum::<u64>() as f64)
 }
 
-/// Returns the mean wire bytes that all flows have in flight beyond the link's BDP.
+/// Returns by how many bytes the mean amount of data in flight, in wire bytes of all flows
+/// together, exceeds the path's BDP.
 #[expect(clippy::cast_precision_loss, reason = "quantities of the paper")]
 fn excess_bytes(of: &Measured<'_>, series: &Series) -> Option<f64> {
     let class = of.run.class(0);
@@ -184,15 +186,16 @@ fn excess_bytes(of: &Measured<'_>, series: &Series) -> Option<f64> {
     Some(inflight_packets(of.summary, series)? * wire_bytes - bdp_bytes)
 }
 
-/// Returns the first value of `inflight_hi` above 0, in packets. It is 0 while it is not set, as in
-/// rows before the connection is established. Returns 0 if it is never set.
+/// Returns the first value of `inflight_hi` above 0, in packets. A value of 0 means that
+/// `inflight_hi` is not set, as in rows before the connection is established. Returns 0 if it is
+/// never set.
 fn first_ceiling(trace: Option<&OverTime<'_>>) -> Option<f64> {
     let trace = trace?;
     let ceilings = trace.rows.iter().filter_map(|&row| trace.series.inflight_hi_packets[row]);
     Some(ceilings.map(f64::from).find(|&ceiling| ceiling > 0.0).unwrap_or(0.0))
 }
 
-/// Returns the mean over time of the flow's minimum RTT estimate, in milliseconds.
+/// Returns the mean over time of the flow's estimate of the minimum RTT, in milliseconds.
 fn rtprop_mean_ms(trace: &OverTime<'_>) -> Option<f64> {
     let estimates: Vec<f64> = trace
         .rows
@@ -203,8 +206,8 @@ fn rtprop_mean_ms(trace: &OverTime<'_>) -> Option<f64> {
     mean(&estimates)
 }
 
-/// Returns the rows of two flows of different algorithms. Each row has the other flow's algorithm
-/// as its opponent.
+/// Returns the rows of a run in which two flows use different algorithms. The row of a flow has the
+/// other flow's algorithm as its key `opponent`.
 fn against(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let summary = of.summary;
     let series = of.series()?;
@@ -240,8 +243,8 @@ fn against(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError>
     Ok(rows)
 }
 
-/// Returns the time at which `inflight_hi` falls. If it falls several times, this is the time
-/// nearest to the example that the paper prints.
+/// Returns the time in seconds at which `inflight_hi` decreases. If it decreases several times,
+/// returns the time nearest to `printed_s`, the time of the paper's example.
 fn lowered_near_s(trace: &OverTime<'_>, printed_s: f64) -> Option<f64> {
     let ceilings = &trace.series.inflight_hi_packets;
     let pairs = trace.rows.iter().zip(trace.rows.iter().skip(1));
@@ -252,7 +255,8 @@ fn lowered_near_s(trace: &OverTime<'_>, printed_s: f64) -> Option<f64> {
     moments.min_by(|one, other| (one - printed_s).abs().total_cmp(&(other - printed_s).abs()))
 }
 
-/// Returns a row for each algorithm, which covers all of its flows, and a row for each flow.
+/// Returns the rows of two flows of each of two algorithms: a row for each algorithm with the share
+/// of its two flows together, and a row for each flow.
 fn of_groups(summary: &RunSummary) -> Vec<RunRow> {
     let mut ccs: Vec<&str> = summary.flows.iter().map(|flow| flow.cc.as_str()).collect();
     ccs.dedup();
@@ -275,12 +279,13 @@ fn of_groups(summary: &RunSummary) -> Vec<RunRow> {
     rows
 }
 
-/// Returns a row for each step that the paper discusses, at 80 and 120 s.
+/// Returns a row for each step of the bottleneck's rate that the paper discusses: the steps at 80
+/// and 120 s.
 fn steps(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let levels = step::levels(of.run);
     let series = of.series()?;
     let trace = series.map(|series| OverTime::of(series, 0));
-    // The first step is a fall, which the paper does not discuss.
+    // The first step is a decrease of the rate, which the paper does not discuss.
     let rows = levels.iter().skip(1).map(|level| {
         let keys = vec![
             ("step_from_mbps", Key::Number(level.before_mbps)),

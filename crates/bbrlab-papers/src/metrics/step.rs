@@ -8,11 +8,11 @@ use super::over_time::OverTime;
 use crate::known::known;
 use crate::locate;
 
-/// Share of the new rate from which a flow counts as filling it.
+/// A flow counts as filling the new rate if it reaches at least this share of it.
 const FULL: f64 = 0.95;
 
-/// Largest deviation from the BDP that the inflight of a settled flow may have, as a share of the
-/// BDP.
+/// A flow has settled if the data that it has in flight differs from the BDP by at most this share
+/// of the BDP.
 const SETTLED: f64 = 0.25;
 
 /// The window for means, in seconds. It is longer than any gain cycle and any PROBE_RTT, so these
@@ -61,9 +61,9 @@ pub(super) fn fill_time_s(flow: &OverTime<'_>, level: &Level) -> Option<f64> {
     Some(full.0 - level.from_s)
 }
 
-/// Returns the seconds from the step until the inflight, averaged over the last second, stays
-/// within 25 % of the new BDP (in packets) to the end of the level. If the flow never settles,
-/// returns the length of the level.
+/// Returns the seconds from the step until the packets in flight, averaged over the last second,
+/// stays within 25 % of the new BDP (in packets) to the end of the level. If the flow never
+/// settles, returns the length of the level.
 pub(super) fn settle_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64) -> Option<f64> {
     let means = window_means(flow, level, inflight);
     let (last_s, _) = *means.last()?;
@@ -77,8 +77,9 @@ pub(super) fn settle_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64
     })
 }
 
-/// Returns the seconds from the step until the inflight first is near the new BDP. After a step up,
-/// it must rise to 90 % of the BDP. After a step down, it must fall to the BDP divided by 0.9.
+/// Returns the seconds from the step until the number of packets in flight is first near the new
+/// BDP. After a step up, it must rise to 90 % of the BDP. After a step down, it must fall to the
+/// BDP divided by 0.9.
 pub(super) fn reach_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64) -> Option<f64> {
     const REACHED: f64 = 0.9;
     let is_up = level.rate_mbps > level.before_mbps;
@@ -124,7 +125,7 @@ pub(super) fn probes(flow: &OverTime<'_>, level: &Level) -> Vec<Probe> {
 }
 
 /// Counts the probes from the step until the bandwidth estimate reaches 95 % of the new payload
-/// rate. Returns `None` if it never does.
+/// rate. Returns `None` if the estimate never reaches this rate.
 #[expect(clippy::cast_precision_loss, reason = "some probes")]
 pub(super) fn probe_cycles(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     let found_s = found_s(flow, level, full_mbps)?;
@@ -156,8 +157,8 @@ fn found_s(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     Some(flow.series.time_s[row])
 }
 
-/// Returns the largest bandwidth in the flow's filter. In versions 2 and 3 this is `bw_hi`, because
-/// the estimate is also bounded by `bw_lo`.
+/// Returns the largest bandwidth in the flow's filter. In versions 2 and 3 of BBR, this is `bw_hi`,
+/// because the estimate is also bounded by `bw_lo`.
 fn max_bw_mbps(series: &Series, row: usize) -> f64 {
     let bw = series.bw_hi_bps[row].or(series.bw_bps[row]);
     bw.map_or(0.0, mega)

@@ -1,10 +1,10 @@
-//! Parts of a page that are written from committed results.
+//! Checks or rewrites the parts of a page that are generated from committed results.
 
 use std::path::Path;
 use std::{env, fs};
 
 /// Checks a page against its parts written again from the results. With `UPDATE_EXPECT` it writes
-/// the page instead. A missing page is an empty one.
+/// the page instead. A missing page counts as empty.
 pub(crate) fn hold(path: &Path, written: impl FnOnce(&str) -> String) {
     let page = fs::read_to_string(path).unwrap_or_default();
     let wanted = written(&page);

@@ -1,4 +1,5 @@
-//! Kato 2025: three experiments that are the same on a Linux host.
+//! Kato 2025: three experiments with different releases of ns-3. Under the `linux` profile, the
+//! releases do not differ.
 
 use bbrlab_link::Buffer;
 use bbrlab_run::Run;

@@ -1,4 +1,5 @@
-//! Lanigan 2020: two forms of every experiment.
+//! Lanigan 2020: every experiment has two built-in scenarios, as the thesis describes it and as its
+//! run files say.
 
 use bbrlab_link::Buffer;
 use bbrlab_run::{ParamValue, Run};
@@ -22,8 +23,9 @@ fn lambda(run: &Run) -> f64 {
     }
 }
 
-/// Checks that there is every point once with every algorithm, and BBR+ with every lambda that the
-/// experiment lists. `is_buffer` compares buffers.
+/// Checks that the runs have every point of the data file exactly once with every algorithm, and
+/// for BBR+ with every lambda that the experiment lists. `is_buffer` compares a run's buffer with a
+/// point's.
 fn points_are_there(id: &str, of: &Table, runs: &[Run], is_buffer: impl Fn(&Run, &Table) -> bool) {
     let lambdas = of["axes"].get("hsr_lambda").and_then(toml::Value::as_array);
     let lambdas: Vec<f64> =
@@ -49,7 +51,7 @@ fn points_are_there(id: &str, of: &Table, runs: &[Run], is_buffer: impl Fn(&Run,
     assert_eq!(runs.len(), expected, "{id}");
 }
 
-/// Checks the steps of the bandwidth, up and down.
+/// Checks that the runs have the changes of bandwidth, up and down, of the data file.
 fn steps_are_there(id: &str, of: &Table, runs: &[Run]) {
     let Some(step) = of.get("step").and_then(toml::Value::as_table) else { return };
     for run in runs {
@@ -99,7 +101,7 @@ fn as_run_each_experiment_is_what_its_run_files_say() {
         let (of, runs) = (experiment(&id), runs(&format!("{id}.as-run")));
         assert_eq!(subjects(&runs), algorithms(&of), "{id}");
         points_are_there(&id, &of, &runs, |run, point| {
-            // This includes the device queue's 100 packets.
+            // The run's buffer includes the 100 packets of the device queue.
             let Buffer::Packets(packets) = bottleneck(run).buffer else { return false };
             #[expect(clippy::cast_precision_loss, reason = "some packets")]
             let packets = packets.0 as f64;

@@ -66,7 +66,8 @@ fn the_simulation_has_seven_flows_that_start_together() {
     }
 }
 
-/// Its buffers begin with the stated one, and its packet sizes on the wire are the simulation's.
+/// Scenario `contradictions.x05` has the path and the packet sizes of Mahmud's simulation, and one
+/// of its buffers is the buffer that the paper states.
 #[test]
 fn the_contradiction_about_lost_packets_has_the_simulations_path_and_packets() {
     let frames = |id: &str| {

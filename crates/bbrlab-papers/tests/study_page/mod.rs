@@ -1,4 +1,5 @@
-//! The page of a paper in `docs/study/`: its claims with their verdicts, and what changes them.
+//! The page of a paper in `docs/study/`: its claims with their verdicts, and the settings that
+//! change a verdict.
 
 mod reason;
 
@@ -32,7 +33,7 @@ pub(crate) fn name(paper: &Paper) -> String {
     format!("{}{rest} {year}", first.to_uppercase())
 }
 
-/// Returns the kept results of a paper's claims, in the order of the results.
+/// Returns a paper's claims in the committed results, in the order of the file.
 pub(crate) fn claims_of<'a>(
     paper: &Paper,
     results: &'a Value,
@@ -40,8 +41,8 @@ pub(crate) fn claims_of<'a>(
     list(results, "claims").iter().filter(move |claim| is_of(text(claim, "id"), paper))
 }
 
-/// Returns the claims thought artifacts that the paper's own tables do not refute and that the
-/// artifacts' recipes can show, as kept results.
+/// Returns the results of claims that are expected to be artifacts of the paper's setup and that a
+/// recipe in the data file can show. Claims that the paper's own tables refute are excluded.
 ///
 /// If the tables refute a claim, no setting of the paper's simulator can show it.
 pub(crate) fn with_a_recipe<'a>(paper: &Paper, results: &'a Value) -> Vec<&'a Value> {
@@ -150,7 +151,7 @@ fn changes(paper: &Paper, claims: &[&Value]) -> String {
     out
 }
 
-/// Writes the causes of the claims that are thought artifacts.
+/// Writes the causes of the claims that are expected to be artifacts.
 fn artifacts(paper: &Paper, results: &Value, explanations: &Value) -> String {
     let claims = claims_of(paper, results);
     let claims: Vec<&Value> =
@@ -302,7 +303,7 @@ fn outcome(label: &str, of: &Outcome<'_>) -> String {
     match of.points.as_slice() {
         [] => format!("{head}.\n"),
         [one] => format!("{head}; {one}\n"),
-        // Only points where the claim is false are several.
+        // Several points occur only in a list of points where the claim is false.
         points => {
             let item = |point: &&str| format!("  - {}\n", point.trim_start_matches("not at "));
             let items: String = points.iter().map(item).collect();
@@ -311,7 +312,8 @@ fn outcome(label: &str, of: &Outcome<'_>) -> String {
     }
 }
 
-/// Writes the switches of an explanation that are enough and needed, if there are any.
+/// Writes two lists of an explanation's switches: those that make the claim true alone (enough),
+/// and those without which it is false (needed). An empty list is omitted.
 fn switches(one: &Value) -> String {
     let found = |which: &str, truth: bool| {
         let is_it = |it: &&Value| it[which].as_bool() == Some(truth);
@@ -381,7 +383,7 @@ fn commits(paper: &Paper, results: &Value, lists: &[(&str, &str)]) -> String {
     format!("Computed at commit {}.{}\n\n", short(text(results, "commit")), others.concat())
 }
 
-/// Returns a claim's number, and the number of seeds of the study in which it is true.
+/// Returns a claim's number, and the number of the study's seeds for which the claim is true.
 fn agreement(claims: &[&Value], id: &str) -> String {
     let measured = claims.iter().find(|it| text(it, "id") == id).map(|it| &it["measured"]);
     let seeds = measured.map_or_else(String::new, |it| counted(it, "seeds_true", "seeds"));

@@ -7,7 +7,7 @@
 pub(crate) struct Reason<'a> {
     /// The outcome under `linux`.
     pub(crate) here: Outcome<'a>,
-    /// The outcomes with something changed.
+    /// The outcomes with an artifact or the cause of a failure switched on.
     pub(crate) changed: Vec<Changed<'a>>,
     /// Whether the reason ends with the argument of the data file, and how that argument begins.
     pub(crate) argument: Option<&'static str>,
@@ -15,9 +15,9 @@ pub(crate) struct Reason<'a> {
     pub(crate) has_no_setting: bool,
 }
 
-/// An outcome with something changed.
+/// An outcome with an artifact or a cause of failure switched on.
 pub(crate) struct Changed<'a> {
-    /// The artifact and the setting that should make it. `None` for the cause of a failure.
+    /// The artifact and the setting that should produce it. `None` for the cause of a failure.
     pub(crate) setting: Option<(&'a str, &'a str)>,
     /// The outcome.
     pub(crate) outcome: Outcome<'a>,
@@ -33,7 +33,8 @@ pub(crate) struct Outcome<'a> {
     pub(crate) points: Vec<&'a str>,
 }
 
-/// Phrases before the argument of the data file, and what a page writes there.
+/// Phrases of a reason that precede the argument of the data file, and the words that a page writes
+/// instead of each.
 const ARGUMENTS: [(&str, &str); 3] = [
     ("; expected to hold: ", "Expected to hold"),
     ("; the data file is unsure: ", "The data file is unsure"),

@@ -204,8 +204,8 @@ mod tests {
         gone
     }
 
-    /// The ACKs of one flow that the conservative filter drops, and those that the aggressive
-    /// filter drops.
+    /// Returns the numbers of the ACKs of one flow that the conservative filter drops, then of
+    /// those that the aggressive filter drops.
     fn of_one(headers: &[TcpHeader]) -> [Vec<u32>; 2] {
         let packets: Vec<_> = headers.iter().map(|&header| (0, Some(header))).collect();
         [CakeAckFilter::Conservative, CakeAckFilter::Aggressive]
@@ -246,7 +246,8 @@ mod tests {
     fn other_flows_are_passed_over() {
         let packets = [(0, Some(ack(1))), (1, Some(ack(1))), (0, Some(ack(2))), (0, Some(ack(3)))];
         assert_eq!(dropped(CakeAckFilter::Conservative, &packets), [0]);
-        // Another flow's packet is between a single ACK and the new one.
+        // A packet of another flow is between an ACK and the next ACK of the same flow. The
+        // aggressive filter drops none of them.
         let packets = [(0, Some(ack(1))), (1, None), (0, Some(ack(2)))];
         assert_eq!(dropped(CakeAckFilter::Aggressive, &packets), [0; 0]);
         assert_eq!(
@@ -257,16 +258,18 @@ mod tests {
 
     #[test]
     fn an_ack_goes_for_one_that_selectively_acknowledges_more() {
-        // The newer block contains the older one: the ACK numbers may be equal.
+        // If the newer ACK's block contains the older ACK's block, the older ACK is dropped even if
+        // the ACK numbers are equal.
         let growing = [&[(5, 6)][..], &[(5, 7)], &[(5, 8)]].map(|blocks| with_blocks(1, blocks));
         assert_eq!(of_one(&growing), [vec![0], vec![0, 1]]);
-        // A block that the newer ACK does not contain.
+        // An ACK with a block that the newer ACK does not contain is not dropped.
         let other = [&[(5, 6)][..], &[(8, 9)], &[(8, 10)]].map(|blocks| with_blocks(1, blocks));
         assert_eq!(of_one(&other), [vec![], vec![1]]);
-        // Only the older ACK has blocks; then only the newer one has.
+        // First, only the oldest ACK has a block; then, only the newest ACK has a block.
         assert_eq!(of_one(&[with_blocks(1, &[(5, 6)]), ack(2), ack(3)]), [vec![], vec![1]]);
         assert_eq!(of_one(&[ack(1), ack(2), with_blocks(2, &[(5, 6)])]), [vec![0], vec![0, 1]]);
-        // A duplicate SACK, below its ACK number.
+        // The older ACK's block is below its ACK number, so it reports a duplicate. This ACK is not
+        // dropped.
         let double = [with_blocks(4, &[(1, 2)]), with_blocks(5, &[(1, 2), (7, 9)]), ack(6)];
         assert_eq!(of_one(&double), [vec![], vec![]]);
     }

@@ -85,7 +85,7 @@ mod tests {
         hosts.flow_became_bulk(5);
         assert_eq!(hosts.place(b), 6);
         assert_eq!(hosts.place(a), 5);
-        // A host without a backlog loses its place to the next new host.
+        // Host `a` has no backlog any more, so the next new host of its set takes its place.
         hosts.flow_is_no_longer_bulk(5);
         assert_eq!(hosts.place(5 + 2048), 5);
     }

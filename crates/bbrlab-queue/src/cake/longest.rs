@@ -147,7 +147,7 @@ mod tests {
     fn a_queue_sinks_by_one_step_even_if_more_are_longer() {
         let mut longest = Longest::default();
         let mut backlogs = vec![0u64; 8192];
-        // These queues are a path in the heap: (0, 0), (1, 0), (3, 0).
+        // In the heap, (1, 0) is a child of (0, 0), and (3, 0) is a child of (1, 0).
         backlogs[index((0, 0))] = 5;
         backlogs[index((1, 0))] = 4;
         backlogs[index((3, 0))] = 3;

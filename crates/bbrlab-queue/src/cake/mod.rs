@@ -481,8 +481,8 @@ mod tests {
 
     #[test]
     fn the_voice_tin_comes_first_within_its_share() {
-        // `A` is in the voice tin, whose share is a quarter. `a4` is dropped because it has waited
-        // too long.
+        // Flow `A` is in the voice tin, whose share of the rate is a quarter. COBALT drops `a4`
+        // because it has waited too long.
         check(
             &mut cake(&SHAPED),
             "a9 A9 1 +13 1 +13 1 +13 1 +13 1 +13 1 +13 1",
@@ -521,7 +521,8 @@ mod tests {
         let params = CakeParams { bandwidth: Some(BitRate(10_000_000)), ..CakeParams::DEFAULT };
         let times = |tin: &Tin| (tin.settings.target / 1000, tin.settings.interval / 1000);
         let times: Vec<_> = cake(&params).tins.iter().map(times).collect();
-        // As `tc` shows them in the log `q_cake_shaped`.
+        // Target and interval of each tin in microseconds, as `tc` showed them when the log
+        // `q_cake_shaped` was recorded.
         assert_eq!(times, [(5000, 100_000), (29_068, 124_068), (7267, 102_267)]);
     }
 }

@@ -98,7 +98,8 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// Compares the tins of all codepoints, one row per precedence.
+    /// Compares the tins of all 64 codepoints with `expected`, in rows of eight codepoints with the
+    /// same precedence.
     fn check(mode: CakeTins, expected: &Expect) {
         let tins: Vec<String> = (0..64).map(|codepoint| tin(mode, codepoint).to_string()).collect();
         let rows: Vec<String> = tins.chunks(8).map(<[String]>::concat).collect();

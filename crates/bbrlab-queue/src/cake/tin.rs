@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(join(&mut tin, &a), 3);
         assert_eq!(join(&mut tin, &b), 4);
         tin.becomes_empty(3, 0);
-        // The tag of `b` is found before the free queue.
+        // Flow `b` keeps its queue 4, although the search passes queue 3, which is now free.
         assert_eq!(join(&mut tin, &b), 4);
         assert_eq!(join(&mut tin, &hashes(3072 + 3, 3, 1)), 3);
         assert_eq!(join(&mut tin, &a), 5);
@@ -300,7 +300,7 @@ mod tests {
             }
         }
         let mut tin = tin(CakeFlows::TripleIsolate);
-        // One sender, two receivers with two flows and one.
+        // Three flows from one sender: two to one receiver, one to another receiver.
         let queues = [(10, 1), (20, 1), (30, 2)]
             .map(|(flow, destination)| join(&mut tin, &hashes(flow, 9, destination)));
         let quanta = queues.map(|at| tin.flow_quantum(at, &mut Draw));

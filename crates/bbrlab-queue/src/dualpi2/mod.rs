@@ -337,7 +337,8 @@ mod tests {
     fn the_threshold_can_be_in_packets_and_spare_short_queues() {
         let step_thresh = StepThreshold::Packets(Packets(2));
         let params = DualPi2Params { step_thresh, ..DualPi2Params::DEFAULT };
-        // Packets are marked while more than two remain.
+        // With a threshold of two packets, a packet is marked if more than two packets remain after
+        // it.
         let five = [Ecn::Ect1; 5];
         check(
             &mut queue(params, &five),
@@ -364,7 +365,7 @@ mod tests {
             let sent = (0..1000)
                 .filter_map(|_| queue.dequeue(Time::ZERO, &mut Draw(u32::MAX), &mut |_, _| {}));
             let classic = sent.filter(|packet| packet.ecn == Ecn::NotEct).count();
-            // The initial credit changes the count by about one packet.
+            // The initial credit of the scheduler changes the count by about one packet.
             assert!(classic.abs_diff(expected * 10) <= 2, "{classic_protection}: {classic}");
         }
     }
@@ -372,7 +373,8 @@ mod tests {
     #[test]
     fn a_queue_below_two_packets_is_neither_dropped_nor_marked_by_the_law() {
         let mut queue = queue(DualPi2Params::DEFAULT, &[Ecn::NotEct; 4]);
-        // While two packets remain in the queue, the law decides, and every random number is 0.
+        // Every random number is 0, so the law drops each packet after which at least two packets
+        // remain.
         check(&mut queue, 0, Draw(0), &expect!["0 dropped, 1 dropped, 2 sent, 3 sent"]);
     }
 

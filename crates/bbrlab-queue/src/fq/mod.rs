@@ -314,8 +314,8 @@ mod tests {
 
     #[test]
     fn a_flow_that_has_just_been_made_waits_until_the_others_band_has_used_its_credit() {
-        // `a` sends ten packets in its first turn, in band 0. Then it is in band 1, whose 192 KiB
-        // are 130 packets.
+        // Flow `a` sends ten packets in its first turn, in band 0. Then it is in band 1, whose
+        // credit of 192 KiB lasts for 130 packets.
         check(
             &mut fq(&FqParams { flow_limit: 1000, ..FqParams::DEFAULT }),
             "z8 a200 60 b 100",
@@ -331,8 +331,8 @@ mod tests {
 
     #[test]
     fn a_flow_that_was_idle_for_40_ms_has_a_full_turn() {
-        // `a` has half of its turn left when its queue becomes empty; `fq` detects this in the
-        // flow's next turn.
+        // Flow `a` has half of its turn left when its queue becomes empty; `fq` notices the empty
+        // queue in the flow's next turn.
         let fq = || fq(&FqParams { initial_quantum: Bytes(0), ..FqParams::DEFAULT });
         check(&mut fq(), "z8 a c12 12 +41 a2 c2 12", &expect!["z0-7 a0 c0-2 a1 c3 a2 c4-12"]);
         check(&mut fq(), "z8 a c12 12 +43 a2 c2 12", &expect!["z0-7 a0 c0-2 a1-2 c3-12"]);

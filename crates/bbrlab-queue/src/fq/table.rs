@@ -129,7 +129,7 @@ fn bucket(key: Key) -> usize {
 mod tests {
     use super::*;
 
-    /// Two keys of one bucket.
+    /// Returns two keys that share a bucket.
     fn pair(table: &Table) -> (Key, Key) {
         let key = (0..KEYS).find(|&key| table.flows[usize::from(key)].other != NONE).unwrap();
         (key, table.flows[usize::from(key)].other)

@@ -342,7 +342,7 @@ mod tests {
         (ms * 1_000_000) >> 6
     }
 
-    /// A probability in millionths.
+    /// Converts a probability to millionths.
     fn millionths(prob: u64) -> u64 {
         u64::try_from(u128::from(prob) * 1_000_000 / u128::from(MAX_PROB)).unwrap()
     }
@@ -378,8 +378,8 @@ mod tests {
         }
     }
 
-    /// A law with this probability in millionths, which has measured the waiting time `qdelay_ms`
-    /// twice.
+    /// Makes a law with a drop probability of `prob_millionths`. Its last two measured waiting
+    /// times are `qdelay_ms`.
     fn law(prob_millionths: u64, qdelay_ms: u64) -> Law {
         let prob = u128::from(MAX_PROB) * u128::from(prob_millionths) / 1_000_000;
         let prob = u64::try_from(prob).unwrap();
@@ -387,7 +387,8 @@ mod tests {
         Law { prob, qdelay, qdelay_old: qdelay, burst_time: 0, ..Law::default() }
     }
 
-    /// Compares the probability after an update, for each probability before; both in millionths.
+    /// Compares with `expected` the drop probability after an update, for each probability in
+    /// `before`. All probabilities are in millionths.
     fn check(qdelay_ms: u64, qdelay_old_ms: u64, before: &[u64], expected: &Expect) {
         let settings = Settings::new(&PieParams::DEFAULT);
         let mut lines = String::new();
@@ -402,8 +403,9 @@ mod tests {
 
     #[test]
     fn steps_are_smaller_while_the_probability_is_small() {
-        // RFC 8033, 5.1: below a probability of 0.000001, 1/2048 of the step; up to 1/2 of the step
-        // below 0.1; the whole step above. The step is 2/16 x 0.08 s + 20/16 x 0.08 s = 0.11.
+        // RFC 8033, 5.1, scales the step with the probability: 1/2048 of the step below 0.000001,
+        // increasing to 1/2 below 0.1, and the whole step from 0.1 on. The step is 2/16 x 0.08 s +
+        // 20/16 x 0.08 s = 0.11.
         check(
             95,
             15,
@@ -472,7 +474,7 @@ mod tests {
         let mut law = law(640_000, 0);
         law.update(&settings, 0);
         assert_eq!(millionths(law.prob), 629_999);
-        // Packets wait, but the measured waiting time is 0.
+        // A packet waits, but the measured waiting time is 0, so the probability does not decay.
         law.update(&settings, 1514);
         assert_eq!(millionths(law.prob), 629_999);
     }
@@ -537,11 +539,11 @@ mod tests {
     fn the_drain_rate_is_measured_over_16_kilobytes() {
         let settings = Settings::new(&PieParams { dq_rate_estimator: true, ..PieParams::DEFAULT });
         let mut law = Law::default();
-        // 1,514 B every 1.2112 ms, which is 10 Mbit/s.
+        // A packet of 1,514 B departs every 1.2112 ms, which is 10 Mbit/s.
         for n in 0..20 {
             law.dequeued(&settings, Time(n * 1_211_200), &packet(Ecn::NotEct), 30_280);
         }
-        // 1.25 B/us is 0.08 B per tick of 64 ns, of 2^8.
+        // The rate of 1.25 B/us is 0.08 B per tick of 64 ns. The field's unit is 2^-8 B per tick.
         assert_eq!(law.avg_dq_rate, 22);
         law.update(&settings, 30_280);
         assert_eq!(law.qdelay, (30_280 << 8) / 22);

@@ -293,7 +293,7 @@ mod tests {
         ..RedParams::DEFAULT
     };
 
-    /// A queue in which `qavg` bytes wait, with an average of `qavg` bytes.
+    /// Makes a queue in which `qavg` bytes wait, and whose average length is `qavg` bytes.
     fn red(params: RedParams, qavg: u64) -> Red {
         let mut red = Red::new(&params, Buffer::Bytes(Bytes(400_000)));
         red.average.qavg = qavg << red.law.wlog;
@@ -316,7 +316,7 @@ mod tests {
         }
     }
 
-    /// Whether a packet is queued, queued with a mark, or dropped.
+    /// Enqueues a packet, and returns whether it is queued, queued with a mark, or dropped.
     fn fate(red: &mut Red, ecn: Ecn) -> &'static str {
         let mut dropped = None;
         let bytes = red.queue.bytes();
@@ -344,8 +344,8 @@ mod tests {
 
     #[test]
     fn drops_are_spaced_by_a_draw_over_the_probability() {
-        // At 60,000 B the probability is half of 0.1. With a random number just below 0.5, a packet
-        // is dropped after 0.5 / 0.05 = 10 packets.
+        // An average of 60,000 B is halfway between min and max, so the probability is half of 0.1.
+        // With a random number just below 0.5, a packet is dropped after 0.5 / 0.05 = 10 packets.
         let law = Law::new(&super::Qopt::new(&PARAMS, Buffer::Unlimited));
         let mut average = Average { qcount: -1, qr: 0, qavg: 60_000 << law.wlog, qidlestart: None };
         let drops: Vec<bool> = (0..31)
@@ -355,13 +355,14 @@ mod tests {
         assert_eq!(at, [10, 20, 30]);
     }
 
-    /// Compares the fate of a packet that is not ECN-capable, and of an ECN-capable packet.
+    /// Compares with `expected` the fates of packets with and without ECN, for an average between
+    /// min and max, and for an average above max.
     fn check(params: RedParams, expected: &Expect) {
         let mut lines = String::new();
         for (name, qavg) in [("between", 60_000), ("above", 90_000)] {
             for ecn in [Ecn::NotEct, Ecn::Ect0] {
                 let mut red = red(params, qavg);
-                // The first packet draws the number by which the second packet is dropped.
+                // At the first packet, RED draws 0, so RED drops or marks the second packet.
                 fate(&mut red, Ecn::NotEct);
                 let fate = fate(&mut red, ecn);
                 writeln!(lines, "{name} {ecn:?} {fate}").unwrap();
@@ -444,13 +445,14 @@ mod tests {
     fn adaptive_raises_the_probability_by_a_quarter_and_lowers_it_by_a_tenth() {
         let mut law = Law::new(&super::Qopt::new(&PARAMS, Buffer::Unlimited));
         law.max_p = 2 * ONE_PERCENT;
-        // The targets are 30,000 + 2/5 of 60,000 and 30,000 + 3/5 of 60,000.
+        // `max_p` stays the same for averages from 30,000 + 2/5 of 60,000 to 30,000 + 3/5 of
+        // 60,000.
         law.adapt(54_000 << 5);
         law.adapt(66_000 << 5);
         assert_eq!(law.max_p, 2 * ONE_PERCENT);
         law.adapt(66_001 << 5);
         assert_eq!(law.max_p, 2 * ONE_PERCENT + ONE_PERCENT / 2);
-        // The probability increases by at most 1 %.
+        // `max_p` increases by at most 1 %.
         law.max_p = 20 * ONE_PERCENT;
         law.adapt(66_001 << 5);
         assert_eq!(law.max_p, 20 * ONE_PERCENT + MAX_P_MIN);
@@ -470,7 +472,7 @@ mod tests {
 
     #[test]
     fn the_timer_of_adaptive_fires_every_504_ms() {
-        // 500 jiffies, rounded up to a multiple of eight.
+        // The timer's period is 500 jiffies of 1 ms, rounded up to a multiple of eight.
         let params = RedParams { adaptive: true, ..PARAMS };
         let mut red = Red::new(&params, Buffer::Unlimited);
         for at_ms in [504, 1008, 1512] {

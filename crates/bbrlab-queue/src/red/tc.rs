@@ -141,8 +141,8 @@ mod tests {
 
     #[test]
     fn the_average_and_the_decay_are_those_that_tc_shows() {
-        // `tc -d qdisc show`: ewma 5, Scell_log 15; and for min 15000 burst 25: ewma 4, Scell_log
-        // 14.
+        // `tc -d qdisc show` prints `ewma 5` and `Scell_log 15` for min 30000 and burst 55, and
+        // `ewma 4` and `Scell_log 14` for min 15000 and burst 25.
         let check = |min, max, burst, rate, expected| {
             let params = RedParams {
                 min: Some(Bytes(min)),
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn the_logarithm_of_a_half_is_known() {
-        // ln 2, the first 64 bits after the point.
+        // The expected value is ln 2: its first 64 bits after the point.
         assert_eq!(minus_log_of_1_minus(1) >> (LOG_BITS - 64), 0xb172_17f7_d1cf_79ab);
     }
 

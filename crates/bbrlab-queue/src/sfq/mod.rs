@@ -348,7 +348,8 @@ mod tests {
 
     #[test]
     fn flows_that_shared_a_slot_part_when_the_hash_changes() {
-        // The slot is the last bit of the flow's number at first, and later the bit before it.
+        // At first, a flow's slot is the last bit of its number. After the change of the hash, the
+        // slot is the bit before the last.
         let perturb = Some(Span::from_secs(10));
         let params = SfqParams { divisor: 2, perturb, ..SfqParams::DEFAULT };
         check(&mut sfq(127, params), "a3 c2 +10239 1 +1 4", &expect!["a0-1 c0 a2 c1"]);

@@ -7,9 +7,10 @@ use crate::number::count;
 pub(crate) struct Axis {
     pub(crate) low: f64,
     pub(crate) high: f64,
-    /// Values and labels.
+    /// The value and the label of each tick.
     pub(crate) ticks: Vec<(f64, String)>,
-    /// Whether the labels are names. Every name must be shown, as neighbours do not imply it.
+    /// Whether the labels are names. All names must be shown: unlike a number, a name that is left
+    /// out cannot be inferred from its neighbours.
     pub(crate) is_of_names: bool,
 }
 
@@ -22,16 +23,16 @@ impl Axis {
         Self { low: -0.5, high: last + 0.5, ticks, is_of_names: true }
     }
 
-    /// A range with these values and labels.
+    /// A range from `low` to `high` with these ticks, each a value and a label.
     pub(crate) fn of(low: f64, high: f64, ticks: Vec<(f64, String)>) -> Self {
         Self { low, high, ticks, is_of_names: false }
     }
 
-    /// A range that contains `low` to `high`, with about `wanted` ticks. It starts at zero. If the
-    /// values would use only a small part of that range, it starts at a round number below the
-    /// least. If the values hardly differ, it starts at zero in any case, because the axis would
-    /// otherwise enlarge negligible differences. It ends at a round number above the greatest
-    /// value.
+    /// An axis for values from `low` to `high`, with about `wanted` ticks. It starts at zero unless
+    /// the least value is at least 60 % of the greatest; then it starts at a round number below the
+    /// least value. Values that differ by less than 2 % have an axis from zero in any case, because
+    /// the axis would otherwise enlarge negligible differences. The axis ends at a round number
+    /// above the greatest value.
     pub(crate) fn around(low: f64, high: f64, wanted: usize) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         let is_far_up = low >= 0.6 * high && high - low >= 0.02 * high;
@@ -68,7 +69,7 @@ impl Axis {
         while power <= high {
             for factor in factors {
                 let value = power * factor;
-                // A decimal literal is nearer to the round number than the product.
+                // The number parsed from text is nearer to the round number than the product is.
                 let value: f64 = format!("{value:.6}").parse().unwrap_or(value);
                 if value >= low && value <= high {
                     let text = format!("{value:.6}");
@@ -113,10 +114,11 @@ impl Axis {
     }
 }
 
-/// A wider range of values than this gets a logarithmic axis.
+/// The largest ratio of the greatest to the least value with a linear axis. With a larger ratio the
+/// axis is logarithmic.
 const LINEAR_RANGE: f64 = 12.0;
 
-/// An axis for values of any range; logarithmic for a wide one.
+/// An axis for values of any range; logarithmic if the range is wider than [`LINEAR_RANGE`].
 #[derive(Clone, Debug)]
 pub(crate) struct Ratios {
     pub(crate) axis: Axis,
@@ -173,7 +175,7 @@ fn round_step(range: f64, wanted: usize) -> f64 {
             #[expect(clippy::cast_precision_loss, reason = "a handful of ticks")]
             let fits = range / step <= wanted as f64;
             if fits || step > 1e18 {
-                // A decimal literal is nearer to the round number than the product.
+                // The number parsed from text is nearer to the round number than the product is.
                 return format!("{step:.9}").parse().unwrap_or(step);
             }
         }

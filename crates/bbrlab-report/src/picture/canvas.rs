@@ -15,13 +15,14 @@ use super::shape::{Nominal, Shape};
 /// Back-end units per point: plotters' coordinates are whole numbers.
 pub(crate) const SCALE: f64 = 2.0;
 
-/// The embedded font first. A browser without it uses one of the others.
+/// The fonts in order of preference. `Inter` is embedded in the program; a browser without `Inter`
+/// uses one of the others.
 const FAMILY: &str = "Inter, Helvetica, Arial, sans-serif";
 
-/// plotters divides a font's size by this before writing the size.
+/// plotters divides the size of a font by this number before it writes the size to the SVG.
 const PLOTTERS_FONT_SCALE: f64 = 1.24;
 
-/// The reason why drawing cannot fail.
+/// The message of a panic that never happens: drawing writes to a string, which cannot fail.
 const NO_END: &str = "writing to a string cannot fail";
 
 /// A position in points, from the upper left.
@@ -106,7 +107,7 @@ pub(crate) fn draw(shape: &Shape, height: f64, paint: impl FnOnce(&Canvas<'_>)) 
         paint(&canvas);
         canvas.area.present().expect(NO_END);
     }
-    // Show it at its nominal size, without spikes at the corners of a noisy line.
+    // Show the picture at its nominal size, and draw the corners of noisy lines without spikes.
     let doubled = format!("<svg width=\"{}\" height=\"{}\"", size.0, size.1);
     let exactly = |width: f64, height: f64, unit: &str| {
         (format!("{width}{unit}"), format!("{height}{unit}\" preserveAspectRatio=\"none"))
@@ -195,8 +196,8 @@ fn whole(value: f64) -> i32 {
 /// The dashes along a path, around its corners. Segments may be shorter than a dash.
 fn dashes(points: &[Point], dash: f64, gap: f64) -> Vec<Vec<Point>> {
     let mut pieces: Vec<Vec<Point>> = Vec::new();
-    // Start of the current dash, or of the last one before the segment, relative to the segment's
-    // start.
+    // Start of the current dash, or of the last dash before the segment, relative to the start of
+    // the segment.
     let mut start = 0.0;
     for leg in points.windows(2) {
         let (from, to) = (leg[0], leg[1]);

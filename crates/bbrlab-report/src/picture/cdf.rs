@@ -22,11 +22,11 @@ use crate::table::{value_text, varying_keys};
 
 const PANEL_HEIGHT: f64 = 260.0;
 const GAP_Y: f64 = 72.0;
-/// Space for the last x label of a panel and the first one of the next panel.
+/// Space between two panels, for the last x label of one and the first x label of the next.
 const GAP_X: f64 = 46.0;
-/// More panels than this are too small.
+/// The largest number of panels. More panels would be too small to read.
 const PANELS_SHOWN: usize = 12;
-/// More curves than this cannot be told apart.
+/// The largest number of curves. More curves could not be distinguished.
 const CURVES_SHOWN: usize = 16;
 
 /// The values of a group of flows, or of a link, in a run.
@@ -36,7 +36,7 @@ pub struct CdfSample {
     pub run: usize,
     /// The name of the group or link.
     pub group: String,
-    /// The values with their counts, in the unit of the title.
+    /// The values with their counts, in the unit that [`CdfInput::of`] names.
     pub values: Vec<(f64, u64)>,
     /// Number of transfers, packets or samples without a value.
     pub without: u64,
@@ -51,13 +51,13 @@ pub struct CdfInput<'a> {
     pub title: &'a str,
     /// The measured quantity, with its unit.
     pub of: &'a str,
-    /// The objects that have a value each: `packets`.
+    /// The name of the objects that have one value each, such as `packets`.
     pub counted: &'a str,
-    /// The name for objects without a value: `not completed`.
+    /// The text for objects without a value, such as `not completed`.
     pub without: &'a str,
     /// The runs.
     pub runs: &'a [RunSummary],
-    /// The values.
+    /// The values of each group of flows or link in each run.
     pub samples: Vec<CdfSample>,
     /// The swept key shown by colours; by default the congestion control.
     pub by: Option<String>,
@@ -68,7 +68,7 @@ pub struct CdfInput<'a> {
 /// A curve.
 struct Cdf {
     name: String,
-    /// In ascending order, each with its count.
+    /// The values in ascending order, each with its count.
     values: Vec<(f64, u64)>,
     without: u64,
 }
@@ -83,7 +83,8 @@ impl Cdf {
 /// Draws the picture of the distributions.
 ///
 /// # Errors
-/// If there is no value, the key is not swept, or there are too many curves for the size.
+/// If there is no value, the key of `by` is not swept, or there are too many curves for
+/// the size.
 pub fn cdf_picture(input: &CdfInput<'_>) -> Result<Picture, String> {
     let mut panels = panels(input)?;
     let all = || panels.iter().flat_map(|(_, curves)| curves);
@@ -155,8 +156,8 @@ fn panels(input: &CdfInput<'_>) -> Result<Vec<(String, Vec<Cdf>)>, String> {
     Ok(panels)
 }
 
-/// Dash patterns. The first serves as many curves as there are colours, the second as many more,
-/// and so on.
+/// Dash patterns. When every colour has been used once with a pattern, the next curves use the
+/// colours again with the next pattern.
 const DASHES: [Option<(f64, f64)>; 4] =
     [None, Some((6.0, 3.0)), Some((2.0, 2.5)), Some((11.0, 3.0))];
 
@@ -215,7 +216,7 @@ impl<'a> Sheet<'a> {
     fn legend(&self) -> Vec<Entry> {
         let entry = |name: &String| {
             let mut text = name.clone();
-            // With several panels, each shows its own count.
+            // With several panels, each panel shows the number of its own objects without a value.
             if let [(_, curves)] = self.panels.as_slice() {
                 let of_name = curves.iter().filter(|curve| curve.name == *name);
                 if let Some(without) = self.without(of_name) {

@@ -15,7 +15,7 @@ pub(super) enum FlowQuantity {
 }
 
 impl FlowQuantity {
-    /// Its value in a row of a series: in Mbit/s, ms or packets.
+    /// The quantity's value in a row of a series, in Mbit/s, ms or packets.
     pub(super) fn of(self, series: &Series, row: usize) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "for a picture")]
         let mbps = |rate: u64| rate as f64 / 1e6;
@@ -31,8 +31,8 @@ impl FlowQuantity {
         }
     }
 
-    /// Whether only flows with a window have the quantity. A flow of datagrams has rows in the
-    /// series, but no window.
+    /// Whether only flows with a congestion window have the quantity. A flow of datagrams has rows
+    /// in the series, but no congestion window.
     pub(super) fn is_of_window(self) -> bool {
         matches!(self, Self::Cwnd | Self::Inflight)
     }

@@ -12,8 +12,8 @@ pub(super) struct Grid {
     pub(super) edges: (f64, f64),
     /// The height at which the first row begins.
     pub(super) head: f64,
-    /// Height between the start of the first row and its panels, for titles. In the next rows, the
-    /// gap above includes this height.
+    /// Height between the start of the first row and its panels, for their titles. For the other
+    /// rows, the gap above the row includes the space for titles.
     pub(super) titles: f64,
     pub(super) rows: u32,
     pub(super) columns: u32,
@@ -37,7 +37,8 @@ impl Grid {
     /// Like [`Self::stretched`], but checks that the panels have at least the minimum height.
     ///
     /// # Errors
-    /// If they would be lower. The text calls the rows `what`.
+    /// If the panels would be lower than the minimum. The text of the error calls the rows
+    /// `what`.
     pub(super) fn fitted(self, shape: &Shape, what: &str) -> Result<Self, String> {
         let stretched = self.stretched(shape);
         if stretched.rows > 0 && stretched.panel_height < LOWEST_PANEL {
@@ -87,12 +88,12 @@ pub(super) struct Spot<'c, 's> {
 }
 
 impl<'c, 's> Spot<'c, 's> {
-    /// Whether it is the first of its row.
+    /// Whether the spot is the first of its row.
     pub(super) fn is_first(&self) -> bool {
         self.place.is_multiple_of(self.grid.columns)
     }
 
-    /// Whether it is in the last row.
+    /// Whether the spot is in the last row.
     pub(super) fn is_lowest(&self) -> bool {
         self.place / self.grid.columns + 1 == self.grid.rows
     }
@@ -107,7 +108,8 @@ impl<'c, 's> Spot<'c, 's> {
         let Grid { edges, columns, gaps, panel_height, .. } = *self.grid;
         let width = self.grid.panel_width();
         let left = edges.0 + f64::from(self.place % columns) * (width + gaps.0);
-        // A sum would differ from the edge in the last bit, and the picture would lose a column.
+        // The sum of left edge and width would differ from the right edge in the last bit, and the
+        // picture would lose a pixel column.
         let right = if columns == 1 { edges.1 } else { left + width };
         let row = f64::from(self.place / columns);
         let top = self.grid.head + self.grid.titles + row * (panel_height + gaps.1);

@@ -11,7 +11,7 @@ const LEGEND_BELOW: f64 = 22.0;
 
 /// The head of a sheet.
 pub(super) struct Head<'a> {
-    /// `None` on a sheet too narrow for one.
+    /// The title; `None` on a sheet that is too narrow for a title.
     pub(super) title: Option<&'a str>,
     pub(super) note: &'a str,
     pub(super) note_at: f64,

@@ -17,8 +17,9 @@ type Run = (usize, usize);
 /// A colour, and the number of its pixels.
 type Counted = (Colour, usize);
 
-/// Encodes the picture as PNG. `rgba` is row by row and opaque. A picture of more than 256 colours
-/// keeps the most frequent ones. The others, shades of smoothed edges, become the nearest of these.
+/// Encodes the picture as PNG. `rgba` has the pixels row by row, all opaque. A picture of more than
+/// 256 colours keeps the 256 most frequent colours. The other colours, which are shades of smoothed
+/// edges, become the nearest of these.
 pub(crate) fn encode(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     let (runs, counts) = runs(rgba);
     let mut by_count: Vec<usize> = (0..counts.len()).collect();
@@ -44,8 +45,8 @@ fn written(
     let mut encoder = Encoder::new(&mut png, width, height);
     encoder.set_color(ColorType::Indexed);
     encoder.set_palette(palette.concat());
-    // Filters store differences between neighbours, and differences of palette indices compress no
-    // better.
+    // A PNG filter stores the differences between neighbouring pixels. Differences of palette
+    // indices do not compress better than the indices, so no filter is used.
     encoder.set_filter(FilterType::NoFilter);
     encoder.set_compression(Compression::Best);
     let mut writer = encoder.write_header()?;
@@ -54,8 +55,8 @@ fn written(
     Ok(png)
 }
 
-/// The picture as runs of equal pixels, and its colours. In line art most pixels equal the previous
-/// one, so one lookup of a colour serves many pixels.
+/// The picture as runs of equal pixels, and its colours. In line art most pixels equal the pixel
+/// before them, so one lookup of a colour serves many pixels.
 fn runs(rgba: &[u8]) -> (Vec<Run>, Vec<Counted>) {
     let (pixels, _) = rgba.as_chunks::<4>();
     let mut places: BTreeMap<u32, usize> = BTreeMap::new();

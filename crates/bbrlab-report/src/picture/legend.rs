@@ -6,10 +6,10 @@ use super::marks::Mark;
 use super::palette::INK;
 use super::panel::SMALL;
 
-/// The height of a row.
+/// The height of a row of the legend.
 const ROW: f64 = 18.0;
 
-/// An entry.
+/// An entry of the legend.
 pub(crate) struct Entry {
     pub(crate) text: String,
     pub(crate) stroke: Option<Stroke>,
@@ -23,7 +23,7 @@ impl Entry {
     }
 }
 
-/// The entries, row by row, with their left ends.
+/// The entries in rows between two edges, each entry with the position of its left end.
 pub(crate) fn rows(entries: &[Entry], left: f64, right: f64) -> Vec<Vec<(f64, &Entry)>> {
     let mut rows: Vec<Vec<(f64, &Entry)>> = Vec::new();
     let mut x = left;
@@ -46,7 +46,7 @@ pub(crate) fn height(entries: &[Entry], left: f64, right: f64) -> f64 {
     f64::from(u32::try_from(rows(entries, left, right).len()).expect("a handful")) * ROW
 }
 
-/// Draws the rows; `top` is the middle of the first.
+/// Draws the rows. `top` is the height of the middle of the first row.
 pub(crate) fn paint(canvas: &Canvas<'_>, rows: &[Vec<(f64, &Entry)>], top: f64) {
     let mut y = top;
     for row in rows {

@@ -1,10 +1,10 @@
-//! Marks of points. Their shapes distinguish lines that colours cannot.
+//! Marks of points. Their shapes distinguish lines that have the same colour.
 
 use plotters::style::RGBColor;
 
 use super::canvas::{Canvas, Point, Stroke};
 
-/// A mark.
+/// The mark of a point.
 #[derive(Clone, Copy)]
 pub(crate) struct Mark {
     pub(crate) color: RGBColor,
@@ -25,7 +25,8 @@ pub(crate) enum Form {
     OpenDiamond,
 }
 
-/// As many forms as a picture may have flows: nine round-trip times.
+/// The shapes in the order of their use. There are nine, because some pictures have nine flows with
+/// different round-trip times.
 const FORMS: [Form; 9] = [
     Form::Disc,
     Form::Square,
@@ -38,17 +39,18 @@ const FORMS: [Form; 9] = [
     Form::OpenDiamond,
 ];
 
-/// The share of an open mark that its hole occupies.
+/// The size of the hole in an open mark, as a share of the mark's size.
 const HOLE: f64 = 0.5;
 
 impl Form {
-    /// The form with this index.
+    /// The shape of the line with this index.
     pub(crate) fn of(at: usize) -> Self {
         FORMS[at % FORMS.len()]
     }
 }
 
-/// Positions around a mark's centre, in units of its size; the height counts downwards.
+/// The corners of marks relative to the mark's centre, in units of its size. The second coordinate
+/// increases downwards.
 const SQUARE: &[Point] = &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)];
 const UP: &[Point] = &[(-1.15, 1.0), (1.15, 1.0), (0.0, -1.0)];
 const DOWN: &[Point] = &[(-1.15, -1.0), (1.15, -1.0), (0.0, 1.0)];

@@ -1,9 +1,10 @@
 //! Pictures of a run over time and of a sweep by its keys, as SVG and as PNG.
 //!
 //! This module lays out a picture panel by panel, and `plotters` draws it. The coordinates of
-//! `plotters` are whole numbers, so everything is drawn at twice the size ([`canvas::SCALE`]) and
-//! shown at half of it. The PNG is the SVG rendered with the one font in the program. PNG and PDF
-//! are features of the crate, because they need a renderer and SVG does not.
+//! `plotters` are whole numbers. So everything is drawn at twice its size ([`canvas::SCALE`]) and
+//! shown at half the drawn size, which gives a precision of half a point. The PNG is the SVG
+//! rendered with the one font in the program. PNG and PDF are features of the crate, because they
+//! need a renderer and SVG does not.
 
 mod axis;
 mod canvas;
@@ -52,12 +53,12 @@ pub use sweep::{SweepChoice, chosen_sweep_pictures, sweep_pictures};
 pub struct Picture {
     /// Its content, as a file name without suffix.
     pub name: String,
-    /// The picture.
+    /// The picture as SVG.
     pub svg: String,
 }
 
 impl Picture {
-    /// Renders the picture as PNG, at twice the nominal size, or for paper at 450 dpi.
+    /// Renders the picture as PNG: for a screen at twice the nominal size, for paper at 450 dpi.
     #[cfg(feature = "png")]
     #[must_use]
     pub fn png(&self) -> Vec<u8> {

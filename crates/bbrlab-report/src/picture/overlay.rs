@@ -30,9 +30,9 @@ pub type OverTime = Vec<(f64, Option<f64>)>;
 pub struct OverlayPair {
     /// The flow; empty for a quantity of a link.
     pub name: String,
-    /// Drawn wide and pale.
+    /// The recording that is drawn wide and pale.
     pub below: OverTime,
-    /// Drawn thin and dark on top.
+    /// The recording that is drawn thin and dark on top.
     pub above: OverTime,
 }
 
@@ -41,7 +41,7 @@ pub struct OverlayPair {
 pub struct OverlayPanel {
     /// The quantity with its unit.
     pub title: String,
-    /// Its lines.
+    /// The lines of each flow or link.
     pub pairs: Vec<OverlayPair>,
 }
 
@@ -52,7 +52,7 @@ pub struct Overlay {
     pub name: String,
     /// Its heading.
     pub title: String,
-    /// The line below it.
+    /// The note below the heading.
     pub facts: String,
     /// The name of the recording with the pale lines.
     pub below: String,
@@ -64,7 +64,7 @@ pub struct Overlay {
     pub end_s: f64,
     /// The size.
     pub shape: Shape,
-    /// From top to bottom.
+    /// The panels from top to bottom.
     pub panels: Vec<OverlayPanel>,
 }
 
@@ -123,25 +123,25 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// The colour of a flow; `None` for a quantity drawn in the two colours of the recordings, or
-    /// in grey.
+    /// The colour of a flow if there are several flows. `None` for a single flow, drawn in the two
+    /// colours of the recordings, and for a quantity of a link, drawn in grey.
     fn color(&self, name: &str) -> Option<RGBColor> {
         self.flows.iter().position(|flow| *flow == name).map(palette::line)
     }
 
-    /// The wide line below.
+    /// The look of the wide line, which is drawn below the thin one.
     fn wide(&self, name: &str) -> Stroke {
         let alone = if self.flows.is_empty() { palette::line(1) } else { palette::FAINT_INK };
         Stroke::new(self.color(name).unwrap_or(alone), 3.2).alpha(0.4)
     }
 
-    /// The thin line above.
+    /// The look of the thin line, which is drawn above the wide one.
     fn thin(&self, name: &str) -> Stroke {
         let alone = if self.flows.is_empty() { palette::line(0) } else { palette::INK };
         Stroke::new(self.color(name).unwrap_or(alone), 1.0)
     }
 
-    /// The flows, if there are several, and the two recordings.
+    /// The entries of the legend: the flows, if there are several, and the two recordings.
     fn legend(&self) -> Vec<Entry> {
         let entry =
             |text: &str, stroke| Entry { text: text.to_owned(), stroke: Some(stroke), mark: None };

@@ -3,7 +3,7 @@
 
 use plotters::style::RGBColor;
 
-/// Lines, in the order of their use.
+/// The colours of lines, in the order of their use.
 const LINES: [RGBColor; 10] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),

@@ -1,4 +1,4 @@
-//! A panel: a frame with axes. Lines in it are drawn by their values.
+//! A panel: a frame with axes. Callers pass values, and the panel converts them to positions.
 
 use plotters::style::RGBColor;
 use plotters::style::text_anchor::{HPos, VPos};
@@ -12,7 +12,7 @@ use super::palette::{FAINT_INK, FRAME, GRID, INK};
 pub(crate) const TITLE: f64 = 15.0;
 pub(crate) const SMALL: f64 = 11.0;
 
-/// The least distance between two labels of an axis, and the height of a row of them.
+/// The least distance between two labels of an axis, and the height of a row of labels.
 const BETWEEN: f64 = 6.0;
 const ROW: f64 = 13.0;
 
@@ -43,8 +43,8 @@ impl Names {
             return Self::Row;
         }
         let longest = axis.ticks.iter().map(|(_, name)| width_of(name, SMALL)).fold(0.0, f64::max);
-        // In two rows, a name has the width of two places minus a gap. The last name may have only
-        // one.
+        // In two rows, a name has the width of two places minus a gap. The last name may have the
+        // width of only one place.
         let room = 2.0 * width / (axis.high - axis.low) - BETWEEN;
         if longest <= room || room >= UPRIGHT_MOST {
             Self::TwoRows
@@ -109,14 +109,16 @@ impl Panel<'_, '_> {
         (self.at(x, 0.0).0 * 2.0) as i64
     }
 
-    /// Draws grid, title and labels of the y axis. Must be drawn first.
+    /// Draws grid, title and labels of the y axis. Must be called before anything else is drawn in
+    /// the panel.
     pub(crate) fn frame(&self, title: &str) {
         self.grid(true);
         let words = TextLook::new(12.0, INK).bold().anchor(HPos::Left, VPos::Bottom);
         self.canvas.text(title, (self.left, self.top - 4.0), words);
     }
 
-    /// Draws the grid and, on request, the labels of the y axis. Must be drawn first.
+    /// Draws the grid and, if `with_labels` is set, the labels of the y axis. Must be called before
+    /// anything else is drawn in the panel.
     pub(crate) fn grid(&self, with_labels: bool) {
         for (value, label) in &self.y.ticks {
             let (_, y) = self.at(0.0, *value);
@@ -133,7 +135,7 @@ impl Panel<'_, '_> {
         }
     }
 
-    /// Draws the border. Must be drawn last.
+    /// Draws the border. Must be called after everything else is drawn in the panel.
     pub(crate) fn border(&self) {
         let (left, right, top, bottom) = (self.left, self.right, self.top, self.bottom);
         self.canvas.line(&[(left, top), (left, bottom), (right, bottom)], Stroke::new(FRAME, 1.0));
@@ -169,7 +171,8 @@ impl Panel<'_, '_> {
         self.canvas.text(title, (f64::midpoint(self.left, self.right), title_at), words);
     }
 
-    /// Draws names in two rows alternately. Each pair has the width of both its places.
+    /// Draws names alternately in an upper and a lower row, so that each name can have the width of
+    /// two places.
     fn names_in_two_rows(&self) {
         let half = self.at(self.x.low + 0.5, 0.0).0 - self.left;
         for (at, (value, label)) in self.x.ticks.iter().enumerate() {
@@ -217,9 +220,10 @@ impl Panel<'_, '_> {
         }
     }
 
-    /// Draws grid, title and, at the right end of the title's line, a legend. Must be drawn first.
-    /// If title and legend do not both fit, entries of the legend are dropped from the last on,
-    /// because curves need their names more than references.
+    /// Draws grid, title and, at the right end of the title's line, a legend. Must be called before
+    /// anything else is drawn in the panel. If title and legend do not both fit, entries of the
+    /// legend are dropped from the last on. Names of curves come first, because curves need them
+    /// more than references do.
     pub(crate) fn titled(&self, title: &str, keys: &[Key]) {
         let room = self.right - self.left;
         let width = |keys: &[Key]| -> f64 {

@@ -14,13 +14,13 @@ use resvg::usvg::{Group, Node, Paint, Tree};
 
 use super::shapes::shapes;
 
-/// Points of a page per CSS pixel: these are 1/72 and 1/96 inch.
+/// Points of a PDF page per CSS pixel. A point is 1/72 inch, a CSS pixel 1/96 inch.
 const POINTS: f32 = 0.75;
 
-/// Opacities are written in thousandths.
+/// Full opacity, in thousandths.
 const OPAQUE: u16 = 1000;
 
-/// The picture as a page of its own size.
+/// Converts the picture to a PDF of one page that has the picture's size.
 pub(crate) fn render(svg: &str) -> Vec<u8> {
     let tree = shapes(svg);
     let (width, height) = (tree.size().width() * POINTS, tree.size().height() * POINTS);
@@ -75,7 +75,7 @@ struct Page {
 impl Page {
     fn of(tree: &Tree) -> Self {
         let mut page = Self { content: String::new(), opacities: BTreeSet::new() };
-        // In PDF, the origin is the lower left corner.
+        // In PDF, the origin is the lower left corner, so the y axis is reversed.
         let height = number(tree.size().height() * POINTS);
         page.put(&format!("{POINTS} 0 0 -{POINTS} 0 {height} cm"));
         page.group(tree.root(), Transform::identity(), 1.0);
@@ -104,7 +104,7 @@ impl Page {
                     if let Some(stroke) = path.stroke() {
                         self.begin(at, opacity * stroke.opacity().get());
                         let width = number(stroke.width().get());
-                        // Round joins, as the SVG has them.
+                        // The operator `1 j` selects round joins, which the SVG has too.
                         self.put(&format!("{} RG {width} w 1 j", color(stroke.paint())));
                         self.outline(path.data());
                         self.put("S Q");

@@ -54,7 +54,7 @@ struct Sheet<'a> {
     quantity: Option<&'a str>,
 }
 
-/// The names in a drawing, each with whether it names a line without marks.
+/// The names of the curves and lines in a drawing, and for each whether it is a line without marks.
 fn names_in(drawing: &Drawing) -> Vec<(&str, bool)> {
     match drawing {
         Drawing::Curves(of) | Drawing::Stacked(of) => {
@@ -96,8 +96,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// The quantity of all panels, if they share one and at least one panel lacks space for it next
-    /// to its name.
+    /// The quantity of the y axes if all panels have the same quantity and at least one panel lacks
+    /// space for it next to the panel's name.
     fn shared_quantity(&self) -> Option<&'a str> {
         let panels = &self.plate.panels;
         let first = panels.first()?.y_title.as_str();
@@ -300,8 +300,8 @@ mod tests {
             let drawing = Drawing::Curves(curves(&[4.0, 6.0], published));
             plate_picture(&plate(vec![panel("", Ok(drawing))])).svg.matches("<circle").count()
         };
-        // A disc for each of two points and one in the legend. A ring consists of a disc in the
-        // colour of paper and a circle.
+        // Without a printed value: a disc for each of two points and one in the legend. With a
+        // printed value: also two rings, each of which consists of a white disc and a circle.
         assert_eq!((circles(None), circles(Some(5.0))), (3, 7));
     }
 

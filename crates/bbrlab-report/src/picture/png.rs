@@ -6,11 +6,12 @@ use resvg::usvg::Size;
 use super::indexed_png;
 use super::shapes::shapes;
 
-/// Pixels per unit for a picture on paper, about 450 dpi.
+/// Pixels per unit of the SVG for a picture on paper, which gives about 450 dpi.
 const PAPER: f32 = 2.0;
 
-/// Renders the picture as PNG. A picture for a screen gets one pixel per unit, twice its nominal
-/// size. A picture on paper gets two. A picture with a size in pixels gets exactly that size.
+/// Renders the picture as PNG. A picture for a screen gets one pixel per unit of the SVG, which is
+/// twice its nominal size. A picture on paper gets two pixels per unit. A picture with a size in
+/// pixels gets exactly that size.
 pub(crate) fn render(svg: &str) -> Vec<u8> {
     let tree = shapes(svg);
     let units = units_across(svg).unwrap_or_else(|| tree.size().width());
@@ -31,7 +32,7 @@ pub(crate) fn render(svg: &str) -> Vec<u8> {
     indexed_png::encode(pixmap.width(), pixmap.height(), pixmap.data())
 }
 
-/// The width of a picture in units.
+/// The width of a picture in units of the SVG.
 fn units_across(svg: &str) -> Option<f32> {
     let (_, rest) = svg.split_once("viewBox=\"0 0 ")?;
     rest.split(' ').next()?.parse().ok()

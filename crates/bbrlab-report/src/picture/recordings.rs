@@ -6,13 +6,13 @@ use super::flow_quantity::FlowQuantity;
 use super::overlay::{OverTime, OverlayPair, OverlayPanel};
 use super::run::RunPanel;
 
-/// Number of windows for the throughput in the time shown.
+/// The number of windows into which the time shown is divided to compute throughput and means.
 const WINDOWS: u32 = 250;
 
 /// Maximum number of flows drawn.
 pub const OVERLAY_FLOWS_MAX: usize = 4;
 
-/// The panels that two runs can share, in the order in which they are drawn by default.
+/// The panels that an overlay can have, in the order in which they are drawn by default.
 pub const OVERLAY_PANELS: &[RunPanel] =
     &[RunPanel::Throughput, RunPanel::Rtt, RunPanel::Cwnd, RunPanel::Queue];
 
@@ -38,8 +38,8 @@ pub struct Recording<'a> {
     pub link: u32,
 }
 
-/// The panels of two recordings. States cannot be drawn one over the other, so they have none.
-/// `flows` contains the numbers and names of the drawn flows.
+/// The panels of two recordings. There is no panel of states, because the states of two recordings
+/// cannot be drawn one over the other. `flows` contains the numbers and names of the drawn flows.
 #[must_use]
 pub fn overlay_panels(
     panels: &[RunPanel],
@@ -87,8 +87,8 @@ pub fn overlay_panels(
     drawn
 }
 
-/// The throughput on the wire. If one recording lacks it, both show the throughput that the
-/// applications read instead.
+/// The throughput on the wire. If one recording lacks it, both show instead the rate at which the
+/// applications read.
 fn throughput(
     of_flows: &dyn Fn(&str, OfRow<'_>) -> OverlayPanel,
     below: Recording<'_>,
@@ -155,7 +155,7 @@ fn mean(values: &OverTime, start_s: f64, end_s: f64) -> OverTime {
     })
 }
 
-/// A value computed from the rows of each window that has rows, at the middle of the window.
+/// For each window that has rows: the middle of the window, and a value computed from the rows.
 fn in_windows(
     rows: &OverTime,
     start_s: f64,

@@ -41,16 +41,17 @@ pub struct RunPicture<'a> {
 
 const PANEL_HEIGHT: f64 = 150.0;
 const BAND_HEIGHT: f64 = 11.0;
-/// With more flows than this, a group is drawn as the sum of its flows, or as their median and
-/// range.
+/// With more flows than this, a panel has one curve for each group of flows: the sum of their
+/// rates, or the median of another quantity with its range.
 const SINGLE_CURVES: usize = 8;
-/// Queues of more links than this are not drawn.
+/// The largest number of links whose queues are drawn.
 const QUEUES_SHOWN: usize = 4;
 
 /// Draws the picture of a run.
 ///
 /// # Panics
-/// Never: the default size is as high as its panels need, and a run has a length.
+/// Never: a picture of the default size is as high as its panels need, and the duration of
+/// a run is above zero.
 #[must_use]
 pub fn run_picture(input: &RunPicture<'_>) -> Picture {
     chosen_run_picture(input, &RunChoice::default()).expect("the usual panels fit the usual size")
@@ -59,7 +60,7 @@ pub fn run_picture(input: &RunPicture<'_>) -> Picture {
 /// Draws the picture of a run with the chosen panels, time and size.
 ///
 /// # Errors
-/// If the panels do not fit the size, or no time is left.
+/// If the panels do not fit the size, or the chosen span of time is empty.
 pub fn chosen_run_picture(input: &RunPicture<'_>, choice: &RunChoice) -> Result<Picture, String> {
     let sheet = Sheet::new(input, choice)?;
     Ok(Picture { name: "run".to_owned(), svg: sheet.draw()? })
@@ -80,7 +81,7 @@ enum Drawn {
 struct Sheet<'a> {
     input: &'a RunPicture<'a>,
     shape: Shape,
-    /// Rows of the series, by flow.
+    /// For each flow: the indices of its rows in the series.
     rows: Vec<Vec<usize>>,
     from_s: f64,
     to_s: f64,
@@ -144,8 +145,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Chooses the panels. By default, panels of RTTs and windows are omitted if no flow has any;
-    /// if the user chose them, they are an error.
+    /// Chooses the panels. If no flow is a connection, the panels of RTTs and windows are omitted
+    /// by default; they are an error if the user chose them.
     fn find_panels(&mut self, choice: &RunChoice) -> Result<(), String> {
         let has_connections = self
             .input
@@ -195,7 +196,7 @@ impl<'a> Sheet<'a> {
         self.shape.right(12.0, 22.0)
     }
 
-    /// The column at a time. Columns are one point wide.
+    /// The column of the picture at a time. Columns are one point wide.
     #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
     fn column(&self, time_s: f64) -> i64 {
         ((time_s - self.from_s) / (self.to_s - self.from_s) * self.shape.width) as i64
@@ -296,7 +297,8 @@ impl<'a> Sheet<'a> {
             if self.left_out > 0 {
                 facts.push(format!("{} more links had a queue", self.left_out));
             }
-            // Version and commit must not be cut off. The scenario contains the profile too.
+            // Version and commit of the program must not be cut off. The profile can be omitted,
+            // because the scenario contains it too.
             if width_of(&facts.join("  ·  "), SMALL) > room {
                 facts.retain(|fact| !fact.ends_with(" profile"));
             }
@@ -308,7 +310,7 @@ impl<'a> Sheet<'a> {
         legend::paint(canvas, &rows, self.head() + 10.0);
     }
 
-    /// The names of the curves, if there are several. Each has the same colour in all panels.
+    /// The names of the curves, if there are several. A name has the same colour in all panels.
     fn legend(&self) -> Vec<Entry> {
         let curves = Curves::new(self);
         let names = curves.drawn();
@@ -345,7 +347,7 @@ impl<'a> Sheet<'a> {
                     let share = (time_s - self.from_s) / (self.to_s - self.from_s);
                     left_end + share.clamp(0.0, 1.0) * (right_end - left_end)
                 };
-                // A state that occurs in a column is drawn at least as wide as the column.
+                // A state band is drawn at least one column wide, so that short states are visible.
                 let (left, right) = (place(from), place(to).max(place(from) + 1.0));
                 canvas.fill((left, top), (right, top + BAND_HEIGHT), palette::state(state), 1.0);
             }
@@ -379,7 +381,7 @@ impl<'a> Sheet<'a> {
         })
     }
 
-    /// The flow's name for a legend, which has space for the congestion control too.
+    /// The flow's name for a legend, which also has space for the name of the congestion control.
     fn flow_title(&self, flow: u32) -> String {
         let (name, cc) = (self.flow_name(flow), self.input.run.class(flow).cc_name());
         if name.contains(cc) { name } else { format!("{name} ({cc})") }

@@ -4,15 +4,15 @@
 /// printer's points (of 25.4 / 72 mm) on paper, the least that journals accept.
 const POINTS_PER_MM: f64 = 11.0 / 7.0 * 72.0 / 25.4;
 
-/// The minimum height of a panel. A lower one is unreadable.
+/// The minimum height of a panel. A lower panel would be unreadable.
 pub(crate) const LOWEST_PANEL: f64 = 50.0;
 
 /// The size of a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shape {
-    /// In layout points.
+    /// The width in layout points.
     pub(crate) width: f64,
-    /// In layout points; `None` for the height that the panels need.
+    /// The height in layout points; `None` for the height that the panels need.
     pub(crate) height: Option<f64>,
     pub(crate) nominal: Nominal,
 }
@@ -28,15 +28,16 @@ pub(crate) enum Nominal {
     Pixels(f64, f64),
 }
 
-/// A picture with more pixels across is enlarged with its text, because a larger picture is read
-/// from a greater distance.
+/// The largest width at which text keeps its size. A picture with more pixels across is enlarged
+/// with its text, because a larger picture is read from a greater distance.
 const WIDEST: f64 = 1000.0;
 
 impl Shape {
     /// A thousand points wide, and as high as its panels need.
     pub const SCREEN: Self = Self { width: WIDEST, height: None, nominal: Nominal::Points };
 
-    /// Exactly this size on paper. The text has the size of print, so a smaller picture shows less.
+    /// Exactly this size on paper. The text has the size of printed text at every size of the
+    /// picture, so a smaller picture has less space for data.
     #[must_use]
     pub fn paper(width_mm: f64, height_mm: f64) -> Self {
         Self {
@@ -72,7 +73,8 @@ impl Shape {
         if self.is_narrow() { 10.0 } else { 44.0 }
     }
 
-    /// The right edge of panels. Its distance from the picture's edge is `narrow` or `wide`.
+    /// The right edge of panels. Its distance from the picture's right edge is `narrow` for a
+    /// narrow picture, else `wide`.
     pub(crate) fn right(&self, narrow: f64, wide: f64) -> f64 {
         self.width - if self.is_narrow() { narrow } else { wide }
     }
@@ -82,8 +84,8 @@ impl Shape {
         if self.is_narrow() { 6 } else { 11 }
     }
 
-    /// The error text for too little space for `rows` panels of the minimum height. Everything else
-    /// occupies `around`.
+    /// The error text for too little space for `rows` panels of the minimum height. `around` is the
+    /// height of everything except the panels.
     pub(crate) fn no_room(&self, what: &str, rows: u32, around: f64) -> String {
         let points = around + f64::from(rows) * LOWEST_PANEL;
         let (height, unit) = match self.nominal {

@@ -6,11 +6,11 @@ use super::palette;
 use super::panel::SMALL;
 use plotters::style::text_anchor::{HPos, VPos};
 
-/// Start and end (as x values), and the state.
+/// A state band: its start and end as x values, and the name of the state.
 pub(crate) type Band<'a> = (f64, f64, &'a str);
 
-/// The priority of a state within its column. Short but important states are shown even if others
-/// follow.
+/// The priority of a state within its column. Short but important states are shown even if other
+/// states follow in the same column.
 fn weight(state: &str) -> u32 {
     match state {
         "PROBE_RTT" | "STARTUP" | "DRAIN" => 2,
@@ -19,8 +19,8 @@ fn weight(state: &str) -> u32 {
     }
 }
 
-/// The samples as bands. Each column shows the state of the highest priority, and the last of
-/// several such states.
+/// The samples as bands. Each column shows the state of the highest priority that occurs in it; if
+/// several states have this priority, the last of them.
 pub(crate) fn bands<'a>(
     samples: impl Iterator<Item = (f64, &'a str)>,
     end: f64,
@@ -52,7 +52,7 @@ pub(crate) fn bands<'a>(
 /// The height of a row of the legend.
 pub(crate) const ROW: f64 = 18.0;
 
-/// Side of a coloured square with the space to its name, and space after a name.
+/// The width of a coloured square with the space before its name, and the space after a name.
 const SQUARE: f64 = 16.0;
 const BEHIND: f64 = 12.0;
 
@@ -60,8 +60,8 @@ fn width(state: &str) -> f64 {
     SQUARE + width_of(state, SMALL - 1.0)
 }
 
-/// The states that occur, in the order in which a connection passes through them. The number of
-/// rows depends on the space.
+/// The states that occur, in the order in which a connection passes through them. They are in rows
+/// of at most the width `space`.
 pub(crate) fn legend_rows<'a>(bands: &[Vec<Band<'a>>], space: f64) -> Vec<Vec<&'a str>> {
     let mut seen: Vec<&str> = Vec::new();
     for (_, _, state) in bands.iter().flatten() {
@@ -96,7 +96,8 @@ pub(crate) fn legend_rows<'a>(bands: &[Vec<Band<'a>>], space: f64) -> Vec<Vec<&'
     rows
 }
 
-/// Draws the rows with their right ends at `right`; `y` is the middle of the first.
+/// Draws the rows with their right ends at `right`. `y` is the height of the middle of the first
+/// row.
 pub(crate) fn legend(canvas: &Canvas<'_>, rows: &[Vec<&str>], right: f64, mut y: f64) {
     for row in rows {
         let mut right = right;

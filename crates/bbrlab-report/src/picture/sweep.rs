@@ -37,18 +37,18 @@ const PANEL_HEIGHT: f64 = 220.0;
 const GAP_BETWEEN_MULTIPLES: f64 = 20.0;
 /// Space below a panel, for its labels and the title of the next panel.
 const GAP_Y: f64 = 72.0;
-/// More metrics than this are shown only in the table. For competing transfers, the eighth is
-/// retransmissions.
+/// The largest number of metrics in a picture. Further metrics are only in the table. The eighth
+/// metric of competing transfers, their retransmissions, is still shown.
 const PANELS_SHOWN: usize = 8;
 /// Number of metrics shown if there are small multiples.
 const ROWS_OF_MULTIPLES: usize = 3;
-/// More small multiples than this are too small.
+/// The largest number of small multiples. More of them would be too small to read.
 const MULTIPLES_SHOWN: usize = 12;
-/// More lines than this are far too many to be distinguished.
+/// The largest number of lines. More lines could not be distinguished.
 const LINES_SHOWN: usize = 32;
 
-/// Draws the pictures of a sweep: one for each swept quantity, which is on the x axis. A sweep of
-/// names only has one picture. Without a swept key there is none.
+/// Draws the pictures of a sweep: one for each swept quantity, which is on the x axis. A sweep
+/// whose keys all have names as values has one picture. Without a swept key there is no picture.
 #[must_use]
 pub fn sweep_pictures(title: &str, runs: &[RunSummary]) -> Vec<Picture> {
     let Ok(points) = Points::of(runs);
@@ -66,8 +66,8 @@ impl Points {
 /// Draws the pictures of a sweep with the chosen metrics, axis, colours and size.
 ///
 /// # Errors
-/// If a metric or a key is unknown, or the panels do not fit the size. The text names the
-/// alternatives.
+/// If a metric or a key is unknown, or the panels do not fit the size. The text of the
+/// error names the alternatives.
 pub fn chosen_sweep_pictures(
     title: &str,
     runs: &[RunSummary],
@@ -113,12 +113,14 @@ fn value_at(group: &Group, key: &str) -> String {
     group.point.get(key).map_or_else(|| "–".to_owned(), value_text)
 }
 
-/// The last part of a key, which is sufficient next to its value.
+/// The last part of a key, such as `buffer` of `bottleneck.buffer`. It is sufficient next to the
+/// key's value.
 fn stem(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }
 
-/// A value as shown in a legend. Names of congestion controls need no key.
+/// A value as shown in a legend: after the last part of its key, or alone if it is the name of a
+/// congestion control.
 fn named(key: &str, value: &str) -> String {
     if stem(key) == "cc" { value.to_owned() } else { format!("{} {value}", stem(key)) }
 }
@@ -129,16 +131,16 @@ struct Sheet<'a> {
     points: &'a Points,
     keys: Keys<'a>,
     swept: Swept,
-    /// Values of the key shown by colours; a single empty one without such a key.
+    /// Values of the key that colours show; one empty value if there is no such key.
     lines: Vec<String>,
-    /// Number of values left out.
+    /// Number of values of that key for which there is no line.
     lines_left_out: usize,
-    /// The index of the line of each point.
+    /// For each point of the sweep: the index of its line.
     line_of: Vec<Option<usize>>,
-    /// The names of the small multiples, with the indices of their points.
+    /// The names of the small multiples, each with the indices of its points.
     multiples: Vec<(String, Vec<usize>)>,
     left_out: usize,
-    /// Number of metrics for which the size has no space.
+    /// Number of metrics for which the picture has no space.
     unfit: usize,
     flow_groups: Vec<String>,
     figures: Vec<Answer<'a>>,
@@ -342,7 +344,7 @@ impl<'a> Sheet<'a> {
     fn note(&self) -> String {
         let seeds = self.points.groups.iter().map(|group| group.seeds.len()).max().unwrap_or(0);
         let least = self.points.groups.iter().map(|group| group.seeds.len()).min().unwrap_or(0);
-        // Points of an incomplete sweep have fewer seeds.
+        // In an incomplete sweep, some points have fewer seeds than others.
         let of_seeds =
             if least < seeds { format!("{least} to {seeds}") } else { seeds.to_string() };
         let same =
@@ -397,7 +399,8 @@ impl<'a> Sheet<'a> {
         if let Some(key) = self.keys.color {
             for (place, value) in self.lines.iter().enumerate() {
                 let color = self.color(place);
-                // The key is the algorithm of one class among several, not of all classes.
+                // Then the swept key sets the algorithm of one class of flows, and other classes
+                // keep their algorithms.
                 let is_of_one =
                     self.flow_groups.len() > 1 && key != "flows.cc" && stem(key) == "cc";
                 entries.push(Entry {
@@ -429,7 +432,8 @@ impl<'a> Sheet<'a> {
     }
 
     /// With several lines, colours distinguish the lines; marks and dashes distinguish the groups
-    /// of flows. A metric of no group is drawn in ink if there is one line and several groups.
+    /// of flows. With one line and several groups, a metric of the whole run is drawn in the colour
+    /// of text.
     fn style(
         &self,
         line: usize,
@@ -480,8 +484,8 @@ impl<'a> Sheet<'a> {
 
     fn sample(&self, at: usize, figure: &Answer<'_>, place: usize) -> Option<Sample> {
         let group = &self.points.groups[at];
-        // With a single group of flows the share is always 1. It also corresponds to neither of the
-        // two groups at other points.
+        // With a single group of flows the share is always 1. At points with two groups, no group
+        // corresponds to this one.
         if figure.metric == Metric::PerGroup("share") && flow_groups(group).count() == 1 {
             return None;
         }
@@ -563,7 +567,8 @@ fn names_of_flow_groups(groups: &[Group], axis: &str) -> Vec<String> {
         .collect()
 }
 
-/// Shares and indexes have an axis of their whole range. Axes of other metrics begin at zero.
+/// The y axis of a metric's panel. For shares and indexes it shows their whole possible range; for
+/// other metrics it begins at zero.
 fn y_axis<'a>(figure: &Answer<'_>, curves: impl Iterator<Item = &'a Curve>, height: f64) -> Axis {
     let greatest =
         curves.flat_map(|curve| &curve.samples).map(Sample::greatest).fold(0.0, f64::max);

@@ -1,5 +1,5 @@
 //! The values of a swept key along an axis. Quantities are at their values, on a logarithmic scale
-//! if they are geometric. Names are at equal distances.
+//! if they form roughly a geometric sequence. Names are at equal distances.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,8 @@ pub(crate) struct Swept {
     pub(crate) axis: Axis,
     /// Key and unit.
     pub(crate) title: String,
-    /// Whether points may be joined. Between names there are no values.
+    /// Whether lines may join the points. They may not if the values are names, because there are
+    /// no values between names.
     pub(crate) joins: bool,
     /// Position at which the scale is interrupted, because a logarithmic scale has no zero.
     pub(crate) gap_at: Option<f64>,
@@ -111,7 +112,7 @@ impl Swept {
     }
 }
 
-/// Every `step`-th tick, and the last, which shows where the axis ends.
+/// Every `step`-th tick, and the last tick, which shows where the axis ends.
 fn every(step: usize, ticks: &[(f64, String)]) -> Vec<(f64, String)> {
     let last = ticks.len() - 1;
     let is_kept = |at: usize| at.is_multiple_of(step) && at + step / 2 < last || at == last;
@@ -201,7 +202,8 @@ fn family(unit: &str) -> Option<(Family, f64)> {
         .or_else(|| prefixed(&["bytes", "byte", "b"], Family::Bytes))
 }
 
-/// The unit that most values use, with its factor. If several are equally frequent, the first one.
+/// The unit that most values use, with its factor. If several units are equally frequent, the first
+/// of them.
 fn common_unit<'a>(read: &[Quantity<'a>]) -> (&'a str, f64) {
     let times = |unit: &str| read.iter().filter(|one| one.unit == unit).count();
     let mut best: Option<&Quantity<'a>> = None;
@@ -213,8 +215,8 @@ fn common_unit<'a>(read: &[Quantity<'a>]) -> (&'a str, f64) {
     best.map_or(("", 1.0), |best| (best.unit, best.factor))
 }
 
-/// Whether the ratios of rising values are more even than their differences. Zero has no ratio, so
-/// it is placed apart on a scale of ratios.
+/// Whether the ratios of rising values are more even than their differences. Zero has no ratio to
+/// another value, so a logarithmic axis shows it separately, after a gap.
 fn is_geometric(values: &[f64]) -> bool {
     let positive = values.strip_prefix(&[0.0]).unwrap_or(values);
     let [least, .., greatest] = positive else { return false };
@@ -226,8 +228,8 @@ fn is_geometric(values: &[f64]) -> bool {
         gaps().fold(0.0, f64::max) / gaps().fold(f64::INFINITY, f64::min)
     };
     let logs: Vec<f64> = positive.iter().map(|&value| log2(value)).collect();
-    // For zero and two more values, the test of differences includes zero. For three values above
-    // zero, it does not.
+    // With zero and two other values, the differences include the one from zero. With three or more
+    // values above zero, they do not.
     let linear = if positive.len() > 2 { positive } else { values };
     unevenness(&logs) < unevenness(linear)
 }

@@ -15,7 +15,8 @@ use crate::table::tests::sample_run;
 
 const BUFFER_PACKETS: u64 = 248;
 
-/// 50 Mbit/s, 30 ms, two BDP of buffer. Each flow starts two seconds after the one before.
+/// A run on a path with 50 Mbit/s, a base RTT of 30 ms and a buffer of two BDP. Each flow starts
+/// two seconds after the previous flow.
 fn run(ccs: &[&str]) -> Run {
     let mut text = format!(
         "title = \"A made-up run: nothing here was simulated\"\nduration = \"40s\"\nseed = 7\n\
@@ -30,7 +31,9 @@ fn run(ccs: &[&str]) -> Run {
     run
 }
 
-/// A saw tooth with a start-up, a drain and a ProbeRTT every ten seconds. Integers only.
+/// Made-up samples of a run: cwnd is a saw tooth, and the states are a start-up, a drain and a
+/// ProbeRTT every ten seconds. They are computed with integers, so that all machines give the same
+/// picture.
 fn samples(run: &Run) -> (RunSummary, Series, QueueSeries) {
     let mut series = Series::default();
     let mut queue = QueueSeries::default();
@@ -131,7 +134,7 @@ fn assert_has(svg: &str, words: &[&str]) {
     assert_sound(svg);
 }
 
-/// A text of a picture: left, top, right, bottom, text.
+/// A text of a picture: the left, top, right and bottom of its bounding box, and the text.
 type TextLook = (f64, f64, f64, f64, String);
 
 /// The texts of a picture with their bounding boxes.
@@ -260,7 +263,7 @@ fn picture_of(run: &Run, choice: &RunChoice) -> Result<Picture, String> {
     chosen_run_picture(&input, choice)
 }
 
-/// The points of the longest drawn line of that colour.
+/// The points of the longest line that the picture draws in the colour `color`.
 fn longest_line(svg: &str, color: &str) -> Vec<(f64, f64)> {
     let lines = svg.split("<polyline").skip(1).filter(|line| {
         line.split("/>").next().is_some_and(|tag| tag.contains(&format!("stroke=\"{color}\"")))
@@ -337,7 +340,8 @@ fn the_bdp_follows_the_base_rtt_as_well_as_the_rate() {
         made_by: "bbrlab 0",
     };
     let sheet = super::run::tests::bdp(&input);
-    // 124 packets in 30 ms, twice as many in 60 ms, and half of that at half the rate.
+    // The BDP is 124 packets with 30 ms, twice as many with 60 ms, and half of that when the rate
+    // is halved.
     let packets: Vec<(f64, f64)> =
         sheet.iter().map(|&(time_s, packets)| (time_s, packets.round())).collect();
     assert_eq!(
@@ -360,7 +364,8 @@ fn a_policer_above_the_axis_is_named_and_not_drawn_at_its_edge() {
         let choice = RunChoice { panels: vec![RunPanel::Throughput], ..RunChoice::default() };
         picture_of(&run, &choice).unwrap()
     };
-    // The key of a legend is a line of its colour, which nothing else has here.
+    // Only the policer has this colour. If its rate is far above the traffic, only its entry in the
+    // legend is drawn.
     let dashes = |picture: &Picture| picture.svg.matches("#E69F00").count();
     let (below, above) = (of_rate("40Mbit/s"), of_rate("90Mbit/s"));
     show("policer-above", &above);
@@ -389,7 +394,8 @@ fn datagrams_have_no_panels_of_what_only_a_connection_has() {
     let asked = RunChoice { panels: vec![RunPanel::Queue, RunPanel::Cwnd], ..RunChoice::default() };
     let refused = picture_of(&alone, &asked).unwrap_err();
     assert!(refused.starts_with("`cwnd`: needs flows with a time series"), "{refused}");
-    // If there is also a connection, datagrams have no window, and their base RTT has no sample.
+    // If the run also has a connection, the panels of RTT and cwnd show only the connection, with
+    // its base RTT.
     let beside = run_of(&format!("{datagrams}[[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n"));
     let picture = picture_of(&beside, &RunChoice::default()).unwrap();
     show("datagrams-beside", &picture);
@@ -455,7 +461,8 @@ fn no_line_is_drawn_through_a_time_without_the_flow() {
     assert!((900.0..1100.0).contains(&end), "half of 2000 units, not {end}");
 }
 
-/// Runs of each point with `seeds` seeds. Their metrics follow from the positions of the values.
+/// The runs of a made-up sweep with `seeds` seeds for each point. The metrics of a run follow from
+/// the indices of its swept values.
 fn swept(keys: &[(&str, &[&str])], seeds: u32) -> Vec<RunSummary> {
     let points = keys.iter().map(|(_, values)| values.len()).product::<usize>();
     let mut runs = Vec::new();
@@ -508,7 +515,8 @@ fn a_sweep_begins_with_shares_of_each_group_on_a_whole_axis() {
     // Goodput differs by two per cent: its axis begins at zero.
     let goodput = words.iter().position(|word| word.starts_with("Goodput")).unwrap();
     assert!(words[..goodput].iter().rev().take(12).any(|word| word == "0"), "{words:?}");
-    // A mark of each group at each of the eight points, in front of five dots of seeds.
+    // Each of the eight points has a mark for each group of flows, in front of five dots for the
+    // seeds.
     assert!(pictures[0].svg.matches("<circle").count() > 8 * 5);
 }
 
@@ -547,7 +555,7 @@ fn of_many_points_there_are_lines_without_marks_and_round_ticks() {
     assert_eq!(pictures[0].svg.matches("<circle").count(), 0);
     assert_sound(&pictures[0].svg);
 
-    // Forty lines, with the first and the last among those shown.
+    // With forty lines, not all are shown, but the first and the last are.
     let both = [("bottleneck.rate", &rates[..20]), ("bottleneck.buffer", &sizes[..])];
     let pictures = sweep_pictures("Many lines", &swept(&both, 1));
     show("many-lines", &pictures[0]);
@@ -557,7 +565,7 @@ fn of_many_points_there_are_lines_without_marks_and_round_ticks() {
     );
     assert_eq!(pictures[1].name, "sweep-bottleneck-buffer");
 
-    // Dots are in the order of the seeds, and limited in number.
+    // The dots of a point are in the order of the seeds, and their number is limited.
     let pictures = sweep_pictures("Many seeds", &swept(&[BUFFERS], 120));
     assert_has(&pictures[0].svg, &["small dots: the first 100 seeds"]);
 }
@@ -621,7 +629,7 @@ fn many_names_are_vertical_on_a_column_of_paper_and_on_a_screen() {
         assert_has(&pictures[0].svg, ccs.1);
         assert!(!pictures[0].svg.contains('…'), "{name}: something is cut off");
     }
-    // Names longer than the space are cut off. Their beginnings distinguish them.
+    // Names that are longer than the space are cut off. Here the beginnings of the names differ.
     let long: Vec<String> =
         (0..18).map(|n| format!("{n} fq_codel target=5ms interval=100ms")).collect();
     let long: Vec<&str> = long.iter().map(String::as_str).collect();
@@ -682,8 +690,8 @@ fn a_figure_against_another_has_a_point_for_each_combination() {
     let shown = ["rate 10Mbit/s", "rate 1Gbit/s", "Mean queue delay, ms", "bbr2"];
     assert_has(&pictures[0].svg, &shown);
     assert_has(&pictures[0].svg, &["dashed: equal shares"]);
-    // The legend's two, and only the share of the first of two groups of flows, which determines
-    // the share of the second.
+    // There are two circles in the legend and one per point: only the share of the first of two
+    // groups of flows is shown, because it determines the share of the second.
     let points = pictures[0].svg.matches("<circle").count();
     assert_eq!(points, 2 + BUFFERS.1.len() * 3 * 2);
 
@@ -695,7 +703,7 @@ fn a_figure_against_another_has_a_point_for_each_combination() {
     assert!(twice.contains("--by needs another swept key"), "{twice}");
 }
 
-/// Transfers of two algorithms at two loss rates. One in ten never ends.
+/// Made-up transfers of two algorithms at two loss rates. One transfer in ten never ends.
 fn transfers(runs: &[RunSummary]) -> Vec<CdfSample> {
     let sample = |(run, group): (usize, &str)| CdfSample {
         run,
@@ -735,7 +743,8 @@ fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_
             "5000",
         ],
     );
-    // The top of the panel is at 1.04. A curve of nine out of ten ends at 0.9.
+    // The top of the panel is at a share of 1.04. The curve of transfers of which nine in ten end
+    // reaches 0.9.
     let curve = longest_line(&picture.svg, "#0072B2");
     let (low, high) = curve
         .iter()
@@ -774,13 +783,13 @@ fn percentiles_read_off_a_curve_are_those_of_the_packets() {
     let curve = longest_line(&picture.svg, "#0072B2");
     let ((left, bottom), (right, top)) = (curve[0], curve[curve.len() - 1]);
     let end = Ratios::new(0.0, 4000.0, 8).axis.high;
-    // The first position at which the curve reaches the share, and its value on the axis.
+    // The value on the x axis at which the curve first reaches the share.
     let read = |share: f64| {
         let height = bottom - share * (bottom - top);
         let reached = curve.iter().find(|point| point.1 <= height).unwrap();
         (reached.0 - left) / (right - left) * end
     };
-    // A column of the picture is 4 ms wide, and a row 4 packets high.
+    // One pixel column of the picture corresponds to 4 ms, and one pixel row to 4 packets.
     for (share, delay_ms) in
         [(0.23, 0.0), (0.25, 100.0), (0.5, 100.0), (0.92, 700.0), (0.95, 1500.0), (0.99, 4000.0)]
     {

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::layout::{Align, Table, cut};
 use crate::html::escaped;
 
-/// Maximum number of rows of a table in HTML; a line below gives the number of further rows. A
-/// notebook stores all output in its file, which long tables would enlarge.
+/// The largest number of rows of a table in HTML. If the table has more rows, a line below it gives
+/// their number. Longer tables would enlarge the file of a notebook, which stores all output.
 const ROWS_SHOWN: usize = 100;
 
 /// A part of the output.
@@ -39,7 +39,7 @@ pub(super) fn text(blocks: &[Block], width: Option<usize>) -> String {
     text
 }
 
-/// The blocks as HTML. Its only style is the alignment of columns.
+/// The blocks as HTML without colours or fonts: only the alignment of columns is set.
 pub(super) fn html(blocks: &[Block]) -> String {
     let mut html = String::from("<div style=\"overflow-x: auto\">\n");
     let mut lines: Vec<String> = Vec::new();

@@ -1,4 +1,5 @@
-//! A comparison of folders as text: a table for each point, with a line per metric.
+//! A comparison of the results in several folders as text: a table for each point of the sweep,
+//! with a line per metric.
 
 use serde_json::Value;
 
@@ -11,8 +12,8 @@ use crate::number::{figure, with_half};
 /// simulation.
 const NOT_COMPARED: [&str; 3] = ["events", "data_packets", "rate_mbps"];
 
-/// The table. `names` are the names of the folders. Metrics with equal values in all folders are
-/// left out and counted below.
+/// The comparison as text. `names` are the names of the folders. Metrics with equal values in all
+/// folders are left out and counted below.
 #[must_use]
 pub fn compare_table(
     names: &[String],

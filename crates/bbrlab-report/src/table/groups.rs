@@ -1,11 +1,12 @@
-//! All metrics of one point: the mean over the seeds of each, with its 95 % interval.
+//! The table of all metrics of one point of a sweep: for each metric, the mean over the seeds with
+//! its 95 % interval.
 
 use bbrlab_run::Group;
 
 use super::layout::{Align, Table};
 use crate::number::figure;
 
-/// Every metric of a group that has a mean.
+/// The table of those metrics of a point that have a mean.
 #[must_use]
 pub fn group_table(group: &Group) -> String {
     let mut table = Table::new()

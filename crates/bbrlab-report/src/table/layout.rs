@@ -7,7 +7,7 @@ use crate::number::NONE;
 /// The largest width of a table, in characters.
 pub const WIDTH: usize = 100;
 
-/// The minimum width of a column of text that is cut off.
+/// The minimum width, in characters, of a column whose text is cut off.
 const READABLE: usize = 14;
 
 /// The alignment of a column's cells.

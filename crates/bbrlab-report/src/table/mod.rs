@@ -48,7 +48,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Two flows at 50 Mbit/s and 30 ms, with plausible metrics.
+    /// The summary of a made-up run: two flows on a path with 50 Mbit/s and a base RTT of 30 ms.
     pub(crate) fn sample_run() -> RunSummary {
         let flow = |id: u32, cc: &str, goodput: f64| FlowSummary {
             id,

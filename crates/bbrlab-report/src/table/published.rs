@@ -1,9 +1,10 @@
-//! Printed values next to measured ones, in the units of the paper.
+//! Tables of values that a paper prints next to values that bbrlab measures, in the units of the
+//! paper.
 
 use super::layout::{Align, Table};
 use crate::number::{NONE, decimals_of, fixed};
 
-/// A metric as printed and as measured.
+/// A metric's value as the paper prints it and as bbrlab measures it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedCell {
     /// The metric's name in the paper file.
@@ -22,21 +23,21 @@ pub struct PublishedCell {
     pub decimals: usize,
 }
 
-/// The kind of a printed value. In prose it may be a bound.
+/// The kind of a printed value. In the text of a paper, a value may be approximate or a bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrintedAs {
     /// The exact value.
     #[default]
     Value,
-    /// The value, roughly: "about", "nearly".
+    /// The approximate value: "about", "nearly".
     About,
-    /// An upper bound that is reached: "up to".
+    /// The largest value that occurred: "up to".
     UpTo,
     /// An upper bound: "below", "just under".
     Below,
     /// A lower bound: "over".
     Over,
-    /// Not printed, but computed from printed values.
+    /// A value that the paper does not print, computed from values that it prints.
     Derived,
 }
 
@@ -57,7 +58,7 @@ impl PrintedAs {
         found.map_or(Self::Value, |(_, printed_as)| printed_as)
     }
 
-    /// The sign before the value.
+    /// The sign that a table shows before the value.
     fn sign(self) -> &'static str {
         match self {
             Self::Value => "",
@@ -69,8 +70,8 @@ impl PrintedAs {
         }
     }
 
-    /// Whether the difference between a measured value and the printed one is meaningful, which it
-    /// is not for a bound.
+    /// Whether the difference between the measured and the printed value is meaningful. It is not
+    /// if the printed value is a bound.
     fn is_comparable(self) -> bool {
         matches!(self, Self::Value | Self::About | Self::Derived)
     }
@@ -98,8 +99,8 @@ impl PublishedCell {
 
     /// The number of decimals of the measured value: as many as the paper prints. If the paper
     /// prints whole numbers, but the measured value or its interval has a fraction, three
-    /// significant digits are shown. A rounded value could contradict the difference in percent
-    /// next to it.
+    /// significant digits are shown. A measured value rounded to a whole number could contradict
+    /// the difference in percent next to it.
     #[must_use]
     pub fn measured_decimals(&self) -> usize {
         let ends = self.interval.into_iter().flatten();
@@ -120,8 +121,8 @@ pub struct PublishedRow {
     pub cells: Vec<PublishedCell>,
 }
 
-/// Up to this number of rows, a table that is too wide gets a line per metric. With more rows, it
-/// is split into several tables.
+/// A table that is too wide gets a line per metric if it has at most this number of rows. With more
+/// rows it is split into several tables.
 const FEW_ROWS: usize = 4;
 
 /// The table of an experiment, with one line per row. If it is too wide, it has one line per
@@ -196,9 +197,10 @@ fn blocks(rows: &[PublishedRow]) -> Vec<Vec<PublishedRow>> {
     blocks
 }
 
-/// The table of a single metric with two columns for each buffer: printed and measured. Papers
-/// print the throughput of several flows in this form. Measured values have one decimal more than
-/// printed ones. `None` for other metrics, and if the table is too wide.
+/// The table of a single metric with two columns for each buffer: the printed and the measured
+/// value. Papers print the throughput of several flows in this form. Measured values have one
+/// decimal more than printed values. `None` if the rows have several metrics or lack the keys
+/// `flow` and `buffer_bdp`, and if the table is too wide.
 fn grid(rows: &[PublishedRow]) -> Option<String> {
     let first = rows.first()?;
     let across = "buffer_bdp";
@@ -281,7 +283,8 @@ fn long(rows: &[PublishedRow], first: &PublishedRow) -> Table {
     table
 }
 
-/// The median, with its interval unless both ends of the interval round to the median.
+/// The measured median, followed by its interval unless both ends of the interval round to the
+/// median.
 fn measured_text(cell: &PublishedCell) -> String {
     let decimals = cell.measured_decimals();
     let median = fixed(cell.measured, decimals);
@@ -374,7 +377,8 @@ mod tests {
         }
     }
 
-    /// If the paper prints 8, a measured 7.21 is not shown as 7. Whole measured values stay whole.
+    /// If the paper prints 8, a measured 7.21 is not shown as 7. Measured whole numbers are shown
+    /// without decimals.
     #[test]
     fn a_measured_figure_is_not_rounded_to_whole_printed_ones() {
         let text = |measured, decimals| {
@@ -385,7 +389,8 @@ mod tests {
         assert_eq!((text(33_424.0, 0), text(7.216, 2)), ("33424".to_owned(), "7.22".to_owned()));
     }
 
-    /// A median of 1 has an interval up to 1.12, because the seeds differ.
+    /// A median of 1 can have an interval up to 1.12, because the values of the seeds differ. Then
+    /// both are shown with decimals.
     #[test]
     fn a_whole_median_has_the_interval_that_is_not() {
         let text = |measured, interval| {
@@ -398,7 +403,7 @@ mod tests {
         assert_eq!(text(1.0, [1.0, 1.0]), "1");
     }
 
-    /// 2 % is not a deviation from a printed "up to 5 %".
+    /// A measured 2 % does not deviate from a printed "up to 5 %".
     #[test]
     fn a_printed_bound_has_a_sign_and_no_difference() {
         let text = |words: &str| {

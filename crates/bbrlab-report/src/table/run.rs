@@ -10,7 +10,7 @@ use super::block::{Block, html, text};
 use super::layout::{Align, Table};
 use crate::number::{count, figure, fixed};
 
-/// With more flows than this, only the slowest and the fastest are shown.
+/// With more flows than this, the table of single flows is omitted.
 const FLOWS_SHOWN: usize = 20;
 /// With more links than this, a line gives the number of the links that are not shown.
 const LINKS_SHOWN: usize = 8;
@@ -105,7 +105,7 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
     blocks
 }
 
-/// The number of flows, without flows from `arrivals`. Only groups of flows from `arrivals` have a
+/// The number of flows, except those of classes with `arrivals`, which are recognised by their
 /// count of rejected flows.
 fn lasting(run: &RunSummary) -> usize {
     let comes_and_goes = |flow: &&FlowSummary| {
@@ -139,10 +139,11 @@ pub fn value_text(value: &serde_json::Value) -> String {
     }
 }
 
-/// A count of a link.
+/// Returns a count of a link, such as its drops.
 type CountOf = fn(&LinkSummary) -> Option<u64>;
 
-/// The table of links that flows share. A column of losses is omitted if no link has such losses.
+/// The table of links that flows share. A column for a kind of loss is omitted if no link has such
+/// losses.
 fn links(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     let (private, shared): (Vec<&LinkSummary>, Vec<&LinkSummary>) =
         links.iter().partition(|link| link.is_private());
@@ -400,7 +401,8 @@ fn flows(flows: &[FlowSummary]) -> Table {
     table
 }
 
-/// The two limits that applied longest, in per cent of the flow's active time.
+/// The two limits that applied to the sender for the longest time, in percent of the flow's active
+/// time.
 fn limits(limited_by: &LimitedBy) -> String {
     let mut shares = [
         ("cwnd", limited_by.cwnd),

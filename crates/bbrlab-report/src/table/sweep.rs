@@ -1,4 +1,5 @@
-//! The table of a sweep: one row per point, with the keys that vary first.
+//! The table of a sweep: one row per point. The first columns are the keys whose values differ
+//! between points.
 
 use std::collections::BTreeMap;
 
@@ -54,8 +55,8 @@ fn blocks(points: &Points) -> Vec<Block> {
     }
     let mut columns: Vec<(&Answer, Of<'_>)> = Vec::new();
     for answer in answers {
-        // If several links matter, a column names its link. Readers would otherwise take the values
-        // of one link for values of the path.
+        // If the queues of several links matter, each column names its link. Otherwise readers
+        // would take the values of one link for values of the whole path.
         let links = match answer.metric {
             Metric::Bottleneck(figure) => links_to_name(groups, figure),
             Metric::Run(_) | Metric::PerGroup(_) => Vec::new(),
@@ -116,8 +117,8 @@ fn blocks(points: &Points) -> Vec<Block> {
     blocks
 }
 
-/// A sentence on waits for slots and grants, which neither the columns nor the metrics of queues
-/// include.
+/// A sentence on the waiting times for slots and grants. Neither the columns of the table nor the
+/// metrics of queues include these times.
 fn waits(groups: &[Group]) -> Option<Block> {
     let most = |name: &str| {
         let means = groups.iter().filter_map(|group| {
@@ -147,7 +148,7 @@ fn waits(groups: &[Group]) -> Option<Block> {
 /// The group of flows, run or link that a column describes.
 #[derive(Clone, Copy)]
 enum Of<'a> {
-    /// The group of flows with this index, or the run.
+    /// The group of flows with this index; for a metric of the run, the index has no effect.
     Place(usize),
     /// The link with this name.
     Link(&'a str),
@@ -158,7 +159,8 @@ fn unit_of(answer: &Answer) -> String {
     format!("{} {}", answer.title, answer.unit).trim_end().to_owned()
 }
 
-/// The last part of a key if that is unique among the keys: `buffer` for `bottleneck.buffer`.
+/// The last part of a key, such as `buffer` for `bottleneck.buffer`, if no other key has the same
+/// last part.
 fn short_key(key: &str, keys: &[String]) -> String {
     let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
     let short = last(key);
@@ -166,8 +168,8 @@ fn short_key(key: &str, keys: &[String]) -> String {
     if is_alone { short } else { key.to_owned() }
 }
 
-/// Keys whose value differs between points, in the order of the sweep. If keys change only
-/// together, only the first is included.
+/// Keys whose value differs between points, in the order of the sweep. If the values of several
+/// keys change only together, only the first of these keys is included.
 pub(crate) fn varying_keys(groups: &[Group]) -> Vec<String> {
     // For each key: the key, its first value, whether it also has other values, and the number of
     // points that have the key.

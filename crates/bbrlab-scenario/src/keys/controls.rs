@@ -1,5 +1,6 @@
-//! `controls`: declares custom congestion controls, which flows name in `cc` and the running
-//! program provides. The scenario records their source, so that its hash depends on their programs.
+//! `controls`: declares custom congestion controls. Flows name them in `cc`, and the program that
+//! runs the scenario provides them. The scenario records their source, so that its hash depends on
+//! their programs.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::language::reader::{Keys, Reader};
 /// The largest number of custom congestion controls.
 const CONTROLS_MAX: usize = 1000;
 
-/// The longest name, and the longest `source`.
+/// The largest lengths, in bytes, of a control's name and of its `source`.
 const NAME_MAX: usize = 40;
 const SOURCE_MAX: usize = 400;
 
@@ -25,7 +26,7 @@ pub(crate) const OUTSIDE_PARTS: &[Part] = &[
     optional("answers_share_of_marks", Form::Bool),
 ];
 
-/// Reads the names and their tables, sorted by name.
+/// Reads the declared controls, each a name with a table, and sorts them by name.
 pub(crate) fn read_controls(
     reader: &mut Reader<'_>,
     node: &Node,

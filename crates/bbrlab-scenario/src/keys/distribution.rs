@@ -14,7 +14,8 @@ use crate::language::reader::{Keys, Reader, found};
 /// The default of the key `max`, as a multiple of the mean.
 pub(crate) const LARGEST_OVER_MEAN: u64 = 1000;
 
-/// The upper bound of means and draws: 4.5 PB for bytes, 52 days for nanoseconds.
+/// The upper bound of means and drawn values: 4.5 PB for sizes, which are in bytes; 52 days for
+/// times, which are in nanoseconds.
 pub(crate) const DRAWN_MAX: u64 = 1 << 52;
 
 const DISTRIBUTIONS: [(&str, Kind); 4] = [
@@ -24,7 +25,7 @@ const DISTRIBUTIONS: [(&str, Kind); 4] = [
     ("lognormal", Kind::Lognormal),
 ];
 
-/// Distributions of sizes, which can also be given by points.
+/// The distributions of sizes. Unlike times, sizes can also have a distribution given by points.
 const SIZE_DISTRIBUTIONS: [(&str, Kind); 6] = [
     DISTRIBUTIONS[0],
     DISTRIBUTIONS[1],
@@ -47,8 +48,8 @@ pub(crate) enum Kind {
     WebSearch,
 }
 
-/// Bounds and defaults of the parameters of distributions. Tails of web traffic have shapes from
-/// 1.1 to 1.5.
+/// Bounds and defaults of the parameters of distributions. The sizes of web transfers have Pareto
+/// tails with shapes from 1.1 to 1.5.
 pub(crate) const SHAPE: Form = Form::Number(1.001, 100);
 const SIGMA: Form = Form::Number(0.001, 5);
 const SHAPE_DEFAULT: u32 = 1200;
@@ -61,7 +62,7 @@ const POINTS_FORM: Form = Form::Any(&[
     Form::Table(&[optional("trace", Form::Text), optional("rows", POINT_LIST)]),
 ]);
 
-/// Random sizes.
+/// The form of random sizes in a scenario.
 pub(crate) const SIZES_FORM: Form = Form::Table(&[
     needed("distribution", Form::Choice(|| names(&SIZE_DISTRIBUTIONS))),
     optional("mean", Form::Bytes),
@@ -71,7 +72,7 @@ pub(crate) const SIZES_FORM: Form = Form::Table(&[
     optional("points", POINTS_FORM),
 ]);
 
-/// A constant time, or random times.
+/// The form of times in a scenario: a constant time, or a table for random times.
 pub(crate) const TIMES_FORM: Form = Form::Any(&[Form::Time, Form::Table(PARTS)]);
 
 const PARTS: &[Part] = &[
@@ -245,7 +246,7 @@ pub(crate) fn read_distribution(
     })
 }
 
-/// Reads a parameter within bounds, in thousandths.
+/// Reads a parameter within bounds. Returns it in thousandths.
 fn read_thousandths(
     reader: &mut Reader<'_>,
     keys: &mut Keys<'_>,

@@ -1,5 +1,5 @@
 //! `bbr`, `bbr2`, `bbr3`, `cubic` and `vegas` in `[stack]`: parameters of families of algorithms.
-//! They apply to all flows that do not set them in `cc_params`.
+//! These parameters apply to all flows that do not set them in `cc_params`.
 //!
 //! A profile sets these parameters to the values of the imitated TCP. A parameter applies to every
 //! algorithm that has it: `bbr` applies to BBR v1 and its variants. Parameters that are not listed
@@ -35,18 +35,19 @@ fn names(family: Family) -> Vec<(&'static str, &'static str)> {
     }
 }
 
-/// The default of a parameter.
+/// The default of a family's parameter, given by its name in `cc_params`.
 fn default_of(family: Family, param: &str) -> ParamValue {
     let spec = family.base().params().iter().find(|spec| spec.name == param);
     spec.expect("a family's names are its algorithm's parameters").default_value()
 }
 
-/// The values of all families' parameters, under their names in `[stack]`. Runs share the values of
-/// a family that they do not change.
+/// The values of all families' parameters, under their names in `[stack]`. Runs that do not change
+/// the values of a family share one copy of them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FamilyParams([Arc<Params>; FAMILIES.len()]);
 
-/// The defaults. They are computed only once, because each run of a sweep begins with them.
+/// The defaults of all parameters. They are computed only once, because each run of a sweep needs
+/// them.
 static DEFAULTS: LazyLock<FamilyParams> = LazyLock::new(|| {
     FamilyParams(FAMILIES.map(|family| {
         let value = |(name, param): (&str, &str)| (name.to_owned(), default_of(family, param));
@@ -63,7 +64,7 @@ impl Default for FamilyParams {
 }
 
 impl FamilyParams {
-    /// Reads a table. Parameters that are not in it keep their values.
+    /// Reads the table of a family. Parameters that are not in the table keep their values.
     pub(crate) fn read(
         &mut self,
         family: Family,
@@ -110,8 +111,8 @@ impl FamilyParams {
         show_params(&self.0[family as usize])
     }
 
-    /// The parameters of a flow: `own`, plus the parameters of its family that differ from the
-    /// algorithm's defaults.
+    /// The parameters of a flow: those of its `cc_params` (`own`), and the parameters of its family
+    /// that differ from the algorithm's defaults.
     pub(crate) fn of_flow(&self, cc: Algorithm, own: &Params) -> Params {
         let mut params = own.clone();
         let is_set = |family: &Family| {

@@ -1,10 +1,11 @@
 //! Rejects keys without effect. The row of each key names the object on which the key acts
-//! ([`Acts`]). A key is an error if the scenario has no such object.
+//! ([`Acts`]). A key is an error if the scenario has no object on which it acts.
 //!
 //! Exceptions: A key with its default value is accepted. In a sweep, a key is an error only if it
-//! has no effect at any point. Keys of `[stack]` describe the hosts, so one flow with a connection
-//! is enough. Values of `[access]` are accepted even if flows override them. ECN is accepted in a
-//! flow without a queue that marks, and in a queue without a flow that uses ECN.
+//! has no effect at any point. Keys of `[stack]` describe the hosts, so they are accepted if at
+//! least one flow has a connection. Values of `[access]` are accepted even if flows override them.
+//! A flow may use ECN although no queue marks packets, and a queue may mark packets although no
+//! flow uses ECN.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,8 @@ use bbrlab_link::{Queue, Rate};
 use bbrlab_stack::EcnMode;
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
-/// The kinds of packets that cross a link.
+/// The kinds of packets that cross a link: data, ACKs in its forward and in its reverse direction,
+/// and data with ECN.
 #[derive(Clone, Copy, Debug, Default)]
 struct Crossing {
     data: bool,
@@ -90,8 +92,8 @@ impl IdleKeys {
         });
     }
 
-    /// Examines the keys of a table. `why` returns the expected and the found state if a key has no
-    /// effect.
+    /// Examines the keys of a table. If a key has no effect, `why` returns the texts for the
+    /// message: the expected and the found state.
     fn table<S: Default>(
         &mut self,
         shown: &str,
@@ -125,7 +127,8 @@ impl IdleKeys {
         !self.idle.is_empty()
     }
 
-    /// Reports the keys that have no effect at any point. Returns whether there are mistakes.
+    /// Reports the keys that have no effect at any point. Returns whether any mistake has been
+    /// reported.
     pub(crate) fn refuse(self, reader: &mut Reader<'_>) -> bool {
         for (name, idle) in self.idle {
             if !self.acted.contains(&name) {

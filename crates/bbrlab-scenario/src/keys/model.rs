@@ -1,9 +1,9 @@
 //! Models of paths that change over time: rate and delay follow schedules drawn with the run's
 //! seed.
 //!
-//! These are our own models, not traces: simple processes with few parameters. Their defaults and
-//! sources are in `docs/networks.md`. All draws are integers, so that a seed gives the same
-//! schedule on every machine.
+//! The models are simple processes with few parameters, made for bbrlab and not taken from measured
+//! traces. Their defaults and sources are in `docs/networks.md`. All draws are integers, so that a
+//! seed gives the same schedule on every machine.
 
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ enum Kind {
     /// At even intervals the rate rises by a quarter, falls by a fifth or stays, and the delay is
     /// drawn again.
     Walk,
-    /// Two states in turn. Clear: the highest rate and the shortest delay. Blocked: the lowest rate
-    /// and the longest delay.
+    /// The path alternates between two states of random lengths: clear, with the highest rate and
+    /// the shortest delay, and blocked, with the lowest rate and the longest delay.
     Blockage,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct ModelSpec {
     delay: [Span; 2],
     /// The time between two changes; for a `blockage`, the mean time between blockages.
     every: Span,
-    /// The length of the outage at a handover; for a `blockage`, its mean length.
+    /// The length of the outage at a handover; for a `blockage`, the mean length of a blockage.
     outage: Span,
     /// The positions of the name and of `every` in the file.
     model_at: At,
@@ -61,7 +61,7 @@ pub(crate) struct Path {
     pub(crate) delay: Arc<[(Time, Span)]>,
 }
 
-/// The time step of blockages: each begins and ends at a multiple of it.
+/// The time step of blockages. Each blockage begins and ends at a multiple of this step.
 const TICK: Span = Span::from_millis(10);
 
 impl ModelSpec {
@@ -152,8 +152,8 @@ impl ModelSpec {
         self.kind == Kind::Leo && self.outage > Span::ZERO
     }
 
-    /// Whether the path has no more changes in `duration` than a schedule may have. Otherwise
-    /// reports a mistake. `table` is the name of the link's table.
+    /// Whether the number of changes in `duration` is not more than a schedule may have. If it is
+    /// more, reports a mistake. `table` is the name of the link's table.
     pub(crate) fn suits(&self, duration: Span, table: &str, reader: &mut Reader<'_>) -> bool {
         // A handover between satellites takes two steps of the schedule.
         let changes_max = STEPS_MAX as u64 / 2;
@@ -197,8 +197,8 @@ impl ModelSpec {
         let end = Time::ZERO + duration;
         match self.kind {
             Kind::Leo => {
-                // The first handover is at a random time, because handovers do not depend on the
-                // start of the run.
+                // The first handover is at a random time, because satellites hand over at times
+                // that do not depend on the start of a run.
                 let mut at = Time::ZERO + Span(draws.within(1, self.every.0));
                 while at < end {
                     let next = BitRate(draws.within(self.rate[0].0, self.rate[1].0));
@@ -344,7 +344,7 @@ mod tests {
         let of = |seed, link| rates(&model.path(MINUTE, seed, link));
         assert_eq!(of(1, "a"), of(1, "a"));
         assert!(of(1, "a") != of(2, "a") && of(1, "a") != of(1, "b"));
-        // A longer run begins like the shorter one.
+        // The path of a longer run begins like the path of the shorter run.
         assert_eq!(of(1, "a")[..], rates(&model.path(Span(2 * MINUTE.0), 1, "a"))[..600]);
     }
 
@@ -365,7 +365,7 @@ mod tests {
         let ends = rates.iter().skip(1).map(|step| step.0).chain([Time::ZERO + hour]);
         let blocked = rates.iter().zip(ends).filter(|(step, _)| step.1 == BitRate(10_000_000));
         let blocked: u64 = blocked.map(|(step, end)| end.since(step.0).0).sum();
-        // A tenth of the time, in about 3,600 blockages.
+        // The path is blocked for a tenth of the hour, in about 3,600 blockages.
         assert!((320..400).contains(&(blocked / 1_000_000_000)), "{blocked}");
         assert!((6_600..7_800).contains(&rates.len()), "{}", rates.len());
     }

@@ -6,7 +6,7 @@
 use crate::language::document::At;
 use crate::language::reader::{Keys, Reader};
 
-/// Switches of the `ns3` profile in `[stack]`.
+/// Keys of `[stack]` that are defined but not implemented.
 pub(crate) const STACK_KEYS: &[&str] = &["metrics"];
 
 /// Reports each key of `unbuilt` that the table has.

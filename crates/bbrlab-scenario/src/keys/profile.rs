@@ -186,7 +186,7 @@ impl ProfileValues {
         values
     }
 
-    /// Sets the values of a preset's text.
+    /// Sets the values that the text of a preset contains.
     fn apply(&mut self, toml: &str) {
         let source = Source { name: "profile".to_owned(), text: toml.to_owned() };
         let root = parse(&source, 0).expect("a preset is TOML");

@@ -30,7 +30,7 @@ const WEB_SEARCH: [(u64, u32); 12] = [
 const POINTS: &str =
     "points such as [[\"1KB\", 0], [\"10KB\", \"50%\"], [\"1MB\", 1]], or the path of a file";
 
-/// The distribution of flow sizes in a web search.
+/// Random sizes with the distribution of flow sizes in web search.
 pub(crate) fn web_search() -> Random {
     let points = WEB_SEARCH.map(|(bytes, percent)| (bytes, percent * (Cdf::ONE / 100)));
     random(Cdf::new(points.to_vec()).expect("it is a distribution"))
@@ -101,7 +101,7 @@ fn read_points(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Rando
     }
 }
 
-/// A share in units of `1 / Cdf::ONE`, rounded to the nearest unit.
+/// Converts a share from 0 to 1 to units of `1 / Cdf::ONE`, rounded to the nearest unit.
 fn parts(share: Decimal) -> u32 {
     let parts = share.times_over_rounded(u128::from(Cdf::ONE), 1);
     parts.and_then(|parts| u32::try_from(parts).ok()).unwrap_or(Cdf::ONE)

@@ -279,7 +279,7 @@ impl Spec {
         self.sample.unwrap_or(Sample::Every(Span::from_millis(10)))
     }
 
-    /// The total number of flows.
+    /// The total number of flows, where each `[[flows]]` table counts as its `count`.
     pub(crate) fn flow_count(&self) -> u64 {
         self.flows.iter().map(|flow| flow.count).sum()
     }
@@ -297,15 +297,16 @@ impl Spec {
         out.finish()
     }
 
-    /// A hash over everything that determines the outcome, except the seed.
+    /// A hash over everything in the scenario that determines the outcome of a run, except the
+    /// seed.
     pub(crate) fn hash(&self) -> String {
         let mut out = Writer::default();
         self.write(&mut out, None);
         sha256(&out.finish())
     }
 
-    /// Writes the scenario of one run if a seed is given. Otherwise writes everything that
-    /// determines the outcome, except the seed.
+    /// With a `seed`, writes the scenario of one run. Without a `seed`, writes everything that
+    /// determines the outcome of a run except its seed.
     fn write(&self, out: &mut Writer, seed: Option<u64>) {
         for row in TOP_KEYS {
             match (row.name, seed) {
@@ -314,7 +315,8 @@ impl Spec {
                 _ => write_keys(std::slice::from_ref(row), self, out),
             }
         }
-        // The values of the `linux` profile are the defaults, so they need not be written.
+        // The values of the `linux` profile are the defaults of the keys, so only values of other
+        // profiles are written.
         let of_profile = (self.stack.profile != Profile::Linux).then_some(&*self.of_profile);
         self.stack.write(of_profile.map(|values| &values.stack), out);
         if let Some(link) = &self.bottleneck {
@@ -348,7 +350,7 @@ fn read_link_name(
     shown: &str,
     taken: &mut BTreeSet<String>,
 ) -> Option<String> {
-    /// Longer names would make tables too wide.
+    /// The largest length of a link's name. Longer names would make tables too wide.
     const NAME_MAX: usize = 40;
     let name = reader.text(node, shown)?;
     let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';

@@ -20,13 +20,14 @@ use crate::language::key::{
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 
-/// Payload of a full segment with timestamps on Ethernet: 1500 - 20 - 20 - 12.
+/// Bytes of payload in a full segment on Ethernet: 1500, minus 20 for IP, 20 for TCP and 12 for
+/// timestamps.
 const MSS: u32 = 1448;
 
 /// The largest payload that fits into an IP packet with 52 bytes of headers.
 pub(crate) const MSS_MAX: u64 = 65_535 - 52;
 
-/// The largest value of the key for the resolution of the hosts' clocks.
+/// The coarsest resolution of the hosts' clocks that a scenario can set.
 const CLOCK_STEP_MAX: Span = Span::from_millis(1);
 
 /// `[stack]` with the defaults filled in.
@@ -75,7 +76,7 @@ const INVALID_SAMPLES: [(&str, InvalidSample); 2] =
     [("drop", InvalidSample::Drop), ("reuse", InvalidSample::Reuse)];
 const SAMPLE_BOUNDS: [(&str, SampleBound); 2] =
     [("sample", SampleBound::Sample), ("srtt", SampleBound::Srtt)];
-/// The values of a key that is `false`, `true` or a name, in this order.
+/// The meanings of `false`, of `true` and of a name, as values of a key that accepts these three.
 type Switch<T> = (T, T, (&'static str, T));
 const PARTIAL_ACKS: Switch<PartialAck> =
     (PartialAck::Nothing, PartialAck::Segment, ("head", PartialAck::Head));
@@ -99,8 +100,9 @@ impl Default for StackSpec {
 
 const SOCKET_BUFFER: Form = Form::Any(&[Form::Choice(|| vec!["auto"]), Form::Bytes]);
 
-/// Creates the key of a family of algorithms, whose value is a table of their parameters. It is a
-/// macro because readers of keys are plain functions, which cannot hold the family.
+/// Creates the key of a family of algorithms. The key's value is a table of their parameters.
+/// `family` is a macro, because the reader of a key is a plain function and so cannot store the
+/// family.
 macro_rules! family {
     ($key:literal, $family:ident, $help:literal) => {
         key(

@@ -24,7 +24,7 @@ const ARRIVALS_MAX: u64 = 1_000_000;
 enum Pace {
     /// Flows per second.
     Rate(Decimal),
-    /// Share of the smallest link rate on the path.
+    /// The mean rate of the arriving flows as a share of the smallest link rate on the path.
     Load(Decimal),
 }
 
@@ -96,8 +96,8 @@ impl ArrivalsSpec {
         matches!(self.pace, Pace::Load(_))
     }
 
-    /// The arrival process of flows with these sizes, whose packets have `mss` bytes of payload and
-    /// cross a link of this rate.
+    /// The arrival process of flows with sizes `size` and packets with `mss` bytes of payload.
+    /// `rate` and `framing` are those of the slowest link on their path.
     pub(crate) fn arrivals(
         &self,
         size: Random,
@@ -184,7 +184,7 @@ pub(crate) const VIDEO_FORM: Form = Form::Table(&[
     optional("buffer", Form::Time),
 ]);
 
-/// The largest number of responses of a flow.
+/// The largest number of responses that a flow may request.
 const COUNT_MAX: u64 = 1_000_000_000;
 
 const REQUESTS: &str = "a table such as { think = \"100ms\" }";
@@ -242,7 +242,8 @@ impl ClientSpec {
         Some(Self::Video { rate: rate?, piece: piece?, buffer: buffer? })
     }
 
-    /// The requests with the sizes of their responses. A `video` determines the sizes itself.
+    /// The requests with the sizes of their responses. For `video`, the sizes follow from the bit
+    /// rate and the playing time of a chunk, not from `size`.
     pub(crate) fn requests(&self, size: Option<Random>) -> Option<Requests> {
         match self {
             Self::Requests { think, count } => {

@@ -1,4 +1,4 @@
-//! The built-in scenarios: each can be read, and the list matches the folder.
+//! Checks that each built-in scenario can be read and that the list of them matches the folder.
 
 #![expect(clippy::format_push_string, reason = "a test's output")]
 
@@ -150,7 +150,8 @@ fn every_built_in_scenario_can_be_run() {
     .assert_eq(&lines);
 }
 
-/// The starter is right unchanged, and with any of its commented examples activated.
+/// Checks that the text of `bbrlab new` is valid unchanged, and with any one of its commented
+/// examples activated.
 #[test]
 fn the_starter_and_each_of_its_examples_are_right() {
     let lines: Vec<&str> = STARTER.lines().collect();

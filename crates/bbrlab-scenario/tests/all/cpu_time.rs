@@ -1,4 +1,5 @@
-//! The work per input as CPU time, which other programs on the machine hardly change.
+//! Measures CPU time instead of elapsed time, because other programs on the machine hardly change
+//! it.
 
 use cpu_time::ThreadTime;
 

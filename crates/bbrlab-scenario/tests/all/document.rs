@@ -23,10 +23,12 @@ fn examples(page: &str) -> Vec<&str> {
     page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect()
 }
 
-/// The text before a table of the page, up to the name of its section.
+/// The text of the mark before a generated table of the page. The name of the table's section
+/// follows.
 const BEGINNING: &str = "`cargo xtask bless` rewrites it: ";
 
-/// `cargo xtask bless` rewrites the tables.
+/// Checks that the tables of keys on the page equal the rows in the code. `cargo xtask bless`
+/// rewrites the tables.
 #[test]
 fn the_tables_of_the_page_are_those_of_the_rows() {
     let mut page = String::new();
@@ -34,7 +36,8 @@ fn the_tables_of_the_page_are_those_of_the_rows() {
     let mut tables: Vec<(&str, String)> = Vec::new();
     for section in sections() {
         match section.header {
-            // It has the keys of `[[links]]` except `name`.
+            // `[bottleneck]` has the keys of `[[links]]` except `name`, so the page has no table
+            // for it.
             "[bottleneck]" => continue,
             "" => tables.push(("top level", section.to_markdown())),
             header => tables.push((header, section.to_markdown())),
@@ -116,7 +119,8 @@ fn the_schema_refuses_what_the_reader_refuses() {
     }
 }
 
-/// Inline tables, each with an unknown key.
+/// Section, key and inline table. Each inline table has an unknown key `no`, so the error lists the
+/// keys that the reader knows.
 const VALUES: [(&str, &str, &str); 31] = [
     ("flows", "sizes", "{ distribution = \"web_search\", no = 1 }"),
     ("flows", "sizes", "{ distribution = \"cdf\", points = [[\"1KB\", 1]], no = 1 }"),
@@ -155,7 +159,7 @@ const VALUES: [(&str, &str, &str); 31] = [
     ("access", "rate", "{ opportunities_ms = [1], no = 1 }"),
 ];
 
-/// The keys of inline tables according to the rows, by full name of the table's key.
+/// The keys of inline tables in the JSON Schema, by section and key of the inline table.
 fn parts_of_rows() -> BTreeMap<(String, String), BTreeSet<String>> {
     let mut found = BTreeMap::new();
     for (section, schema) in schema()["properties"].as_object().expect("sections") {
@@ -179,7 +183,7 @@ fn disciplines() -> Vec<String> {
     names.expect("a list").iter().map(|name| name.as_str().expect("text").to_owned()).collect()
 }
 
-/// Checks that the row and the reader of an inline table have the same keys.
+/// Checks that the JSON Schema and the reader have the same keys for each inline table.
 #[test]
 fn the_keys_within_values_are_those_that_are_read() {
     let mut read: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
@@ -199,7 +203,8 @@ fn the_keys_within_values_are_those_that_are_read() {
         read.entry((section.to_owned(), key.to_owned())).or_default().extend(keys);
     }
     let mut told = parts_of_rows();
-    // These tables are the same as in [bottleneck].
+    // Not compared: `[[links]]` and the keys of the reverse direction, whose tables are the same as
+    // in `[bottleneck]`, and `points`.
     let same = [
         "reverse_rate",
         "reverse_queue",

@@ -43,7 +43,7 @@ fn a_key_without_what_it_acts_on_is_refused() {
         text("", "", "[access]\nreverse_rate = \"1Mbit/s\""),
         text("", "", "[access]\nframing = \"2B\""),
         text("", udp, "[stack]\nrcvlowat = \"64KiB\"\nmss = \"1000B\""),
-        // ACKs do not cross the links of the data.
+        // Data crosses only link `a`, ACKs cross only link `b`.
         text("", path, &links("reverse_jitter = \"1ms\"", "")),
         text("", path, &links("ack_thinning = 2", "")),
         text("", path, &links("", "ecn_threshold = \"5pkt\"")),
@@ -77,7 +77,8 @@ fn a_key_with_what_it_acts_on_is_not() {
     let links = "[[links]]\nname = \"a\"\nrate = \"10Mbit/s\"\n[[links]]\nname = \"b\"\nloss = 0.1\nack_thinning = 2\njitter = \"1ms\"\n";
     for case in [
         text("reverse_loss = 0.1\nloss_at = \"before\"", "", ""),
-        // Defaults that are written out, and keys that another flow may need later.
+        // Defaults that are written out, and keys that act only if more flows are added, such as
+        // `start_step` with `count = 1`.
         text("loss = 0\nloss_at = \"before\"", "", ""),
         text("loss_at = \"after\"\nrate_change = \"follow\"\nack_thinning = 1\nloss = 0", "", ""),
         text("", "count = 1\nstart_step = \"1s\"\ndscp = \"CS0\"", ""),
@@ -85,7 +86,7 @@ fn a_key_with_what_it_acts_on_is_not() {
         text("", "", "[access]\ndelay = \"3ms\""),
         text("queue = { discipline = \"codel\", ecn = true }", "", ""),
         text("", "ecn = true", "[stack]\nbbr3 = { cwnd_gain = 512 }"),
-        // A link that only ACKs cross, in its forward direction.
+        // Only ACKs cross link `b`, in its forward direction.
         text("", "path = [\"a\"]\nreturn_path = [\"b\"]", links),
         text(
             "",
@@ -106,7 +107,7 @@ fn in_a_sweep_a_key_need_act_at_one_point_only() {
     let all = "\"bottleneck.queue\" = [\"droptail\", \"cake\"]\n\"flows.ecn\" = [false, true]\n\
                \"bottleneck.rate\" = [\"10Mbit/s\", [[\"0s\", \"10Mbit/s\"], [\"1s\", \"5Mbit/s\"]]]";
     let scenario = swept(all).unwrap_or_else(|errors| panic!("{errors}"));
-    // The text of each run gives only that run.
+    // Reading the text of a run gives only this run, and no error about keys without effect.
     for run in 0..scenario.runs() {
         let text = scenario.run_toml(run);
         let again = parse(&text).unwrap_or_else(|errors| panic!("{text}\n{errors}"));

@@ -198,7 +198,7 @@ fn a_trace_file_is_read_once_and_then_part_of_the_scenario() {
     let text = "duration = \"1s\"\n[bottleneck]\nrate = \"cell.trace\"\ndelay = \"1ms\"\n[[flows]]\ncc = \"reno\"\n";
     let scenario = Scenario::parse("s", "s.toml", text, Some(&files), &[]).unwrap();
     let (run, text) = (scenario.run(0), scenario.run_toml(0));
-    // 3 x 1500 bytes in 4 ms.
+    // The trace has three opportunities of 1500 bytes in 4 ms: 9 Mbit/s.
     assert_eq!(run.links[0].rate.at_start(), Some(BitRate(9_000_000)));
     // The stored text contains the trace, so the file is no longer needed.
     assert_eq!(scenario_of(&text).run(0).links, run.links);
@@ -226,7 +226,7 @@ fn a_buffer_is_counted_in_packets_or_bytes() {
     assert_eq!(buffer("buffer = \"30ms\"\nbuffer_unit = \"B\""), Buffer::Bytes(Bytes(37_500)));
     assert_eq!(buffer("buffer = \"10pkt\"\nbuffer_unit = \"B\""), Buffer::Bytes(Bytes(15_140)));
     assert_eq!(buffer("buffer = \"15140B\"\nbuffer_unit = \"pkt\""), Buffer::Packets(Packets(10)));
-    // Framing is part of a packet on the wire.
+    // A packet on the wire includes framing: 1,500 + 1,000 bytes, so the BDP is 15 packets.
     assert_eq!(buffer("buffer = \"1bdp\"\nframing = \"1000B\""), Buffer::Packets(Packets(15)));
     // ns-3's device queue is added to the buffer.
     assert_eq!(
@@ -246,26 +246,26 @@ fn a_bdp_of_a_trace_is_that_of_its_mean_rate() {
         Buffer::Packets(Packets(packets)) => packets,
         _ => panic!("packets"),
     };
-    // 5 s of 10 Mbit/s, 4 s of 80 Mbit/s and 1 s of 0 have a mean of 37 Mbit/s. Times 30 ms, this
-    // is 92 packets of 1514 bytes.
+    // 5 s of 10 Mbit/s, 4 s of 80 Mbit/s and 1 s of 0 have a mean of 37 Mbit/s. The BDP at 30 ms is
+    // 92 packets of 1514 bytes.
     let rows = "trace = { rows = [\"time_s,rate_mbps\", \"0,10\", \"5,80\", \"9,0\", \"10,1\", \"20,7\"] }";
     assert_eq!(limit(&text(rows, "")), 92);
     assert_eq!(limit(&text(rows, "buffer = \"2bdp\"")), 183);
     assert_eq!(limit(&text(rows, "buffer = \"30ms\"")), 92);
-    // The mean covers only the duration of the run.
+    // The mean covers only the duration of the run: 10 Mbit/s in the first 4 s.
     assert_eq!(limit(&text(rows, "").replace("10s", "4s")), 25);
-    // The text in the folder of a run gives the same, also in the reverse direction.
+    // Reading the text in a run's folder gives the same buffer, also in the reverse direction.
     let kept = scenario(&text(rows, "reverse_rate = \"forward\""), &[]).run_toml(0);
     assert!(kept.contains("rows = [\"time_s,rate_mbps\","), "{kept}");
     let kept = run(&kept);
     assert_eq!(kept.links[0].buffer, Buffer::Packets(Packets(92)));
     assert_eq!(kept.links[1].buffer, Buffer::Packets(Packets(92)));
-    // A schedule with the same steps is not a trace. Steps after the end of the run do not count.
+    // For a `rate` with the same steps, which is not a trace, the BDP uses the rate at the start.
     let steps = "rate = [[\"0s\", \"10Mbit/s\"], [\"5s\", \"80Mbit/s\"], [\"9s\", \"0bit/s\"], [\"10s\", \"1Mbit/s\"]]";
     assert_eq!(limit(&text(steps, "")), 25);
-    // 2 opportunities in 3 ms: 8 Mbit/s.
+    // 2 opportunities of 1500 bytes in 3 ms are 8 Mbit/s.
     assert_eq!(limit(&text("rate = { opportunities_ms = [1, 3] }", "")), 20);
-    // A model begins halfway between its bounds.
+    // A model's rate begins halfway between its bounds, here at 10 Mbit/s.
     let model = "trace = { model = \"leo\", rate = [\"5Mbit/s\", \"15Mbit/s\"], delay = [\"1ms\", \"1ms\"], every = \"1s\" }";
     assert_eq!(limit(&text(model, "")), 25);
 }
@@ -276,7 +276,8 @@ fn a_load_of_a_trace_is_a_share_of_its_mean_rate() {
                 [[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\narrivals = { load = 0.5 }\nbytes = \"14480B\"\n";
     let run = run(text);
     let arrivals = run.classes[0].source.arrivals().unwrap();
-    // Ten packets of 1514 bytes at half of 20 Mbit/s.
+    // The mean rate is 20 Mbit/s. At half of it, a flow of ten packets of 1514 bytes arrives every
+    // 12.112 ms.
     assert_eq!(arrivals.gap.mean, 12_112_000);
 }
 
@@ -289,7 +290,8 @@ fn a_bdp_is_that_of_the_rate_at_the_start() {
 
 #[test]
 fn the_buffers_of_the_linux_reference() {
-    // Its BDP: rate x base RTT / (8 x 1514 B), rounded, at least one packet.
+    // The reference's BDP in packets is rate x base RTT / (8 x 1514 B), rounded, at least one
+    // packet.
     for (rate, rtt, bdp, packets) in [
         ("10Mbit/s", "20ms", "0.1bdp", 2),
         ("50Mbit/s", "30ms", "1bdp", 124),
@@ -377,7 +379,7 @@ fn the_reverse_direction_has_a_rate_only_if_it_is_set() {
     let reverse = &run.links[1];
     assert_eq!(reverse.name, "bottleneck.reverse");
     assert_eq!((reverse.rate.clone(), reverse.delay), (Rate::Constant(BitRate(1_000_000)), ms(5)));
-    // Two BDP of the reverse rate: 7,500 bytes.
+    // The buffer is two BDP of the reverse rate: 7,500 bytes.
     assert_eq!(reverse.buffer, Buffer::Packets(Packets(5)));
     assert_eq!(run.classes[0].reverse, [Hop::Delay(ms(5)), Hop::Link(1), Hop::Delay(ms(5))]);
     let run =
@@ -413,10 +415,10 @@ fn a_base_rtt_sets_equal_access_delays() {
     assert_eq!(class.forward, [Hop::Delay(ms(5)), Hop::Link(0), Hop::Delay(ms(5))]);
     assert_eq!(class.reverse, [Hop::Delay(ms(15))]);
     assert_eq!(class.base_rtt, ms(30));
-    // The link has the whole RTT, so no access delay is left.
+    // The link's delay in both directions is the whole RTT of 10 ms, so there are no access delays.
     let class = &dumbbell("", "rtt = \"10ms\"", "").classes[0];
     assert_eq!((class.forward.as_slice(), class.base_rtt), ([Hop::Link(0)].as_slice(), ms(10)));
-    // The remainder of the division by four is not lost.
+    // 3 ns remain when the access delay is divided by four. The base RTT includes them.
     let class = &dumbbell("", "rtt = \"30000003ns\"", "").classes[0];
     assert_eq!(class.base_rtt, Span(30_000_003));
 }
@@ -520,7 +522,7 @@ fn starts_are_stepped_and_jittered_from_the_seed() {
         first[1..].iter().chain(&second[1..]).all(|start| (2000..3000).contains(start)),
         "{first:?} {second:?}"
     );
-    // The jitter of one more flow does not change that of the others.
+    // A fourth flow does not change the jitter of the other flows.
     let more = jittered.replace("count = 3", "count = 4");
     assert_eq!(starts(&more, 0)[..4], first[..]);
 }
@@ -532,7 +534,8 @@ fn jitter_is_uniform() {
     let run = run(text);
     for tenth in 0..10 {
         let inside = run.flows.iter().filter(|flow| flow.start.0 / 1_000_000_000 == tenth).count();
-        // Five standard deviations of a binomial of 100,000 and 0.1.
+        // Five standard deviations of a binomial distribution with 100,000 draws and a probability
+        // of 0.1.
         assert!((9526..=10474).contains(&inside), "{tenth}: {inside}");
     }
 }
@@ -577,7 +580,7 @@ fn what_a_flow_sends() {
         (poisson.gap.mean, poisson.size.mean, poisson.size.distribution),
         (20_000_000, 15_000, Distribution::Constant)
     );
-    // Ten packets of 1,514 B on the wire, at 3 of the link's 10 Mbit/s.
+    // Each flow has ten packets of 1,514 B on the wire. The load is 3 of the link's 10 Mbit/s.
     let load = arrivals("arrivals = { load = \"30%\" }\nbytes = \"14480B\"");
     assert!(load.gap.mean.abs_diff(15_140 * 8 * 1000 / 3) < 100, "{}", load.gap.mean);
     // For points the mean is exact, and a load refers to it: 1,500 B in two packets, each with 66 B

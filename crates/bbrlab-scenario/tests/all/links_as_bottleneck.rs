@@ -1,6 +1,6 @@
-//! Checks that a mistake in a key of `[[links]]` has the same message as in the same key of
-//! `[bottleneck]`. Tries every key that both have with values of every kind, alone and inside the
-//! tables that keys take.
+//! Checks that a mistake in a key of `[[links]]` gives the same message as in the same key of
+//! `[bottleneck]`. Tries every key that the two tables share with values of every kind, both
+//! directly and as parts of inline tables.
 
 use bbrlab_scenario::{Scenario, ScenarioError};
 
@@ -48,7 +48,7 @@ const VALUES: &[&str] = &[
     "{ discipline = \"pie\", target = \"0s\" }",
 ];
 
-/// Tables that keys take, with `VALUE` instead of one part. The other parts are right.
+/// Keys with inline tables. `VALUE` replaces one part of each table; the other parts are valid.
 const TABLES: &[&str] = &[
     "rate = { trace = VALUE }",
     "rate = { opportunities_ms = VALUE }",
@@ -101,7 +101,7 @@ const TABLES: &[&str] = &[
     "ack_thinning = 2\nreverse_rate = VALUE",
 ];
 
-/// The mistakes in a link with these lines, which follow two lines of its table.
+/// The mistakes in a link with these lines. `head` has the lines of the link's table before them.
 fn mistakes(head: &str, lines: &str) -> Vec<ScenarioError> {
     let name = if head.contains("[[links]]") { "a" } else { "bottleneck" };
     let text = format!(
@@ -110,7 +110,8 @@ fn mistakes(head: &str, lines: &str) -> Vec<ScenarioError> {
     Scenario::parse("s", "s.toml", &text, None, &[]).err().map_or_else(Vec::new, |errors| errors.0)
 }
 
-/// Compares positions and texts of the mistakes. Returns whether there are any.
+/// Checks that positions and texts of the mistakes are equal in both tables. Returns whether there
+/// are mistakes.
 fn assert_same_messages(lines: &str) -> bool {
     let words = |mistakes: Vec<ScenarioError>| -> Vec<String> {
         let told = |mistake: ScenarioError| {
@@ -132,7 +133,7 @@ fn assert_same_messages(lines: &str) -> bool {
     !of_link.is_empty()
 }
 
-/// The keys that both have, from the message about an unknown key.
+/// The keys that `[[links]]` and `[bottleneck]` share, read from the message about an unknown key.
 fn keys() -> Vec<String> {
     let told = mistakes("[bottleneck]\n", "no_such_key = 1");
     let keys = told[0].notes[0].strip_prefix("keys of `bottleneck`: ");
@@ -145,7 +146,7 @@ fn every_key_with_values_of_every_kind() {
     assert!(keys.len() >= 28, "{keys:?}");
     let mut wrong = 0;
     for key in &keys {
-        // A link without a rate has no queue, and most keys need one.
+        // Most keys need a queue, and only a link with a rate has one.
         let rates = ["rate = \"9Mbit/s\"\n", "reverse_rate = \"9Mbit/s\"\n"];
         let rates =
             rates.iter().filter(|line| !line.starts_with(&format!("{key} ")) && key != "trace");

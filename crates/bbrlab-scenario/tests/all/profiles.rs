@@ -27,8 +27,8 @@ fn run(profile: &str, stack: &str, link: &str) -> Run {
     scenario(profile, stack, link).run(0)
 }
 
-/// The values of a profile can be set key by key, because `reproduce --explain` switches them one
-/// by one.
+/// Checks that setting a profile's values key by key under another profile gives the same run,
+/// because `reproduce --explain` switches them one by one.
 #[test]
 fn the_settings_of_a_profile_recreate_it_under_another() {
     let linux = scenario("linux", "", "buffer = \"38pkt\"");
@@ -69,7 +69,8 @@ fn presets_are_those_of_the_list() {
         assert_eq!(stack.tso, Tso::Off, "{profile}");
         let delack = DelAck::Every { every: 2, timer: Span::from_millis(200) };
         assert_eq!(stack.delack, delack, "{profile}");
-        // The framing is PPP's two bytes, and the reverse direction has the forward rate.
+        // Framing is the two bytes of PPP, and the reverse direction has the rate of the forward
+        // direction.
         let names: Vec<&str> = run.links.iter().map(|link| link.name.as_str()).collect();
         assert_eq!(names, ["bottleneck", "bottleneck.reverse"]);
         let access = &run.classes[0].private_links;
@@ -118,7 +119,8 @@ fn a_key_overrides_the_profile() {
     }
 }
 
-/// The text in a run's folder gives the same run, with every profile and every override.
+/// Checks that reading the text in a run's folder gives the same run, with every profile and every
+/// override.
 #[test]
 fn the_canonical_text_has_every_effective_value() {
     let links = ["", "buffer = \"2bdp\"\ndevice_queue = \"none\"", "reverse_rate = \"unlimited\""];
@@ -181,7 +183,8 @@ fn parameters_of_algorithms_come_from_the_flow_then_from_the_stack_then_from_the
     assert!(bbr("ns3").contains("cycle_rand = 6") && !bbr("ns3").contains("margin"));
     assert!(bbr("ns3-3.40").contains("margin = 0, min_rtt = \"srtt\""), "{}", bbr("ns3-3.40"));
     assert!(bbr("lanigan").contains("drain_phase = \"full\""));
-    // The other variants drain early and have no `drain_phase`.
+    // Other variants of BBR, such as `bbr_hsr`, leave the drain phase early and have no parameter
+    // `drain_phase`.
     let hsr = params_of("lanigan", "", "cc = \"bbr_hsr\"");
     assert!(hsr.contains("cycle_rand = 8") && !hsr.contains("drain_phase"), "{hsr}");
     let cubic = |profile| params_of(profile, "", "cc = \"cubic\"");
@@ -206,7 +209,7 @@ fn a_profile_can_be_swept_and_set() {
 
 const PAGE: &str = include_str!("../../../../docs/ns3-profile.md");
 
-/// `cargo xtask bless` rewrites the table.
+/// Checks the table of profiles on the page. `cargo xtask bless` rewrites the table.
 #[test]
 fn the_table_of_the_page_is_that_of_the_profiles() {
     let (before, rest) = PAGE.split_once("rewrites it -->\n").expect("the page has a table");
@@ -216,7 +219,7 @@ fn the_table_of_the_page_is_that_of_the_profiles() {
     expect_file!["../../../../docs/ns3-profile.md"].assert_eq(&page);
 }
 
-/// Each key that a profile changes is explained on the page.
+/// Checks that the page explains each key that a profile changes.
 #[test]
 fn the_page_explains_each_key_that_a_profile_changes() {
     let (_, words) = PAGE.split_once("<!-- End of").expect("the table ends");

@@ -9,7 +9,8 @@ use proptest::prelude::*;
 /// allows for a shared machine, but is exceeded if the time grows with the square of the input.
 const SECONDS: u64 = 15;
 
-/// Reads a scenario and resolves it.
+/// Reads a scenario. If it is valid, resolves a run, writes its text and estimates its cost. Checks
+/// the CPU time of all this.
 fn read(text: &str, sets: &[String]) {
     let began = cpu_s();
     match Scenario::parse("s", "s.toml", text, None, sets) {
@@ -28,7 +29,7 @@ fn read(text: &str, sets: &[String]) {
     assert!(cpu_s() - began < SECONDS, "{} s for {} bytes", cpu_s() - began, text.len());
 }
 
-/// Right and wrong words that occur in scenarios.
+/// Words that occur in valid and invalid scenarios.
 fn word() -> impl Strategy<Value = String> {
     let words = [
         "\"",

@@ -1,9 +1,10 @@
-//! Every spelling of every key, with its effect on the run and its canonical text.
+//! Lists every spelling of every key, with its effect on the run and its canonical text.
 //!
 //! `spellings.txt` has an entry for each word that the JSON Schema lists, and for at least one
-//! value of each other form. An entry has the lines of the run, then those of the canonical text,
-//! that differ from the plain scenario below. A spelling without such lines is the default. A
-//! rejected spelling has the reason. `cargo xtask bless` rewrites the file.
+//! value of each other form. An entry has the lines of the run that differ from the run of the
+//! plain scenario below, then the lines of the canonical text that differ. A spelling without such
+//! lines is the default. The entry of a rejected spelling has the reason. `cargo xtask bless`
+//! rewrites the file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -31,7 +32,7 @@ fn scenario(header: &str, lines: &str, profile: &str) -> Result<Scenario, Scenar
     parse(&text)
 }
 
-/// The keys of the bottleneck: these lines, with a rate and a delay if they have none.
+/// The keys of the bottleneck: `lines`, with a rate and a delay added if `lines` sets none.
 fn of_bottleneck(lines: &str) -> String {
     let has_rate = lines.contains("model = \"leo\"");
     let has_delay = lines.starts_with("delay") || lines.starts_with("trace");
@@ -44,12 +45,13 @@ fn parse(text: &str) -> Result<Scenario, ScenarioErrors> {
     Scenario::parse("test", "test.toml", text, None, &[])
 }
 
-/// The run without the hash of its scenario.
+/// The scenario's first run, without the hash of the scenario, so that runs of different texts can
+/// be equal.
 fn run(scenario: &Scenario) -> Run {
     Run { scenario_hash: String::new(), ..scenario.run(0) }
 }
 
-/// The words of a form of the schema, as TOML.
+/// The values that a part of the schema lists, as TOML.
 fn words(form: &Value) -> Vec<String> {
     if let Some(forms) = form["anyOf"].as_array() {
         return forms.iter().flat_map(words).collect();
@@ -210,7 +212,7 @@ const OTHERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// All spellings of a table's keys.
+/// All spellings of a table's keys: the values that the schema lists, and `others`.
 fn spellings(header: &str, others: &[&str]) -> Vec<String> {
     let schema = schema();
     let table = match header {
@@ -249,7 +251,7 @@ fn lines_of(run: &Run) -> String {
     lines.join("\n")
 }
 
-/// The lines of `text` that are not in `plain`, in one line.
+/// The lines of `text` that are not in `plain`, joined into one line.
 fn new_lines(text: &str, plain: &str) -> String {
     let mut old: BTreeMap<&str, usize> = BTreeMap::new();
     for line in plain.lines() {
@@ -266,7 +268,7 @@ fn new_lines(text: &str, plain: &str) -> String {
     lines.join(", ")
 }
 
-/// The run that the canonical text gives.
+/// The run that results from reading the scenario's canonical text.
 fn again(scenario: &Scenario) -> Run {
     let text = scenario.run_toml(0);
     run(&parse(&text).unwrap_or_else(|errors| panic!("{text}\n{errors}")))
@@ -288,10 +290,12 @@ fn each_spelling_means_what_the_list_says_and_is_written_back() {
                     continue;
                 }
             };
-            // If a profile has another default, the default must be written, too.
+            // The canonical text must also contain a value that is the default under `linux` but
+            // not under another profile, so the check is repeated under `ns3`.
             match scenario(header, &lines, "ns3") {
                 Ok(of_ns3) => assert_eq!(again(&of_ns3), run(&of_ns3), "{lines}"),
-                // A device queue is counted in packets.
+                // Under `ns3`, a spelling is invalid only if it conflicts with the profile's
+                // `device_queue`, which is in packets.
                 Err(errors) => assert!(errors.0[0].title.contains(".device_queue`"), "{errors}"),
             }
             assert_eq!(again(&spelt), run(&spelt), "{lines}");

@@ -1,4 +1,4 @@
-//! Sweeps, seeds, settings, hashes, and the text that is stored in a run's folder.
+//! Tests of sweeps, seeds, settings, hashes, and the text that is stored in a run's folder.
 
 #![expect(clippy::format_push_string, reason = "a test's output")]
 
@@ -206,7 +206,7 @@ fn the_hash_of_the_whole_tells_sweeps_and_seeds_apart() {
     assert_eq!(hash(BASE, &["duration=10s"]), hash(BASE, &[]));
 }
 
-/// Every key, with spellings that users might choose.
+/// A scenario with every key, in spellings that users might choose.
 const ALL_KEYS: &str = r#"
 title = "all \"keys\" \\ \t\u0001 ü"
 duration = "12.5s"

@@ -4,7 +4,8 @@
 use bbrlab_scenario::{BUILTINS, Scenario, plain_name};
 use expect_test::expect;
 
-/// Reads the text of a scenario again, without its files and with the same name.
+/// Writes a scenario as text and reads the text. The files that the scenario named are not
+/// available; its name is the same.
 fn again(scenario: &Scenario) -> Scenario {
     let text = scenario.to_toml();
     match Scenario::parse(scenario.name(), "again", &text, None, &[]) {
@@ -99,7 +100,7 @@ fn sets_are_applied_and_traces_are_part_of_it() {
     "#]]
     .assert_eq(&scenario.to_toml());
     assert_same(&scenario);
-    // The name of the trace's file is part of a run's name, not its content.
+    // A run's name has the name of the trace's file, not the content of the file.
     assert_eq!(again(&scenario).run(4).point["bottleneck.rate"], "up.trace");
 }
 

@@ -8,8 +8,8 @@ fn run(text: &str) -> RunSummary {
     result(&format!("title = \"active times\"\nsample = \"off\"\n{text}")).summary
 }
 
-/// Bytes that were still in the network when their flow stopped do not count for the rate over the
-/// active time, in which they did not arrive.
+/// The rate over a flow's active time excludes bytes that were still in the network when the flow
+/// stopped, because they arrive after that time.
 #[test]
 fn a_group_gets_no_more_while_it_is_active_than_the_link_carries() {
     let run = run(r#"
@@ -62,7 +62,7 @@ fn flows_that_come_until_a_stop_are_active_until_the_last_is_over() {
 }
 
 /// The next connection begins while the last ACKs of the previous one are still in the network.
-/// They report packets nevertheless.
+/// Packets that these ACKs report have an RTT, too.
 #[test]
 fn each_packet_of_a_train_has_a_round_trip_time() {
     for gap in ["1ms", "10ms", "50ms"] {
@@ -87,7 +87,8 @@ fn each_packet_of_a_train_has_a_round_trip_time() {
     }
 }
 
-/// Nothing arrives in the first half second. SYNs are lost, which do not count as data packets.
+/// All packets of the first half second are lost, so a SYN is lost. A lost SYN does not count as a
+/// lost data packet.
 #[test]
 fn lost_packets_are_data_packets() {
     let run = run(r#"

@@ -1,5 +1,5 @@
-//! The definitions of a run's results: totals over one window, fairness while all flows are active,
-//! groups, losses by cause.
+//! The definitions of a run's results: totals over the time of the traffic, fairness while all
+//! flows are active, values of groups of flows, losses by cause.
 
 use crate::scenario_text::results;
 use bbrlab_run::{Delays, FlowSummary, LinkSummary, RunResult, RunSummary};
@@ -68,8 +68,8 @@ fn jains_index_is_over_the_time_in_which_all_are_active() {
     let (x, y): (f64, f64) = (while_all(0), while_all(1));
     let expected = (x + y) * (x + y) / (2.0 * (x * x + y * y));
     assert_near(result.summary.jain, expected, "Jain's index");
-    // The steady state of a run of up to 30 s begins 5 s after the last start, at 7 s: after the
-    // first end.
+    // The steady state of a run of up to 30 s begins 5 s after the last start, here at 7 s. The
+    // first flow ends at 6 s, so the two are never active together in the steady state.
     assert_eq!(result.summary.jain_ss, None);
     assert_near(
         result.summary.goodput_ss_mbps,
@@ -106,7 +106,8 @@ fn there_is_no_fairness_of_one_flow_and_of_flows_that_never_meet() {
         start = "2s"
     "#);
     assert_eq!(apart.summary.jain, None);
-    // Traffic ends with the second transfer, not with the run.
+    // The traffic ends with the second transfer and not with the run, so goodput is over the time
+    // until then.
     let end_s = apart.summary.flows[1].stop_s.unwrap();
     assert!(end_s < 3.0);
     assert_near(apart.summary.goodput_mbps, 200_000.0 * 8.0 / end_s / 1e6, "goodput");
@@ -220,8 +221,8 @@ fn a_series_row_shows_the_connection_as_it_is() {
         drops = drops.max(conn.lost);
     }
     assert!(drops > 0 && had_ssthresh, "nothing was lost: the scenario shows too little");
-    // Both flows share one link. In no bin do they exceed what the link can send, except for one
-    // packet that began earlier.
+    // Both flows share one link. In no bin of 100 ms do the flows together receive more than the
+    // link can send in that time, except for one packet whose transmission began in the bin before.
     for bin in 1..=30_u32 {
         let at_s = f64::from(bin) / 10.0;
         let rows = (0..series.len()).filter(|&row| (series.time_s[row] - at_s).abs() < 1e-9);
@@ -236,7 +237,7 @@ fn a_series_row_shows_the_connection_as_it_is() {
     assert_eq!(links.arrivals[last].0, link.arrivals);
 }
 
-/// A generator of numbers for scenarios.
+/// A generator of pseudo-random numbers for scenarios.
 struct Dice(u64);
 
 impl Dice {
@@ -301,7 +302,7 @@ fn random_scenario(dice: &mut Dice) -> String {
             _ => {}
         }
     }
-    // A threshold without a flow that it can mark is an error.
+    // `ecn_threshold` without an ECN-capable flow is an error.
     if text.contains("ecn = true") { text } else { text.replace("ecn_threshold = \"3pkt\"\n", "") }
 }
 
@@ -335,7 +336,8 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
         let spare = 1514.0 * 8.0 / 1e6;
         if let (Some(goodput), Some(rate)) = (run.goodput_mbps, bottleneck.rate_mbps) {
             let window = last_end - first_start;
-            // The mean rate is over the whole run; the rates of these scenarios fall with time.
+            // `rate` is the mean over the whole run. In scenarios with a schedule, the rate falls
+            // from 5 Mbit/s, so early flows may exceed the mean.
             let most = if text.contains("[[\"0s\"") { 5.0 } else { rate };
             let slack = if text.contains("opportunities") { 10.0 * spare } else { spare };
             assert!(goodput * window <= most * window + slack, "{}", context());
@@ -373,7 +375,8 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
 }
 
 /// Results of sources, policers, queue disciplines, waits and controls that are newer than the file
-/// of digests. The random scenarios do not use them. Each has the text that it replaced.
+/// of digests. The random scenarios do not use them. Each entry is a text in the debug output of a
+/// result and the text that stood there when the file was made.
 const OF_OTHERS: [(&str, &str); 9] = [
     (", controls: []", ""),
     ("waits: [], ", ""),
@@ -397,7 +400,8 @@ fn digest_of(value: &impl std::fmt::Debug) -> u64 {
 }
 
 /// Checks that every percentile of the summary agrees with its distribution, and that the
-/// distribution has each packet that left a link. RTTs of single flows are kept if `has_flows`.
+/// distribution has each packet that left a link. The distributions have the RTTs of single flows
+/// if `has_flows`.
 fn check_percentiles(summary: &RunSummary, delays: &Delays, has_flows: bool) {
     let percentile = |metric: &str, index: usize, per_mille: u64| {
         let total: u64 = delays.of(metric, index).map(|(_, count)| count).sum();

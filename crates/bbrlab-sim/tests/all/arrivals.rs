@@ -1,5 +1,5 @@
-//! Flows that come and go have the rate and sizes of the scenario. Each is completed once, and
-//! forgotten when it is over.
+//! Flows that come and go arrive at the rate of the scenario and have its sizes. Each flow
+//! completes once, and its state is freed when it is over.
 
 use crate::scenario_text::result;
 use bbrlab_run::{FlowGroup, RunResult};
@@ -29,19 +29,21 @@ fn web(result: &RunResult) -> &FlowGroup {
     &result.summary.flow_groups[0]
 }
 
-/// Ten packets each.
+/// 20 flows per second of ten packets each.
 const TEN: &str = "arrivals = { rate = \"20/s\" }\nbytes = \"14480B\"";
 
 #[test]
 fn flows_come_as_often_as_the_scenario_says_and_all_of_them_complete() {
     let result = run("", TEN, "");
     let web = web(&result);
-    // 1,200 are expected; four standard deviations are 139.
+    // 20 flows per second for 60 s are 1,200; four standard deviations of this Poisson number are
+    // 139.
     assert!(web.flows.abs_diff(1200) < 139, "{}", web.flows);
     let fct = &web.fct_ms;
     assert_eq!(fct.n.unwrap() + fct.unfinished.unwrap(), web.flows);
     assert!(fct.unfinished.unwrap() <= 5, "{fct:?}");
-    // Alone, the handshake takes a round trip, and the data half of one and 12 ms.
+    // For a flow alone, the handshake takes a round trip of 40 ms, and the data half a round trip
+    // and 12 ms of serialisation.
     assert!((72.0..85.0).contains(&fct.p50.unwrap()), "{fct:?}");
     let flow = &result.summary.flows[0];
     assert_eq!(result.summary.flows.len(), 1);
@@ -67,7 +69,8 @@ fn sizes_follow_the_distribution() {
     sizes.sort_unstable();
     let n = sizes.len();
     assert!(n > 500 && sizes[n - 1] <= 1_000_000);
-    // With the largest cut, the least is 7,035 B, and the median 2^(1 / 1.5) times that.
+    // The mean is 20 KB also with sizes cut at `max`. So the smallest size is 7,035 B, and the
+    // median is 2^(1 / 1.5) times the smallest size.
     assert!(sizes[0].abs_diff(7_000) < 200, "{}", sizes[0]);
     assert!(sizes[n / 2].abs_diff(11_200) < 1_200, "{}", sizes[n / 2]);
 }
@@ -80,7 +83,8 @@ fn flows_with_a_bulk_flow_take_longer() {
     assert!(median(&beside) > 2.0 * median(&alone), "{} {}", median(&beside), median(&alone));
     let groups = &beside.summary.flow_groups;
     assert_eq!(groups[1].group, "bulk");
-    // Neither Jain's index nor the series is about flows that come and go.
+    // Jain's index does not include flows that come and go, so only one flow remains and there is
+    // no index.
     assert_eq!(beside.summary.jain, None);
 }
 
@@ -88,7 +92,7 @@ fn flows_with_a_bulk_flow_take_longer() {
 fn flows_above_at_most_are_rejected() {
     let lines = "arrivals = { rate = \"200/s\", at_most = 20 }\nbytes = \"14480B\"";
     let result = run("buffer = \"unlimited\"", lines, "");
-    // 24.2 Mbit/s are offered to a link of 10 Mbit/s.
+    // 200 flows per second offer 24.2 Mbit/s to a link of 10 Mbit/s.
     assert!(result.summary.links[0].utilization.unwrap() > 0.9);
     let web = web(&result);
     let came = web.flows + web.rejected.unwrap();

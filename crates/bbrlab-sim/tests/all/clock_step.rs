@@ -1,11 +1,12 @@
-//! A coarse clock delays events that fall between two steps, and has no other effect.
+//! With a coarse clock (`clock_step`), events that fall between two steps happen at the later step.
+//! The clock has no other effect.
 
 use crate::scenario_text::results;
 
 /// With a buffer of two packets, an ACK-clocked burst arrives in the same step in which the packet
 /// before it departs. Throughput depends on whether that packet's buffer space is already free. On
-/// a real stack whose clock has steps of 256 ns it is not (2.2 Mbit/s); with exact times it always
-/// is.
+/// a real stack whose clock has steps of 256 ns the space is not yet free (2.2 Mbit/s); with exact
+/// times it always is.
 #[test]
 fn in_a_tiny_buffer_a_coarse_clock_decides_ties_the_other_way() {
     let results = results(
@@ -57,7 +58,7 @@ fn late_timers_decide_ties_as_often_as_on_a_real_stack() {
             results.iter().map(|result| result.summary.flows[0].goodput_mbps.unwrap()).sum();
         sum / f64::from(u32::try_from(results.len()).unwrap())
     };
-    // Without the extra step of a late timer: 1.44, 2.17 and 2.07.
+    // Goodput in Mbit/s. Without the extra step of a late timer, we would get 1.44, 2.17 and 2.07.
     for (cc, packets, linux) in [("scalable", 1, 2.607), ("cubic", 2, 2.559), ("hybla", 2, 2.233)] {
         let ours = goodput(cc, packets);
         assert!((ours / linux - 1.0).abs() < 0.04, "{cc}: {ours}, Linux {linux}");
@@ -87,9 +88,9 @@ fn periodic_writes_go_on_under_a_coarse_clock() {
     }
 }
 
-/// A bucket of one packet on a host whose timers fire once per millisecond. One packet leaves each
-/// time, so `burst` must be at least the rate times the step (`tc-tbf`, and many questions about
-/// it).
+/// A bucket of one packet on a host whose timers fire once per millisecond. One packet leaves at
+/// each firing, so the bucket does not reach its rate unless `burst` is at least the rate times the
+/// step, as the manual page of `tc-tbf` says.
 #[test]
 fn a_bucket_smaller_than_rate_times_step_does_not_reach_its_rate() {
     let results = results(
@@ -113,7 +114,8 @@ fn a_bucket_smaller_than_rate_times_step_does_not_reach_its_rate() {
     let departures: Vec<u64> =
         results.iter().filter_map(|result| result.summary.links[0].departures).collect();
     // More than 9 packets of 1,490 bytes arrive per millisecond. In nearly each of a thousand
-    // milliseconds some leave: one packet, the 8 that fit in 12,500 bytes, or what the rate allows.
+    // milliseconds some packets leave: one with a bucket of 1,600 bytes, 8 with 12,500 bytes, and
+    // as many as the rate allows with 20 KB.
     let expected = [980..=1000, 7_900..=8_000, 8_250..=8_390];
     for (departures, expected) in departures.iter().zip(expected) {
         assert!(expected.contains(departures), "{departures}, not {expected:?}");

@@ -2,7 +2,7 @@
 
 use crate::scenario_text::result;
 
-/// Whole nanoseconds of a result's seconds.
+/// Converts a result in seconds to whole nanoseconds.
 #[expect(clippy::cast_possible_truncation, reason = "a minute at most")]
 fn ns(seconds: f64) -> i64 {
     (seconds * 1e9).round() as i64
@@ -60,8 +60,8 @@ fn a_window_above_the_bdp_waits_in_the_queue() {
     let rtt = result.summary.flows[0].rtt_ms;
     let twenty_ms = f64::from(20 * service_ns) / 1e6;
     assert_eq!((rtt.p50, rtt.max), (Some(twenty_ms), Some(twenty_ms)));
-    // Packets that are not propagating are in the queue: 24.224 ms less 10 ms, at 1.2112 ms per
-    // packet.
+    // Packets that are not propagating are in the queue. A round trip takes 24.224 ms, of which 10
+    // ms are propagation; the rest is queue, at 1.2112 ms per packet.
     let steady = result.queue.time_s.partition_point(|&time| time < 1.0);
     let (mut least, mut most) = (u64::MAX, 0);
     for &packets in &result.queue.packets[steady..] {
@@ -98,12 +98,14 @@ fn a_window_below_the_bdp_gives_one_window_per_round_trip() {
     let rtt_ns = 30_000_000.0 + 1514.0 * 160.0;
     let steady = result.series.time_s.partition_point(|&time| time < 1.0);
     for &rtt_us in &result.series.rtt_us[steady..] {
-        // 30,242.24 us as the difference of two clock values in whole microseconds.
+        // The RTT of 30,242.24 us is measured as the difference of two clock values in whole
+        // microseconds.
         assert!(matches!(rtt_us, Some(30_242 | 30_243)), "{rtt_us:?}");
     }
     let expected = 10.0 * 1448.0 * 8.0 / rtt_ns * 1e3;
     let goodput = flow.goodput_ss_mbps.unwrap();
-    // 15 s hold 496 windows: counting whole ones is off by one at most.
+    // In the 15 s of the steady state, 496 windows arrive. The window at the edge may be counted or
+    // not, so the tolerance is one in 400.
     assert!((goodput / expected - 1.0).abs() < 1.0 / 400.0, "{goodput} against {expected}");
     let limited = flow.limited_by;
     assert!(limited.rwnd.unwrap() > 0.98, "{limited:?}");

@@ -73,8 +73,9 @@ fn several_flows_loss_stop_and_an_end_in_mid_flight() {
             let limits = flow.limited_by;
             let shares = [limits.cwnd, limits.pacing, limits.rwnd, limits.sndbuf, limits.app];
             let sum: f64 = shares.iter().flatten().sum();
-            // Datagrams have no limits. In the last class flows come and go, and none may have
-            // arrived yet.
+            // The shares of time in `limited_by` add up to 1. Flows of datagrams have no such
+            // shares, nor has the last table, of flows that come and go, before a first flow has
+            // arrived.
             if flow.stop_s.unwrap() > flow.start_s.unwrap() && (flow.id < 5 || limits.app.is_some())
             {
                 assert!((sum - 1.0).abs() < 1e-9, "{limits:?}");
@@ -160,7 +161,7 @@ fn scenario() -> impl Strategy<Value = String> {
         .prop_map(|((rate, buffer, loss, seed), flows, tso, extra, unit, sack)| {
             // At least 1 packet: a buffer smaller than a full packet is an error.
             let buffer = if unit == "B" { 1_300 + u64::from(buffer) * 300 } else { u64::from(buffer) };
-            // The extra may have a loss of its own.
+            // `extra` may already set `loss`.
             let loss = if extra.starts_with("loss") { String::new() } else { format!("loss = {loss}\n") };
             let mut text = format!(
                 "title = \"random\"\nduration = \"2500ms\"\nseed = {}\n\

@@ -30,7 +30,7 @@ fn datagrams(result: &RunResult) -> &FlowSummary {
 fn a_datagram_leaves_every_so_often_and_takes_28_bytes_of_headers() {
     let result = run("rate = \"2.4Mbit/s\"", "");
     let flow = datagrams(&result);
-    // 250 per second; those of the last 20 ms are still in the network.
+    // 250 datagrams per second for 20 s; the datagrams of the last 20 ms are still in the network.
     assert_eq!(flow.sent_packets, Some(5_001));
     assert_eq!(flow.delivered_packets, Some(4_995));
     assert!((flow.goodput_mbps.unwrap() - 2.4).abs() < 0.01, "{flow:?}");
@@ -87,7 +87,7 @@ fn a_flow_that_backs_off_gets_what_datagrams_leave() {
 #[test]
 fn datagrams_pause_with_on_and_off() {
     let result = run("rate = \"2.4Mbit/s\"\non = \"1s\"\noff = \"3s\"", "");
-    // Five periods of 250, and the first of each as well.
+    // Five on-periods of 250 datagrams, and perhaps another datagram at each end.
     let sent = datagrams(&result).sent_packets.unwrap();
     assert!((1_245..=1_260).contains(&sent), "{sent}");
 }

@@ -1,9 +1,10 @@
 //! The test cases of draft-ietf-ccwg-bbr-06, appendix A, under their own names.
 //!
-//! Each runs with `bbr3_ietf`, for which all requirements must hold, and with `bbr3`, where a
-//! requirement that does not hold is shown with the measured value, because Linux differs from the
-//! draft. Paths: 10 Mbit/s x 40 ms and 1 Gbit/s x 10 ms (in A.15 with these as the lower rate, in
-//! A.16 as the higher one). A.14 needs a BDP below one packet and runs at 64 kbit/s x 40 ms.
+//! Each case runs with `bbr3_ietf` and `bbr3`. All requirements must hold for `bbr3_ietf`. Linux's
+//! `bbr3` differs from the draft, so the expected text shows its unmet requirements with the
+//! measured values. Paths: 10 Mbit/s x 40 ms and 1 Gbit/s x 10 ms (in A.15 with these as the lower
+//! rate, in A.16 as the higher one). A.14 needs a BDP below one packet and runs at 64 kbit/s x 40
+//! ms.
 //!
 //! Where the draft contradicts itself (letters refer to `docs/algorithms/bbr3_ietf.md`):
 //!
@@ -31,7 +32,8 @@ use bbrlab_units::Span;
 use case::{Case, Net, PATHS};
 use expect_test::{Expect, expect};
 
-/// Runs a case with both algorithms on its paths; it must hold for the draft's.
+/// Runs a case with both algorithms on each path. The requirements must hold for the draft's
+/// algorithm.
 fn check_on(nets: &[Net], run: fn(&mut Case), expected: &Expect) {
     let mut table = String::new();
     let mut failed = Vec::new();

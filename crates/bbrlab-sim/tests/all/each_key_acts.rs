@@ -1,8 +1,9 @@
 //! Each key of a scenario has an effect. Every row of the tables of keys has a small scenario in
-//! which the key changes the digest of the run. A key that is only about the record changes the
-//! record.
+//! which the key changes the digest of the run. A key that affects only the record of a run, such
+//! as a name, changes the record.
 //!
-//! The tables come from the rows themselves, so a key without a scenario here fails the test.
+//! The test reads the list of keys from the program, so a key without a scenario here fails the
+//! test.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +11,7 @@ use std::fmt::Write as _;
 use crate::scenario_text::{results, runs};
 use bbrlab_scenario::{Scenario, queues, sections};
 
-/// The effect of a key.
+/// The kind of change that a key causes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     /// The digest of a run.
@@ -55,7 +56,7 @@ impl Text {
         text
     }
 
-    /// Lines are separated by semicolons; a line without a value removes the key.
+    /// Adds `lines` to a table. Semicolons separate lines; a line without a value removes the key.
     fn set(&mut self, table: &str, lines: &str) {
         let Some(place) = [TOP, STACK, LINK, ACCESS, FLOW].iter().position(|name| *name == table)
         else {
@@ -282,8 +283,8 @@ const OF_FLOW: &[Case] = &[
     case("sizes", Digest, "sizes = { distribution = \"pareto\", mean = \"15KB\" }", &[(FLOW, "arrivals = { rate = \"20/s\" }; sizes = { distribution = \"exponential\", mean = \"15KB\" }")]),
 ];
 
-/// A parameter of these disciplines, or of all that have it; its value, further parameters, and
-/// lines of other tables.
+/// A parameter with a value, and the further parameters and lines of other tables that both runs
+/// have. `of` names the queue disciplines; an empty `of` means all that have the parameter.
 struct ParamCase {
     name: &'static str,
     of: &'static [&'static str],
@@ -302,7 +303,7 @@ const fn param(
     ParamCase { name, of, value, params, beside }
 }
 
-/// Two flows that mark, and two that do not.
+/// Two ECN-capable flows; `OTHER` adds two flows without ECN.
 const ECN: (&str, &str) = (FLOW, "ecn = true; count = 2");
 const L4S: (&str, &str) = (FLOW, "cc = \"dctcp\"; ecn = \"l4s\"; count = 2");
 const BURST: (&str, &str) = (
@@ -356,7 +357,7 @@ const OF_QUEUES: &[ParamCase] = &[
     param("rtt", &[], "\"20ms\"", "", &[OTHER]),
     param("memlimit", &[], "\"50KB\"", "", &[OTHER]),
     param("ack_filter", &[], "true", "", &[SLOW_BACK]),
-    // It bounds the values in `priomap`.
+    // `bands` bounds the values in `priomap`, so a `priomap` with the value 3 needs `bands = 4`.
     param("bands", &[], "4", "priomap = [3, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]", &[OTHER]),
     param("priomap", &[], "[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]", "", &[(FLOW, "dscp = \"AF41\""), OTHER]),
 ];
@@ -394,7 +395,7 @@ fn each_parameter_of_a_queue_changes_the_run() {
                 Ok::<_, String>(results(&text)[0].summary.digest.clone())
             });
             match (without, with) {
-                // Without it the other parameters are an error.
+                // Without `bands`, the values in `priomap` are an error.
                 (Err(_), Ok(_)) if *name == "bands" => {}
                 (Ok(without), Ok(with)) if without == with => {
                     writeln!(wrong, "{title} changes nothing").unwrap();

@@ -68,7 +68,8 @@ fn assert_echoed_one_by_one(outcome: &Outcome, in_flight_at_most: u64) {
 }
 
 /// 5 ms are 21 packets at 50 Mbit/s. DCTCP reduces cwnd by half the fraction of marked packets, so
-/// the queue stays just below that; without ECN it behaves as Reno and fills the buffer of 495.
+/// the queue stays just below 21 packets. Without ECN, DCTCP behaves as Reno and fills the buffer
+/// of 495 packets.
 #[test]
 fn dctcp_keeps_the_queue_at_the_threshold_and_the_link_full() {
     let (without, with) = without_and_with("ecn.dctcp");
@@ -76,7 +77,7 @@ fn dctcp_keeps_the_queue_at_the_threshold_and_the_link_full() {
     assert!(with.queue < 25.0, "{with:?}");
     assert_eq!((with.drops, with.retransmissions), (0, 0));
     assert!(with.goodput > 0.95 * without.goodput, "{with:?}");
-    // One BDP of 124 packets and the queue of 21.
+    // At most one BDP of 124 packets and the queue of 21 packets are in flight at the end.
     assert_echoed_one_by_one(&with, 145);
 }
 
@@ -90,14 +91,14 @@ fn cubic_loses_nothing_and_pays_with_a_tenth_of_the_link() {
     assert_eq!((with.drops, with.retransmissions), (0, 0));
     let kept = with.goodput / without.goodput;
     assert!((0.8..0.97).contains(&kept), "{kept}");
-    // RFC 3168: ECE on every ACK until CWR arrives. In the same setting, Linux echoes 2 to 4 times
-    // the marks.
+    // RFC 3168: ECE on every ACK until CWR arrives. In the same setting, Linux's senders count 2 to
+    // 4 times as many marked packets as the link has marked.
     let echoed = ratio(with.delivered_ce, with.marks);
     assert!((1.5..5.0).contains(&echoed), "{echoed}");
 }
 
-/// Without ECN, BBRv2 reacts when the buffer is full and packets are lost. With marks it reacts at
-/// 1 ms: 4 packets.
+/// Without ECN, BBRv2 reacts when the buffer is full and packets are lost. With marks it reacts to
+/// a queue of 1 ms, which is 4 packets.
 #[test]
 fn bbr2_keeps_a_queue_of_the_threshold_in_place_of_one_of_a_bdp() {
     let (without, with) = without_and_with("ecn.bbr2");
@@ -157,8 +158,9 @@ fn one(cc: &str, rate: u32, rtt: u32, buffer: u32, threshold: u32, ecn: &str) ->
     outcome(&runs[0])
 }
 
-/// Linux 6.12 (BBRv2: 6.1; both BBRs with their patches), with CoDel's `ce_threshold` under a token
-/// bucket: goodput in Mbit/s and marks in 30 s. Bounds: 3 % and 20 %.
+/// Goodput in Mbit/s and marks in 30 s, compared with Linux 6.12 (BBRv2: 6.1; both BBRs with their
+/// patches). There, CoDel with `ce_threshold` marks under a token bucket. Our goodput may differ by
+/// 3 %, our marks by 20 %.
 #[test]
 fn goodput_and_marks_are_those_of_a_real_stack() {
     let classic = "ecn = true";

@@ -84,7 +84,8 @@ fn a_stopped_flow_has_rows_until_what_it_wrote_is_acknowledged() {
         "its active time ends at once"
     );
     let (_, last, count) = rows_of(&result, 1);
-    // The send buffer holds hundreds of kilobytes, and half of 10 Mbit/s carries 6 kB in 10 ms.
+    // At the stop, the send buffer holds hundreds of kilobytes. The flow has half of 10 Mbit/s, 6
+    // kB per 10 ms, so the last row is well after 2 s.
     assert!((2.02..3.9).contains(&last), "{last}");
     let place = result.series.flow.iter().rposition(|&flow| flow == 1).unwrap();
     assert!(result.series.inflight_packets[place].0.unwrap() > 0, "and not longer");

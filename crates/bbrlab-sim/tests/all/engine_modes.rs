@@ -1,4 +1,5 @@
-//! With full TCP, drop-tail by virtual clock and by departure events gives the same results.
+//! Checks that TCP flows have the same results whether the engine computes drop-tail links by a
+//! virtual clock or by departure events.
 
 use crate::scenario_text::runs;
 use bbrlab_sim::{LinkMode, Sim};
@@ -10,7 +11,7 @@ fn check(text: &str) {
             let mut sim = Sim::with_links(&run, mode).unwrap();
             sim.advance(Time(run.duration.0));
             let mut result = sim.finish();
-            // Only the number of events may differ.
+            // Only the number of events may differ between the two, so it is not compared.
             result.summary.events = None;
             result
         });

@@ -12,12 +12,13 @@ fn check(rates: &[&str], expected: f64) {
     let summary = result(&text).summary;
     for jain in [summary.jain, summary.jain_ss] {
         let jain = jain.expect("something was delivered");
-        // Within a segment or two at either end of ten seconds.
+        // The index may differ by 0.002, because a segment or two may arrive before or after the
+        // ten seconds.
         assert!((jain - expected).abs() < 0.002, "{rates:?}: {jain}, not {expected}");
     }
 }
 
-/// (sum x)^2 / (n sum x^2).
+/// Jain's index of the rates x of n flows: `(sum x)^2 / (n sum x^2)`.
 #[test]
 fn jain_is_that_of_the_shares() {
     check(&["2Mbit/s", "2Mbit/s", "2Mbit/s"], 1.0);

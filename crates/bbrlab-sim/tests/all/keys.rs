@@ -38,7 +38,8 @@ fn a_fixed_send_buffer_bounds_the_flight() {
 fn a_fixed_receive_buffer_and_a_bound_on_the_window_bound_the_flight() {
     for stack in ["rcvbuf = \"32KB\"", "rwnd = \"30000B\""] {
         let small = one(stack, "", CUBIC);
-        // 30,000 B per 30 ms are 8 Mbit/s; twice 32 KB of memory hold somewhat more payload.
+        // 30,000 B per RTT of 30 ms are 8 Mbit/s. A `rcvbuf` of 32 KB is 64 KB of memory, which
+        // holds somewhat more payload than 30,000 B.
         assert!(goodput(&small) < 10.0, "{stack}: {}", goodput(&small));
         assert!(flow(&small).limited_by.rwnd.unwrap() > 0.5, "{stack}");
     }
@@ -82,7 +83,8 @@ fn super_packets_take_one_place_in_the_queue() {
     let (cut, whole, off) = (packets("cut"), packets("whole"), packets("off"));
     assert!(whole.0 * 3 < cut.0 * 2, "{whole:?} {cut:?}");
     assert!(whole.1 > cut.1, "a queued packet is larger: {whole:?} {cut:?}");
-    // Sent one by one or in bursts, the link carries the same number of packets.
+    // The link carries the same number of packets, within 2 %, whether they are sent one by one or
+    // in bursts.
     assert!(off.0.abs_diff(cut.0) * 50 < cut.0, "{off:?} {cut:?}");
 }
 
@@ -179,7 +181,7 @@ fn loss_comes_and_goes_as_its_schedule_says() {
     let lossy = one("", "loss = [[\"0s\", 0], [\"4s\", 0.05], [\"6s\", 0]]", BBR);
     let link = &lossy.summary.links[0];
     let ratio = |lost: Option<u64>, of: Option<u64>| lost.unwrap() * 1000 / of.unwrap();
-    // 5 % in a quarter of the time.
+    // The loss ratio is 5 % during a quarter of the time.
     assert!((9..16).contains(&ratio(link.random_losses, link.departures)), "{link:?}");
 }
 
@@ -219,7 +221,7 @@ fn a_slot_lets_so_many_packets_pass() {
     assert!((8.3..9.3).contains(&goodput(&few)), "{}", goodput(&few));
     let all = one("", "slot = \"5ms\"", CUBIC);
     assert!(goodput(&all) > 18.0, "{}", goodput(&all));
-    // Packets that do not fit are dropped there, and count as drops of the flow.
+    // Packets above `limit` are dropped before the slots, and count as drops of the flow.
     let short = one("", "slot = { min_delay = \"5ms\", packets = 4, limit = 30 }", CUBIC);
     assert!(flow(&short).drops > Some(0) && flow(&few).drops == Some(0), "{:?}", flow(&short));
 }
@@ -326,7 +328,7 @@ fn reordering_and_jitter_act_behind_the_queue() {
     let reordered = one("", "reorder = { ratio = 0.01, by = \"3ms\" }", CUBIC);
     let shaken = one("", "jitter = { up_to = \"5ms\", keep_order = false }", CUBIC);
     let orderly = one("", "jitter = \"5ms\"", CUBIC);
-    // All packets except those that overtake are delayed by another 3 ms.
+    // `reorder` delays all packets by another 3 ms, except the 1 % that overtake.
     let more = flow(&reordered).rtt_ms.p50.unwrap() - flow(&plain).rtt_ms.p50.unwrap();
     assert!(more > 0.0, "{more}");
     assert!(flow(&shaken).rtt_ms.mean.unwrap() > 30.0);
@@ -390,7 +392,8 @@ fn a_policer_lets_its_rate_through_and_its_drops_are_neither_the_queues_nor_rand
     let link = &policed.summary.links[0];
     assert!(link.policer_drops.unwrap() > 0 && goodput(&policed) < 5.0, "{link:?}");
     assert_eq!((link.drops, link.random_losses), (Some(0), Some(0)));
-    // All of them are data of the one flow, and so of its group.
+    // All dropped packets are data of the only flow, so the link, the flow and its group have the
+    // same count.
     let of_flow = policed.summary.flows[0].policer_drops;
     assert_eq!(
         (of_flow, policed.summary.flow_groups[0].policer_drops),
@@ -425,7 +428,7 @@ fn a_shaper_of_cake_sends_each_packet_at_the_start_of_its_time() {
     let shaped = at("queue = { discipline = \"cake\", bandwidth = \"2Mbit/s\" }");
     let served = at("rate = \"2Mbit/s\"\nqueue = \"cake\"");
     let rtt_ms_min = |result: &RunResult| flow(result).rtt_sample_ms.min.unwrap();
-    // The least RTT is that of the SYN, 74 bytes.
+    // The smallest RTT is the RTT of the SYN, which has 74 bytes.
     assert!((rtt_ms_min(&shaped) - 30.0).abs() < 1e-9, "{}", rtt_ms_min(&shaped));
     assert!((rtt_ms_min(&served) - 30.296).abs() < 1e-9, "{}", rtt_ms_min(&served));
     for result in [&shaped, &served] {
@@ -447,7 +450,7 @@ fn a_rate_schedule_keeps_or_follows() {
     };
     let (keep, follow) = (at("keep"), at("follow"));
     assert_ne!(keep.summary.digest, follow.summary.digest);
-    // 20 Mbit/s for 2 s, then 2 Mbit/s for 2 s.
+    // The rate is 20 Mbit/s for 2 s, then 2 Mbit/s for 2 s: 11 Mbit/s on average.
     assert!(
         goodput(&follow) < 11.0 && goodput(&keep) < 11.5,
         "{} {}",

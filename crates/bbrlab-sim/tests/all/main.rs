@@ -1,5 +1,5 @@
-//! All tests of this crate from outside: one program, because each would be linked with all that
-//! the crate uses.
+//! All integration tests of this crate in one program, so that the crate and its dependencies are
+//! linked once.
 
 mod acks_at_one_instant;
 mod active_times;

@@ -15,7 +15,8 @@ use expect_test::expect;
 /// Packets that are compared.
 const PACKETS: usize = 1000;
 
-/// The largest difference in time, and the step at which our run is observed, in nanoseconds.
+/// The largest difference in time that counts as equal, and the interval at which our run is
+/// observed, in nanoseconds.
 const NEAR_NS: u64 = 1000;
 const STEP_NS: u64 = 250;
 
@@ -28,7 +29,8 @@ struct Departure {
     cwnd_bytes: u64,
 }
 
-/// Our program for ns-3, built once; `None` without an ns-3 or a compiler.
+/// Builds our program for ns-3 and returns its path; `None` without an installed ns-3 or a
+/// compiler.
 fn one_flow() -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../adapters/ns3/one-flow.cc");
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ns3-one-flow");
@@ -88,7 +90,7 @@ fn ours(cc: &str) -> Vec<Departure> {
         ns += STEP_NS;
         let _ = sim.advance(Time(ns));
         let conn = sim.conn(0);
-        // The SYN is the first byte.
+        // `snd_nxt` counts the SYN as a byte before the data.
         while seq + 1 < u64::from(conn.snd_nxt) {
             let cwnd_bytes = u64::from(conn.ctl.cwnd) * u64::from(conn.mss);
             departures.push(Departure { ns, seq, cwnd_bytes });

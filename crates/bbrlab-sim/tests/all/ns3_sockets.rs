@@ -24,8 +24,9 @@ const CUBIC: &str = "cc = \"cubic\"\nrtt = \"100ms\"";
 fn either_buffer_of_payload_is_the_flight_of_a_round_trip() {
     for stack in ["sndbuf = \"65536B\"", "rcvbuf = \"65536B\""] {
         let result = one(&format!("sockbuf = \"payload\"\n{stack}"), CUBIC);
-        // 45 segments of 1448 bytes fill 65,160 of the 65,536 bytes; serialisation of one segment
-        // and its ACK and the wait for a second one lengthen the round trip by about 1 ms.
+        // 45 segments of 1448 bytes fill 65,160 of the 65,536 bytes of the buffer. The round trip
+        // is about 1 ms longer than 100 ms: serialisation of a segment and its ACK, and the wait of
+        // the ACK for a second segment.
         let mbps = flow(&result).goodput_ss_mbps.unwrap();
         assert!((5.10..5.25).contains(&mbps), "{stack}: {mbps} Mbit/s");
         let limited = &flow(&result).limited_by;
@@ -50,7 +51,7 @@ fn the_rates_of_lanigan_have_the_ratio_0_570() {
     };
     for cc in ["cubic", "reno"] {
         let ((near, _), (far, rtt_ms)) = (measure(cc, "40ms", 286), measure(cc, "100ms", 706));
-        // 476 of 530 bytes of 10 Mbit/s.
+        // A packet of 530 bytes carries 476 bytes of payload: 8.98 of 10 Mbit/s.
         assert!((near - 8.98).abs() < 0.02, "{cc}: {near} Mbit/s at 84 ms");
         // 275 whole segments of 476 bytes per round trip, to which bursts add some milliseconds.
         let window = 275.0 * 476.0 * 8e-3 / rtt_ms;
@@ -72,9 +73,11 @@ fn rtt_samples_of_timestamps_are_whole_milliseconds() {
     assert!(samples("", "10.3ms").iter().any(|us| us % 1000 != 0));
     let whole = samples("rtt_clock = \"1ms\"", "10.3ms");
     assert!(whole.len() > 3 && whole.iter().all(|us| us % 1000 == 0), "{whole:?}");
-    // 10.3 ms and the serialisation of 0.6 ms are 10 or 11 ms between truncated clocks.
+    // The RTT is 10.3 ms plus 0.6 ms of serialisation. The difference of two clock values in whole
+    // milliseconds is 10 or 11 ms.
     assert!((10_000..=11_000).contains(&whole[0]), "{whole:?}");
-    // A round trip within one millisecond is 1 us, or no sample.
+    // A round trip that begins and ends in the same millisecond gives a sample of 1 us, or none
+    // with `1ms-positive`.
     let short = "mss = \"100B\"\nrwnd = \"600B\"\ndelack = { every = 1 }";
     let counted = samples(&format!("rtt_clock = \"1ms\"\n{short}"), "100us");
     assert_eq!(counted, [1, 1000]);

@@ -15,8 +15,8 @@ fn flow(keys: &str, of: &str) -> FlowSummary {
     run(keys, of).flows.remove(0)
 }
 
-/// A row cannot contradict itself: with a queue of 50 ms on average, an RTT is the sum of the
-/// path's RTT, the queueing delay and the delay of the ACK.
+/// The values of a run agree with each other: the mean RTT is the sum of the path's RTT, the mean
+/// queueing delay and the delay of the ACK.
 #[test]
 fn rtts_are_the_base_rtt_and_what_packets_waited() {
     for (cc, queue) in [
@@ -38,8 +38,8 @@ fn rtts_are_the_base_rtt_and_what_packets_waited() {
     }
 }
 
-/// While a flow repairs losses, few ACKs give a sample. So samples hide long delays; the RTTs of
-/// packets do not.
+/// While a flow repairs losses, few ACKs give a sample. So the mean of samples (`rtt_sample_ms`)
+/// omits most long delays; the RTTs of packets (`rtt_ms`) include them.
 #[test]
 fn packets_that_wait_while_few_acks_give_samples_count() {
     let flow = flow(
@@ -56,7 +56,8 @@ fn packets_that_wait_while_few_acks_give_samples_count() {
 /// the path, a full queue and a delayed ACK, however long its original has been lost.
 #[test]
 fn a_retransmission_counts_from_its_own_departure() {
-    // At most 100 packets wait, 24.2 ms; a hole delays no ACK.
+    // At most 100 packets wait in the queue, for 24.2 ms. While a segment is missing, the receiver
+    // delays no ACK.
     let flow = flow(
         "rate = \"50Mbit/s\"\nbuffer = \"100pkt\"\nloss = 0.02",
         "cc = \"bbr1\"\nrtt = \"100ms\"",
@@ -77,8 +78,8 @@ fn what_a_lost_ack_would_have_reported_waits_for_the_next() {
         )
     };
     let (all, half) = (of("").rtt_ms, of("reverse_loss = 0.5").rtt_ms);
-    // A packet leaves every 2.3 ms, so a lost ACK makes its packets wait for one or two more
-    // packets.
+    // The flow sends a packet every 2.3 ms. If the ACK of a packet is lost, the ACK of the next one
+    // or two packets reports it.
     assert!(half.mean.unwrap() > all.mean.unwrap() + 1.0, "{all:?} {half:?}");
     assert!(half.min >= all.min && half.p99 > all.p99, "{all:?} {half:?}");
 }

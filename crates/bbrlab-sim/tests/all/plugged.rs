@@ -50,8 +50,8 @@ fn simulated(run: &Run, maker: impl Maker + 'static) -> RunResult {
 #[test]
 fn every_algorithm_does_the_same_from_outside() {
     for &algorithm in Algorithm::ALL {
-        // For these, the receiver's echo depends on their parameters. Without ECN it depends on
-        // nothing.
+        // Without ECN, the receiver's echo does not depend on the algorithm, so a built-in and a
+        // custom control have the same receiver.
         let built_in = simulate(&run(algorithm.name())).unwrap();
         let outside = simulated(&run("outside"), Disguised(algorithm));
         assert_eq!(built_in.summary.digest, outside.summary.digest, "{}", algorithm.name());
@@ -69,7 +69,7 @@ fn a_control_without_a_program_is_reported() {
     assert!(error.starts_with("`controls.outside`: expected a program that provides"), "{error}");
 }
 
-/// Reno, until its maker fails.
+/// Makes Reno controls. `has_failed` returns the flag, which the test sets.
 #[derive(Debug)]
 struct Failing(Arc<AtomicBool>);
 

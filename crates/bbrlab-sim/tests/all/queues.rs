@@ -23,8 +23,8 @@ fn run_at(rate: &str, queue: &str, flows: &[&str]) -> RunResult {
 const CUBIC: &str = "cc = \"cubic\"";
 const BBR: &str = "cc = \"bbr1\"";
 
-/// Linux: a backlog of 4.1 packets (5.0 ms, sampled every 20 ms), 67 drops in 30 s, and 98.7 % of
-/// the link.
+/// Linux: a mean backlog of 4.1 packets (5.0 ms, sampled every 20 ms), 67 drops in 30 s, and a
+/// utilisation of 98.7 %.
 #[test]
 fn a_lone_cubic_flow_stands_at_codels_target() {
     let codel = run("\"codel\"", &[CUBIC]);
@@ -73,7 +73,8 @@ fn cake_keeps_flows_of_different_hosts_apart() {
     }
 }
 
-/// With ECN the discipline marks instead of dropping (67 times in Linux), at equal goodput.
+/// With ECN, CoDel marks packets of an ECN-capable flow instead of dropping them, and goodput stays
+/// the same. Linux marks 67 times.
 #[test]
 fn codel_marks_instead_of_dropping_where_flow_and_discipline_are_capable() {
     let ecn = "cc = \"cubic\"\necn = true";
@@ -87,8 +88,8 @@ fn codel_marks_instead_of_dropping_where_flow_and_discipline_are_capable() {
 }
 
 /// RFC 9332, 1: scalable and classic senders with the same RTT share roughly equally, here within a
-/// factor of two. Packets in the L queue wait for about its threshold of 1 ms or less. That is more
-/// than two packets' time on this link.
+/// factor of two. Packets in the L queue wait for about its threshold of 1 ms or less. 1 ms is more
+/// than two packets' time at 40 Mbit/s.
 #[test]
 fn dualpi2_lets_a_scalable_and_a_classic_flow_share() {
     let scalable = "cc = \"dctcp\"\necn = \"l4s\"";
@@ -99,8 +100,8 @@ fn dualpi2_lets_a_scalable_and_a_classic_flow_share() {
     assert!(dctcp < 21.5 && cubic > 30.0, "RTTs of {dctcp} and {cubic} ms");
 }
 
-/// Linux's table of priorities is older than DSCP: EF shares a band with best effort until
-/// `priomap` moves it.
+/// Linux's default `priomap` is older than DSCP, so it puts EF into the band of best effort.
+/// Another `priomap` gives EF its own band.
 #[test]
 fn a_band_or_tin_of_its_own_keeps_a_call_from_waiting() {
     let call = "cc = \"cubic\"\nrate = \"1Mbit/s\"\ndscp = \"EF\"";
@@ -166,19 +167,19 @@ fn share_of_one(isolation: &str, one: &str, four: &str) -> f64 {
 fn cake_shares_a_link_by_hosts_where_flows_have_the_same() {
     let modes = ["flows", "dual-srchost", "dual-dsthost", "hosts", "triple-isolate"];
     let shares = |one: &str, four: &str| modes.map(|mode| share_of_one(mode, one, four));
-    // Within two percent of a fifth or of a half: slow start, and quanta that are rounded at
-    // random.
+    // Shares may differ from a fifth or a half by two percentage points, because of slow start and
+    // of quanta that are rounded at random.
     let are = |shares: [f64; 5], expected: [f64; 5]| {
         let is_near = |(share, expected): (f64, f64)| (share - expected).abs() < 2.0;
         assert!(shares.into_iter().zip(expected).all(is_near), "{shares:?} for {expected:?}");
     };
-    // The single flow is BBR, which takes what its queue gets. A single CUBIC flow, which backs
-    // off, would have 47 % instead of a half. Each flow has hosts of its own.
+    // The single flow is BBR, which uses the whole share of its queue. A single CUBIC flow backs
+    // off at losses and would have 47 % instead of a half. Each flow has hosts of its own.
     are(shares("", ""), [20.0; 5]);
     // The four flows share one host at each end.
     are(shares("host = \"A\"", "host = \"B\""), [20.0, 50.0, 50.0, 50.0, 50.0]);
-    // One server sends to both hosts. Its load is five for all flows, which hides the receivers'
-    // loads from `triple-isolate`.
+    // One server sends to both hosts. The server's load is five flows, and `triple-isolate` uses
+    // the larger of the sender's and the receiver's load. So the receivers' loads have no effect.
     let from_one = |host: &str| format!("host = \"{host}\"\nsender_host = \"S\"");
     are(shares(&from_one("A"), &from_one("B")), [20.0, 20.0, 50.0, 50.0, 20.0]);
 }

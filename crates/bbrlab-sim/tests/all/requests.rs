@@ -32,10 +32,10 @@ fn an_answer_takes_a_round_trip_and_the_client_thinks_before_it_asks_again() {
     let lines = "cc = \"cubic\"\nbytes = \"1448B\"\nrequests = { think = \"60ms\" }";
     let result = run(lines, "");
     let answers = answers_ms(&result);
-    // The first one also connects, which takes another round trip.
+    // The time of the first answer includes the handshake, another round trip.
     assert!((answers[0] - 81.2).abs() < 0.3, "{}", answers[0]);
     assert!(answers[1..].iter().all(|ms| (ms - 41.2).abs() < 0.3), "{:?}", &answers[..9]);
-    // One every 101.2 ms.
+    // A request every 101.2 ms: an answer takes 41.2 ms, and the client waits for 60 ms.
     assert!(answers.len().abs_diff(198) <= 1, "{}", answers.len());
     let starts = &result.transfers.start_s;
     assert!((starts[2] - starts[1] - 0.1012).abs() < 0.0003);
@@ -75,8 +75,8 @@ fn a_request_waits_in_the_reverse_direction_like_any_packet() {
     }
 }
 
-/// Bufferbloat: the time that a short answer takes while an upload fills the queue of the reverse
-/// path. The request waits in that queue, and so does the handshake.
+/// Measures bufferbloat: how long a short answer takes while an upload fills the queue of the
+/// reverse path. The request waits in that queue, and so does the handshake.
 #[test]
 fn a_request_waits_behind_an_upload() {
     let answers = |upload: &str, nagle: bool, think: &str| {
@@ -156,7 +156,8 @@ fn an_idle_window_restarts() {
         let requests = format!("requests = {{ think = \"{think}\" }}");
         answers_ms(&run(&format!("cc = \"reno\"\nbytes = \"40KB\"\n{requests}"), ""))[5]
     };
-    // 28 packets are two rounds from ten on, one from a window that has grown.
+    // 28 packets take two round trips from a window of ten packets, and one from a window that has
+    // grown.
     let (anew, kept) = (after("3s"), after("10ms"));
     assert!(anew > kept + 20.0, "{anew} {kept}");
 }
@@ -185,7 +186,7 @@ fn retransmissions_are_those_of_their_answer() {
 fn a_player_fills_its_buffer_and_then_takes_what_it_plays() {
     let lines = "cc = \"cubic\"\nvideo = { rate = \"2Mbit/s\", piece = \"2s\", buffer = \"8s\" }";
     let result = run(lines, "");
-    // A buffer of 8 s is full within 2 s. Then a chunk of 500 kB arrives every 2 s.
+    // The player fills its buffer of 8 s within 2 s. Then it requests a chunk of 500 kB every 2 s.
     let pieces = result.transfers.start_s.len();
     assert!((12..=13).contains(&pieces), "{pieces}");
     let starts = &result.transfers.start_s;

@@ -24,7 +24,7 @@ fn a_packet_that_asks_alone_waits_for_its_grant() {
     let wait = only(&summary);
     assert_eq!(wait.name, "bottleneck.grants");
     assert!((wait.wait_ms.mean.unwrap() - 4.0).abs() < 1e-9, "{wait:?}");
-    // The middle of its bucket: within 1/128.
+    // Percentiles and maximum are the middle of a histogram's bucket, so they may differ by 1/128.
     for ms in [wait.wait_ms.p95, wait.wait_ms.max] {
         assert!((ms.unwrap() / 4.0 - 1.0).abs() < 1.0 / 128.0, "{wait:?}");
     }
@@ -37,7 +37,8 @@ fn a_packet_that_asks_alone_waits_for_its_grant() {
 
 #[test]
 fn the_delay_inside_slots_is_no_wait() {
-    // The next slot is chosen when a packet is due, 5 ms after its arrival.
+    // A packet is due 5 ms after its arrival, because of the link's delay. Then it waits for the
+    // next slot, 4 ms later; only this time is a wait.
     let summary = summary("slot = \"4ms\"");
     let wait = only(&summary);
     assert_eq!(wait.name, "bottleneck.slots");

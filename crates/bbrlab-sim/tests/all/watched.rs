@@ -1,11 +1,11 @@
-//! A run whose rows are taken while it runs has the same rows, results and digest as an unwatched
-//! run.
+//! Checks that taking rows during a run (`take_rows`) changes neither its rows nor its results and
+//! digest.
 
 use bbrlab_run::{Column, Run};
 use bbrlab_sim::{Sim, Status, simulate};
 use bbrlab_units::{Span, Time};
 
-/// The columns of rows that were taken in several parts.
+/// Joins the columns of rows that were taken in several parts.
 fn joined(parts: Vec<Vec<Column>>) -> Vec<Column> {
     let join = |mut all: Vec<Column>, more: Vec<Column>| {
         assert_eq!(all.len(), more.len());
@@ -15,7 +15,8 @@ fn joined(parts: Vec<Vec<Column>>) -> Vec<Column> {
     parts.into_iter().reduce(join).expect("there is a part")
 }
 
-/// Runs with rows taken at each `slice`. Returns the number of parts that have rows of flows.
+/// Takes the rows after each `slice` of simulated time and compares them with a run without this.
+/// Returns the number of parts that have rows of flows.
 fn watch(run: &Run, slice: Span) -> usize {
     let unwatched = simulate(run).expect("a checked scenario");
     let mut sim = Sim::new(run).expect("a checked scenario");
@@ -74,7 +75,7 @@ fn run(sample: &str) -> Run {
 
 #[test]
 fn rows_taken_in_slices_are_those_of_the_whole() {
-    // Longer than the period of the rows, as long, and shorter.
+    // Slices longer than the 10 ms between two rows, as long, and shorter.
     assert!(watch(&run("10ms"), Span::from_millis(137)) > 20);
     assert!(watch(&run("10ms"), Span::from_millis(10)) > 200);
     assert!(watch(&run("10ms"), Span::from_millis(3)) > 200);

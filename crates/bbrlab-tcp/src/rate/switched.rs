@@ -1,16 +1,16 @@
-//! Rate samples as ns-3 takes them, each difference with a switch.
+//! Rate samples as ns-3 takes them. Each of these differences from Linux has a switch:
 //!
-//! - The ACK phase begins with the previous sample.
+//! - The ACK phase begins at the time of the previous sample.
 //! - A sample continues on ACKs without a newer packet.
-//! - The last rate replaces an invalid one.
+//! - The last valid rate replaces an invalid sample.
 //! - The smoothed RTT is the lower bound of a valid sample's interval.
 //! - No sample is ever valid.
 //!
 //! Sources: [ns3] `tcp-rate-ops.cc`: `SkbDelivered`, `GenerateSample`, of 3.40 and 3.44;
 //! `tcp-bbr.cc` of 3.40: `UpdateBtlBw`; [lanigan-code] `tcp-socket-base.cc`: `UpdateRateSample`.
 //! Deviations:
-//! 1. Microseconds and packets; ns-3 has nanoseconds and bytes.
-//! 2. "From time 0" is from the connection's first packet.
+//! 1. Times are in microseconds and data in packets; ns-3 has nanoseconds and bytes.
+//! 2. Where ns-3 measures from time 0, the time is measured from the connection's first packet.
 
 use bbrlab_cc::Conn;
 use bbrlab_cc::linux_int::{after, trunc_u32};
@@ -22,15 +22,15 @@ use super::{AckRate, DeliveredSkb, RateSampler, SkbStamps};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Switched {
     switches: RateSwitches,
-    /// The sample of the last ACK that completed one.
+    /// The latest sample that an ACK completed.
     last: AckRate,
     /// Start of the ACK phase of the current sample.
     phase_mstamp: u64,
-    /// Whether the sample of this ACK uses a newer packet.
+    /// Whether this ACK delivered a packet newer than the sampled one.
     has_newer: bool,
-    /// Time of the first packet in microseconds; 0 before.
+    /// Time of the connection's first packet in microseconds; 0 before that packet was sampled.
     start_mstamp: u64,
-    /// Minimum of the smoothed RTT in microseconds; `None` before the first.
+    /// Minimum of the smoothed RTT in microseconds; `None` before the first smoothed RTT.
     srtt_us_min: Option<u32>,
 }
 
@@ -140,7 +140,7 @@ impl Switched {
 }
 
 impl RateSampler {
-    /// Takes a new smoothed RTT in microseconds.
+    /// Updates the minimum of the smoothed RTT, in microseconds, for [`SampleBound::Srtt`].
     #[inline]
     pub(crate) fn note_srtt(&mut self, srtt_us: u32) {
         if let Some(switched) = &mut self.switched {
@@ -149,7 +149,7 @@ impl RateSampler {
         }
     }
 
-    /// Makes a delivered packet the sampled one, if it is newer.
+    /// Makes a delivered packet the sampled packet, if it is newer than the packet sampled so far.
     #[cold]
     pub(super) fn take_switched(
         &mut self,

@@ -1,4 +1,5 @@
-//! Receive-buffer autotuning: measures how much the application reads per round trip.
+//! Receive-buffer autotuning: the receiver measures how much the application reads per round trip,
+//! and enlarges the buffer.
 //!
 //! A receiver has no RTT samples from its own data. It uses the echoes of its timestamps on full
 //! segments and, without timestamps, the time in which one window arrives.
@@ -16,12 +17,12 @@ use super::window::Window;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Autotune {
-    // Fields that a segment may touch.
+    // Fields that each segment may touch.
     /// When the round trip being measured began, in microseconds.
     space_time: u64,
     /// The time before which a read changes nothing, because no round trip is over.
     next_read: Time,
-    /// The last echo that was used.
+    /// The timestamp echo processed last.
     last_tsecr: Option<u32>,
     /// End of the window being timed; the first byte of the stream while no window is timed.
     rtt_seq: u32,
@@ -102,7 +103,7 @@ impl Autotune {
         !before(rcv_nxt, self.rtt_seq)
     }
 
-    /// Whether an echo differs from the last one.
+    /// Whether a timestamp echo differs from the echo processed last.
     pub(super) fn is_new_echo(&self, tsecr: u32) -> bool {
         self.last_tsecr != Some(tsecr)
     }

@@ -38,7 +38,8 @@ pub(super) struct DelayedAck {
     pub(super) pending: u8,
     /// Number of ACKs still to be sent at once.
     pub(super) quick: u8,
-    /// Number of replies that carried an ACK; from the threshold on the connection is interactive.
+    /// Number of replies that carried an ACK. From [`PINGPONG_THRESH`] replies on, the connection
+    /// counts as interactive.
     pub(super) pingpong: u8,
     /// Whether the route has `quickack 1`.
     pub(super) dst_quick_ack: bool,
@@ -96,7 +97,7 @@ impl DelayedAck {
         self.ato == self.ato_min() && now.wrapping_sub(self.lrcvtime) <= self.ato_min() / 2
     }
 
-    /// Linux: `inet_csk_in_pingpong_mode`.
+    /// Whether the connection counts as interactive. Linux: `inet_csk_in_pingpong_mode`.
     pub(super) const fn in_pingpong_mode(&self) -> bool {
         self.pingpong >= PINGPONG_THRESH
     }
@@ -109,12 +110,12 @@ impl DelayedAck {
         self.pingpong = 0;
     }
 
-    /// Linux: `tcp_in_quickack_mode`.
+    /// Whether every ACK is sent at once. Linux: `tcp_in_quickack_mode`.
     pub(super) const fn in_quickack_mode(&self) -> bool {
         self.dst_quick_ack || (self.quick != 0 && !self.in_pingpong_mode())
     }
 
-    /// Whether any of these bits is set.
+    /// Whether any of `bits` is set in `pending`.
     pub(super) const fn has(&self, bits: u8) -> bool {
         self.pending & bits != 0
     }
@@ -125,7 +126,8 @@ impl DelayedAck {
         self.has(PUSHED2) || (self.has(PUSHED) && !self.in_pingpong_mode())
     }
 
-    /// Whether an ACK that is due must be sent at once, however little it acknowledges.
+    /// Whether an ACK that is due must be sent at once, even if it acknowledges less than two full
+    /// segments.
     pub(super) const fn is_due_at_once(&self) -> bool {
         self.in_quickack_mode() || self.has(NOW)
     }
@@ -143,7 +145,8 @@ impl DelayedAck {
         self.quick = self.quick.max(quick);
     }
 
-    /// Linux: `tcp_enter_quickack_mode`.
+    /// Makes the next ACKs, at most `max`, be sent at once, and resets the delay. Linux:
+    /// `tcp_enter_quickack_mode`.
     pub(super) fn enter_quickack_mode(&mut self, rcv_wnd: u32, max: u8) {
         self.incr_quickack(rcv_wnd, max);
         self.exit_pingpong_mode();
@@ -191,8 +194,8 @@ impl DelayedAck {
         self.ato.min(max)
     }
 
-    /// Lengthens the delay, or leaves ping-pong mode, after the timer found an ACK due. Linux: in
-    /// `tcp_delack_timer_handler`.
+    /// Lengthens the delay, or leaves ping-pong mode, when the delayed-ACK timer has fired while an
+    /// ACK was due. Linux: in `tcp_delack_timer_handler`.
     pub(super) fn on_timeout(&mut self, rto: u32) {
         if self.in_pingpong_mode() {
             self.exit_pingpong_mode();

@@ -1,12 +1,13 @@
-//! The fast path for the common case: the next full segment, read at once.
+//! The fast path for the common case: the next full segment arrives in order and is read at once.
 //!
-//! In bulk transfer nearly every segment is in order, as long as the segments before, carries only
-//! data, and is read before the next one arrives. No buffer is needed then: the memory is charged
-//! only while the ACK decision is made. The fast path has the same effects as
-//! [`Receiver::on_segment`] followed by [`Receiver::read`]; a property test compares the two.
+//! In bulk transfer nearly every segment is in order, has the same length as the segments before
+//! it, carries only data, and is read before the next segment arrives. Such a segment needs no
+//! buffer: its memory counts only while the receiver decides on the ACK. The fast path has the same
+//! effects as [`Receiver::on_segment`] followed by [`Receiver::read`]; a property test compares the
+//! two.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_established`: Van Jacobson's header prediction).
-//! Deviations: none visible in the results. The kernel's fast path has narrower conditions.
+//! Deviations: none visible in the results. The kernel's fast path requires more conditions.
 
 use bbrlab_stack::DelAck;
 use bbrlab_units::{Span, Time};
@@ -29,7 +30,7 @@ pub(super) enum Expected {
     OutOfOrder,
 }
 
-/// Whether the settings allow the fast paths, if the application wakes up for every byte.
+/// Whether the settings allow the fast paths for an application that wakes up for every byte.
 pub(super) fn allows(config: &ReceiverConfig) -> bool {
     config.recv_bytes >= config.mss
         && config.skb_read_cost == Span::ZERO
@@ -88,8 +89,9 @@ impl Receiver {
         self.deliver_unpredicted(now, packet, host)
     }
 
-    /// [`Self::deliver`] without the in-order fast path. It calls `glance` again, so that the first
-    /// result stays in registers.
+    /// [`Self::deliver`] without the in-order fast path. Calls `glance` a second time instead of
+    /// taking the first result as an argument, so that the compiler can keep the first result in
+    /// registers.
     #[inline(never)]
     fn deliver_unpredicted(
         &mut self,
@@ -129,8 +131,8 @@ impl Receiver {
         }
     }
 
-    /// Whether a segment starts at `seq`, is within the window, and is like all others in a bulk
-    /// transfer.
+    /// Whether a segment starts at `seq`, is within the window, is a full segment, and has no old
+    /// timestamp.
     #[inline]
     pub(super) fn is_next(&self, segment: Glance, seq: u32) -> bool {
         debug_assert_eq!(self.expected, self.find_expected());

@@ -28,8 +28,8 @@ const RTO_MIN_US: u64 = 200_000;
 const SYNACK_RETRIES: u8 = 5;
 
 impl Receiver {
-    /// Handles a segment before the connection is established. True if it completes the handshake
-    /// and must be processed further.
+    /// Handles a segment before the connection is established. Returns whether the segment
+    /// completes the handshake and must be processed further.
     #[cold]
     pub(super) fn on_handshake(
         &mut self,
@@ -121,7 +121,8 @@ impl Receiver {
 
     fn establish(&mut self, now: Time, segment: &Segment) {
         self.state = State::Established;
-        // Until now the connection request limited such answers; the socket has a limit of its own.
+        // During the handshake, a limit of the connection request applied to answers to
+        // unacceptable segments. The socket starts with a new limit.
         self.oow = OowLimit::default();
         self.peer.snd_una = segment.ack;
         self.peer.window.accept(segment.seq, segment.wnd);
@@ -196,7 +197,7 @@ impl Receiver {
         self.window.syn_window()
     }
 
-    /// Updates the state of the sending half.
+    /// Stores the values of the sending half that the receiving half needs.
     pub(crate) fn set_send_side(&mut self, send_side: SendSide, peer: Peer) {
         self.send_side = send_side;
         self.peer = peer;

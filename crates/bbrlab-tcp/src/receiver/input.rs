@@ -3,7 +3,7 @@
 //! Sources: [linux] `tcp_input.c` (`tcp_validate_incoming`, `tcp_replace_ts_recent`,
 //! `tcp_ecn_accept_cwr`, `tcp_data_queue`, `tcp_event_data_recv`, `tcp_data_queue_ofo`,
 //! `tcp_ofo_queue`, `tcp_try_rmem_schedule`, `tcp_prune_queue`); RFC 7323 (PAWS).
-//! Deviations: those of `mod.rs`.
+//! Deviations: see `mod.rs`.
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_units::{Ecn, Time};
@@ -23,8 +23,8 @@ const GROWTH_MIN_LEN: u32 = 128;
 const TCP_HEADER: u32 = 20;
 
 impl Receiver {
-    /// Whether `segment` is acceptable and, during the handshake, completes it. An unacceptable
-    /// segment is answered here.
+    /// Whether `segment` is acceptable and, during the handshake, completes the handshake. This
+    /// function also answers an unacceptable segment.
     pub(crate) fn accept(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         self.clock.now = now;
         self.expected = Expected::Nothing;
@@ -98,7 +98,7 @@ impl Receiver {
         self.send_ack(host);
     }
 
-    /// Whether another answer was sent less than half a second ago. Linux:
+    /// Whether an answer to an unacceptable segment was sent less than half a second ago. Linux:
     /// `__tcp_oow_rate_limited`.
     pub(super) fn is_rate_limited(&mut self) -> bool {
         self.oow.holds_back(self.clock.jiffies(), self.clock.hz())
@@ -127,8 +127,8 @@ impl Receiver {
         }
     }
 
-    /// Answers a segment that acknowledges data that was never sent (`is_unsent`) or was
-    /// acknowledged long ago. Before either end has closed, ACKs of unsent data are ignored. Linux:
+    /// Sends a challenge ACK for a segment that acknowledges data never sent (`is_unsent`) or
+    /// acknowledged long ago. Ignores ACKs of unsent data until one end has closed. Linux:
     /// `tcp_ack`, `tcp_rcv_established`, `tcp_rcv_state_process`, `tcp_send_challenge_ack`.
     #[cold]
     pub(crate) fn challenge(&mut self, is_unsent: bool, host: &mut impl Host) {
@@ -146,7 +146,7 @@ impl Receiver {
         }
     }
 
-    /// Stores the timestamp of an acceptable segment, if it is the one to echo from now on. Linux:
+    /// Stores the timestamp of an acceptable segment, if ACKs must echo it from now on. Linux:
     /// `tcp_replace_ts_recent`.
     pub(crate) fn replace_ts_recent(&mut self, segment: &Segment) {
         if self.has_ts
@@ -159,7 +159,8 @@ impl Receiver {
         }
     }
 
-    /// Processes timestamp and CWR of an acceptable segment. Linux: in `tcp_ack`.
+    /// Processes the timestamp and CWR of an acceptable segment. After both FINs, closes the
+    /// connection. Linux: in `tcp_ack`.
     pub(crate) fn take_header(&mut self, segment: &Segment) {
         self.replace_ts_recent(segment);
         if segment.has(flag::CWR) {
@@ -326,7 +327,8 @@ impl Receiver {
         if self.ecn.is_dctcp {
             if self.ecn.ce_state != is_ce {
                 if self.ack.has(TIMER) {
-                    // The ACK that is still delayed must report the marking before this packet.
+                    // The ACK that is still delayed must report the CE state of the packets before
+                    // this one.
                     self.ecn.demand_cwr = self.ecn.ce_state;
                     self.send_ack_for(self.ecn.prior_rcv_nxt, host);
                 }
@@ -380,8 +382,8 @@ impl Receiver {
             }
         }
         if self.config.stack.sack {
-            // A merged segment is charged, without overhead, before the window grows; a segment in
-            // its own buffer is charged after the window has grown.
+            // The memory of a merged segment (its payload) counts before the window grows. The
+            // memory of a segment in its own buffer counts only after the window has grown.
             let grown = match inserted {
                 Inserted::Coalesced => {
                     self.window.rmem_alloc += memory;
@@ -445,8 +447,8 @@ impl Receiver {
         }
     }
 
-    /// Tries to free memory when the memory in use exceeds the buffer. True if there is space now.
-    /// Linux: `tcp_prune_queue`.
+    /// Tries to free memory when the memory in use exceeds the buffer; `seq` is the start of the
+    /// segment that needs memory. Returns whether there is space now. Linux: `tcp_prune_queue`.
     #[cold]
     fn make_room(&mut self, seq: u32) -> bool {
         self.ack.quick = 0;

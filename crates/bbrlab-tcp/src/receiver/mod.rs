@@ -1,4 +1,4 @@
-//! The receiving half of a Linux socket: data in, ACKs out.
+//! The receiving half of a Linux socket. It receives data and sends ACKs.
 //!
 //! A segment is processed in three steps, as in the kernel: check it and process its header
 //! (`input`), queue its data (`input`, `out_of_order`, `queue`), decide whether to send an ACK
@@ -117,7 +117,7 @@ pub(crate) enum State {
     Closed,
 }
 
-/// The state of the sending half that the receiving half uses.
+/// Values of the sending half that the receiving half needs for ACKs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendSide {
     /// Sequence number of an ACK without data.
@@ -143,9 +143,10 @@ pub(crate) struct Peer {
 
 /// The receiving half of a socket.
 ///
-/// The fields that the fast path touches come first, in 240 bytes. They end within `autotune`,
-/// before its fields that change once per round trip. With the host's data for this end of a flow
-/// before them, they fill four cache lines.
+/// The fields that the fast path touches come first, in 240 bytes. The last of these fields are the
+/// first fields of `autotune`; its other fields change only once per round trip. Together with the
+/// host's data for this end of the flow, which is stored before this struct, these fields fill four
+/// cache lines.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Receiver {
@@ -169,7 +170,7 @@ pub struct Receiver {
     /// [`Self::arrived`] when the connection began.
     arrived_before: u32,
     autotune: Autotune,
-    // Times of a delayed ACK.
+    // When the delayed ACK is due, and the time for which the host's timer is armed.
     delack_due: Time,
     delack_armed: Time,
     // More counts of [`ReceiverStats`].
@@ -191,7 +192,8 @@ pub struct Receiver {
     /// Whether settings and handshake allow the fast path (`fast_path`).
     is_plain: bool,
     has_peer_fin: bool,
-    /// How often the SYN-ACK was retransmitted. Linux: `num_retrans`.
+    /// How often the SYN-ACK was retransmitted, by the timer or for a repeated SYN. Linux:
+    /// `num_retrans`.
     synack_retrans: u8,
     /// How often the timer of the SYN-ACK has expired. Linux: `num_timeout`.
     synack_timeouts: u8,
@@ -291,8 +293,9 @@ impl Receiver {
         }
     }
 
-    /// Processes an interrupt of another high-resolution timer of the same machine. The kernel then
-    /// also runs the compressed-ACK timer if it is due within its slack.
+    /// Processes an interrupt of another high-resolution timer of the same machine. At such an
+    /// interrupt the kernel also runs the compressed-ACK timer if the current time is within that
+    /// timer's slack.
     pub fn on_host_interrupt(&mut self, now: Time, host: &mut impl Host) {
         if let Some(due) = self.compressed_due
             && now + output::COMP_SACK_SLACK >= due
@@ -301,8 +304,8 @@ impl Receiver {
         }
     }
 
-    /// Whether the application is woken up to read. Then the caller calls [`Self::read`], at once
-    /// or when the application is scheduled.
+    /// Whether the application is woken up to read. If so, the caller must call [`Self::read`], at
+    /// once or when the application is scheduled.
     #[must_use]
     pub fn wants_read(&self) -> bool {
         self.is_reading && self.is_readable()

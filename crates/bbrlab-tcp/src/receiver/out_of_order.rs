@@ -1,8 +1,8 @@
 //! Data that arrived out of order, above a hole.
 //!
 //! Buffers are kept in order of sequence number. New data nearly always belongs at the end, and the
-//! hole is nearly always filled at the front. Both are cheap in a ring: the cost per segment does
-//! not grow with the length of the queue.
+//! hole is nearly always filled at the front. In a ring, the cost of both operations does not grow
+//! with the length of the queue.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_data_queue_ofo`, `tcp_ofo_queue`, `tcp_prune_ofo_queue`).
 //! Deviations:
@@ -25,11 +25,11 @@ pub(super) struct OutOfOrder {
 /// How an out-of-order segment was queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inserted {
-    /// The segment has its own buffer.
+    /// The segment was queued in a buffer of its own.
     Own,
     /// The segment was merged with the buffer before it.
     Coalesced,
-    /// The segment was not queued, because all of its data was already there.
+    /// The segment was not queued, because all of its data was already queued.
     Duplicate,
 }
 
@@ -53,7 +53,8 @@ impl OutOfOrder {
         self.queue.back_mut().is_some_and(|last| last.try_coalesce(skb))
     }
 
-    /// Queues `skb` and records duplicates in `sacks`. Also returns the change of memory in bytes.
+    /// Queues `skb` and records duplicates in `sacks`. Returns how `skb` was queued, and the change
+    /// of the queue's memory in bytes.
     #[inline]
     pub(super) fn insert(&mut self, skb: Skb, sacks: &mut SackList) -> (Inserted, i32) {
         let Some(last) = self.queue.back_mut() else {
@@ -151,7 +152,7 @@ impl OutOfOrder {
         pruned.then_some(freed)
     }
 
-    /// Drops everything; returns the bytes freed.
+    /// Drops all buffers; returns the bytes of memory freed.
     pub(super) fn purge(&mut self) -> i32 {
         let freed = self.queue.iter().map(|skb| skb.truesize.cast_signed()).sum();
         self.queue.clear();

@@ -1,4 +1,4 @@
-//! ACKs: whether one is sent now, delayed, or compressed with others.
+//! ACKs: whether an ACK is sent at once, delayed, or compressed with others into one.
 //!
 //! Sources: [linux] `tcp_input.c` (`__tcp_ack_snd_check`, `tcp_sack_compress_send_ack`),
 //! `tcp_output.c` (`tcp_send_delayed_ack`, `__tcp_send_ack`, `tcp_event_ack_sent`,
@@ -44,7 +44,8 @@ impl Receiver {
         }
     }
 
-    /// [`Self::check_ack`] with out-of-order data, which SACK blocks report.
+    /// [`Self::check_ack`] for a due ACK while there is out-of-order data, which SACK blocks
+    /// report.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each segment above a hole ends here")]
     pub(super) fn check_ack_out_of_order(&mut self, host: &mut impl Host) {
@@ -55,7 +56,7 @@ impl Receiver {
         }
     }
 
-    /// [`Self::check_ack`] without out-of-order data.
+    /// [`Self::check_ack`] for a due ACK while there is no out-of-order data.
     pub(super) fn check_ack_in_order(&mut self, host: &mut impl Host) {
         if self.is_ack_due_now() {
             self.send_ack(host);
@@ -73,14 +74,15 @@ impl Receiver {
         self.ack.is_due_at_once()
     }
 
-    /// Whether the right edge of the window can advance while more than one full segment is
-    /// unacknowledged. Otherwise a read will send the ACK.
+    /// Whether an ACK of more than one full segment is sent before the application reads: it has
+    /// too little data to read, or the window need not shrink. Otherwise a read will send the ACK.
     #[inline(never)]
     fn can_edge_advance(&mut self) -> bool {
         self.window.available() < self.rcvlowat || self.select_window() >= self.window.rcv_wnd
     }
 
-    /// The window to advertise; ends quick ACKs as a side effect. Linux: `__tcp_select_window`.
+    /// The window to advertise. Also ends quick ACKs if the buffer is more than half full. Linux:
+    /// `__tcp_select_window`.
     pub(super) fn select_window(&mut self) -> u32 {
         let (window, crowded) = self.window.select(self.ack.rcv_mss);
         if crowded {
@@ -176,7 +178,8 @@ impl Receiver {
         }
     }
 
-    /// Sends or delays an ACK by ns-3's rule: one per `every` segments, or after a fixed time.
+    /// Sends or delays an ACK by ns-3's rule: one ACK per `every` segments, or after the time
+    /// `timer`.
     fn check_ack_every(&mut self, every: u32, timer: Span, host: &mut impl Host) {
         if self.unacked_segments >= every || self.ack.has(NOW) || !self.out_of_order.is_empty() {
             self.send_ack(host);
@@ -199,8 +202,9 @@ impl Receiver {
         }
     }
 
-    /// Sends the compressed ACKs when their timer fires. As in the kernel, the ACK's timestamp uses
-    /// the clock as last read. Linux: `tcp_compressed_ack_kick`.
+    /// Sends the compressed ACKs as one when their timer fires. As in the kernel, the ACK's
+    /// timestamp is the time at which the socket last read the clock. Linux:
+    /// `tcp_compressed_ack_kick`.
     pub(super) fn release_compressed(&mut self, host: &mut impl Host) {
         self.compressed_due = None;
         if self.compressed_ack != 0 {
@@ -274,8 +278,8 @@ impl Receiver {
         host.transmit(Transmission::AckWithBlocks(&ack, blocks, count));
     }
 
-    /// Sends an ACK without SACK blocks. It is separate from [`Self::send_ack`], so that each kind
-    /// of ACK is written directly into the host's packet.
+    /// Sends an ACK without SACK blocks. The function is separate from [`Self::send_ack`], so that
+    /// the compiler writes each kind of ACK directly into the host's packet.
     #[inline(never)]
     fn send_pure_ack(&mut self, wnd: u32, host: &mut impl Host) {
         host.transmit(Transmission::Ack(&self.pure_ack(wnd)));
@@ -305,16 +309,16 @@ impl Receiver {
         host.transmit(Transmission::Segment(&segment));
     }
 
-    /// An ACK whose other fields are still to be filled in.
+    /// Counts an ACK and returns its segment, in which [`Self::stamp_for`] fills in the other
+    /// fields.
     #[inline]
     fn bare_ack(&mut self) -> Segment {
         self.acks_sent += 1;
         Segment { seq: self.send_side.snd_nxt, flags: flag::ACK, ..Segment::default() }
     }
 
-    /// [`Self::send_ack`] when one full segment and nothing else is to be acknowledged: no SACK
-    /// blocks, no compressed ACKs, no ECN. Returns false, and does nothing, if the window is not
-    /// the `steady` one.
+    /// [`Self::send_ack`] on the fast path, without SACK blocks, compressed ACKs and ECN. Returns
+    /// false, and does nothing, if the window cannot be the stored one, `steady`.
     #[inline]
     pub(super) fn send_steady_ack(&mut self, steady: Steady, host: &mut impl Host) -> bool {
         let Some(wnd) = self.window.advertise_steady(steady) else { return false };
@@ -379,7 +383,7 @@ impl Receiver {
             self.compressed_due = None;
         }
         if rcv_nxt != self.window.rcv_nxt {
-            // DCTCP's ACK for earlier packets: an ACK is still due.
+            // DCTCP's ACK acknowledges only earlier packets, so another ACK is still due.
             return;
         }
         self.ack.on_ack_sent();

@@ -17,7 +17,8 @@ pub struct Read {
     /// Bytes read.
     pub bytes: u64,
     /// When the read was complete: [`skb_read_cost`](super::ReceiverConfig::skb_read_cost) per
-    /// buffer after its start. ACKs that it triggered carry this time.
+    /// buffer after its start. The ACKs that the read triggered have timestamps of this time at the
+    /// latest.
     pub until: Time,
 }
 
@@ -57,7 +58,8 @@ impl Receiver {
         Read { bytes, until: self.clock.now }
     }
 
-    /// Copies as much as one `recv()` reads. Linux: `tcp_recvmsg_locked`.
+    /// Removes from the queue the data that one `recv()` reads; returns the number of bytes. Linux:
+    /// `tcp_recvmsg_locked`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn copy(&mut self) -> u32 {

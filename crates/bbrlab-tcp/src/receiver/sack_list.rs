@@ -1,4 +1,4 @@
-//! The list of SACK blocks: the most recently changed first, four at most.
+//! The list of SACK blocks, at most four. The most recently changed block is first.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_sack_new_ofo_skb`, `tcp_sack_maybe_coalesce`,
 //! `tcp_sack_remove`, `tcp_dsack_set`, `tcp_dsack_extend`); RFC 2018, RFC 2883.
@@ -36,14 +36,14 @@ pub(super) struct Touched {
 
 impl Touched {
     /// Whether compressed ACKs must be sent before the block moves to the front. Otherwise blocks
-    /// that are not yet reported might no longer fit into an ACK. The ACK that is sent shows the
-    /// extended block in its old place.
+    /// that are not yet reported might no longer fit into an ACK. The compressed ACKs, sent as one,
+    /// report the extended block in its old place.
     pub(super) const fn must_flush(self) -> bool {
         self.depth >= BLOCKS_EXPECTED
     }
 }
 
-/// Extends `block` by `seq..end_seq` if the two touch; returns whether they do. Linux:
+/// Extends `block` by `seq..end_seq` if the two ranges touch; returns whether they touch. Linux:
 /// `tcp_sack_extend`.
 fn extend(block: &mut SackBlock, seq: u32, end_seq: u32) -> bool {
     if after(seq, block.end) || after(block.start, end_seq) {
@@ -83,8 +83,8 @@ impl SackList {
         self.blocks[0].end
     }
 
-    /// Extends the block that is reported first. This block must have the highest sequence numbers:
-    /// it keeps its place, and touches no other block.
+    /// Extends the block that is reported first. This block must have the highest sequence numbers,
+    /// so that it touches no other block.
     pub(super) fn extend_newest(&mut self, end_seq: u32) {
         self.blocks[0].end = end_seq;
     }
@@ -95,8 +95,8 @@ impl SackList {
         self.count = 1;
     }
 
-    /// Records out-of-order data: extends the first block that `seq..end_seq` touches, in its
-    /// place. The caller must call [`Self::bring_to_front`] next. Linux: the first half of
+    /// Records out-of-order data: extends the first block that `seq..end_seq` touches, without
+    /// moving it. The caller must call [`Self::bring_to_front`] next. Linux: the first half of
     /// `tcp_sack_new_ofo_skb`.
     #[inline]
     pub(super) fn touch(&mut self, seq: u32, end_seq: u32) -> Touched {
@@ -105,8 +105,8 @@ impl SackList {
         Touched { at, depth: at.unwrap_or(blocks.len()) }
     }
 
-    /// Moves the extended block to the front; without one, inserts `seq..end_seq` there. Linux: the
-    /// second half of `tcp_sack_new_ofo_skb`.
+    /// Moves the extended block to the front; if no block was extended, inserts `seq..end_seq` at
+    /// the front. Linux: the second half of `tcp_sack_new_ofo_skb`.
     #[inline]
     pub(super) fn bring_to_front(&mut self, touched: Touched, seq: u32, end_seq: u32) {
         if let Some(at) = touched.at {
@@ -164,17 +164,17 @@ impl SackList {
         self.dsack = None;
     }
 
-    /// Removes the blocks, but not the duplicate: no out-of-order data is left.
+    /// Removes the blocks, but not the duplicate, because no out-of-order data is left.
     pub(super) fn clear_blocks(&mut self) {
         self.count = 0;
     }
 
-    /// Linux: `rx_opt.dsack = 0` at the head of `tcp_data_queue`.
+    /// Discards the duplicate to report. Linux: `rx_opt.dsack = 0` at the head of `tcp_data_queue`.
     pub(super) fn forget_duplicate(&mut self) {
         self.dsack = None;
     }
 
-    /// Linux: `tcp_dsack_set`.
+    /// Makes the next ACK report `seq..end_seq` as a duplicate. Linux: `tcp_dsack_set`.
     pub(super) fn set_duplicate(&mut self, seq: u32, end_seq: u32) {
         if self.reports_duplicates {
             self.dsack = Some(SackBlock { start: seq, end: end_seq });
@@ -199,8 +199,8 @@ impl SackList {
         (&self.blocks, self.count.min(room_for_blocks(has_ts)))
     }
 
-    /// Writes the option: a duplicate first, then as many blocks as fit next to the timestamps. The
-    /// duplicate is reported once.
+    /// Writes the SACK option: a duplicate first, then as many blocks as fit next to the
+    /// timestamps. Each duplicate is reported only once.
     pub(super) fn write(&mut self, segment: &mut Segment) {
         let room = room_for_blocks(segment.has_ts);
         segment.sack = self.blocks;
@@ -235,8 +235,8 @@ mod tests {
         }
     }
 
-    /// Records the ranges and checks the SACK option after each. After a `!` follows the option of
-    /// compressed ACKs that are sent first.
+    /// Records the ranges and checks the SACK option after each. The blocks after a `!` are those
+    /// of compressed ACKs, which are sent before the range is recorded in full.
     fn check(ranges: &[(u32, u32)], expected: &Expect) {
         let mut list = SackList::new(true, true);
         let mut lines = String::new();

@@ -1,16 +1,17 @@
 //! The receive window: how much of the buffer may be advertised, and how the buffer grows.
 //!
 //! The window counts bytes of payload, the buffer bytes of memory. `scaling_ratio` (in 1/256)
-//! converts between them and is measured from the segments that arrive. `rcv_ssthresh` grows with
-//! each well-filled segment up to what the buffer holds; the buffer grows when the application has
-//! read more in one round trip than in any before.
+//! converts between payload and memory, and is measured from the segments that arrive.
+//! `rcv_ssthresh`, the limit of the window, grows with each well-filled segment up to the payload
+//! that the buffer holds. The buffer grows when the application has read more in one round trip
+//! than in any earlier round trip.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_grow_window`, `tcp_init_buffer_space`, `tcp_clamp_window`,
 //! `tcp_rcv_space_adjust`, `tcp_rcv_rtt_update`), `tcp_output.c` (`tcp_select_initial_window`,
 //! `__tcp_select_window`, `tcp_select_window`), `tcp_minisocks.c` (`tcp_openreq_init_rwin`).
 //! Deviations:
 //! 1. There is never memory pressure (`tcp_under_memory_pressure`).
-//! 2. `rwnd` bounds the advertised window; no kernel setting does exactly that.
+//! 2. The setting `rwnd` bounds the advertised window; no kernel setting has exactly this effect.
 
 use bbrlab_stack::Sockbuf;
 
@@ -19,7 +20,7 @@ use super::skb::truesize_of;
 
 /// `TCP_RMEM_TO_WIN_SCALE`: `scaling_ratio` is in 1/256.
 const RATIO_SHIFT: u32 = 8;
-/// `TCP_DEFAULT_SCALING_RATIO`: half of the memory is payload, until measured.
+/// `TCP_DEFAULT_SCALING_RATIO`: until the ratio is measured, half of the memory counts as payload.
 const DEFAULT_RATIO: u8 = 128;
 /// `TCP_MAX_WSCALE`.
 const MAX_WSCALE: u32 = 14;
@@ -72,9 +73,9 @@ pub(super) struct Window {
 /// Whether a buffer counts memory or payload, and whether it grows.
 #[derive(Clone, Copy, Debug)]
 enum Buffer {
-    /// Memory, of a fixed size.
+    /// The buffer counts memory, and has a fixed size.
     Fixed,
-    /// Memory. The buffer grows up to this many bytes: `tcp_rmem[2]`.
+    /// The buffer counts memory, and grows up to this many bytes: `tcp_rmem[2]`.
     Grows(i32),
     /// Payload.
     Payload(PayloadBuffer),
@@ -91,31 +92,32 @@ struct PayloadBuffer {
 }
 
 /// Results of [`Window::select`] and [`Window::grow`] for a buffer that holds one full segment and
-/// nothing else, as on the fast path. They are kept until `rcv_ssthresh`, `window_clamp`, `rcvbuf`
-/// or `scaling_ratio` changes: the methods that write these fields discard the results.
+/// nothing else, as on the fast path. The results stay stored until `rcv_ssthresh`, `window_clamp`,
+/// `rcvbuf` or `scaling_ratio` changes: the methods that write these fields discard the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Steady {
     /// Bytes of the full segment; 0 if nothing is stored.
     len: u32,
-    /// The result of [`Window::select`]; 0 if that result ends quick ACKs or depends on more than
-    /// those four fields.
+    /// The result of [`Window::select`]; 0 if that result ends quick ACKs or depends on other
+    /// fields than the four that discard it.
     choice: u32,
     /// `choice` as the peer reads it from the header.
     advertised: u32,
     /// Whether [`Window::grow`] may still raise `rcv_ssthresh`.
     pub(super) may_grow: bool,
-    /// Whether `choice` is also valid while memory holds nothing.
+    /// Whether `choice` is also valid while the buffer is empty.
     holds_when_empty: bool,
 }
 
 impl Window {
-    /// The window of a listening socket. Its size and scale do not depend on the SYN, so they are
-    /// chosen here.
+    /// The window of a listening socket. The window's size and scale do not depend on the SYN, so
+    /// they are chosen before the SYN arrives.
     pub(super) fn new(config: &ReceiverConfig) -> Self {
         Self::in_multiples_of(config.mss, config)
     }
 
-    /// The window of a socket that sends the SYN: a multiple of the segment size without options.
+    /// The window of a socket that sends the SYN: a multiple of the segment size that includes the
+    /// bytes of TCP options.
     pub(super) fn active(config: &ReceiverConfig) -> Self {
         let options = if config.timestamps { 12 } else { 0 };
         Self::in_multiples_of(config.mss + options, config)
@@ -141,7 +143,7 @@ impl Window {
             space -= space % mss;
         }
         let wscale = config.wscale.unwrap_or_else(|| {
-            // `tcp_rmem[2]` counts even if the buffer is fixed.
+            // `tcp_rmem[2]` affects the scale even if the buffer does not grow.
             let most = space.max(RMEM_MAX).max(config.rmem_max).min(clamp);
             let log = most.max(1).ilog2();
             u8::try_from(log.saturating_sub(15).min(MAX_WSCALE)).expect("at most 14")
@@ -246,7 +248,8 @@ impl Window {
         self.steady = Steady::default();
     }
 
-    /// Initial value of the bytes read per round trip: `rcvq_space.space`.
+    /// Initial value of the bytes read per round trip, of at most ten segments. Linux:
+    /// `rcvq_space.space`.
     pub(super) fn initial_space(&self) -> u32 {
         self.rcv_ssthresh.min(self.rcv_wnd).min(INIT_CWND * self.advmss)
     }
@@ -273,7 +276,8 @@ impl Window {
         if left.cast_signed() < 0 { 0 } else { left }
     }
 
-    /// Whether at most half of `window_clamp` is left to the peer. Linux: in `__tcp_cleanup_rbuf`.
+    /// Whether the peer may send at most half of `window_clamp` before the next ACK. Linux: in
+    /// `__tcp_cleanup_rbuf`.
     pub(super) const fn is_half_used(&self) -> bool {
         2 * self.receive_window() as u64 <= self.window_clamp as u64
     }
@@ -283,8 +287,8 @@ impl Window {
         self.rcv_nxt.wrapping_sub(self.copied_seq)
     }
 
-    /// Measures the ratio of payload to memory on a segment of a new size. Returns the new clamp if
-    /// the ratio changed. Linux: in `tcp_measure_rcv_mss`.
+    /// Measures the ratio of payload to memory when the size of full segments has changed. Returns
+    /// the new clamp if the ratio changed. Linux: in `tcp_measure_rcv_mss`.
     pub(super) fn measure_ratio(&mut self, len: u32) -> Option<u32> {
         let ratio = (u64::from(len) << RATIO_SHIFT) / u64::from(truesize_of(len));
         let ratio = u8::try_from(ratio).unwrap_or(u8::MAX).max(1);
@@ -298,8 +302,7 @@ impl Window {
     }
 
     /// Grows the window after a segment of `len` bytes that counts as `truesize` bytes of memory.
-    /// True if it grew.
-    /// Linux: `tcp_grow_window`.
+    /// Returns whether the window grew. Linux: `tcp_grow_window`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -324,9 +327,9 @@ impl Window {
         true
     }
 
-    /// [`Self::grow`] by a full segment of `len` bytes. Memory must hold this segment and nothing
-    /// else, and `rcv_ssthresh` must be able to grow. Updates `steady`, if possible from
-    /// `rcv_ssthresh` alone.
+    /// [`Self::grow`] by a full segment of `len` bytes. The buffer must hold this segment and
+    /// nothing else, and `rcv_ssthresh` must be able to grow. Updates `steady`, if possible without
+    /// the other steps of [`Self::select`].
     #[inline(never)]
     pub(super) fn grow_steadily(&mut self, len: u32) -> Steady {
         let space = self.space();
@@ -350,15 +353,15 @@ impl Window {
         self.steady
     }
 
-    /// Bytes by which `rcv_ssthresh` may grow at most, if positive.
+    /// Bytes by which `rcv_ssthresh` may grow; 0 or negative if it must not grow.
     #[inline]
     fn room_to_grow(&self) -> i32 {
         let bound = self.window_clamp.cast_signed().min(self.space());
         bound.wrapping_sub(self.rcv_ssthresh.cast_signed())
     }
 
-    /// Growth for segments with little payload for their memory: allowed only while the window is
-    /// small compared with the largest buffer. Linux: `__tcp_grow_window`.
+    /// The growth in bytes after a segment with little payload for its memory: 0 unless the window
+    /// is small compared with the largest buffer. Linux: `__tcp_grow_window`.
     #[cold]
     fn slow_growth(&self, len: u32, truesize: u32, rcv_mss: u32) -> u32 {
         let rmem_max = self.rmem_max().unwrap_or(64 << 20);
@@ -416,8 +419,8 @@ impl Window {
         (window.min(self.rwnd), crowded)
     }
 
-    /// Closes the window in a segment that is sent while there is no memory. Linux: in
-    /// `tcp_select_window`.
+    /// Closes the window because a segment was dropped for lack of memory. Returns the window 0, as
+    /// [`Self::advertise`] does. Linux: in `tcp_select_window`.
     #[cold]
     pub(super) fn close(&mut self) -> (u32, bool) {
         self.rcv_wnd = 0;
@@ -472,7 +475,8 @@ impl Window {
             choice,
             advertised: self.as_advertised(choice),
             may_grow: self.room_to_grow() > 0,
-            // If free space does not bound the window, more free space does not either.
+            // If the free space does not bound the window now, it does not bound the window of an
+            // empty buffer.
             holds_when_empty: self.counts_payload()
                 || self.space() >= self.rcv_ssthresh.cast_signed(),
         }
@@ -502,7 +506,7 @@ impl Window {
     }
 
     /// Enlarges the buffer because the application read more in the last round trip (`copied`
-    /// bytes) than in any before (`space` bytes). Linux: in `tcp_rcv_space_adjust`.
+    /// bytes) than in any earlier round trip (`space` bytes). Linux: in `tcp_rcv_space_adjust`.
     pub(super) fn enlarge_buffer(&mut self, copied: u32, space: u32) {
         let Some(rmem_max) = self.rmem_max() else { return };
         let mut window = (u64::from(copied) << 1) + 16 * u64::from(self.advmss);
@@ -520,8 +524,8 @@ impl Window {
         }
     }
 
-    /// Enlarges the buffer if possible, or else shrinks the window, when the buffer is full.
-    /// Linux: `tcp_clamp_window`.
+    /// When the buffer is full, enlarges it if possible; if the memory in use still exceeds it,
+    /// shrinks the window to two segments. Linux: `tcp_clamp_window`.
     #[cold]
     pub(super) fn clamp(&mut self) {
         if let Some(rmem_max) = self.rmem_max()
@@ -541,8 +545,8 @@ impl Window {
         self.rmem_alloc > self.rcvbuf - (self.rcvbuf >> 3)
     }
 
-    /// Sets `SO_RCVLOWAT`, and enlarges the buffer to hold that many bytes. Returns the bounded
-    /// value. Linux: `tcp_set_rcvlowat`.
+    /// Sets `SO_RCVLOWAT` to at most half of the largest buffer, and enlarges a growing buffer to
+    /// hold that many bytes. Returns the value set. Linux: `tcp_set_rcvlowat`.
     pub(super) fn set_rcvlowat(&mut self, rcvlowat: u32) -> u32 {
         let cap = self.rmem_max().unwrap_or(self.rcvbuf) >> 1;
         let rcvlowat = rcvlowat.min(cap.cast_unsigned()).max(1);

@@ -6,8 +6,8 @@
 //! Deviations:
 //! 1. No challenge ACKs here: an ACK for data never sent, or far below the window, is ignored. A
 //!    whole socket (`crate::socket`) sends them.
-//! 2. Header prediction compares the segment's fields, not `pred_flags`; it matters only for the
-//!    slow-path flag that is passed to `in_ack_event`.
+//! 2. Header prediction compares the segment's fields, not `pred_flags`. Its result matters only
+//!    for the slow-path flag that is passed to `in_ack_event`.
 
 use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
 use bbrlab_cc::{CaState, ecn_flags};
@@ -32,7 +32,7 @@ struct Dropped {
     reord: u32,
     pkts_acked: u32,
     flag: u32,
-    /// Whether no skb was acknowledged in part.
+    /// Whether the ACK covered every skb that it reached as a whole.
     is_fully_acked: bool,
 }
 
@@ -55,7 +55,7 @@ impl Dropped {
         self.note(skb.seq, skb.end_seq, sent_us, sent_us, high_seq);
     }
 
-    /// Records the packets of a run. Its first packet has the lowest sequence numbers.
+    /// Records the packets of a run, which are in order of sequence number.
     #[inline]
     fn note_originals(&mut self, run: &Run, high_seq: u32) {
         self.note(run.seq, run.first_end_seq, run.first_us, run.last_us, high_seq);
@@ -79,7 +79,8 @@ impl Dropped {
 /// Position of an ACK number relative to the data sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AckPlace {
-    /// Further below `snd_una` than any window reaches. Linux: `SKB_DROP_REASON_TCP_TOO_OLD_ACK`.
+    /// Further below `snd_una` than the largest window that the peer has advertised. Linux:
+    /// `SKB_DROP_REASON_TCP_TOO_OLD_ACK`.
     TooOld,
     /// Below `snd_una`: the ACK was reordered.
     Old,
@@ -205,7 +206,7 @@ impl Sender {
         self.xmit_recovery(rexmit, host);
     }
 
-    /// Processes an ACK while nothing was in flight.
+    /// Processes an ACK that arrived while nothing was in flight.
     fn ack_without_queue(&mut self, prior_snd_una: u32, ack: u32, flag: u32, host: &mut impl Host) {
         let mut flag = flag;
         self.in_ack_event(flag);
@@ -240,7 +241,7 @@ impl Sender {
         self.xmit_recovery(rexmit, host);
     }
 
-    /// Linux: `tcp_snd_una_update`.
+    /// Sets `snd_una` and counts the acknowledged bytes. Linux: `tcp_snd_una_update`.
     #[inline]
     pub(super) fn update_snd_una(&mut self, ack: u32) {
         self.acked_bytes += u64::from(ack.wrapping_sub(self.conn.snd_una));
@@ -260,7 +261,8 @@ impl Sender {
         flag
     }
 
-    /// Sets the window from a segment with `seq`. Linux: in `tcp_ack_update_window`.
+    /// Sets the window to `wnd`, which a segment at `seq` advertises. Linux: in
+    /// `tcp_ack_update_window`.
     #[inline(never)]
     pub(super) fn set_window(&mut self, seq: u32, wnd: u32, host: &mut impl Host) {
         if self.window.update(seq, wnd) {
@@ -284,7 +286,7 @@ impl Sender {
         }
     }
 
-    /// Linux: `tcp_ecn_rcv_ecn_echo`.
+    /// Whether a segment echoes a CE mark and ECN was negotiated. Linux: `tcp_ecn_rcv_ecn_echo`.
     fn is_ecn_echo(&self, segment: &Segment) -> bool {
         segment.has(flag::ECE)
             && !segment.has(flag::SYN)
@@ -349,7 +351,8 @@ impl Sender {
             && let Some(sent_us) = self.board.head_sent_us()
             && sack_rtt_us > stamp_us_delta(now_us, sent_us)
         {
-            // The RTT was measured on data sent after the head, so the timeout may be restarted.
+            // The head was sent after the SACKed data on which the RTT was measured, so the timeout
+            // may be restarted.
             flag |= flags::SET_XMIT_TIMER;
         }
         if self.hooks.pkts_acked {
@@ -408,8 +411,8 @@ impl Sender {
         self.sampler.skb_delivered(&mut state.rate, &mut stamps, delivered);
     }
 
-    /// Accounts for an acknowledged skb, or part of one, that is not ordinary: it was SACKed,
-    /// marked or retransmitted, was acknowledged in part, or is the SYN.
+    /// Accounts for an acknowledged skb that is not ordinary: it was SACKed, marked lost or
+    /// retransmitted, was acknowledged only in part, or is the SYN.
     fn drop_unusual(
         &mut self,
         skb: &Acked,
@@ -442,7 +445,8 @@ impl Sender {
         }
     }
 
-    /// Takes the RTT sample of an ACK: true if there is one. Linux: `tcp_ack_update_rtt`.
+    /// Takes the RTT sample of an ACK; returns whether the ACK gives a sample. Linux:
+    /// `tcp_ack_update_rtt`.
     #[inline]
     fn update_rtt(
         &mut self,
@@ -512,7 +516,7 @@ impl Sender {
         self.sampler.note_srtt(self.rtt.srtt_us >> 3);
     }
 
-    /// [`Self::take_rtt`] for a Linux sender, without the timeout of a loss probe.
+    /// [`Self::take_rtt`] for a Linux sender, without the update of the loss probe's timeout.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn take_exact_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {

@@ -1,8 +1,7 @@
 //! The application: `send()` calls that fill the write queue until the send buffer is full.
 //!
-//! An application is a list of `send()` calls, or an endless series of them. Bytes that a call
-//! cannot write because the buffer is full are written by further calls once the socket is
-//! writable.
+//! An application is a list of `send()` calls, or an endless series of them. When the buffer is
+//! full, the rest of a call's bytes is written by further calls once the socket is writable again.
 //!
 //! Sources: [linux] `net/ipv4/tcp.c`: `tcp_sendmsg_locked`, `tcp_push`, `tcp_mark_push`,
 //! `forced_push`, `tcp_xmit_size_goal`, `tcp_skb_entail`; `net/ipv4/tcp_output.c`: `tcp_send_fin`.
@@ -67,8 +66,8 @@ impl App {
 
 impl Sender {
     /// Writes `bytes` with one `send()`. Bytes that the buffer has no space for are written by
-    /// [`Self::run_app`]. Several writes are processed in order. Nothing is written to the buffer
-    /// before the connection is established.
+    /// [`Self::run_app`]. Several writes are processed in order. Before the connection is
+    /// established, data waits outside the buffer.
     pub fn write(&mut self, now: Time, bytes: u64, host: &mut impl Host) {
         if bytes == 0 || self.app.is_closing {
             return;
@@ -110,8 +109,8 @@ impl Sender {
         self.app.calls.clear();
     }
 
-    /// Whether the application has data and the socket is writable. Then the caller calls
-    /// [`Self::run_app`], at once or when the application is scheduled.
+    /// Whether the application has data or a FIN to write, and the socket is writable. If so, the
+    /// caller must call [`Self::run_app`], at once or when the application is scheduled.
     #[must_use]
     #[inline]
     pub fn app_is_ready(&self) -> bool {
@@ -140,7 +139,7 @@ impl Sender {
                 }
             };
             let mut left = asked;
-            // As an application does, call again after a partial write; that call returns 0.
+            // After a partial write the application calls `send()` again, and this call returns 0.
             while left > 0 {
                 let copied = self.sendmsg(left, host);
                 left -= copied;
@@ -217,7 +216,8 @@ impl Sender {
         bytes - left
     }
 
-    /// Sets PSH on the last skb, and sends what may be sent. Linux: `tcp_push`.
+    /// Ends a `send()`: sets PSH on the last unsent skb, and sends the data that may be sent now.
+    /// Linux: `tcp_push`.
     fn push(&mut self, nonagle: Nonagle, size_goal: u32, host: &mut impl Host) {
         let Some(last_len) = self.board.last_unsent_len() else { return };
         self.mark_push();
@@ -245,7 +245,7 @@ impl Sender {
         (self.app.gso_segs * mss).max(mss)
     }
 
-    /// Linux: `tcp_bound_to_half_wnd`.
+    /// `bytes`, but at most half of the peer's largest window. Linux: `tcp_bound_to_half_wnd`.
     pub(super) fn bound_to_half_window(&self, bytes: u32) -> u32 {
         let header = if self.config.timestamps { 32 } else { 20 };
         self.window.bound_to_half(bytes, header)

@@ -1,10 +1,10 @@
 //! The calls to the congestion control.
 //!
-//! Only this file calls the congestion control, except for two of its settings that other files
-//! read (`sndbuf_expand`, `min_tso_segs`). Before a call, values that other parts of the sender own
-//! (packets in flight, round-trip times, the next byte expected from the peer) are copied into
-//! [`Conn`]. After it, the returned [`Control`] is stored. Only this file stores cwnd and ssthresh,
-//! including values that other files compute.
+//! Only this file calls the congestion control, except that other files read two of the algorithm's
+//! settings (`sndbuf_expand`, `min_tso_segs`). Before a call, values that other parts of the sender
+//! own (packets in flight, round-trip times, the next byte expected from the peer) are copied into
+//! [`Conn`]. After the call, the returned [`Control`] is stored. Only this file stores cwnd and
+//! ssthresh, including values that other files compute.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_cong_control`, `tcp_in_ack_event`,
 //! `tcp_set_ca_state`, `tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`, `tcp_end_cwnd_reduction`,
@@ -158,16 +158,16 @@ impl Sender {
         }
     }
 
-    /// Calls an algorithm with `cong_control`. The values that were copied into [`Conn`] for the
-    /// rate sample must still be valid.
+    /// Calls an algorithm that implements `cong_control`. The values that [`Self::refresh_conn`]
+    /// copied into [`Conn`] before the rate sample was completed must still be valid.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(super) fn call_cong_control(&mut self, rs: &RateSample, host: &mut impl Host) {
         self.cc.apply_cong_control(&mut self.conn, rs, host);
     }
 
-    /// Sets cwnd and the pacing rate for an algorithm without `cong_control`. Linux: in
-    /// `tcp_cong_control`.
+    /// Sets cwnd and the pacing rate for an algorithm that does not implement `cong_control`.
+    /// Linux: in `tcp_cong_control`.
     #[inline(never)]
     pub(super) fn avoid_congestion(&mut self, ack: u32, flag: u32, delivered: u32, lost: u32) {
         if self.mechanisms.is_ns3 {
@@ -307,7 +307,7 @@ impl Sender {
         self.usage.snd_cwnd_stamp = self.conn.jiffies;
     }
 
-    /// Checks whether cwnd was fully used, after data was sent. Linux: `tcp_cwnd_validate`.
+    /// Records, after data was sent, whether cwnd was fully used. Linux: `tcp_cwnd_validate`.
     #[inline]
     pub(super) fn validate_cwnd(&mut self, is_limited: bool) {
         if self.mechanisms.cwnd_validation == CwndValidation::Linux {
@@ -328,7 +328,7 @@ impl Sender {
         }
     }
 
-    /// Linux: the end of `tcp_cwnd_validate`.
+    /// Reduces a cwnd that was not fully used for an RTO. Linux: the end of `tcp_cwnd_validate`.
     fn decay_unused_cwnd(&mut self) {
         let starving = UnderuseInput {
             rto_jiffies: self.timer.rto(),
@@ -373,8 +373,8 @@ impl Sender {
         self.check_backlog();
     }
 
-    /// [`Self::check_app_limited`] at an ACK or a timer. There only the kernel tree of BBRv2 and
-    /// BBRv3 makes this check, and ns-3 does not.
+    /// [`Self::check_app_limited`] at an ACK or a timer. At ACKs and timers only the kernel tree of
+    /// BBRv2 and BBRv3 makes this check; mainline Linux and ns-3 do not.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -386,8 +386,9 @@ impl Sender {
         }
     }
 
-    /// [`Self::check_app_limited`] before a step that copies the number of packets in flight.
-    /// Mostly there is more data to send, and the other conditions need no check.
+    /// [`Self::check_app_limited`] for a caller that itself copies the number of packets in flight
+    /// into [`Conn`]. Mostly at least one segment is unsent, and the other conditions need no
+    /// check.
     #[inline]
     pub(super) fn check_backlog(&mut self) {
         let unsent_bytes = self.app.write_seq.wrapping_sub(self.next_tx_seq());
@@ -410,8 +411,8 @@ impl Sender {
     }
 }
 
-/// The flags of an ACK for congestion controls. Linux: the flags that `tcp_in_ack_event` is called
-/// with.
+/// The flags of an ACK that are passed to a congestion control. Linux: the flags that
+/// `tcp_in_ack_event` is called with.
 fn ack_event(flag: u32) -> u32 {
     let mut event = 0;
     if flag & flags::WIN_UPDATE != 0 {
@@ -432,7 +433,7 @@ mod tests {
 
     use super::{ack_event, flags};
 
-    /// An ECN echo is reported on the slow path only, and does not change the other flags.
+    /// An ECN echo is reported only together with `SLOWPATH`, and does not change the other flags.
     #[test]
     fn an_ack_is_reported_as_in_the_kernel() {
         let (win, slow, ece) = (flags::WIN_UPDATE, flags::SLOWPATH, flags::ECE);

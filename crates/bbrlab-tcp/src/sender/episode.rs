@@ -1,5 +1,5 @@
-//! The state of an episode: CWR, recovery, or loss recovery after a timeout. `Conn` holds the kind
-//! of episode (`ca_state`), because the congestion control reads it there.
+//! The state of an episode: CWR, recovery, or loss recovery after a timeout. The kind of episode is
+//! `ca_state` in `Conn`, where the congestion control reads it.
 //!
 //! Sources: [linux] `include/linux/tcp.h`: `high_seq`, `retrans_stamp`, `prr_*` and `undo_*` of
 //! `struct tcp_sock`; `net/ipv4/tcp_input.c`: `tcp_packet_delayed`; RFC 5682 (F-RTO).
@@ -11,7 +11,7 @@ use bbrlab_cc::linux_int::{after, before};
 use super::undo::Undo;
 use crate::prr::Prr;
 
-/// The current episode, or the state left over from the last one.
+/// The state of the current episode or, outside of episodes, of the last episode.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Episode {

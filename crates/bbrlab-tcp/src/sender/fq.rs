@@ -1,16 +1,17 @@
 //! The `fq` queueing discipline of the sender's host: skbs wait in it for their departure times.
 //!
 //! With `fq`, TCP does not delay an skb itself. TCP stamps the departure time on the skb and queues
-//! the skb in `fq`. At most two skbs wait there, or data for about a millisecond if that is more
-//! (TCP Small Queues); TCP sends more when an skb has departed. Every algorithm is then paced:
-//! window-based algorithms at the rate that TCP computes, 200 or 120 % of cwnd per RTT.
+//! the skb in `fq`. At most two skbs, or the data of about a millisecond if that is more, wait in
+//! `fq` (TCP Small Queues). When an skb has departed, TCP queues more. Every algorithm is then
+//! paced: window-based algorithms at the rate that TCP computes, 200 or 120 % of cwnd per RTT.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`: `fq_enqueue`, `fq_dequeue`; `net/ipv4/tcp_output.c`:
 //! `tcp_small_queue_check`, `tcp_wfree`, `skb_still_in_host_queue`; `net/ipv4/tcp.c`:
 //! `tcp_should_autocork`.
 //! Deviations:
 //! 1. A host has one flow, so only the departure times and the timer slack of `fq` are modelled.
-//! 2. An skb that TCP Small Queues hold back has not been cut to size yet.
+//! 2. An skb that TCP Small Queues hold back is not yet cut to the size of a burst; in the kernel
+//!    it is.
 
 use std::collections::VecDeque;
 
@@ -46,7 +47,7 @@ pub(super) struct Fq {
     waiting: VecDeque<Waiting>,
     /// Memory of the waiting skbs in bytes. Linux: `sk_wmem_alloc`.
     wmem_alloc: u32,
-    /// TCP has more to send and waits until an skb departs. Linux: `TSQ_THROTTLED`.
+    /// Whether TCP has more data to send and waits until an skb departs. Linux: `TSQ_THROTTLED`.
     is_throttled: bool,
 }
 
@@ -77,7 +78,7 @@ impl Sender {
         true
     }
 
-    /// Makes the queue call TCP again when its timer fires.
+    /// Makes the queue's next timer call TCP, which then sends more.
     pub(super) fn throttle(&mut self) {
         if let Some(fq) = &mut self.fq {
             fq.is_throttled = true;

@@ -5,7 +5,7 @@
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_chrono_start`, the exits of `tcp_write_xmit`.
 //! Deviations:
-//! 1. More categories than in the kernel. The handshake counts as limited by cwnd.
+//! 1. There are more categories than in the kernel. The handshake counts as limited by cwnd.
 
 use bbrlab_units::{Span, Time};
 
@@ -39,7 +39,8 @@ pub(super) enum Stop {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Limits {
-    /// Every packet changes the last two entries, so they are next to the following fields.
+    /// Time spent under each limit before `since`, by [`Limit`]. The order puts pacing and cwnd,
+    /// which change most often, next to the following fields.
     spent_ns: [u64; 5],
     since: Time,
     current: Limit,
@@ -53,7 +54,7 @@ impl Limits {
         *self = Self { since: now, stop: self.stop, ..Self::default() };
     }
 
-    /// Records why a call stopped: the limit that queued data waits for.
+    /// Records why a call stopped, if a limit stopped it.
     #[inline]
     pub(super) fn note_stop(&mut self, stop: Stop) {
         if let Stop::Limited(limit) = stop {

@@ -1,7 +1,7 @@
 //! The mechanisms of a sender, as the switches of its stack select them.
 //!
-//! They are computed once, because the code paths of packets and ACKs check them. `ns3/` implements
-//! the switches' ns-3 values.
+//! [`Mechanisms`] is computed once per sender, because the code checks it for each packet and ACK.
+//! `ns3/` implements the switches' ns-3 values.
 
 use bbrlab_stack::{
     CwndValidation, LossCount, Pacing, PacingSwitches, PartialAck, Recovery, RtoEstimate, Rule3,
@@ -11,12 +11,13 @@ use bbrlab_stack::{
 use super::SenderConfig;
 use super::scoreboard::Counting;
 
-/// The short paths that send new data. A *plain* sender takes them: one that sends as in Linux
-/// without a queueing discipline. Only the peer's window bounds the right edge, TCP paces, cwnd is
-/// validated, and only packets marked lost are sent again.
+/// The short paths that send new data. A *plain* sender takes these paths: a sender without a
+/// queueing discipline and without a switch that changes how Linux sends. For a plain sender, only
+/// the peer's window bounds the right edge, TCP paces, cwnd is validated as in Linux, and only
+/// packets marked lost are retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sending {
-    /// The path that sends full segments.
+    /// The path that sends full segments one by one, with [`Tso::Off`].
     Segments,
     /// The path that sends bursts of full segments.
     Bursts,
@@ -47,13 +48,13 @@ pub(super) struct Mechanisms {
     pub(super) has_fq: bool,
     /// Segments carry the timestamp option.
     pub(super) has_timestamps: bool,
-    /// How the host treats bursts.
+    /// Whether the host cuts bursts into packets, transmits them whole, or has no bursts.
     pub(super) tso: Tso,
     /// Recovery follows ns-3's state machine, not Linux's.
     pub(super) is_ns3: bool,
     /// RACK finds losses.
     pub(super) has_rack: bool,
-    /// Tail loss probes are sent: they need SACK.
+    /// Tail loss probes are sent; they also need SACK.
     pub(super) has_tlp: bool,
     /// Reductions of cwnd can be undone, and the degree of reordering is learnt.
     pub(super) has_undo: bool,
@@ -61,7 +62,7 @@ pub(super) struct Mechanisms {
     pub(super) rwnd_bounds_pipe: bool,
     /// The peer's window bounds the right edge.
     pub(super) rwnd_bounds_edge: bool,
-    /// A single timer paces, as in ns-3.
+    /// A single timer paces, which each packet starts unless it is running, as in ns-3.
     pub(super) is_paced_by_timer: bool,
     /// Recovery also retransmits packets that are not marked lost.
     pub(super) rule3: Rule3,

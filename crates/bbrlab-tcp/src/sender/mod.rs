@@ -1,8 +1,9 @@
-//! The data sender of Linux 6.12: segments and timers in, segments and timers out.
+//! The data sender of Linux 6.12. It processes segments and expired timers; it transmits segments
+//! and arms timers.
 //!
-//! A [`Sender`] is the sending half of a socket. Its host passes it every segment from the peer,
-//! every expired timer and the application's calls, each with the time; it transmits and arms
-//! timers through [`Host`].
+//! A [`Sender`] is the sending half of a socket. The host passes to the sender every segment from
+//! the peer, every expired timer and the application's calls, each with the time. The sender
+//! transmits and arms timers through [`Host`].
 //!
 //! An ACK is processed in these steps, in the kernel's order, with one file per step:
 //!
@@ -38,7 +39,7 @@
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rcv_established`; `include/linux/tcp.h`:
 //! `struct tcp_sock`.
-//! Deviations: those numbered in the files.
+//! Deviations: see the numbered lists in the files of this folder.
 
 mod ack;
 mod ack_state;
@@ -194,7 +195,7 @@ impl AddAssign for Stats {
     }
 }
 
-/// Counts that the sender uses itself.
+/// Counts for the sender's decisions, which are not part of [`Stats`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     /// Segments that the peer reported as duplicates.
@@ -215,7 +216,7 @@ struct Counts {
 ///   `board`, and one from the end of `stats` to the beginning of `sampler`.
 /// - An ACK touches four more, from `rack` to the fields of BBRv1 in `cc`.
 ///
-/// Fields that few packets and ACKs need are before, between and after these.
+/// Fields that few packets and ACKs need are before, between and after these lines.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Sender {
@@ -232,7 +233,7 @@ pub struct Sender {
     is_pacing_switched: bool,
     /// Whether the settings allow predicted ACKs.
     predicts_acks: bool,
-    /// Whether the settings allow the short path for ACKs in a recovery (`recovery_ack.rs`).
+    /// Whether the settings allow the short path for ACKs during a recovery (`recovery_ack.rs`).
     recovers_plainly: bool,
     /// The short path for new data.
     sending: Sending,
@@ -284,7 +285,7 @@ pub struct Sender {
     cc: Cc,
 }
 
-/// Makes the next field of a structure begin a cache line.
+/// A field of size 0 after which the next field of a structure begins a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct CacheLine;
@@ -333,7 +334,7 @@ impl Sender {
             gso_max_size: GSO_MAX_SIZE,
             ..Conn::default()
         };
-        // A rate sampler with switches must see every skb, so no ACK is predicted then.
+        // A rate sampler with switches must see every skb. With such a sampler no ACK is predicted.
         let predicts_acks = config.stack.sack
             && config.stack.socket.rtt_clock == RttClock::Exact
             && config.stack.rate == RateSwitches::default()
@@ -480,7 +481,8 @@ impl Sender {
         self.note_echo(segment.has_ts && segment.has(flag::ACK), segment.tsecr);
     }
 
-    /// Stores the timestamp that an arriving segment echoes, or that the segment echoes none.
+    /// Stores the timestamp that an arriving segment echoes; none if the segment echoes no
+    /// timestamp.
     #[inline]
     fn note_echo(&mut self, is_echo: bool, tsecr: u32) {
         self.rcv_tsecr = is_echo.then(|| tsecr.wrapping_sub(self.clock.ts_offset()));
@@ -592,7 +594,7 @@ impl Sender {
         &self.cc
     }
 
-    /// The congestion control, mutable, because a replay sets its phase.
+    /// The congestion control, mutable: a replay of a kernel trace sets the algorithm's phase.
     pub fn cc_mut(&mut self) -> &mut Cc {
         &mut self.cc
     }
@@ -603,13 +605,14 @@ impl Sender {
         &self.stats
     }
 
-    /// The limits of the sender, and how long each applied.
+    /// The limits of the sender, and how long each limit applied.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Takes the RTT sample of the last segment, in microseconds; `None` until there is a new one.
+    /// Takes the latest RTT sample, in microseconds; `None` if there was no sample since the last
+    /// call.
     pub fn take_rtt_sample(&mut self) -> Option<u32> {
         let sample_us = std::mem::replace(&mut self.rtt_sample_us, NO_SAMPLE);
         (sample_us != NO_SAMPLE).then_some(sample_us)

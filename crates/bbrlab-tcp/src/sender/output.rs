@@ -13,8 +13,8 @@
 //! `tcp_pacing_check`, `tcp_update_skb_after_send`, `tcp_tsq_write`, `tcp_send_ack`.
 //! Deviations:
 //! 1. An skb leaves the host at once unless it waits in `fq`, so without `fq` TCP Small Queues
-//!    never hold one back. In Linux they do while ACKs that have come at the same instant are still
-//!    to be handled: `docs/fidelity.md`, `9_slot_reno`.
+//!    never hold back an skb. In Linux, TCP Small Queues hold back skbs while ACKs that arrived at
+//!    the same instant are still to be processed: `docs/fidelity.md`, `9_slot_reno`.
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{CaState, Conn, CwndEvent, PacingStatus};
@@ -48,7 +48,7 @@ pub(super) enum Push {
 enum Hold {
     /// The skb must not be sent now, because of this limit.
     Now(Limit),
-    /// A part of the skb could be sent now, but TCP waits so that it can send a larger burst.
+    /// A part of the skb could be sent now, but TCP waits until this limit allows a larger burst.
     Defer(Limit),
 }
 
@@ -67,7 +67,7 @@ struct Progress {
     in_flight: u32,
     /// Whether this call has sent anything.
     has_sent: bool,
-    /// Segments in a full burst; 0 until the first is about to be sent.
+    /// Segments in a full burst; 0 until the first burst of the call is about to be sent.
     max_segs: u32,
     /// Whether the retransmission timer must be restarted.
     is_rto_due: bool,
@@ -111,7 +111,8 @@ fn delivery_stamps(
 }
 
 impl Sender {
-    /// Right edge up to which the peer's window allows new data. Linux: `tcp_wnd_end`.
+    /// Right edge up to which new data may be sent: that of the peer's window, unless a switch
+    /// makes the window bound the packets in flight instead. Linux: `tcp_wnd_end`.
     #[inline]
     pub(super) fn window_end(&self) -> u32 {
         if !self.mechanisms.rwnd_bounds_edge {
@@ -126,8 +127,8 @@ impl Sender {
         self.conn.snd_una.wrapping_add(self.window.size())
     }
 
-    /// cwnd, or the peer's window if it is smaller and a switch makes it bound the packets in
-    /// flight.
+    /// cwnd; or the peer's window in packets, if it is smaller than cwnd and a switch makes it
+    /// bound the packets in flight.
     #[inline]
     pub(super) fn usable_cwnd(&self) -> u32 {
         if self.mechanisms.rwnd_bounds_pipe {
@@ -181,8 +182,8 @@ impl Sender {
         }
     }
 
-    /// Sends new data that is due. It is separate from [`Self::on_pacing_timer`], so that it does
-    /// not save the registers that only the rest of that function needs.
+    /// Sends new data that is due. The function is separate from [`Self::on_pacing_timer`], so that
+    /// it does not save registers that only the other branch of `on_pacing_timer` needs.
     #[inline(never)]
     fn push_new_when_due(&mut self, now: Time, host: &mut impl Host) {
         let stop = if self.sending == Sending::Segments {
@@ -274,14 +275,14 @@ impl Sender {
         stop
     }
 
-    /// Records that cwnd was full, although another limit has kept this call from sending.
+    /// Records that cwnd is full, when missing data or pacing has kept this call from sending.
     #[inline(never)]
     pub(super) fn note_cwnd_full(&mut self) {
         self.validate_cwnd(true);
     }
 
     /// The reason not to send, before cwnd and the windows are checked: there is no data, or pacing
-    /// delays it. About every second call of the output engine ends here, because an ACK has
+    /// delays the data. About every second call of the output engine ends here, because an ACK has
     /// arrived before the next departure time.
     #[inline]
     fn limit_before_cwnd(&mut self, push: Push, host: &mut impl Host) -> Option<Limit> {
@@ -292,8 +293,9 @@ impl Sender {
     }
 
     /// Fast path of [`Self::write_xmit`] for nearly every packet: no switch changes how data is
-    /// sent, data is in flight, and the skb is longer than a full burst. When one of these
-    /// conditions ends, `write_xmit` continues. `SINGLE` is for [`Sending::Segments`].
+    /// sent, data is in flight, and the first unsent skb is longer than a full burst. When one of
+    /// these conditions no longer holds, `write_xmit` continues. `SINGLE` is for
+    /// [`Sending::Segments`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all else")]
     fn write_full_bursts<const SINGLE: bool>(
@@ -354,7 +356,8 @@ impl Sender {
         self.write_full_bursts::<SINGLE>(nonagle, host)
     }
 
-    /// Ends [`Self::write_full_bursts`]: records whether cwnd is in use, and sets the timer.
+    /// Ends [`Self::write_full_bursts`]: records whether cwnd is full, and sets the retransmission
+    /// timer.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the end of the usual way to send")]
     fn finish_full_bursts(&mut self, is_cwnd_full: bool, host: &mut impl Host) {
@@ -364,8 +367,9 @@ impl Sender {
     }
 
     /// Continues after full bursts when no further full burst is allowed. Mostly only cwnd is too
-    /// small for the burst, and TCP waits until it is large enough: then only the last check of
-    /// [`Self::choose_limit`] remains.
+    /// small for the burst, and TCP waits until cwnd is large enough. In this case
+    /// `tso_should_defer`, the last check of [`Self::choose_limit`], is the only one that is
+    /// needed.
     #[inline(never)]
     fn write_less(&mut self, progress: Progress, nonagle: Nonagle, host: &mut impl Host) -> Stop {
         let segs = progress.max_segs;
@@ -401,8 +405,8 @@ impl Sender {
         room.cast_signed() >= burst.cast_signed() && self.board.join_first_unsent(burst)
     }
 
-    /// Sends the first `segs` full segments of a longer skb. [`Conn`] must hold the current number
-    /// of packets in flight.
+    /// Sends the first `segs` full segments of the first unsent skb, which must be longer. [`Conn`]
+    /// must hold the current number of packets in flight.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the body of the loop over bursts")]
     fn transmit_full_burst(&mut self, segs: u32, host: &mut impl Host) {
@@ -438,8 +442,9 @@ impl Sender {
         }
     }
 
-    /// [`Self::transmit_skb`] for a plain sender and a lost skb of one full segment; returns the
-    /// departure time. [`Conn`] must hold the current number of packets in flight.
+    /// [`Self::transmit_skb`] for a lost skb of one full segment, if neither a switch nor `fq`
+    /// changes how the sender transmits. Returns the departure time. [`Conn`] must hold the current
+    /// number of packets in flight.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
     pub(super) fn transmit_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {
@@ -462,8 +467,9 @@ impl Sender {
         wstamp_ns
     }
 
-    /// Sends all that cwnd, the window, pacing and Nagle allow. `progress` is what this call has
-    /// already sent; the caller has checked pacing for the first skb. Linux: `tcp_write_xmit`.
+    /// Sends all that cwnd, the window, pacing and Nagle allow. `progress` describes the data that
+    /// this call of the output engine has already sent. The caller must have checked pacing for the
+    /// first skb. Linux: `tcp_write_xmit`.
     #[inline(never)]
     fn write_xmit(
         &mut self,
@@ -530,8 +536,8 @@ impl Sender {
         stop
     }
 
-    /// Ends a call of the output engine: records whether cwnd is in use, and sets the timer.
-    /// Linux: in `tcp_write_xmit`.
+    /// Ends a call of the output engine: records whether cwnd is full, and sets the retransmission
+    /// timer. Linux: in `tcp_write_xmit`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the end of both ways to send")]
     fn finish_writing(
@@ -572,8 +578,8 @@ impl Sender {
         }
     }
 
-    /// The length of the first unsent skb and the number of bytes to send now; or the reason not to
-    /// send.
+    /// The length of the first unsent skb and the number of its bytes that may be sent now; or the
+    /// reason not to send.
     fn choose_limit(
         &mut self,
         quota: u32,
@@ -629,8 +635,9 @@ impl Sender {
         skb
     }
 
-    /// Sets the timer after new data. The kernel sets the RTO with the first skb and replaces it by
-    /// a loss probe with the last. Here the RTO is set only if no loss probe replaces it.
+    /// Sets the retransmission timer after new data. The kernel sets the timer to the RTO when it
+    /// sends the first skb, and to a loss probe when it sends the last. Here the timer is set to
+    /// the RTO only if no loss probe follows.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the end of all ways to send")]
     pub(super) fn restart_timer(
@@ -696,7 +703,7 @@ impl Sender {
         skb
     }
 
-    /// Counts data that is sent.
+    /// Counts data that is sent, and records the time.
     #[inline]
     fn count_sent(&mut self, len: u32, pcount: u32) {
         self.conn.lsndtime = self.conn.jiffies;
@@ -704,8 +711,8 @@ impl Sender {
         self.stats.sent_bytes += u64::from(len);
     }
 
-    /// Sets when the next burst may depart after one of `len` bytes. Linux:
-    /// `tcp_update_skb_after_send`.
+    /// Sets the time at which the next burst may depart, after a burst of `len` bytes that departed
+    /// `lag_ns` later than pacing allowed. Linux: `tcp_update_skb_after_send`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     fn pace_next(&mut self, len: u32, lag_ns: u64) {
@@ -737,13 +744,13 @@ impl Sender {
         host.transmit(Transmission::Segment(&segment));
     }
 
-    /// A segment at `seq` with the fields that every segment has.
+    /// A segment at `seq` without payload, with the header fields that every segment has.
     #[inline]
     fn segment_at(&self, seq: u32, tstamp_ns: u64) -> Segment {
         self.data_at(seq, tstamp_ns).segment()
     }
 
-    /// [`Self::segment_at`] for a segment with payload.
+    /// [`Self::segment_at`] as a data segment, whose payload the caller adds.
     #[inline]
     fn data_at(&self, seq: u32, tstamp_ns: u64) -> DataSegment {
         let has_ts = self.mechanisms.has_timestamps;
@@ -763,8 +770,8 @@ impl Sender {
         }
     }
 
-    /// The segment of an skb that departs; for a burst, one segment with all its bytes. `is_new` is
-    /// false for a retransmission.
+    /// The segment of an skb that departs. For an skb of several segments, it is one segment with
+    /// all their bytes. `is_new` is false for a retransmission.
     #[inline]
     fn segment_of(&mut self, skb: &Sent, is_new: bool) -> Segment {
         let mut segment = self.segment_at(skb.seq, skb.tstamp_ns);
@@ -785,8 +792,8 @@ impl Sender {
         self.put_burst_on_wire(at, skb, segment, host);
     }
 
-    /// Transmits an skb of several segments, whose last segment gets PSH, or any skb through the
-    /// host's queue.
+    /// Transmits an skb of several segments, whose last segment gets PSH, or, with `fq`, passes any
+    /// skb to the host's queue.
     fn put_burst_on_wire(
         &mut self,
         at: Cursor,

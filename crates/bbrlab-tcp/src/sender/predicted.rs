@@ -1,5 +1,5 @@
-//! The predicted ACK: it acknowledges whole segments that were sent once, while nothing is lost,
-//! SACKed or in doubt.
+//! The predicted ACK: an ACK of whole segments that were sent once, while no packet is lost, SACKed
+//! or retransmitted and no loss probe is in flight.
 //!
 //! Nearly every ACK of a sender without losses is like this. Three results of `ack.rs` are then
 //! known in advance: the ACK's flags, the effect on recovery, and the number of packets in flight.
@@ -23,7 +23,8 @@ use crate::Host;
 use crate::segment::Segment;
 
 impl Sender {
-    /// Whether nothing is lost, SACKed or in doubt.
+    /// Whether the settings allow predicted ACKs, the recovery state is Open, no loss probe is in
+    /// flight, and no packet is lost, SACKed or retransmitted.
     #[inline]
     pub(super) fn is_calm(&self) -> bool {
         self.predicts_acks
@@ -52,8 +53,8 @@ impl Sender {
         self.board.predicted_run(self.conn.snd_una, ack)
     }
 
-    /// Does everything except setting the timer for an ACK up to `ack` with sequence number `seq`
-    /// that delivers `run`.
+    /// Processes an ACK up to `ack` with sequence number `seq` that delivers `run`, but does not
+    /// set the timer.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     pub(super) fn take_delivered(

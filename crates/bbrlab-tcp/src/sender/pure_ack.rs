@@ -1,8 +1,8 @@
 //! Short path for pure ACKs: predicted ACKs without data or SACK blocks.
 //!
-//! A host passes the fields of a pure ACK, so that no segment needs to be made. Unlike other
-//! predicted ACKs, a pure ACK may change the window, which the header prediction of `mod.rs` does
-//! not allow.
+//! The host passes only the fields of a pure ACK, so that it need not build a
+//! [`Segment`](crate::Segment). Unlike other predicted ACKs, a pure ACK may change the window,
+//! which the header prediction of `mod.rs` does not allow.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_data_snd_check`.
 //! Deviations: none: the histories of `tests.rs` pass here and in `ack.rs`.
@@ -52,9 +52,9 @@ impl Sender {
         true
     }
 
-    /// Does [`Self::send_pending`] after a pure ACK, and sets the timer. Mostly data waits for its
-    /// departure time, or data is sent at once. In the second case sending sets the timer, and the
-    /// ACK does not set it again.
+    /// Does [`Self::send_pending`] after a pure ACK, and sets the timer. Mostly unsent data waits
+    /// for its departure time or is sent at once. If data is sent, sending sets the timer, and this
+    /// function does not set it again.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK ends here")]
     fn send_after_pure_ack(&mut self, now: Time, host: &mut impl Host) {

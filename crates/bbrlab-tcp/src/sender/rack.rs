@@ -1,7 +1,7 @@
 //! RACK: a packet is lost if another packet that was sent sufficiently later was delivered.
 //!
 //! Sources: [linux] `net/ipv4/tcp_recovery.c`; RFC 8985.
-//! Deviations: that of `scoreboard/lost.rs`.
+//! Deviations: see `scoreboard/lost.rs`.
 
 use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
@@ -19,21 +19,21 @@ const RECOVERY_THRESH: u8 = 16;
 /// The state of RACK. Linux: `struct tcp_rack`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rack {
-    /// Latest transmission time among the delivered packets, in microseconds.
+    /// Transmission time of the delivered packet that was sent last, in microseconds.
     mstamp_us: u64,
     /// RTT of the latest delivery in microseconds.
     rtt_us: u32,
     /// End sequence of the packet that `mstamp_us` belongs to.
     end_seq: u32,
-    /// `delivered` when the window was last widened.
+    /// `delivered` when the reordering window was last widened.
     last_delivered: u32,
     /// Width of the reordering window in quarters of the minimum RTT.
     reo_wnd_steps: u8,
-    /// Number of recoveries until the window is reset.
+    /// Number of recoveries until the reordering window is reset.
     reo_wnd_persist: u8,
-    /// A DSACK arrived since the window was last adjusted.
+    /// Whether a DSACK has arrived since the reordering window was last adjusted.
     is_dsack_seen: bool,
-    /// A packet was delivered since the last scan for losses.
+    /// Whether a packet was delivered since the last scan for losses.
     is_advanced: bool,
 }
 
@@ -83,8 +83,8 @@ impl Rack {
         is_overtaken
     }
 
-    /// Microseconds until a packet counts as lost; 0 or negative if it already does. Linux:
-    /// `tcp_rack_skb_timeout`.
+    /// Microseconds until an overtaken packet, sent at `sent_us`, counts as lost; 0 or negative if
+    /// it already does. Linux: `tcp_rack_skb_timeout`.
     pub(super) fn timeout_us(&self, now_us: u64, sent_us: u64, reo_wnd_us: u32) -> i32 {
         let age_us = stamp_us_delta(now_us, sent_us);
         self.rtt_us.wrapping_add(reo_wnd_us).wrapping_sub(age_us).cast_signed()
@@ -112,8 +112,8 @@ impl Rack {
         self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
     }
 
-    /// Widens the reordering window after DSACKs, resets it after enough recoveries.
-    /// Linux: `tcp_rack_update_reo_wnd`.
+    /// Widens the reordering window after a DSACK, and resets it after [`RECOVERY_THRESH`]
+    /// recoveries without one. Linux: `tcp_rack_update_reo_wnd`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
@@ -179,8 +179,9 @@ impl Sender {
         (self.rtt.min_us() >> 2).wrapping_mul(steps).min(self.rtt.srtt_us >> 3)
     }
 
-    /// Whether any packet was sent before the last-sent of the delivered packets, or in the same
-    /// microsecond. If not, no packet was overtaken, and the scan for losses finds nothing.
+    /// Whether any packet in the order by time was sent before the delivered packet that was sent
+    /// last, or in the same microsecond. If not, no packet was overtaken, and the scan for losses
+    /// finds nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     fn may_find_loss(&self) -> bool {
@@ -212,7 +213,8 @@ impl Sender {
         0
     }
 
-    /// [`Self::rack_detect_loss`] when a packet that stays in the order by time precedes lost ones.
+    /// [`Self::rack_detect_loss`] when a packet that is not marked lost now, and so stays in the
+    /// order by time, precedes packets that may be lost.
     #[cold]
     #[inline(never)]
     fn rack_detect_loss_among_all(&mut self, reo_wnd_us: u32, host: &mut impl Host) -> u32 {
@@ -238,8 +240,8 @@ impl Sender {
         timeout_us
     }
 
-    /// Scans for losses if a packet was delivered; true if the reordering timer was set.
-    /// Linux: `tcp_rack_mark_lost`.
+    /// Scans for losses if a packet was delivered since the last scan. Returns whether the
+    /// reordering timer was set. Linux: `tcp_rack_mark_lost`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn rack_mark_lost(&mut self, host: &mut impl Host) -> bool {
@@ -305,8 +307,8 @@ impl Sender {
         }
     }
 
-    /// Marks the first packet lost, without SACK, after the third duplicate ACK or a partial ACK.
-    /// Linux: `tcp_newreno_mark_lost`.
+    /// Without SACK, marks the first packet lost after the third duplicate ACK (the number may grow
+    /// with reordering) or after a partial ACK. Linux: `tcp_newreno_mark_lost`.
     fn newreno_mark_lost(&mut self, is_una_advanced: bool, host: &mut impl Host) {
         let state = self.conn.ca_state;
         if (state < CaState::Recovery && self.board.sacked_out() >= self.reordering.packets())

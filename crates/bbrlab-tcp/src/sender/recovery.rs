@@ -1,7 +1,7 @@
 //! The state machine of loss recovery: Open, Disorder, CWR, Recovery, Loss.
 //!
-//! On each ACK it decides the next state and which packets recovery may send. The congestion
-//! control then sets cwnd; packets are sent only after that.
+//! On each ACK the state machine chooses the next state and the packets that recovery may send. The
+//! congestion control then sets cwnd; packets are sent only after that.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_fastretrans_alert`, `tcp_enter_recovery`,
 //! `tcp_enter_cwr`, `tcp_process_loss`, `tcp_try_to_open` and neighbouring functions; RFC 6675, RFC
@@ -124,8 +124,8 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// The part of `tcp_fastretrans_alert` that may start a recovery; `rexmit` is what that
-    /// function would send otherwise.
+    /// The part of `tcp_fastretrans_alert` that may start a recovery; if no recovery starts,
+    /// returns `rexmit`.
     fn alert_outside_recovery(
         &mut self,
         flag: u32,
@@ -155,9 +155,8 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// After an ACK that leaves a SACKed packet at the head of the queue (reneging), sets a short
-    /// RTO.
-    /// Linux: `tcp_check_sack_reneging`.
+    /// After an ACK that leaves a SACKed packet at the head of the queue (the receiver has
+    /// reneged), sets a short RTO and returns true. Linux: `tcp_check_sack_reneging`.
     #[inline]
     pub(super) fn check_sack_reneging(&mut self, flag: &mut u32, host: &mut impl Host) -> bool {
         let reneging = flags::SACK_RENEGING | flags::SND_UNA_ADVANCED;

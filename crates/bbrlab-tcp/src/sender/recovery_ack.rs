@@ -1,5 +1,5 @@
-//! Short path for the ACK of a recovery that acknowledges nothing new: it has SACK blocks, and no
-//! block reports a duplicate.
+//! Short path for an ACK during a recovery that does not advance `snd_una`, has SACK blocks, and
+//! reports no duplicate.
 //!
 //! While a recovery lasts, nearly every ACK is like this. Most checks of `ack.rs` then have a known
 //! result: nothing leaves the queue, no retransmission can prove spurious, the recovery continues,
@@ -69,7 +69,7 @@ impl Sender {
     }
 
     /// Sends retransmissions, then new data, after an ACK with SACK blocks. Mostly pacing delays
-    /// both, because the next departure time has not come.
+    /// both retransmissions and new data, because the next departure time has not come.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn send_after_sack(&mut self, now: Time, host: &mut impl Host) {

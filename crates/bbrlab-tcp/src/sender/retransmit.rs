@@ -2,7 +2,7 @@
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_xmit_retransmit_queue`, `tcp_retransmit_skb`,
 //! `__tcp_retransmit_skb`.
-//! Deviations: that of `scoreboard/flight.rs`.
+//! Deviations: see `scoreboard/flight.rs`.
 
 use bbrlab_cc::linux_int::before;
 use bbrlab_units::Time;
@@ -31,8 +31,8 @@ impl Sender {
         }
     }
 
-    /// Sends the data that is due, mostly one lost packet: after it, pacing delays all other lost
-    /// packets and new data.
+    /// Sends the data that is due when the pacing timer fires. Mostly this is one lost packet,
+    /// after which pacing delays all other lost packets and new data.
     #[inline(never)]
     pub(super) fn repair_when_due(&mut self, now: Time, host: &mut impl Host) {
         let Some(at) = self.repair_one(host) else {
@@ -82,8 +82,8 @@ impl Sender {
         Some(at)
     }
 
-    /// Whether a retransmitted packet restarts the timeout: it must be the first in flight, and the
-    /// pending timer must not be the one for reordering.
+    /// Whether the retransmission of `at` restarts the timeout: `at` must be the first packet in
+    /// flight, and the pending timer must not be RACK's reordering timer.
     #[inline]
     fn is_head_repaired(&self, at: Cursor) -> bool {
         Some(at) == self.board.head() && self.timer.pending() != TimerPurpose::Reordering
@@ -98,8 +98,8 @@ impl Sender {
         }
     }
 
-    /// Retransmits lost packets from `next` on as far as cwnd and pacing allow. `is_head_sent` says
-    /// that the first packet in flight was retransmitted before. Linux:
+    /// Retransmits lost packets from `next` on as far as cwnd and pacing allow. `is_head_sent` is
+    /// true if the caller has just retransmitted the first packet in flight. Linux:
     /// `tcp_xmit_retransmit_queue`.
     #[inline(never)]
     fn xmit_retransmit_queue(
@@ -122,7 +122,8 @@ impl Sender {
             if !self.board.is_repair_due() {
                 break Stop::Done;
             }
-            // The checks above change only when something is sent: skip skbs that are not due.
+            // The results of the checks above stay the same until a packet is sent, so skbs that
+            // are not due can be skipped at once.
             let Some(at) = self.board.seek_unrepaired(at) else {
                 break Stop::Done;
             };
@@ -159,8 +160,9 @@ impl Sender {
     }
 
     /// [`Self::retransmit_skb`] for nearly every retransmission: the skb is marked lost, is one
-    /// full segment, and is above `snd_una` and within the window. The sender must be plain (see
-    /// [`Sending`]), and data must be in flight. Otherwise returns false, and does nothing.
+    /// full segment, and is above `snd_una` and within the window. No switch or `fq` may change how
+    /// data is sent (see [`Sending`]), and data must be in flight. Otherwise returns false, and
+    /// does nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
     fn retransmit_whole_segment(&mut self, at: Cursor, host: &mut impl Host) -> bool {
@@ -169,7 +171,7 @@ impl Sender {
             return false;
         }
         let Some(seq) = self.board.lost_segment(at, mss) else { return false };
-        // Only the peer's window bounds the right edge of a plain sender.
+        // For this sender, only the peer's window bounds the data that may be sent.
         debug_assert_eq!(self.right_edge(), self.window_end());
         let room = self.right_edge().wrapping_sub(seq);
         if before(seq, self.conn.snd_una) || room.cast_signed() < mss.cast_signed() {

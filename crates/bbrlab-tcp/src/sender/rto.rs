@@ -107,7 +107,8 @@ impl Sender {
                 self.board.forget_retransmission(at);
             }
             self.mark_lost(at, host);
-            // Otherwise RACK would visit this skb on every ACK until it is retransmitted.
+            // Without this step, RACK would visit this skb on every ACK until the skb is
+            // retransmitted.
             self.board.unlink_timed_out(at);
         }
         self.board.forget_hints();

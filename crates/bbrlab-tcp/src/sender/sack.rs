@@ -1,10 +1,10 @@
 //! The SACK blocks of an ACK: which of them are valid, and what they show about duplicates and
-//! reordering. The skbs that they cover are tagged in the scoreboard.
+//! reordering. The scoreboard tags the skbs that the blocks cover.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_sacktag_write_queue`, `tcp_sacktag_one`,
 //! `tcp_is_sackblock_valid`, `tcp_check_dsack`, `tcp_dsack_seen`, `tcp_check_sack_reordering`; RFC
 //! 2018, 2883.
-//! Deviations: that of `scoreboard/sacked.rs`.
+//! Deviations: see `scoreboard/sacked.rs`.
 
 use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::{after, before};
@@ -49,7 +49,7 @@ impl Sender {
         state.sack_flag
     }
 
-    /// The sequence numbers that a block may cover now.
+    /// The sequence numbers that a SACK block may cover now.
     pub(super) fn sack_window(&self) -> SackWindow {
         SackWindow {
             snd_una: self.conn.snd_una,
@@ -74,7 +74,8 @@ impl Sender {
         }
     }
 
-    /// [`Self::tag_without_dsack`] when more than the first block may report new data.
+    /// [`Self::tag_without_dsack`] when any block may report new data, or the rate sampler must see
+    /// every skb.
     #[inline(never)]
     pub(super) fn tag_several(&mut self, wire: &[SackBlock], state: &mut AckState) {
         let window = self.sack_window();
@@ -107,8 +108,8 @@ impl Sender {
     }
 
     /// Tags the data that only the first block reports, from `from` on, for a rate sampler without
-    /// switches. Mostly this is one skb, which has just arrived above a hole and continues the data
-    /// SACKed last.
+    /// switches. Mostly the new data is one skb, which has just arrived above a hole and follows
+    /// the data SACKed last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(super) fn tag_first(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
@@ -123,8 +124,8 @@ impl Sender {
         self.tag_rest(blocks, from, state);
     }
 
-    /// [`Self::tag_first`] for other data: mostly plain skbs after a hole, or an skb that fills a
-    /// hole.
+    /// [`Self::tag_first`] for data that is not one skb after the data SACKed last: mostly plain
+    /// skbs after a hole, or an skb that fills a hole.
     #[inline(never)]
     fn tag_rest(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
         let mut from = self.board.first_new(&self.conn, from);
@@ -219,7 +220,7 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly it only compares")]
     pub(super) fn check_sack_reordering(&mut self, low_seq: u32) {
-        // `low_seq` still has its initial value: nothing was delivered below SACKed data.
+        // If `low_seq` still has its initial value, nothing was delivered below SACKed data.
         if low_seq == self.conn.snd_nxt {
             return;
         }
@@ -269,8 +270,8 @@ impl SackVisitor for SackEffects<'_> {
     }
 }
 
-/// Records whole skbs that are covered above everything SACKed before. `notes` are those of the
-/// last skb.
+/// Records whole skbs, newly SACKed above all data SACKed before. `notes` are those of the last
+/// skb.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
 fn note_run(

@@ -1,5 +1,5 @@
-//! The send buffer: its size, which grows with cwnd, and when the application is woken because
-//! there is space.
+//! The send buffer: its size, which grows with cwnd, and the waking of an application that waits
+//! for space.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_sndbuf_expand`, `tcp_should_expand_sndbuf`,
 //! `tcp_new_space`, `tcp_check_space`; `net/core/stream.c`: `sk_stream_write_space`.
@@ -17,8 +17,8 @@ use bbrlab_stack::{Sockbuf, SocketBuffer};
 use super::{Sender, SenderConfig};
 
 /// Headroom for headers in each segment. Linux: `MAX_TCP_HEADER` in a kernel built without wireless
-/// drivers, like the reference's; with them it is 320, and each segment counts as 4352 bytes
-/// instead of 2304.
+/// drivers, like that of the reference runs. With wireless drivers the headroom is 320, and each
+/// full segment counts as 4352 bytes instead of 2304.
 const MAX_TCP_HEADER: u32 = 256;
 
 /// Linux: `SKB_DATA_ALIGN(sizeof(struct skb_shared_info))` on x86-64.
@@ -52,9 +52,9 @@ pub(super) struct Sndbuf {
     size: u32,
     /// Number of packets that the buffer was last sized for.
     segs: u32,
-    /// The application is woken when less than this is in use: see [`wake_below`].
+    /// The application is woken when fewer bytes than this are in use: see [`wake_below`].
     wake_below: u32,
-    /// Whether the application waits for space, and how. Linux: `SOCK_NOSPACE`.
+    /// Whether the application waits for space, and in which kind of buffer. Linux: `SOCK_NOSPACE`.
     waiting: Waiting,
     /// Whether the buffer grows with cwnd.
     grows: bool,
@@ -167,7 +167,7 @@ impl Sender {
     #[cold]
     #[inline(never)]
     fn expand_sndbuf_for(&mut self, segs: u32) {
-        // The buffer is to hold several windows.
+        // `factor` is the number of windows that the buffer must hold.
         let factor = self.cc.sndbuf_expand(&self.conn);
         let per_seg = bytes_per_segment(&self.config).wrapping_mul(factor);
         self.sndbuf.expand(segs, per_seg);

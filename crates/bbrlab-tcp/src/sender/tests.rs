@@ -1,9 +1,9 @@
-//! The sender over a bad network that loses, reorders, duplicates and delays packets. The counts
-//! always agree with a walk over the queue, and in the end every byte arrives.
+//! The sender over a bad network that loses, reorders, duplicates and delays packets. The sender's
+//! counts always agree with a walk over the queue, and in the end every byte arrives.
 //!
 //! The files in `bad_paths/` have ten transfers ("histories") per line, with their totals and a
-//! digest of each segment, timer and state. No kernel trace covers most of these events, and no
-//! commit may change the results unintentionally. `cargo xtask bless` rewrites the files.
+//! digest of each segment, timer and state. No kernel trace covers most of these events, so these
+//! files show whether a commit changes the results. `cargo xtask bless` rewrites the files.
 
 use bbrlab_cc::bbr1::Bbr1;
 use bbrlab_cc::linux_int::{after, before};
@@ -33,7 +33,8 @@ mod rig;
 struct Dice(u64);
 
 impl Dice {
-    /// Mixes the seed, so that neighbouring seeds have nothing in common. splitmix64.
+    /// A generator whose seed is mixed by splitmix64, so that neighbouring seeds give unrelated
+    /// numbers.
     const fn of(seed: u64) -> Self {
         Self(split_mix_bits(seed))
     }
@@ -170,11 +171,13 @@ struct Totals {
     undone: u32,
     ms: u64,
     digest: Digest,
-    /// Whether the shortcuts for nearly every packet are off, which must change nothing.
+    /// Whether the short paths for nearly every packet and ACK are off, which must not change the
+    /// results.
     has_no_shortcuts: bool,
-    /// Whether the host keeps idle pacing timers to itself, which must change nothing either.
+    /// Whether the host informs the sender of idle pacing timers only before the sender's next
+    /// event, which must not change the results either.
     keeps_idle_pacing: bool,
-    /// Number of these timers that lapsed.
+    /// Number of idle pacing timers that fired.
     lapsed: u32,
 }
 
@@ -214,17 +217,17 @@ fn lines(seeds: std::ops::Range<u64>, mut history: impl FnMut(u64, &mut Totals))
     lines
 }
 
-/// A receiver that SACKs all data it holds, after a path that loses, duplicates and delays packets.
+/// A path that loses, duplicates and delays packets, and a receiver that SACKs all data it holds.
 struct World {
     dice: Dice,
     loss_one_in: u32,
-    /// Whether idle pacing timers are kept back.
+    /// Whether the sender is informed of idle pacing timers only before its next event.
     keeps_idle_pacing: bool,
-    /// Whether the pacing timer is armed and kept back.
+    /// Whether the pacing timer is armed and, when it fires, the sender is informed later.
     is_idle: bool,
-    /// When such a timer fired, if the sender was not yet notified.
+    /// When a pacing timer fired of which the sender was not yet informed.
     lapsed_at: Option<Time>,
-    /// Number of these timers that fired.
+    /// Number of pacing timers that fired and of which the sender was informed later.
     lapsed: u32,
     /// Segments on their way to the receiver: time of arrival, order of sending, segment.
     flying: Vec<(Time, u64, Segment)>,
@@ -268,15 +271,14 @@ impl Rig<World> {
         self.notes.digest.add_state(&sender.info());
     }
 
-    /// Notifies the sender, before its next event, of a pacing timer that was kept back and has
-    /// fired.
+    /// Informs the sender, before its next event, of an idle pacing timer that has fired.
     fn catch_up(&mut self, sender: &mut Sender) {
         if let Some(at) = self.notes.lapsed_at.take() {
             sender.pacing_lapses(at);
         }
     }
 
-    /// Fires a timer. If it is a pacing timer that was kept back, the sender is notified later.
+    /// Fires a timer. If it is an idle pacing timer, the sender is informed later.
     fn gone_off(&mut self, id: TimerId, sender: &mut Sender) {
         let now = self.now;
         if id == TimerId::Pacing && self.notes.is_idle {
@@ -289,7 +291,8 @@ impl Rig<World> {
         }
     }
 
-    /// [`Self::note`], with the state that the sender has after it catches up.
+    /// [`Self::note`], with the state that the sender will have once it is informed of the idle
+    /// pacing timer that has fired.
     fn note_caught_up(&mut self, sender: &Sender) {
         let Some(at) = self.notes.lapsed_at else {
             self.note(sender);
@@ -300,8 +303,8 @@ impl Rig<World> {
         self.note(&seen);
     }
 
-    /// Stops keeping back the pacing timer, after an event of the sender, if the timer will have
-    /// something to do.
+    /// After an event of the sender: if the pacing timer is no longer idle, because the sender will
+    /// send when it fires, lets the timer call the sender at once.
     fn keep_only_idle(&mut self, sender: &Sender) {
         let at = self.timers[TimerId::Pacing as usize];
         self.notes.is_idle &= at.is_some_and(|at| sender.is_idle_until(at));
@@ -309,7 +312,7 @@ impl Rig<World> {
 }
 
 impl World {
-    /// A network without any delivery or answer.
+    /// A network that delivers nothing and answers nothing.
     fn silent(dice: Dice) -> Self {
         Self {
             dice,
@@ -499,7 +502,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
     totals.take(&sender, &world);
 }
 
-/// A transfer with random switches between Linux and ns-3.
+/// A transfer with a random value for every switch between Linux and ns-3.
 fn switched_transfer(seed: u64, totals: &mut Totals) {
     let mut dice = Dice(seed);
     let stack = Stack {

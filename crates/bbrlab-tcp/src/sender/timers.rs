@@ -31,11 +31,11 @@ pub enum TimerPurpose {
     Reordering = 6,
 }
 
-/// Smallest timeout of a probe or of RACK's timer in microseconds: two ticks of HZ = 1000.
-/// Linux: `TCP_TIMEOUT_MIN_US`.
+/// Shortest timeout of a loss probe or of RACK's reordering timer in microseconds: two ticks of HZ
+/// = 1000. Linux: `TCP_TIMEOUT_MIN_US`.
 pub(super) const TIMEOUT_MIN_US: u32 = 2_000;
 
-/// Up to this number, ticks are counted one by one, which is faster than a division.
+/// Up to this number of ticks, counting them one by one is faster than a division.
 const TICKS_COUNTED: u32 = 8;
 
 /// The parts of the host's clock that the congestion control does not see.
@@ -87,7 +87,7 @@ impl Clock {
         ticks
     }
 
-    /// Counts the ticks until `now`. There must be at least one.
+    /// Counts the ticks from the last counted tick until `now`. There must be at least one.
     #[inline]
     fn pass_ticks(&mut self, now: Time) -> u32 {
         let tick_ns = self.tick_ns();
@@ -120,8 +120,8 @@ pub(super) struct XmitTimer {
     wheel: WheelTimer,
     /// The retransmission timeout in jiffies, backoff included. Linux: `icsk_rto`.
     rto: u32,
-    /// Number of doublings of the timeout. Linux: `icsk_backoff`. This and the next two fields have
-    /// the kernel's width but saturate: a connection does not give up here.
+    /// Number of doublings of the timeout. Linux: `icsk_backoff`. This field and the next two have
+    /// the kernel's width, but saturate: unlike in Linux, a connection never gives up.
     backoff: u8,
     /// Timeouts since the last progress. Linux: `icsk_retransmits`.
     retransmits: u8,
@@ -166,7 +166,8 @@ impl XmitTimer {
         self.rto
     }
 
-    /// Sets a timeout that does not come from an RTT sample.
+    /// Sets the retransmission timeout to a value that does not come from an RTT sample; the
+    /// backoff stays.
     pub(super) fn set_rto(&mut self, rto: u32) {
         self.rto = rto;
     }
@@ -198,7 +199,8 @@ impl XmitTimer {
         }
     }
 
-    /// Resets the number of doublings, because a probe carried data or the window is open.
+    /// Resets the number of doublings, because there was an RTT sample, a probe carried data, or
+    /// the window is open.
     pub(super) fn end_backoff(&mut self) {
         self.backoff = 0;
     }
@@ -236,8 +238,8 @@ impl XmitTimer {
         self.pending = TimerPurpose::LossProbe;
     }
 
-    /// Makes the next call that sets the timer choose a new wheel slot: see
-    /// [`WheelTimer::forget_expiry`].
+    /// Makes the next call that sets the timer choose a wheel slot again, even for the same jiffy:
+    /// see [`WheelTimer::forget_expiry`].
     #[inline]
     pub(super) fn forget_slot(&mut self, jiffies: u32) {
         self.wheel.forget_expiry(jiffies);
@@ -409,7 +411,8 @@ impl Sender {
         self.restart_rto(host);
     }
 
-    /// [`Self::restart_rto`] for a Linux sender after an RTT sample.
+    /// [`Self::restart_rto`] for a Linux sender after an RTT sample. The usual case needs no
+    /// function call.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs of a recovery do this")]
     pub(super) fn restart_exact_rto(&mut self, host: &mut impl Host) {
@@ -434,7 +437,7 @@ impl Sender {
         self.reset_timer_after_pacing(TimerPurpose::Retransmit, rto, host);
     }
 
-    /// The rest of the timeout of the first packet in flight, in jiffies.
+    /// Jiffies until the RTO of the first packet in flight, rounded up; at least one.
     #[inline(never)]
     fn rest_of_rto(&self) -> u32 {
         let delta_us = u32::try_from(self.rto_delta_us().max(1)).unwrap_or(u32::MAX);
@@ -480,8 +483,8 @@ mod tests {
         fn disarm(&mut self, _timer: TimerId) {}
     }
 
-    /// A host may fire the timer before its wheel slot. The timer is then set again until its jiffy
-    /// has come, and acts in that jiffy. Linux: `tcp_write_timer_handler`.
+    /// A host may fire the timer before its wheel slot. The timer is then set again, and acts only
+    /// when its jiffy has come. Linux: `tcp_write_timer_handler`.
     #[test]
     fn a_timer_that_is_called_early_waits_for_its_jiffy() {
         let config =

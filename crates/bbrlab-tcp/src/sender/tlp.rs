@@ -1,4 +1,5 @@
-//! Tail loss probes: when no ACK arrives for two round trips, one packet is sent to trigger one.
+//! Tail loss probes: when no ACK arrives for two round trips, the sender sends one packet to
+//! trigger an ACK.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_schedule_loss_probe`, `tcp_send_loss_probe`;
 //! `net/ipv4/tcp_input.c`: `tcp_process_tlp_ack`; RFC 8985, section 7.
@@ -15,8 +16,8 @@ use super::{Nonagle, Sender};
 use crate::Host;
 use crate::rtt::RTO_MAX_S;
 
-/// A delay of the next departure in jiffies that is long, but far below the 71 minutes after which
-/// the kernel's 32-bit microseconds wrap.
+/// Longest delay of the next departure, in jiffies, that the shortcut in [`Sender::arm_loss_probe`]
+/// accepts. It is far below the 71 minutes after which the kernel's 32-bit microseconds wrap.
 const LONG_DELAY: u32 = 1_000;
 
 /// The probe in flight, and the probe timeout.
@@ -30,8 +31,8 @@ pub(super) struct Tlp {
     /// jiffies (at most [`RTO_MAX_S`]) and in microseconds.
     timeout: u32,
     timeout_us: u32,
-    /// `timeout_us` rounded up to whole jiffies, in microseconds. While this value is unchanged, so
-    /// is `timeout`.
+    /// `timeout_us` rounded up to whole jiffies, in microseconds. While this value is unchanged,
+    /// `timeout` is unchanged too.
     rounded_us: u32,
     /// No packet in flight was sent before this time in microseconds. See
     /// [`Sender::is_rto_beyond_probe`].
@@ -62,7 +63,7 @@ impl Tlp {
         self.high_seq.is_some() && self.is_retrans
     }
 
-    /// Stops waiting for the result of the probe.
+    /// Stops waiting for the ACK of the probe.
     pub(super) fn forget(&mut self) {
         self.high_seq = None;
     }
@@ -139,8 +140,8 @@ impl Sender {
         }
     }
 
-    /// [`Self::arm_loss_probe`] without a shortcut: only one packet is out, or pacing delays the
-    /// next packet for long.
+    /// [`Self::arm_loss_probe`] when only one packet is in flight, or pacing delays the next packet
+    /// by more than [`LONG_DELAY`].
     #[cold]
     #[inline(never)]
     fn arm_unusual_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
@@ -148,13 +149,14 @@ impl Sender {
         self.reset_timer_after_pacing(TimerPurpose::LossProbe, timeout, host);
     }
 
-    /// Whether the RTO of the first packet in flight is certainly not before the end of the probe
+    /// Whether the RTO of the first packet in flight certainly ends no earlier than the probe
     /// timeout.
     ///
-    /// No packet in flight was sent before `oldest_us`, the time of a former first packet that was
-    /// then sent only once. Packets are first sent in the order of their sequence numbers, so no
-    /// other packet was sent before it. A retransmission only makes a packet's time later.
-    /// Therefore `oldest_us` remains a bound, and the current first packet need not be read.
+    /// No packet in flight was sent before `oldest_us`, the send time of an earlier first packet
+    /// that had been sent only once. Packets are first sent in the order of their sequence numbers,
+    /// so every other packet was sent at `oldest_us` or later. A retransmission only makes a
+    /// packet's time later. Therefore `oldest_us` remains a bound, and the current first packet
+    /// need not be read.
     #[inline]
     fn is_rto_beyond_probe(&self) -> bool {
         let rto_us = u64::from(self.timer.rto()) * u64::from(self.clock.us_per_jiffy());
@@ -252,11 +254,11 @@ impl Sender {
         true
     }
 
-    /// Processes an ACK while a probe is in flight: did the probe repair a loss? Linux:
-    /// `tcp_process_tlp_ack`.
+    /// Processes an ACK while a probe is in flight. If the ACK shows that the probe repaired a
+    /// loss, reduces cwnd. Linux: `tcp_process_tlp_ack`.
     ///
     /// Returns whether the ACK covers the probe and may be for either the original or the probe;
-    /// the v3 tree stores this in the rate sample.
+    /// the BBRv3 tree stores this in the rate sample.
     pub(super) fn process_tlp_ack(&mut self, ack: u32, flag: u32, host: &mut impl Host) -> bool {
         let Some(high_seq) = self.tlp.high_seq else { return false };
         if before(ack, high_seq) {

@@ -1,5 +1,5 @@
-//! The size of a burst, and whether to wait until it can be larger: TSO autosizing, TSO deferral,
-//! Nagle.
+//! The size of a burst, and whether the sender waits until it can send a larger burst: TSO
+//! autosizing, TSO deferral, Nagle.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_tso_segs`, `tcp_tso_autosize`,
 //! `tcp_tso_should_defer`, `tcp_mss_split_point`, `tcp_nagle_test`, `tcp_minshall_check`; RFC 896,
@@ -21,7 +21,7 @@ use crate::pacing::{Burst, BurstSize};
 /// Linux: `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
 
-/// An skb is not deferred if this fraction of the window (a third) can be sent. Linux:
+/// An skb is not deferred if at least this part of the window (one third) can be sent now. Linux:
 /// `tcp_tso_win_divisor`.
 const TSO_WIN_DIVISOR: u32 = 3;
 

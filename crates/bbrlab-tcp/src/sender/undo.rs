@@ -1,4 +1,4 @@
-//! Undoing a reduction that proves spurious because the original packets arrived.
+//! Undoing a reduction of cwnd that proves spurious because the original packets arrived.
 //!
 //! The proof is a timestamp echo older than the first retransmission, DSACKs for every
 //! retransmission, or F-RTO.
@@ -20,8 +20,8 @@ pub(super) struct Undo {
     /// `snd_una` when the episode started; `None` if the episode cannot be undone. Linux:
     /// `undo_marker`.
     marker: Option<u32>,
-    /// Retransmissions not yet proven spurious; 0 if all are proven, -1 if there was none. Linux:
-    /// `undo_retrans`.
+    /// Number of retransmissions not yet proven spurious; 0 if all are proven, -1 if there was no
+    /// retransmission. Linux: `undo_retrans`.
     retrans: i32,
     /// ssthresh before the episode; 0 if it must not be restored. Linux: `prior_ssthresh`.
     prior_ssthresh: u32,
@@ -93,7 +93,8 @@ impl Undo {
 }
 
 impl Sender {
-    /// Starts the record for an undo of the episode. Linux: `tcp_init_undo`.
+    /// Records the state that a later undo of the episode needs, if undo is on. Linux:
+    /// `tcp_init_undo`.
     pub(super) fn init_undo(&mut self) {
         if self.mechanisms.has_undo {
             let probe = u32::from(self.tlp.is_retransmission_out());
@@ -157,8 +158,8 @@ impl Sender {
         true
     }
 
-    /// Ends the episode, and undoes it if it was spurious. True if the state must be kept.
-    /// Linux: `tcp_try_undo_recovery`.
+    /// Ends the episode, and undoes it if it was spurious. Returns true if the recovery state must
+    /// not change to Open yet. Linux: `tcp_try_undo_recovery`.
     pub(super) fn try_undo_recovery(&mut self, host: &mut impl Host) -> bool {
         if self.may_undo() {
             self.undo_cwnd_reduction(false);
@@ -201,8 +202,8 @@ impl Sender {
         true
     }
 
-    /// Undoes the episode after a partial ACK in recovery, if it was spurious. True if this ACK
-    /// needs no further processing. Linux: `tcp_try_undo_partial`.
+    /// Undoes the episode after a partial ACK in recovery, if the episode was spurious. True if
+    /// this ACK needs no further processing. Linux: `tcp_try_undo_partial`.
     pub(super) fn try_undo_partial(&mut self, prior_snd_una: u32, host: &mut impl Host) -> bool {
         if !self.episode.undo.is_possible() || !self.is_packet_delayed() {
             return false;

@@ -1,8 +1,8 @@
 //! Checks whether a segment from the peer is acceptable, and whether its timestamp is the newest.
 //!
-//! A sender without a receiving half makes the checks here that a whole socket makes in its
-//! receiving half. The peer of such a sender sends no data, so all its segments have the same
-//! sequence number until its FIN.
+//! These checks are for a sender without a receiving half; in a whole socket, the receiving half
+//! makes them. The peer of such a sender sends no data, so all its segments have the same sequence
+//! number until its FIN.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_validate_incoming`, `tcp_disordered_ack`,
 //! `tcp_sequence`, `tcp_replace_ts_recent`, `tcp_send_dupack`, `tcp_send_challenge_ack`.
@@ -19,9 +19,10 @@ use crate::segment::flag;
 use crate::{Host, Segment};
 
 impl Sender {
-    /// Whether `segment` is acceptable, including its ACK number. If so, its timestamp may become
-    /// the one to echo. If not, the sender answers it as the kernel does, and the caller must
-    /// ignore it. Linux: `tcp_validate_incoming`, and the first checks of `tcp_ack`.
+    /// Whether `segment` is acceptable, including its ACK number. If so, stores the segment's
+    /// timestamp if later segments must echo it. If not, answers the segment as the kernel does;
+    /// the caller must then ignore the segment. Linux: `tcp_validate_incoming`, and the first
+    /// checks of `tcp_ack`.
     #[inline]
     pub(super) fn accepts(&mut self, segment: &Segment, host: &mut impl Host) -> bool {
         let flags = segment.flags & (flag::ACK | flag::SYN | flag::RST);
@@ -95,7 +96,7 @@ impl Sender {
             && paws::is_reordered(self.reverse.ts_recent, tsval, self.timer.rto(), self.conn.hz)
     }
 
-    /// Stores a segment's timestamp, if it is the one to echo from now on. Linux:
+    /// Stores a segment's timestamp, if the sender must echo it from now on. Linux:
     /// `tcp_replace_ts_recent`.
     #[inline]
     fn replace_ts_recent(&mut self, segment: &Segment) {
@@ -118,7 +119,8 @@ impl Sender {
         }
     }
 
-    /// Linux: `tcp_send_challenge_ack`.
+    /// Sends a challenge ACK, unless an answer was sent less than half a second ago. Linux:
+    /// `tcp_send_challenge_ack`.
     fn challenge(&mut self, host: &mut impl Host) {
         if !self.oow.holds_back(self.conn.jiffies, self.conn.hz) {
             self.send_ack(host);

@@ -1,5 +1,5 @@
 //! Properties of a receiver under arbitrary input: it acknowledges only data that arrived, delivers
-//! all of it, and does not take back an advertised window.
+//! all of it, and does not move the right edge of the advertised window back.
 
 use std::collections::BTreeSet;
 
@@ -94,7 +94,8 @@ impl Notes for Wire {
 struct Bench {
     receiver: Receiver,
     rig: Rig<Wire>,
-    /// Whether a segment and the read after it are one call, `deliver`.
+    /// Whether a segment is delivered and read by one call, `deliver`, instead of `on_segment` and
+    /// `read`.
     is_short: bool,
     /// Numbers of the segments sent to the receiver.
     offered: BTreeSet<u32>,
@@ -220,13 +221,16 @@ proptest! {
             bench.apply(op, config.timestamps);
             for segment in &bench.rig.notes.sent {
                 prop_assert!(segment.has(flag::ACK));
-                // DCTCP's ACK for earlier packets carries the current window.
+                // When DCTCP's marking changes, the receiver first sends an ACK for the packets
+                // before the change. Its number may be lower than that of the last ACK, and its
+                // window is the current one.
                 let is_dctcp = matches!(config.ecn, EcnEcho::Dctcp { .. });
                 prop_assert!(segment.ack >= last_ack || is_dctcp);
                 last_ack = segment.ack.max(last_ack);
                 let right = segment.ack + segment.wnd;
                 if segment.wnd == 0 {
-                    // Out of memory: the only case in which the kernel shrinks the window.
+                    // The receiver is out of memory. Only then does the kernel move the right edge
+                    // of the window back.
                     edge = right;
                 }
                 prop_assert!(right >= edge || is_dctcp, "the window was taken back");
@@ -303,7 +307,8 @@ proptest! {
     ) {
         let mut bench = Bench::new(config, true);
         for op in &ops {
-            // Beyond this the segment numbers of `Op::Data` do not apply.
+            // Random segments may raise `rcv_nxt` so far that the segment numbers of `Op::Data`
+            // would overflow.
             if bench.receiver.rcv_nxt() > 1 << 30 {
                 break;
             }

@@ -1,9 +1,10 @@
 //! A receiver over random histories: losses, reordering, bursts, marks, pauses of the reader,
 //! segments that make no sense, small buffers.
 //!
-//! `receiver_histories.txt` has one line per twenty histories: their totals, and a digest of each
-//! segment sent, timer and state. `prop_receiver.rs` checks what holds in all histories. This file
-//! checks that none changes unintentionally. `cargo xtask bless` rewrites the text file.
+//! `receiver_histories.txt` has one line per twenty histories: their totals, and a digest of all
+//! segments sent, all timers and all states. `prop_receiver.rs` checks properties that hold in all
+//! histories. This file checks that the receiver's output does not change unintentionally. `cargo
+//! xtask bless` rewrites the text file.
 
 use std::fmt::Write as _;
 
@@ -71,7 +72,7 @@ impl Dice {
     }
 }
 
-/// A digest of the events of a history.
+/// A digest of the values of a history, in their order.
 #[derive(Clone, Copy, Debug, Default)]
 struct Digest(u64);
 
@@ -83,7 +84,8 @@ impl Digest {
     }
 }
 
-/// A digest of what a host is called for, and counts.
+/// A digest of the receiver's calls to its host (segments sent, timers armed), and counts of
+/// certain segments.
 #[derive(Default)]
 struct Wire {
     digest: Digest,
@@ -176,7 +178,8 @@ impl History {
     fn step(&mut self) {
         let next = self.receiver.rcv_nxt();
         match self.dice.below(40) {
-            // The next segment, one that was received already, or one above a hole.
+            // Data: the next segment (0 to 21), a segment above a hole (22 to 27), or one that was
+            // received already (28 and 29).
             0..=21 => self.data(next, &[1, 1, 1, 2, 10]),
             22..=27 => {
                 let ahead = 1 + self.dice.below(12);
@@ -186,7 +189,7 @@ impl History {
                 let behind = 1 + self.dice.below(4);
                 self.data(next.wrapping_sub(behind * self.mss).max(1), &[1, 3, 8]);
             }
-            // Across segment borders.
+            // A segment that does not begin or end at the border of an earlier one.
             30 => {
                 let bytes = self.dice.below(6_000);
                 let len = 1 + self.dice.below(3_000);
@@ -210,7 +213,8 @@ impl History {
                 self.receiver.on_host_interrupt(now, &mut self.rig);
             }
             38 => {
-                // An old timestamp (PAWS), or an ACK of data that was never sent.
+                // A segment with an old timestamp for PAWS to discard, or one with an ACK of data
+                // never sent.
                 let is_old = self.dice.one_in(2);
                 let segment = self.segment();
                 let tsval = if is_old { segment.tsval.wrapping_sub(5_000) } else { segment.tsval };

@@ -2,7 +2,8 @@
 //! sends and arms.
 //!
 //! The tests of this folder use it, and the sender's unit test includes this file. It is a file and
-//! not a crate, because the types of a unit test are not those that another crate would see.
+//! not a crate, because a unit test compiles `bbrlab-tcp` again, so its types differ from those
+//! that another crate would use.
 
 use bbrlab_cc::Draw;
 use bbrlab_units::Time;
@@ -35,15 +36,16 @@ impl<N> Rig<N> {
         Self { now, timers: [None; TimerId::COUNT], notes }
     }
 
-    /// The next timer and its deadline; the first of the list if several have the same deadline.
+    /// The next timer and its deadline. If several timers have the same deadline, the first in the
+    /// order of [`TimerId`].
     pub(crate) fn next_timer(&self) -> Option<(Time, TimerId)> {
         let all =
             [TimerId::Retransmit, TimerId::DelayedAck, TimerId::Pacing, TimerId::CompressedAck];
         all.into_iter().filter_map(|timer| Some((self.timers[timer as usize]?, timer))).min()
     }
 
-    /// The next timer at or before `until` goes off: it is armed no longer, and its moment has
-    /// come.
+    /// Disarms the next timer with a deadline at or before `until`, moves the clock to the
+    /// deadline, and returns both.
     pub(crate) fn fire(&mut self, until: Time) -> Option<(Time, TimerId)> {
         let (at, timer) = self.next_timer().filter(|&(at, _)| at <= until)?;
         self.timers[timer as usize] = None;

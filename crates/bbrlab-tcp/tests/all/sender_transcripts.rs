@@ -2,10 +2,10 @@
 //!
 //! The first line of each file in `sender_transcripts/` says what it shows. A line with a time in
 //! milliseconds is an input: `0 connect`, `30.5 < A ack 1449`, `50 write 1000`, `60 app_limited`,
-//! `70 cc FIELD` (of its state), `90 close`. The test runs the inputs and the timers between them.
-//! Below each it writes the segments sent (`>`), the resulting state (`=`) and other changes of the
-//! inner state (`~`). The output must equal the file. `UPDATE_EXPECT=1` rewrites it: review the
-//! difference like code.
+//! `70 cc FIELD` (shows a field of the algorithm's state), `90 close`. The test runs the inputs and
+//! the timers between them. Below each input it writes the segments sent (`>`), the resulting state
+//! (`=`) and the other values of the inner state that changed (`~`). The output must equal the
+//! file. `UPDATE_EXPECT=1` rewrites it: review the difference like code.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ impl Notes for Bench {
 /// "none"; a multiple of every slot length of the timer wheel, so that no timer is moved.
 const BOOT_MS: u32 = 1 << 15;
 
-/// Milliseconds with up to six decimals.
+/// Reads a time in milliseconds with up to six decimals.
 fn parse_ms(text: &str) -> Time {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let fraction: u64 = format!("{fraction:0<6}").parse().expect("a time in milliseconds");
@@ -132,12 +132,12 @@ struct Play {
     rig: Rig<Bench>,
     config: SenderConfig,
     wnd: u32,
-    /// The inner state that was shown last.
+    /// The inner state at the last output, so that only changes are written.
     shown: Vec<(&'static str, i64)>,
     text: String,
 }
 
-/// The inner state of a connection, which its `=` line does not show.
+/// The values of a connection's inner state that the `=` line does not show.
 fn inner(info: &SenderInfo, sender: &Sender) -> Vec<(&'static str, i64)> {
     let or_none = |value: Option<u32>| value.map_or(-1, i64::from);
     vec![

@@ -61,7 +61,7 @@ const BOOT_MS: u32 = 1 << 15;
 
 /// The transcript so far.
 struct Scribe {
-    /// The host's clock minus the transcript's.
+    /// The host's time at time 0 of the transcript.
     boot: Span,
     out: String,
 }
@@ -99,7 +99,7 @@ impl End {
         }
     }
 
-    /// The host's clock minus the transcript's.
+    /// The host's time at time 0 of the transcript.
     fn boot(&self) -> Span {
         match self {
             Self::Receiver(_) => Span::ZERO,
@@ -222,7 +222,7 @@ fn socket<'a>(mut words: impl Iterator<Item = &'a str>) -> Socket {
     if is_active { Socket::active(sender, receiver) } else { Socket::passive(sender, receiver) }
 }
 
-/// A time in seconds with as many decimals as it needs, at least three.
+/// Writes a time in seconds with at least three decimals, and more only if they are not zero.
 fn seconds(at: Time) -> String {
     let digits = format!("{:09}", at.0 % 1_000_000_000);
     let (must, may) = digits.split_at(3);
@@ -322,7 +322,7 @@ fn run(transcript: &str) -> String {
         }
         let at = parse_seconds(time) + boot;
         assert!(at >= host.now, "`{line}`: time goes back");
-        // Timers of the same moment go off after the event.
+        // Timers that are due at the time of the event fire after the event.
         let before = Time(at.0.saturating_sub(1));
         while let Some((at, timer)) = host.fire(before) {
             end.timer(at, timer, &mut host);

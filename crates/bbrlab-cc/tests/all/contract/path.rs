@@ -18,9 +18,9 @@ pub(crate) struct Link {
 pub(crate) struct Path {
     link: Link,
     service_ns: u64,
-    /// When the link has sent everything that it accepted.
+    /// The time at which the link will have sent all packets that it accepted.
     free_at_ns: u64,
-    /// The number of each packet, and the time of its ACK.
+    /// For each packet in transit, its number and the time at which its ACK reaches the sender.
     acks: VecDeque<(u64, u64)>,
     dropped: Vec<u64>,
     next_send_ns: u64,
@@ -57,7 +57,8 @@ impl Path {
                     sender.advance_to(at_ns.max(sender.conn.clock_ns));
                     if is_send { self.send(sender) } else { self.ack(sender) }
                 }
-                // Everything outstanding was dropped: only a timeout helps.
+                // All outstanding packets were dropped, so no ACK will come. The sender times out
+                // after 1 s.
                 None if sender.inflight() > 0 => {
                     sender.advance(1_000_000_000);
                     self.dropped.clear();
@@ -69,7 +70,7 @@ impl Path {
         sender.advance_to(until_ns.max(sender.conn.clock_ns));
     }
 
-    /// Lets everything in transit arrive; nothing new is sent.
+    /// Lets all packets in transit arrive, and sends no new packet. Dropped packets count as lost.
     pub(crate) fn drain(&mut self, sender: &mut Sender) {
         sender.app_limit();
         while let Some(&(_, at_ns)) = self.acks.front() {
@@ -83,7 +84,7 @@ impl Path {
         }
     }
 
-    /// Forgets what is in transit.
+    /// Cuts the path: packets in transit and their ACKs never arrive.
     pub(crate) fn cut(&mut self) {
         self.acks.clear();
         self.dropped.clear();
@@ -104,8 +105,8 @@ impl Path {
         self.acks.push_back((number, self.free_at_ns + self.link.rtt_ns));
     }
 
-    /// One ACK for one packet; a dropped packet counts as lost at the ACK of the third packet after
-    /// it.
+    /// Delivers the next ACK, which is for one packet. A dropped packet counts as lost at the ACK
+    /// of the third packet after it.
     fn ack(&mut self, sender: &mut Sender) {
         let (number, _) = self.acks.pop_front().expect("the caller looked");
         let lost = self.dropped.iter().filter(|&&dropped| dropped + 3 <= number).count();

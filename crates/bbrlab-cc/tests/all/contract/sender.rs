@@ -12,7 +12,7 @@ use bbrlab_cc::{
     PacingStatus, Params, RateSample, ecn_flags,
 };
 
-/// A generator that gives the same numbers on every platform.
+/// A generator of random numbers that are the same on every platform.
 #[derive(Clone, Debug)]
 struct Xorshift(u64);
 
@@ -26,7 +26,7 @@ impl Draw for Xorshift {
     }
 }
 
-/// The record of a packet that was sent.
+/// The sender's record of an outstanding packet: sent, and neither acknowledged nor lost.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     number: u64,
@@ -68,14 +68,15 @@ impl Default for Start {
     }
 }
 
-/// The packets that an ACK is for.
+/// The packets that an ACK acknowledges.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Acked {
-    /// This many of the oldest; none for a duplicate ACK without new information.
+    /// This number of the oldest outstanding packets; 0 for a duplicate ACK without new
+    /// information.
     Oldest(usize),
-    /// The one with this number.
+    /// The packet with this number.
     Number(u64),
-    /// Those whose number is a multiple of this, as SACK blocks would report them.
+    /// The packets whose number is a multiple of this one, as SACK blocks would report them.
     EveryNth(u64),
 }
 
@@ -89,12 +90,14 @@ pub(crate) struct Sender {
     start: Start,
     outstanding: VecDeque<Packet>,
     next_number: u64,
-    /// The last packet sent before the current recovery began.
+    /// The number of the first packet sent after the current recovery or timeout began. The episode
+    /// ends when no packet with a smaller number is outstanding.
     recovery_point: u64,
     first_tx_us: u64,
     prior_ssthresh: u32,
     pending_losses: i32,
-    /// Packets delivered, without wrapping.
+    /// Packets delivered since the start. Unlike `conn.delivered`, this count starts at 0 and does
+    /// not wrap.
     pub(crate) delivered_total: u64,
 }
 
@@ -146,7 +149,7 @@ impl Sender {
         sender
     }
 
-    /// Whether the algorithm replaces the core's window reduction.
+    /// Whether the algorithm has `cong_control`, which replaces the core's window reduction.
     fn has_cong_control(&self) -> bool {
         self.cc.hooks().cong_control
     }
@@ -156,15 +159,16 @@ impl Sender {
         name.starts_with("bbr2") || name.starts_with("bbr3")
     }
 
-    /// Stores what a call wrote, and checks it against the contract.
+    /// Stores the values that the call `call` returned, and checks them against the contract.
     fn take(&mut self, ctl: Control, call: &str) {
         let before = self.conn.ctl;
         self.conn.ctl = ctl;
         let name = self.algorithm.name();
         assert!(ctl.cwnd >= 1, "{name}: cwnd is 0 after {call}: {:?}", self.conn);
-        // Only ACKs apply the clamp; the core itself exceeds it after a timeout. Window-based
-        // algorithms do not grow beyond it, but do not shrink to it either (Westwood sets cwnd
-        // without regard to it). Vegas and Veno keep two packets even where the clamp is one.
+        // Only calls at ACKs apply cwnd's clamp; the core itself exceeds the clamp after a timeout.
+        // Window-based algorithms do not grow cwnd beyond the clamp, but do not shrink cwnd to the
+        // clamp either (Westwood sets cwnd regardless of it). Vegas and Veno keep two packets even
+        // if the clamp is one packet.
         let bound = match call {
             "cong_control" => ctl.cwnd_clamp,
             "cong_avoid" => ctl.cwnd_clamp.max(before.cwnd).max(2),
@@ -184,7 +188,7 @@ impl Sender {
         self.check_reports(call);
     }
 
-    /// Checks the results of the calls that change nothing.
+    /// Checks the results of the calls that do not change the algorithm's state.
     fn check_reports(&self, call: &str) {
         let name = self.algorithm.name();
         let hooks = self.cc.hooks();
@@ -302,8 +306,8 @@ impl Sender {
         self.conn.is_cwnd_limited = false;
     }
 
-    /// Marks up to `count` of the oldest packets lost. The algorithm is called for the episode at
-    /// once, and receives the number with the next ACK.
+    /// Marks up to `count` of the oldest packets lost. The algorithm learns at once that a recovery
+    /// begins, and learns the number of losses with the next ACK.
     pub(crate) fn lose(&mut self, count: usize) {
         let count = count.min(self.outstanding.len());
         if count == 0 {
@@ -351,7 +355,8 @@ impl Sender {
             let ctl = self.cc.cwnd_event(&self.conn, CwndEvent::Loss, &mut self.draw);
             self.take(ctl, "LOSS");
         } else if !self.has_cong_control() {
-            // PRR in one step.
+            // Unlike in the kernel, where PRR reduces cwnd gradually, cwnd falls to ssthresh at
+            // once.
             self.conn.ctl.cwnd = self.conn.ctl.cwnd.min(ssthresh).max(1);
             self.enter(new);
         } else {
@@ -378,7 +383,7 @@ impl Sender {
         self.enter(CaState::Loss);
     }
 
-    /// Undoes the episode, which was spurious.
+    /// Undoes the last reduction of cwnd, because its cause was spurious.
     pub(crate) fn undo(&mut self) {
         if self.conn.ca_state < CaState::Cwr {
             return;
@@ -390,7 +395,7 @@ impl Sender {
         self.enter(CaState::Open);
     }
 
-    /// Acknowledges some packets outstanding; `is_ce` means that they were marked.
+    /// Acknowledges the packets `acked`; `is_ce` means that they carried a CE mark.
     pub(crate) fn ack(&mut self, is_ce: bool, acked: Acked) {
         let now_us = self.now_us();
         let before = self.outstanding.len();
@@ -434,7 +439,8 @@ impl Sender {
         }
     }
 
-    /// Removes the packets; returns the one that was sent last.
+    /// Removes the packets `acked` from the outstanding packets. Returns the removed packet that
+    /// was sent last.
     fn remove(&mut self, acked: Acked) -> Option<Packet> {
         match acked {
             Acked::Oldest(count) => {
@@ -459,7 +465,7 @@ impl Sender {
         }
     }
 
-    /// Begins a recovery without a loss, as reordering causes it.
+    /// Begins a recovery without a loss, as reordered packets cause it.
     pub(crate) fn pretend_recovery(&mut self) {
         if self.conn.ca_state < CaState::Recovery {
             self.begin_episode(CaState::Recovery);
@@ -537,7 +543,7 @@ impl Sender {
         }
     }
 
-    /// Receives a packet, marked or unmarked.
+    /// Receives a packet with a CE mark (`is_ce`) or without it.
     pub(crate) fn receive_mark(&mut self, is_ce: bool) {
         if self.conn.ctl.ecn_flags & ecn_flags::OK == 0 {
             return;

@@ -27,8 +27,8 @@ impl Call {
         Self { conn: Conn { hz, ..Conn::default() }, ..Self::default() }
     }
 
-    /// Makes the call. Returns its return value (0 for none) and the fields that it may have
-    /// written.
+    /// Makes the call. Returns its return value (0 for none) and the connection's control fields
+    /// after the call.
     pub(super) fn perform<C: CongestionControl + Clone>(
         &self,
         cc: &mut C,
@@ -80,7 +80,7 @@ fn cwnd_event(arg: i64) -> Result<CwndEvent, String> {
     })
 }
 
-/// The state of loss recovery that the traces write as `value`.
+/// Converts a trace's number for the state of loss recovery.
 pub(in crate::golden) fn ca_state(value: i64) -> Result<CaState, String> {
     CaState::from_number(value).ok_or_else(|| format!("state {value} is not known"))
 }

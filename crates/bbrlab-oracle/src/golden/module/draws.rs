@@ -12,7 +12,8 @@ pub(super) struct RecordedDraws {
     wrong: Option<WrongDraw>,
 }
 
-/// A draw that only the kernel or only our algorithm made, or that they made from different ranges.
+/// A draw that only the kernel or only our algorithm made, or for which our algorithm's range is
+/// too small to contain the recorded integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WrongDraw {
     /// The position of the draw in the call, from 0.
@@ -33,7 +34,8 @@ impl RecordedDraws {
         Self { recorded, used: 0, wrong: None }
     }
 
-    /// The first difference between the recorded draws and ours. Valid after the call.
+    /// The first difference between the recorded draws and ours, when the algorithm's call has
+    /// returned.
     pub(super) fn first_wrong(&self) -> Option<WrongDraw> {
         if self.wrong.is_some() {
             return self.wrong;
@@ -55,8 +57,8 @@ impl Draw for RecordedDraws {
         if let Some(draw) = u32::try_from(recorded).ok().filter(|&draw| draw < bound) {
             return draw;
         }
-        // An additional draw, or a draw from a smaller range than the kernel's. Continues with a
-        // valid value.
+        // Our algorithm made an additional draw, or its range does not contain the recorded
+        // integer. It continues with a number of its range.
         let got = u32::try_from(recorded).unwrap_or(0).checked_rem(bound).unwrap_or(0);
         let wrong = WrongDraw { index, expected: i128::from(recorded), got: i128::from(got) };
         self.wrong.get_or_insert(wrong);

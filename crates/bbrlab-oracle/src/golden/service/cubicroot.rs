@@ -1,4 +1,4 @@
-//! Replays `cubicroot`: CUBIC's integer cube root.
+//! Replays the service `cubicroot`: CUBIC's integer cube root.
 
 use bbrlab_cc::cubic::cube_root;
 

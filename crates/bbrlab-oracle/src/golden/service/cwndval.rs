@@ -1,5 +1,6 @@
-//! `cwndval`: event 1 is the validation after sending, 2 "is cwnd-limited", 3 the current ssthresh,
-//! 4 the restart after an idle time, 5 the size of a burst.
+//! Replays the service `cwndval`. Event 1 validates cwnd after sending. Event 2 returns whether the
+//! sender is cwnd-limited, event 3 the current ssthresh. Event 4 is the restart after an idle time.
+//! Event 5 computes the size of a burst.
 
 use bbrlab_cc::{Conn, reno};
 use bbrlab_tcp::cwnd_validation::{CwndUsage, UnderuseInput};
@@ -67,7 +68,7 @@ impl Service for CwndVal {
         let mut ret = 0;
         match event {
             1 => {
-                // In the traces cwnd was fully used just before, so it does not decay.
+                // In the traces, the sender used all of cwnd just before, so cwnd does not decay.
                 let starving = UnderuseInput {
                     rto_jiffies: u32::MAX,
                     init_cwnd: INIT_CWND,

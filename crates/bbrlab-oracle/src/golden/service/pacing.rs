@@ -1,4 +1,4 @@
-//! `pacing`: the rate of window-based algorithms.
+//! Replays the service `pacing`: TCP's pacing rate for window-based algorithms.
 
 use bbrlab_tcp::pacing::Window;
 

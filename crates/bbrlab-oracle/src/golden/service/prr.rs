@@ -1,4 +1,5 @@
-//! `prr`: proportional rate reduction. Event 1 enters with Reno's ssthresh, 2 is an ACK, 3 leaves.
+//! Replays the service `prr`: proportional rate reduction. Event 1 begins a reduction to Reno's
+//! ssthresh, event 2 is an ACK, event 3 ends the reduction.
 
 use bbrlab_cc::{Conn, reno};
 use bbrlab_tcp::prr::Prr;

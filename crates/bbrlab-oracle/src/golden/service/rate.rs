@@ -1,5 +1,6 @@
-//! `rate_v1`, `rate_v3`: the delivery-rate sampler. Event 1 is a packet sent, 2 a packet delivered,
-//! 3 the completion of the sample, 4 the check for an application-limited sender.
+//! Replays the services `rate_v1` and `rate_v3`: the delivery-rate sampler. Event 1 is a packet
+//! sent, event 2 a packet delivered, event 3 the completion of the sample, event 4 the check for an
+//! application-limited sender.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,8 @@ use bbrlab_tcp::rate::{
 
 use super::{Service, named, u32_of};
 
-/// Bits of `skb_sacked`: `SACKed`; retransmitted, or ever retransmitted.
+/// Bits of `skb_sacked`: `SACKED` if the packet was acknowledged selectively, `RETRANS` if it was
+/// retransmitted.
 const SACKED: i64 = 0x01;
 const RETRANS: i64 = 0x82;
 

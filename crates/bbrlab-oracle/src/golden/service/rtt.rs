@@ -1,4 +1,5 @@
-//! `rtt`: event 1 is the smoothed RTT and its variance, event 2 the windowed minimum.
+//! Replays the service `rtt`. Event 1 updates the smoothed RTT and its variance, event 2 the
+//! windowed minimum RTT.
 
 use bbrlab_cc::WindowedFilter;
 use bbrlab_cc::windowed_filter::Measured;

@@ -7,7 +7,7 @@ use bbrlab_units::{Bytes, Packets, Span};
 
 use super::{Child, Words, rate, unknown};
 
-/// The memory of a full packet of Ethernet in the kernel: its truesize, in bytes.
+/// The memory that the kernel counts for a full Ethernet packet (`truesize`), in bytes.
 const PACKET_MEMORY: u64 = 2304;
 
 pub(super) fn fq_codel(words: &mut Words<'_>) -> Result<Child, String> {
@@ -106,7 +106,7 @@ pub(super) fn prio(words: &mut Words<'_>) -> Result<Child, String> {
     Ok(Child::Queue { queue: Queue::Prio(params), limit })
 }
 
-/// A word of `cake`.
+/// Parses `word`, with its value if it has one, as a parameter of `cake`.
 fn cake_word(words: &mut Words<'_>, word: &str, params: &mut CakeParams) -> Result<(), String> {
     if let Some((_, tins)) = CakeTins::NAMED.iter().find(|(name, _)| *name == word) {
         params.tins = *tins;

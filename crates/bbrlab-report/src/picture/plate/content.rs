@@ -5,13 +5,13 @@
 pub struct Plate {
     /// The picture's name.
     pub name: String,
-    /// Its number and heading.
+    /// The figure's number and heading.
     pub title: String,
-    /// The line below it.
+    /// The note below the heading.
     pub note: String,
-    /// Panels side by side.
+    /// The number of panels side by side.
     pub columns: usize,
-    /// From left to right, then from top to bottom.
+    /// The panels, row by row, each row from the left.
     pub panels: Vec<PlatePanel>,
 }
 
@@ -37,7 +37,7 @@ pub struct PlatePanel {
 pub enum Scale {
     /// From zero.
     FromZero,
-    /// From below the least value if all are far from zero.
+    /// From zero, or from below the least value if all values are far from zero.
     Around,
     /// Logarithmic. Values that are not above zero are placed at the lower end.
     Logarithmic,
@@ -77,11 +77,11 @@ pub struct PlateCurve {
 /// A point, as measured and as printed in the paper.
 #[derive(Clone, Debug, Default)]
 pub struct PlatePoint {
-    /// Its place in [`PlateCurves::along`].
+    /// The index of its x value in [`PlateCurves::along`].
     pub at: usize,
     /// The median over the seeds.
     pub measured: Option<f64>,
-    /// Its interval.
+    /// The interval of the median.
     pub interval: Option<[f64; 2]>,
     /// The printed value.
     pub published: Option<f64>,
@@ -94,7 +94,7 @@ pub struct PlateBox {
     pub name: String,
     /// The values, in any order.
     pub values: Vec<f64>,
-    /// Printed mean and standard deviation.
+    /// The mean and the standard deviation that the paper prints.
     pub published: Option<[f64; 2]>,
 }
 
@@ -109,7 +109,7 @@ pub struct PlateTimes {
     pub lines: Vec<PlateLine>,
     /// Values that the paper names, drawn as horizontal lines with labels.
     pub levels: Vec<(f64, String)>,
-    /// Moments that the paper names, drawn as vertical lines with labels.
+    /// Times, in seconds, that the paper names, drawn as vertical lines with labels.
     pub moments: Vec<(f64, String)>,
 }
 

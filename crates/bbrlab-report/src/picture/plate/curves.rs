@@ -1,4 +1,5 @@
-//! Points along a swept key, joined by lines. Printed values are rings, joined by dashes.
+//! Points along a swept key, joined by lines. Values that the paper prints are rings, joined by
+//! dashed lines.
 
 use super::content::PlateCurves;
 use super::ordinate::Ordinate;

@@ -1,4 +1,4 @@
-//! The y axes of a plate. Panels can share one.
+//! The y axes of a plate. Several panels can share one axis.
 
 use super::content::{Drawing, PlateCurves, PlatePanel, Scale};
 use crate::picture::axis::{Axis, log2};

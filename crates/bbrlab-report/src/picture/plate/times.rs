@@ -1,4 +1,4 @@
-//! Lines over time, with the moments and values that a paper names.
+//! Lines over time, with the times and values that a paper names.
 
 use super::content::PlateTimes;
 use super::ordinate::Ordinate;

@@ -7,9 +7,9 @@ use crate::picture::shape::Shape;
 pub enum RunPanel {
     /// The states of congestion controls, as coloured bands.
     State,
-    /// The throughput that left the last link with a rate.
+    /// The throughput behind the last link with a rate on each flow's path.
     Throughput,
-    /// Smoothed RTT; for a single flow its samples too.
+    /// Smoothed RTT; for a single flow also its RTT samples.
     Rtt,
     /// Congestion window and packets in flight.
     Cwnd,
@@ -17,12 +17,12 @@ pub enum RunPanel {
     Bandwidth,
     /// The pacing rate.
     Pacing,
-    /// The queues, a panel for each link.
+    /// The queues, with a panel for each link.
     Queue,
 }
 
 impl RunPanel {
-    /// The parts with their names.
+    /// The parts with the names by which users choose them.
     pub const NAMED: &[(&str, Self)] = &[
         ("state", Self::State),
         ("throughput", Self::Throughput),

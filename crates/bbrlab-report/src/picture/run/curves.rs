@@ -11,7 +11,7 @@ use crate::picture::{decimate, palette};
 /// Points with rising first coordinates.
 type Points = Vec<(f64, f64)>;
 
-/// The middles of windows, with the value in each that has one.
+/// The middle of each window, and the value in the window; `None` for a window without a value.
 type Windows = Vec<(f64, Option<f64>)>;
 
 /// One line, or several if it is interrupted.
@@ -27,14 +27,14 @@ pub(super) struct Curve {
 /// The largest number of windows in which rates and medians are computed.
 const WINDOWS: u32 = 250;
 
-/// A tenth of the flows is below the band, and a tenth above it.
+/// A share of 1 / `OUTSIDE` of the flows is below the band, and the same share is above it.
 const OUTSIDE: usize = 10;
 
 /// Makes the curves of a picture.
 pub(super) struct Curves<'s, 'a> {
     sheet: &'s Sheet<'a>,
     windows: u32,
-    /// Points at a larger distance are not joined.
+    /// Points that are further apart, in seconds, are not joined.
     gap_s: f64,
 }
 
@@ -42,7 +42,8 @@ impl<'s, 'a> Curves<'s, 'a> {
     pub(super) fn new(sheet: &'s Sheet<'a>) -> Self {
         let length_s = sheet.to_s - sheet.from_s;
         let (windows, gap_s) = match sheet.input.run.sample {
-            // A window without a sample then means that the flow was not active.
+            // No window is shorter than the sampling period. So a window without a sample means
+            // that the flow was not active.
             Sample::Every(period) => {
                 let mut windows = WINDOWS;
                 while windows > 1 && length_s / f64::from(windows) < period.as_secs_f64() {
@@ -73,7 +74,8 @@ impl<'s, 'a> Curves<'s, 'a> {
         flows.map(|flow| (self.sheet.flow_title(flow), palette::line(flow as usize))).collect()
     }
 
-    /// The names and colours for a legend. Flows that come and go have no time series, so no curve.
+    /// The names and colours for a legend, without flows of `arrivals`, which have no time series
+    /// and therefore no curve.
     pub(super) fn drawn(&self) -> Vec<(String, RGBColor)> {
         let lasts = |&flow: &u32| self.sheet.input.run.class(flow).source.arrivals().is_none();
         let is_drawn: Vec<bool> = if self.sheet.rows.len() > SINGLE_CURVES {
@@ -122,8 +124,8 @@ impl<'s, 'a> Curves<'s, 'a> {
         groups
     }
 
-    /// One curve for all flows of a group: the sum of rates, or the median of another quantity with
-    /// its band.
+    /// One curve for each group of flows: the sum of their rates, or the median of another quantity
+    /// with its band.
     fn by_group(&self, quantity: FlowQuantity) -> Vec<Curve> {
         let curve = |((_, flows), (name, color)): ((&str, Vec<u32>), (String, RGBColor))| {
             let windows: Vec<Windows> = flows
@@ -157,7 +159,8 @@ impl<'s, 'a> Curves<'s, 'a> {
         self.groups().into_iter().zip(self.names()).map(curve).collect()
     }
 
-    /// The lines through the windows that have a value. A time without a flow interrupts the line.
+    /// The lines through the windows that have a value. A time without an active flow interrupts
+    /// the line.
     fn split(&self, windows: &[(f64, Option<f64>)]) -> Vec<Points> {
         let mut lines: Vec<Points> = Vec::new();
         for (x, y) in windows.iter().filter_map(|&(x, y)| y.map(|y| (x, y))) {
@@ -211,9 +214,10 @@ impl<'s, 'a> Curves<'s, 'a> {
     /// Wire bytes delivered between two rows of a series without throughput; `None` if they are
     /// unknown.
     ///
-    /// For bulk flows they follow from the packets, which SACK reports as they arrive: the
-    /// application's bytes stop during a repair and jump after it. For sources that write less than
-    /// full segments they follow from the application's bytes.
+    /// For bulk flows they are computed from the delivered packets, which SACK reports as they
+    /// arrive. The bytes that the application reads would stop during a loss recovery and jump
+    /// after it. For sources whose segments may not be full they are computed from the bytes that
+    /// the application reads.
     fn wire_bytes(&self, flow: u32, before: usize, last: usize) -> Option<f64> {
         let (series, run) = (self.sheet.input.series, self.sheet.input.run);
         let class = run.class(flow);

@@ -121,7 +121,8 @@ impl Sheet<'_> {
 
     pub(super) fn window<'c, 's>(&self, spot: Spot<'c, 's>) -> Panel<'c, 's> {
         let cwnd = self.curves(FlowQuantity::Cwnd);
-        // With many flows, the second line of each group would only hide the first.
+        // With many flows, each group already has a line and a band, which the line of its inflight
+        // would hide.
         let inflight =
             if self.by_group() { Vec::new() } else { self.curves(FlowQuantity::Inflight) };
         let bdp = self.bdp_packets();
@@ -171,7 +172,7 @@ impl Sheet<'_> {
         panel
     }
 
-    /// A rate that a sender computes.
+    /// Draws the panel of a rate that a sender computes: its bandwidth estimate or its pacing rate.
     pub(super) fn rate_panel<'c, 's>(
         &self,
         spot: Spot<'c, 's>,
@@ -181,8 +182,8 @@ impl Sheet<'_> {
         let curves = self.curves(quantity);
         let rates = self.main_link().map_or_else(Vec::new, |link| self.rate_mbps(link));
         let link_top = rates.iter().map(|&(_, rate)| rate).fold(0.0, f64::max);
-        // A start-up paces at several times the rate of the link. A still higher axis would flatten
-        // the rest.
+        // During start-up, the pacing rate is several times the rate of the link. An axis that is
+        // higher than the greatest value would flatten the rest of the curve.
         let top = greatest(&curves).max(link_top);
         let panel = self.panel(spot, Axis::from_zero(top, spot.ticks()));
         let mut keys = Vec::new();

@@ -8,19 +8,20 @@ use super::{QUEUES_SHOWN, Sheet, value};
 /// The number of bins for counting the opportunities of a trace.
 const BINS: u32 = 250;
 
-/// Minimum queue in packets. With one packet, which is in service, no packet waits.
+/// The least queue, in packets, in which a packet waits. A single packet does not wait, because it
+/// is being sent.
 const SOMEBODY_WAITS: u64 = 2;
 
 impl<'a> Sheet<'a> {
-    /// The link that the flows share: the dumbbell's bottleneck; without one, the first link with a
-    /// limited rate.
+    /// The link that the flows share: the bottleneck of a dumbbell; without a bottleneck, the first
+    /// link with a limited rate.
     pub(super) fn main_link(&self) -> Option<&'a Link> {
         let run = self.input.run;
         run.bottleneck_link().or_else(|| run.links.iter().find(|link| link.rate.is_limited()))
     }
 
-    /// The scenario's link for a link of the summary. A private link belongs to the class of its
-    /// flow.
+    /// The scenario's link for a link of the summary. The class of a flow contains the flow's
+    /// private links.
     pub(super) fn link_of(&self, summary_link: u32) -> Option<&'a Link> {
         let name = &self.input.summary.links.get(summary_link as usize)?.name;
         let run = self.input.run;
@@ -32,10 +33,10 @@ impl<'a> Sheet<'a> {
         })
     }
 
-    /// The links whose queues are drawn, and the number of other links with a queue. Drawn are the
-    /// shared link and the links with the longest mean queues in which a packet ever waited. These
-    /// include the links of the reverse path. They are in the order of the summary. Links of single
-    /// flows are drawn only if there are no others.
+    /// The links whose queues are drawn, and the number of other links with a queue. The drawn
+    /// links are the shared link and those links with the longest mean queues in which a packet
+    /// ever waited. They include links of the reverse path and are in the order of the summary.
+    /// Links of single flows are drawn only if there are no others.
     pub(super) fn shown_links(&self) -> (Vec<u32>, usize) {
         let queue = self.input.queue;
         if queue.is_empty() {
@@ -79,9 +80,9 @@ impl<'a> Sheet<'a> {
         value(wire_bytes(self.main_link(), mss))
     }
 
-    /// The bandwidth-delay product of the only flow in packets, as the corners of a line. It
-    /// changes with the rate of the link and with the base RTT. A trace has none, because its rate
-    /// varies too much for a product with the RTT.
+    /// The bandwidth-delay product of the only flow in packets, as the corners of a line. The
+    /// product changes with the rate of the link and with the base RTT. With a trace there is no
+    /// line, because the rate of a trace varies too much within one RTT.
     pub(super) fn bdp_packets(&self) -> Vec<(f64, f64)> {
         let ([class], [_]) = (self.input.run.classes.as_slice(), self.rows.as_slice()) else {
             return Vec::new();
@@ -93,7 +94,7 @@ impl<'a> Sheet<'a> {
         let mut times: Vec<f64> = rates.iter().chain(&rtts).map(|step| step.0).collect();
         times.sort_by(f64::total_cmp);
         times.dedup();
-        // Mbit/s times milliseconds are thousands of bits.
+        // The product of Mbit/s and milliseconds is in thousands of bits.
         let packets = 1e3 / 8.0 / self.wire_bytes(class.mss);
         let product = |time_s: f64| held(&rates, time_s) * held(&rtts, time_s) * packets;
         self.steps(times.into_iter().map(|time_s| (time_s, product(time_s))))
@@ -208,17 +209,18 @@ fn rate_steps(rate: &Rate) -> Option<Vec<(f64, f64)>> {
     }
 }
 
-/// The value at a time, from steps that begin at zero.
+/// The value at a time, according to steps of which the first is at time zero.
 fn held(steps: &[(f64, f64)], time_s: f64) -> f64 {
     let after = steps.partition_point(|step| step.0 <= time_s);
     steps.get(after.saturating_sub(1)).map_or(0.0, |step| step.1)
 }
 
-/// The capacity of a trace in Mbit/s, bin by bin.
+/// The capacity of a trace in Mbit/s, as the mean over each of [`BINS`] equal parts of the time
+/// shown.
 fn trace_bins(trace: &Trace, from_s: f64, to_s: f64) -> Vec<(f64, f64)> {
     let opportunities = trace.opportunities_ms();
     let period_s = f64::from(trace.period_ms()) / 1e3;
-    // Opportunities up to a time, in all repetitions of the trace.
+    // The number of the trace's opportunities up to a time, including its earlier repetitions.
     let before = |time_s: f64| {
         let rounds = (time_s / period_s).floor();
         let rest_ms = (time_s - rounds * period_s) * 1e3;

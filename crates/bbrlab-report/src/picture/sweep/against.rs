@@ -33,8 +33,8 @@ const SIZES: (f64, f64) = (2.2, 4.6);
 /// Draws the metrics of a sweep against the chosen one, one picture for each.
 ///
 /// # Errors
-/// If a metric or a key is unknown, there are more colours than can be distinguished, or the panels
-/// do not fit the size.
+/// If a metric or a key is unknown, more colours would be needed than can be
+/// distinguished, or the panels do not fit the size.
 pub(super) fn against(
     title: &str,
     points: &Points,
@@ -58,7 +58,8 @@ pub(super) fn against(
     figures.iter().map(draw).collect()
 }
 
-/// The use of each swept key.
+/// The role of each swept key: it determines the colour, the order in which points are joined, or
+/// the small multiple.
 struct Parts<'a> {
     color: Option<&'a str>,
     /// The key along which points are joined, with the positions of its values.
@@ -103,7 +104,7 @@ impl<'a> Parts<'a> {
 struct Dot {
     x: f64,
     y: f64,
-    /// Half the widths of the intervals.
+    /// Half the widths of the 95 % intervals in x and y.
     half: (Option<f64>, Option<f64>),
     size: f64,
 }
@@ -346,7 +347,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// The number of columns that leaves the fewest places empty.
+/// The number of columns with which the last row of panels has the fewest empty places.
 fn columns(panels: u32, choice: &SweepChoice) -> u32 {
     let usual: &[u32] = if choice.shape.is_narrow() { &[2] } else { &[4, 5, 3] };
     let empty = |columns: u32| panels.next_multiple_of(columns) - panels;
@@ -354,8 +355,8 @@ fn columns(panels: u32, choice: &SweepChoice) -> u32 {
     best.unwrap_or(1).min(panels)
 }
 
-/// The groups of flows with points of their own. The share of the last group is omitted, because it
-/// is what the others leave.
+/// The groups of flows with points of their own. The shares of all groups add up to 1, so the share
+/// of the last group is omitted.
 fn shown_groups(figure: &Answer<'_>, group: &Group) -> std::ops::Range<usize> {
     if !figure.metric.is_per_group() {
         return 0..1;

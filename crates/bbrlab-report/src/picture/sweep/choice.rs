@@ -32,7 +32,8 @@ impl Default for SweepChoice {
     }
 }
 
-/// The use of each swept key.
+/// The role of each swept key: it determines the position on the x axis, the colour, or the small
+/// multiple.
 pub(super) struct Keys<'a> {
     pub(super) axis: &'a str,
     pub(super) color: Option<&'a str>,
@@ -52,7 +53,7 @@ impl SweepChoice {
         self.metrics.iter().map(|wanted| figure(wanted, groups, usual)).collect()
     }
 
-    /// The keys for the x axis. Each gets a picture.
+    /// The keys for the x axis. There is one picture for each of them.
     pub(super) fn axes<'a>(
         &self,
         swept: &'a [String],
@@ -72,7 +73,7 @@ impl SweepChoice {
         Ok(others.or(swept.first()).map(String::as_str).into_iter().collect())
     }
 
-    /// The use of the keys that are not on the x axis.
+    /// Decides for each key that is not on the x axis whether colours or small multiples show it.
     pub(super) fn keys<'a>(
         &self,
         axis: &'a str,
@@ -90,7 +91,7 @@ impl SweepChoice {
             Some(key)
         } else {
             let fits = || others.iter().copied().filter(|key| n(key) <= COLORS);
-            // If several keys have equally many values, take the first.
+            // If several keys have the largest number of values, take the first of these keys.
             let most = fits().rev().max_by_key(|key| n(key));
             fits().find(|key| stem(key) == "cc").or(most).or(others.first().copied())
         };
@@ -127,7 +128,7 @@ pub(super) fn figure<'a>(
         let ending = format!(".{name}");
         let is_it = |key: &str| {
             let rest = key.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(&ending));
-            // The part between is the name of a group or link.
+            // The text between prefix and metric is the name of a group or link.
             rest.is_some_and(|between| !between.is_empty())
         };
         groups.iter().any(|group| group.metrics.names().any(is_it))
@@ -177,8 +178,8 @@ fn known() -> Vec<Leaf> {
     all
 }
 
-/// A hint if the name is a column of `summary.parquet`, with a metric of runs, groups of flows or
-/// links: the metric's name here.
+/// If `wanted` is a column of `summary.parquet` with a metric of runs, groups of flows or links: a
+/// hint with the name that a picture uses for the metric.
 fn column(wanted: &str, groups: &[Group], usual: &[Answer<'_>]) -> Option<String> {
     let named = |leaves: Vec<Leaf>, own: &str, prefix: &str| {
         let leaf = leaves.into_iter().find(|leaf| leaf.name.replace('.', "_") == own)?;
@@ -212,7 +213,7 @@ fn unknown(wanted: &str, groups: &[Group]) -> String {
         return format!("`{wanted}` has no number in these results, so it cannot be drawn");
     }
     let first = wanted.split(['.', '_', ' ']).next().unwrap_or(wanted).to_lowercase();
-    // Most misspelled names begin correctly.
+    // The first characters of most misspelled names are correct.
     let beginning: String = first.chars().take(4).collect();
     let is_near = |name: &&str| name.contains(&first) || name.contains(&beginning);
     let near: Vec<&str> = names.iter().map(String::as_str).filter(is_near).collect();

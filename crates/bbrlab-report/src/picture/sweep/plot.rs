@@ -13,9 +13,9 @@ pub(super) const DASHES: [Option<(f64, f64)>; 4] =
 pub(super) struct Sample {
     pub(super) x: f64,
     pub(super) mean: f64,
-    /// Half the width of the interval.
+    /// Half the width of the 95 % interval.
     pub(super) half: Option<f64>,
-    /// The values of single seeds.
+    /// The values of the single seeds, drawn as small dots.
     pub(super) seeds: Vec<f64>,
 }
 
@@ -37,12 +37,12 @@ pub(super) struct Curve {
 /// With more points than this, a joined curve has no marks. Lines show its interval instead of
 /// bars, which would hide one another.
 const MARKED: usize = 100;
-/// Limit of points with marks for all curves of a picture together, and of dots: each takes time
-/// and memory.
+/// The largest numbers of points with marks and of dots of single seeds in a picture. Each mark and
+/// each dot takes time and memory.
 const MARKED_IN_ALL: usize = 20_000;
 const DOTS: usize = 40_000;
 
-/// The detail for which a picture has space.
+/// The amount of detail that a picture can show.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DrawLimits {
     /// Whether points have marks and bars.
@@ -52,7 +52,7 @@ pub(super) struct DrawLimits {
 }
 
 impl DrawLimits {
-    /// The detail for a picture with `samples` points on all its curves.
+    /// The amount of detail for a picture with `samples` points on all its curves together.
     pub(super) fn of(samples: usize, swept: &Swept) -> Self {
         let is_crowded = swept.count() > MARKED || samples > MARKED_IN_ALL;
         let has_marks = !swept.joins || !is_crowded;
@@ -67,7 +67,7 @@ pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept, limit
         let (x, y) = panel.at(x, y);
         (x + shift, y)
     };
-    // Draw dots to the right of their bar, if there is space.
+    // Draw the dots of the seeds to the right of their interval's bar, if there is space.
     let aside = if curves.len() <= 4 { 5.0 } else { 0.0 };
     for (curve, &shift) in curves.iter().zip(&shifts) {
         for sample in &curve.samples {
@@ -80,7 +80,8 @@ pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept, limit
     for (curve, &shift) in curves.iter().zip(&shifts) {
         let color = curve.mark.color;
         let is_beside = |sample: &&Sample| swept.gap_at.is_none_or(|gap| sample.x > gap);
-        // The line through another value of each point.
+        // The line through a value that `value` computes from each point, such as an end of its
+        // interval.
         let line = |value: fn(&Sample) -> f64| -> Vec<(f64, f64)> {
             let samples = curve.samples.iter().filter(is_beside);
             samples.map(|sample| at(shift, sample.x, value(sample))).collect()
@@ -116,9 +117,10 @@ pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept, limit
     }
 }
 
-/// Shifts of the curves sideways, so that equal values do not hide one another. Between quantities
-/// they are small; between names, all curves are side by side. No curve is far from its position,
-/// whatever their number.
+/// Horizontal shifts of the curves, so that equal values do not hide one another. On an axis of
+/// quantities the shifts are small; on an axis of names the curves are side by side. All shifts
+/// together are less than the distance between two values, so no point is far from its position on
+/// the axis.
 fn shifts(panel: &Panel<'_, '_>, curves: usize, swept: &Swept) -> Vec<f64> {
     let (from, to) = (panel.at(panel.x.low, 0.0).0, panel.at(panel.x.low + swept.spacing, 0.0).0);
     #[expect(clippy::cast_precision_loss, reason = "a handful of curves")]

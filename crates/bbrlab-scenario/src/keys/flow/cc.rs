@@ -79,7 +79,7 @@ pub(super) fn read_params(reader: &mut Reader<'_>, node: &Node, name: &str) -> O
     Some(params)
 }
 
-/// The parameters, if the algorithm accepts them.
+/// Returns the parameters if the algorithm accepts them; otherwise reports a mistake.
 pub(super) fn accepted(
     reader: &mut Reader<'_>,
     node: &Node,

@@ -188,7 +188,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
          like `\"low\"` with ECT(1), for `dctcp`, `bbr2` and `bbr3`. For these three the receiver echoes each mark, for \
          others as in RFC 3168",
         |flow: &mut FlowSpec, given| {
-            // `check_udp` rejects this key for UDP flows, so it is not read.
+            // `check_udp` rejects the key `ecn` for UDP flows, so it is not read here.
             if !flow.is_udp {
                 let ecn = read_ecn(given, flow.cc_name(), flow.answers_share_of_marks());
                 set(&mut flow.ecn, ecn);
@@ -376,10 +376,10 @@ fn read_stop(flow: &mut FlowSpec, given: &mut KeyInput<'_, '_>) {
     }
 }
 
-/// The longest name of a flow or group.
+/// The largest length of the name of a flow or group.
 const LABEL_MAX: usize = 64;
 
-/// Reads the name of a flow or group. Bounds its length and characters, so that it fits into a
+/// Reads the name of a flow or group. Its length and characters are limited, so that it fits into a
 /// table, a legend and the name of a metric.
 fn read_label(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<String> {
     let text = reader.text(node, name)?;

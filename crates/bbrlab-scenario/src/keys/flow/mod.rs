@@ -33,9 +33,10 @@ pub(crate) struct FlowSpec {
     pub(crate) at: At,
     pub(crate) cc: Algorithm,
     pub(crate) cc_params: Params,
-    /// The custom congestion control, if the flow has one. Then `cc` is unused.
+    /// The custom congestion control; `None` if the flow uses the algorithm in `cc`.
     pub(crate) outside: Option<Arc<Outside>>,
-    /// Whether the flow sends datagrams: `cc = "udp"`. Then `cc` is unused.
+    /// Whether the flow sends UDP datagrams, as `cc = "udp"` in a scenario requests. Then the field
+    /// `cc` is unused.
     pub(crate) is_udp: bool,
     pub(crate) name: Option<String>,
     pub(crate) group: Option<String>,

@@ -6,7 +6,7 @@ use crate::language::canonical::toml_string;
 use crate::language::document::{Node, Value};
 use crate::language::reader::{Placed, Reader};
 
-/// The longest path.
+/// The largest number of links on a path.
 const PATH_MAX: usize = 1000;
 
 const LINK_NAMES: &str = "a list of 1 to 1000 names of [[links]] such as [\"a\", \"b\"]";

@@ -44,8 +44,8 @@ impl FlowSpec {
             ("start_jitter", latest, "the last flow may start at"),
         ];
         let late = causes.into_iter().find(|&(_, start, _)| start >= u128::from(duration.0));
-        // A missing key does not delay the start, so the key that is responsible is present, unless
-        // the duration is wrong, too.
+        // A missing key does not delay the start. So the key that makes the start too late is
+        // present, unless the duration is wrong, too.
         if let Some((key, start, when)) = late
             && let Some(node) = keys.get(key)
         {
@@ -83,8 +83,8 @@ impl FlowSpec {
         }
     }
 
-    /// Reads the source: at most one of `bytes`, `rate`, `on` with `off` (and perhaps `rate`),
-    /// `write`, `train`.
+    /// Reads the keys of the flow's source. They must describe at most one source: `on`, `off` and
+    /// `rate` together describe one, `bytes` and `train` two.
     fn read_source(&mut self, reader: &mut Reader<'_>, keys: &mut Keys<'_>) {
         let sources = || FLOW_KEYS.iter().filter(|row| row.source.is_some());
         let has_sizes = keys.has("arrivals") || keys.has("requests");
@@ -101,7 +101,7 @@ impl FlowSpec {
                 .collect();
             let named: Vec<String> = given.iter().map(|(key, _)| format!("`{key}`")).collect();
             if self.is_udp {
-                // If a flow of datagrams has several sources, report those that datagrams cannot
+                // If a UDP flow has several sources, report the sources that a UDP flow cannot
                 // have.
                 self.check_udp(reader, keys);
                 return;

@@ -1,4 +1,4 @@
-//! `airtime`: a medium that both directions of a link share.
+//! `airtime`: a medium, such as a Wi-Fi channel, that both directions of a link share.
 
 use bbrlab_link::{Airtime, Rate, RateChange};
 use bbrlab_units::{Packets, Span};

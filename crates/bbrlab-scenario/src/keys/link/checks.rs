@@ -10,7 +10,8 @@ use crate::language::quantity::show_rate;
 use crate::language::reader::{Keys, Reader};
 
 impl LinkSpec {
-    /// Sets the rate of the link to the rate of the queue discipline's shaper, if it has one.
+    /// If the queue discipline has a shaper (`bandwidth`), sets the rate of the link to the
+    /// shaper's rate.
     pub(super) fn take_shapers(&mut self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let mut refuse = |key: &str, besides: &'static str, found: &str| {
             let title = format!("`{}.bandwidth`: expected no `{besides}` as well", keys.name(key));
@@ -58,7 +59,8 @@ impl LinkSpec {
         }
     }
 
-    /// Rejects a peak rate without effect, like Linux's `tbf_change`.
+    /// Rejects a peak rate without effect, as `tbf_change` in Linux does: without a token bucket,
+    /// or not above the rate of the link.
     pub(super) fn check_peak_rate(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (Some(peak), Some(at)) = (self.peak_rate, keys.key_at("peak_rate")) else { return };
         let name = keys.name("peak_rate");
@@ -152,7 +154,8 @@ impl LinkSpec {
     }
 }
 
-/// Rejects the buffer of a direction without a rate.
+/// Rejects a buffer in a direction of the link that has no rate, because no packet would wait
+/// there.
 pub(super) fn check_buffer(
     reader: &mut Reader<'_>,
     keys: &Keys<'_>,

@@ -23,7 +23,7 @@ pub(crate) struct GrantSpec {
     limit: Option<u64>,
 }
 
-/// The keys of the value, if it is a table.
+/// The keys of the value of `grant` or `reverse_grant`, if it is a table.
 pub(crate) const PARTS: &[Part] = &[
     needed("delay", Form::Time),
     optional("every", Form::Time),
@@ -67,8 +67,8 @@ impl GrantSpec {
         inline_table(parts.into_iter().flatten())
     }
 
-    /// The wait for grants as a separate link, which follows the queue's link and then takes over
-    /// its `delay`.
+    /// The wait for grants as a separate link, which follows the link with the queue. The delay of
+    /// that link moves to the separate link as `delay`.
     pub(crate) fn link(self, name: String, delay: Span) -> Link {
         let params = GrantParams { delay: self.delay, every: self.every, bytes: self.bytes };
         let limit = self.limit.map_or(Buffer::Unlimited, |limit| Buffer::Packets(Packets(limit)));
@@ -77,7 +77,7 @@ impl GrantSpec {
 }
 
 impl LinkSpec {
-    /// Rejects slots and grants in the same direction.
+    /// Rejects slots and grants in the same direction of a link.
     pub(super) fn check_grants(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let directions = [
             (self.grant.is_some() && self.slot.is_some(), "grant", "slot"),

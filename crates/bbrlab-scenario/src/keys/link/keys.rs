@@ -34,7 +34,7 @@ const SLOT: Form = Form::Any(&[Form::Time, Form::Table(slot::PARTS)]);
 
 const GRANT: Form = Form::Any(&[Form::Time, Form::Table(grant::PARTS)]);
 
-/// Random loss.
+/// The form of `loss`.
 const LOSS: Form = Form::Any(&[
     Form::Ratio,
     Form::List(&Form::Pair(&Form::Time, &Form::Ratio)),
@@ -48,16 +48,16 @@ const LOSS: Form = Form::Any(&[
     ]),
 ]);
 
-/// Additional delay.
+/// The form of `jitter`, an additional random delay.
 const JITTER: Form = Form::Any(&[
     Form::Time,
     Form::Table(&[needed("up_to", Form::Time), optional("keep_order", Form::Bool)]),
 ]);
 
-/// Reordering.
+/// The form of `reorder`.
 const REORDER: Form = Form::Table(&[needed("ratio", Form::Ratio), needed("by", Form::Time)]);
 
-/// A policer.
+/// The form of `police`.
 const POLICE: Form = Form::Table(&[needed("rate", Form::Rate), needed("burst", Form::Bytes)]);
 
 /// The keys of `[bottleneck]`, which `[[links]]` have too.

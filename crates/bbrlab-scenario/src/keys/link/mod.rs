@@ -40,7 +40,7 @@ use rate::Reverse;
 use shaper::PeakSpec;
 pub(crate) use slot::SlotSpec;
 
-/// Headers of a data packet: IP, TCP and timestamps.
+/// Bytes of headers in a data packet: IP, and TCP with timestamps.
 pub(crate) const HEADERS: u64 = bbrlab_run::headers::DATA as u64;
 
 /// A link with the defaults filled in.
@@ -59,7 +59,7 @@ pub(crate) struct LinkSpec {
     pub(crate) keep_order: bool,
     pub(crate) burst: Option<Placed<Bytes>>,
     pub(crate) peak_rate: Option<PeakSpec>,
-    /// A policer, with the position of its `burst`.
+    /// The policer, with the position of its `burst` in the scenario file.
     pub(crate) police: Option<Placed<Policer>>,
     pub(crate) airtime: Option<AirtimeSpec>,
     pub(crate) loss: LossSpec,
@@ -149,7 +149,7 @@ impl LinkSpec {
         link
     }
 
-    /// The rate of one direction with which a buffer in BDP or time and a `load` are computed: the
+    /// The rate of one direction from which a buffer in BDP or time and a `load` are computed: the
     /// rate at the start, or the mean of a trace over `duration`. `None` if the direction has no
     /// rate.
     pub(crate) fn nominal_rate(&self, rate: &Rate, duration: Span) -> Option<BitRate> {

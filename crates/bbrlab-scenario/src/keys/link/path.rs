@@ -29,7 +29,8 @@ impl LinkSpec {
                 reader.problem(at, title, "found both, and the trace has it", Vec::new());
             }
         };
-        // Prevents a second report: a wrong trace would also be reported as a missing rate.
+        // Prevents a second report: if the trace is wrong, the rate would also be reported as
+        // missing.
         if !self.link.rate.is_limited() {
             self.link.rate = MISREAD;
         }
@@ -65,7 +66,8 @@ impl LinkSpec {
     }
 }
 
-/// Reads a delay: a constant, or a schedule together with its first delay.
+/// Reads a delay: a constant without a schedule, or the first delay of a schedule together with the
+/// schedule.
 pub(super) fn read_delay(
     reader: &mut Reader<'_>,
     node: &Node,

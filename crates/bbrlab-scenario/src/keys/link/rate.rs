@@ -16,14 +16,14 @@ use crate::language::reader::{Keys, Reader, found};
 /// The rate of a link's reverse direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reverse {
-    /// As fast as the forward direction.
+    /// The same rate as the forward direction.
     Forward,
-    /// At another rate, or without a limit.
+    /// Its own rate, which may be unlimited.
     Own(Rate),
 }
 
 impl Reverse {
-    /// No limit.
+    /// A reverse direction without a limit of its rate.
     pub(crate) const UNLIMITED: Self = Self::Own(Rate::Unlimited);
 
     /// The rate of the reverse direction, if the forward direction has the rate `forward`.
@@ -134,7 +134,8 @@ pub(super) fn read_trace_file(
     }
 }
 
-/// `{ opportunities_ms = [...] }`, the form in which a run's folder stores the trace of the run.
+/// Reads `{ opportunities_ms = [...] }`, the form in which a run's folder stores the trace of the
+/// run.
 pub(super) fn read_trace_table(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Rate> {
     let table = reader.table(node, name, RATE_EXPECTED)?;
     let mut keys = Keys::new(table, name, node.at);

@@ -9,13 +9,13 @@ use crate::language::key::{Form, Part, needed, optional};
 use crate::language::quantity::show_rate;
 use crate::language::reader::{Keys, Placed, Reader};
 
-/// The IP packet of full size on Ethernet, without framing.
+/// Bytes of the largest IP packet on Ethernet, without framing.
 const FULL_PACKET: Bytes = Bytes(1500);
 
 const NS: u128 = NS_PER_S as u128;
 
-/// The largest bucket that `tc` can pass to the kernel, as the time in nanoseconds in which the
-/// rate fills the bucket.
+/// The depth of the largest token bucket that `tc` can pass to the kernel, as the time in
+/// nanoseconds in which the rate fills the bucket.
 const FILLS_IN_AT_MOST: u128 = 64 * u32::MAX as u128;
 
 /// The value of `peak_rate` as the scenario writes it.
@@ -26,7 +26,7 @@ pub(crate) struct PeakSpec {
     mtu: Option<Placed<Bytes>>,
 }
 
-/// The keys of the table form.
+/// The keys of the table form of `peak_rate`.
 pub(super) const PEAK: &[Part] = &[needed("rate", Form::Rate), optional("mtu", Form::Bytes)];
 
 impl PeakSpec {
@@ -66,7 +66,8 @@ impl PeakSpec {
         if self.mtu.is_some() { "peak_rate.mtu" } else { "peak_rate" }
     }
 
-    /// The position of the depth in the file, or of `peak_rate` if the depth is the default.
+    /// The position of the bucket's depth in the file, or of `peak_rate` if the depth is the
+    /// default.
     pub(crate) fn mtu_at(self) -> At {
         self.mtu.map_or(self.at, |mtu| mtu.at)
     }

@@ -23,7 +23,7 @@ pub(crate) struct SlotSpec {
     limit: Option<u64>,
 }
 
-/// The keys of the table form.
+/// The keys of the table form of `slot` and `reverse_slot`.
 pub(crate) const PARTS: &[Part] = &[
     needed("min_delay", Form::Time),
     optional("max_delay", Form::Time),
@@ -91,7 +91,8 @@ impl SlotSpec {
         inline_table(parts.into_iter().flatten())
     }
 
-    /// The slots as a separate link, which takes over the `delay` of the link that they follow.
+    /// The slots as a separate link, which follows the link with the queue. The delay of that link
+    /// moves to the separate link as `delay`.
     pub(crate) fn link(self, name: String, delay: Span) -> Link {
         let params = SlotParams {
             delay,

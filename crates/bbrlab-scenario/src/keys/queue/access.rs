@@ -14,7 +14,8 @@ use crate::language::reader::Reader;
 /// Returns the field of a parameter; `None` if the discipline does not have the parameter.
 pub(super) type Place<T> = fn(&mut Queue) -> Option<&mut T>;
 
-/// The largest weights: `tc`'s limit for `pie`, and the kernel's limit for `dualpi2`.
+/// The largest weights of control laws: for `pie` the limit of `tc`, for `dualpi2` the limit of the
+/// kernel.
 const PIE_WEIGHT_MAX: u32 = 32;
 const WEIGHT_MAX: u32 = 255 << 8;
 
@@ -26,28 +27,28 @@ const AGGRESSIVE: &str = "aggressive";
 pub(super) enum Access {
     /// A time as `tc` passes it to the kernel: whole microseconds in 32 bits, above zero.
     Time(Place<Span>),
-    /// Like `Time`, but may be absent.
+    /// Like `Time`, but a discipline can be without a value.
     OptionalTime(Place<Option<Span>>),
     /// True or false.
     Bool(Place<bool>),
-    /// A whole number within these bounds.
+    /// A whole number within the two bounds.
     Whole(u32, u32, Place<u32>),
     /// Like `Whole`, with eight bits.
     Small(u8, u8, Place<u8>),
-    /// A weight of a control law. Its unit and largest value depend on the discipline: 32 for
-    /// `pie`.
+    /// A weight of a control law. Its unit and largest value depend on the discipline. For `pie`
+    /// the largest value is 32.
     Weight(Place<u32>),
     /// Like `Whole`. If the scenario sets no number, it is computed from other parameters.
     OptionalWhole(u32, u32, Place<Option<u32>>),
-    /// A number of bytes within these bounds.
+    /// A number of bytes within the two bounds.
     Bytes(u64, u64, Place<Bytes>),
     /// Like `Bytes`. If the scenario sets no number, it is computed from other parameters.
     OptionalBytes(u64, u64, Place<Option<Bytes>>),
-    /// From 0 to 1.
+    /// A ratio from 0 to 1.
     Ratio(Place<Probability>),
     /// A rate. If the scenario sets none, it is absent or computed from other values.
     OptionalRate(Place<Option<BitRate>>),
-    /// A waiting time or a number of packets.
+    /// A threshold for marking: a waiting time or a number of packets.
     Step(Place<StepThreshold>),
     /// A power of two, at most this number.
     PowerOfTwo(u32, Place<u32>),

@@ -19,7 +19,7 @@ use params::{PARAMS, Param};
 /// A queue discipline with `tc`'s defaults.
 struct Discipline {
     name: &'static str,
-    /// A description of one line.
+    /// A description in one line.
     summary: &'static str,
     default: Queue,
     /// `tc`'s limit in packets, if it has one.
@@ -104,7 +104,7 @@ const DISCIPLINES: &[Discipline] = &[
 pub struct QueueInfo {
     /// The discipline's name in `tc`.
     pub name: &'static str,
-    /// A description of one line.
+    /// A description in one line.
     pub summary: &'static str,
     /// The default limit in packets, if it does not depend on the link.
     pub limit: Option<u64>,

@@ -1,8 +1,8 @@
-//! A validator for the parts of JSON Schema that our schema uses.
+//! A validator for the keywords of JSON Schema that the schema of scenarios uses.
 
 use serde_json::Value;
 
-/// The mistakes in `value`.
+/// The violations of `schema` in `value`; empty if `value` is valid.
 pub(crate) fn mistakes(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for (word, rule) in schema.as_object().expect("a schema is an object") {

@@ -1,5 +1,5 @@
 //! Replaces lists that occur in many messages by names: the keys of a link or of a flow, the
-//! algorithms, the queue disciplines. So a new key changes only one expectation, the one below.
+//! algorithms, the queue disciplines. So a new key changes only the expectation in this file.
 
 use bbrlab_run::Algorithm;
 use bbrlab_scenario::{queues, sections};

@@ -29,7 +29,7 @@ cc = "reno"
 rtt = "30ms"
 "#;
 
-/// The files that wrong texts name: a device; all others are missing.
+/// Reads the files that wrong texts name. `/dev/null` is a device; all other files are missing.
 fn files(name: &str) -> Result<String, String> {
     Err(match name {
         "/dev/null" => "is not a regular file".to_owned(),
@@ -71,13 +71,13 @@ fn answer(change: &str) -> ScenarioErrors {
     refusal(&text, &[])
 }
 
-/// Makes the change in the first column of each row and compares the messages with the rest of the
-/// table.
+/// Applies the change in the first column of each row to the valid scenario, and compares the
+/// messages with the rest of the table.
 ///
 /// Only this column is read: to add a row, write `CHANGE | ` and run with `UPDATE_EXPECT=1`. A
 /// change with several mistakes has several rows; the second and later ones begin with `also`.
 fn check(table: &Expect) {
-    // Heading, change, the rest of the row.
+    // For each row: the heading above it, the change, and the rest of the row.
     let mut rows: Vec<(String, &str, String)> = Vec::new();
     for row in table.data().lines() {
         let Some((change, _)) = row.split_once(" | ") else { continue };
@@ -250,7 +250,7 @@ fn the_stack() {
 
 #[test]
 fn each_kind_of_message_in_full() {
-    // A missing key, for which there is nothing to mark.
+    // The key is missing, so the message marks nothing in the file.
     check_in_full(
         &answer("duration = \"10s\"; ->"),
         &expect![[r#"
@@ -261,7 +261,7 @@ fn each_kind_of_message_in_full() {
           | ^ found nothing: the key is missing
     "#]],
     );
-    // A suggestion and the names to choose from.
+    // The message has a suggestion and the list of names.
     check_in_full(
         &answer("\"reno\" -> \"cubci\""),
         &expect![[r#"
@@ -276,7 +276,7 @@ fn each_kind_of_message_in_full() {
               = note: custom congestion controls are defined in `controls`: see docs/python.md
         "#]],
     );
-    // A mistake at one point of a sweep.
+    // The mistake is at one point of a sweep, which the message names.
     check_in_full(
         &answer("+ [sweep]; \"bottleneck.buffer\" = [\"1bdp\", \"1 bpd\"]"),
         &expect![[r#"
@@ -311,7 +311,7 @@ fn each_kind_of_message_in_full() {
           |     ^ string values must be quoted
     "#]],
     );
-    // A mistake about the whole file.
+    // The mistake concerns the whole file, so the message has no line.
     check_in_full(
         &refusal("", &[]),
         &expect![[r#"

@@ -97,7 +97,7 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
     let coupled = r#"points = [{ "bottleneck.police.rate" = "9Mbit/s", "flows.rtt" = "30ms" }]"#;
     let mut told = String::new();
     for (sweep, sets) in [
-        // A setting of a part of the swept value, and the reverse.
+        // The setting is a part of the swept value, or the swept value is a part of the setting.
         (police, &["bottleneck.police.rate=3Mbit/s"][..]),
         (rate, &[r#"bottleneck.police={ rate = "3Mbit/s", burst = "64KB" }"#]),
         (coupled, &["bottleneck.police.burst=64KB", "bottleneck.police.rate=3Mbit/s"]),
@@ -105,13 +105,13 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
         (r#"points = [{ "flows.cc" = "cubic" }, { "flows.rtt" = "40ms" }]"#, &["flows.cc=bbr1"]),
         (queue, &["bottleneck.queue.target=5ms"]),
         (r#""bottleneck.queue.discipline" = ["codel", "pie"]"#, &["bottleneck.queue=fq_codel"]),
-        // All flows and one of them.
+        // The setting is for all flows and the sweep for one flow, or the reverse.
         (first_cc, &["flows.cc=vegas"]),
         (r#""flows.cc" = ["reno", "cubic"]"#, &["flows[0].cc=vegas"]),
-        // A setting of a value and of a list for the same key.
+        // Two settings for the same key: a value and a list to sweep.
         (police, &["flows.cc=vegas", r#"sweep.flows.cc=["reno", "cubic"]"#]),
         (police, &[r#"sweep.flows[0].cc=["reno", "cubic"]"#, "flows.cc=vegas"]),
-        // The set key is no longer swept, or does not overlap with a swept key.
+        // Valid: the setting replaces the swept list, or does not overlap with a swept key.
         (police, &[r#"bottleneck.police={ rate = "3Mbit/s", burst = "64KB" }"#]),
         (first_cc, &["flows[0].cc=vegas"]),
         (target, &["bottleneck.queue=codel"]),
@@ -183,7 +183,7 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
         sweep.bottleneck.police=[{ rate = "3Mbit/s", burst = "64KB" }] beside "bottleneck.police"
         1 points
     "#]].assert_eq(&told);
-    // A link by its name and by its number.
+    // The setting names the link, and the sweep has the link's number. Both are the same key.
     let text = "duration = \"1s\"\n[[links]]\nname = \"a\"\nrate = \"1Mbit/s\"\n[[flows]]\ncc = \"reno\"\nrtt = \"9ms\"\n\
                 path = [\"a\"]\n[sweep]\n\"links[0].rate\" = [\"2Mbit/s\", \"3Mbit/s\"]\n";
     let set = ["links.a.rate=5Mbit/s".to_owned()];

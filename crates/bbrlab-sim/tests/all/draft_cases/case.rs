@@ -77,12 +77,12 @@ impl Case {
         Self::new(algorithm, net, net.path(8), net.bulk())
     }
 
-    /// Whether it is the draft's BBRv3.
+    /// Whether the case runs the draft's BBRv3 and not Linux's.
     pub(crate) fn is_draft(&self) -> bool {
         self.algorithm == Algorithm::Bbr3Ietf
     }
 
-    /// Records a requirement of the case, with the measured value and whether it holds.
+    /// Records a requirement of the case: whether it holds, and a text with the measured value.
     pub(crate) fn demand(&mut self, is_so: bool, what: &str) {
         let mark = if is_so { "" } else { "NOT " };
         let comma = if self.findings.is_empty() { "" } else { "; " };
@@ -100,7 +100,7 @@ impl Case {
         (self.holds, self.findings)
     }
 
-    // The values observed.
+    // The values that cases observe.
 
     pub(crate) fn state(&self) -> &'static str {
         self.rig.info().state
@@ -229,7 +229,8 @@ impl Case {
         self.state()
     }
 
-    /// Runs event by event until `is_there` holds, for a minute at most.
+    /// Runs event by event until `is_there` holds, for a simulated minute at most. Returns whether
+    /// it holds.
     pub(crate) fn run_until(&mut self, mut is_there: impl FnMut(&Self) -> bool) -> bool {
         let until = self.rig.host_now() + Span::from_secs(60);
         while self.rig.host_now() < until {
@@ -265,7 +266,7 @@ impl Rounds {
     }
 }
 
-/// For ratios in findings.
+/// Converts a number for a ratio in findings.
 #[expect(clippy::cast_precision_loss, reason = "findings have two digits")]
 pub(crate) fn float(value: u64) -> f64 {
     value as f64

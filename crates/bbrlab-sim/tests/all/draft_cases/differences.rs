@@ -1,6 +1,7 @@
-//! The effects of the differences between the draft and Linux: one measurement per visible effect.
+//! Measures the effects of the differences between the draft's BBRv3 and Linux's. There is one
+//! measurement per visible effect.
 //!
-//! The numbers of the differences are those of `docs/algorithms/bbr3_ietf.md`.
+//! Differences have the numbers of `docs/algorithms/bbr3_ietf.md`.
 
 use std::fmt::Write as _;
 
@@ -146,7 +147,7 @@ fn after_black_out(algorithm: Algorithm) -> String {
     case.rig.path.fate = Fate::Pass;
     let from = case.rig.now();
     let mut rtts = 0;
-    // Until nine tenths of the capacity of a base RTT are used.
+    // Runs until the link sends at least nine tenths of a BDP within one base RTT.
     loop {
         let sent = case.rig.sent_bytes;
         case.run_rtts(1);

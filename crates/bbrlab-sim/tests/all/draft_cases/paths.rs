@@ -8,12 +8,12 @@ use super::case::{Case, Net, Rounds, float, payload_rate, percent};
 use super::rig::{Policer, WIRE};
 use super::startup::seconds;
 
-/// ACKs arrive in slots of half a base RTT.
+/// Makes ACKs arrive in slots of half a base RTT.
 fn aggregate(case: &mut Case) {
     case.rig.path.ack_slot = Some(Span(case.net.rtt.0 / 2));
 }
 
-/// Payload bytes that the link delivers in such a slot.
+/// Payload bytes that the link delivers in half a base RTT, a slot of `aggregate`.
 fn slot_bytes(net: Net) -> u64 {
     payload_rate(net.rate_bps) * (net.rtt.0 / 2_000) / 1_000_000
 }
@@ -144,7 +144,7 @@ pub(crate) fn ten_times_more(case: &mut Case) {
     case.rig.path.rate_bps *= 10;
     case.rig.path.buffer_bytes = case.net.bdp() * 20;
     let goal = payload_rate(case.rig.path.rate_bps);
-    // The growth in each round of UP: segments per window acknowledged.
+    // The growth of `inflight_longterm` in each round of UP, in segments per window acknowledged.
     let mut steps: Vec<u64> = Vec::new();
     let mut longest: Vec<u64> = Vec::new();
     let mut round = 0;
@@ -171,7 +171,8 @@ pub(crate) fn ten_times_more(case: &mut Case) {
     );
     let found = percent(case.max_bw(), goal);
     let waited = Span(case.rig.now().0 - from.0);
-    // O(log(BDP)): the new BDP has some 2^9 to 2^10 packets.
+    // The draft expects O(log(BDP)) rounds. The new BDP has some 2^9 to 2^10 packets, so 20 rounds
+    // are allowed.
     case.demand(
         found > 98.0 && rounds_of_up <= 20,
         &format!(

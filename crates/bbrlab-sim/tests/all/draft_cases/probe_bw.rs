@@ -39,8 +39,8 @@ pub(crate) fn exiting_up_on_loss(case: &mut Case) {
     case.demand(too_high, "left because of loss");
     let down = case.has_entered_down();
     case.demand(down, &format!("to PROBE_BW_DOWN, by the end of the ACK in {next}"));
-    // Contradiction c: the draft's code does not change the bound if the lost packet was
-    // application-limited.
+    // Contradiction c of the draft: the case expects a new `inflight_longterm`, but the draft's
+    // code does not change it if the lost packet was application-limited.
     let kept = if case.longterm() == longterm { "unchanged" } else { "changed" };
     case.note(&format!("inflight_longterm {kept}"));
 }
@@ -88,11 +88,11 @@ pub(crate) fn exiting_down_on_inflight(case: &mut Case) {
     case.demand(case.is_in("PROBE_BW_CRUISE"), &format!("to {}", case.state()));
 }
 
-/// A.9: Exiting PROBE_DOWN After Max Time. A bandwidth reduced by 10 % does not keep inflight high
-/// while pacing at 0.90 * 0.99 of the old one, so it is reduced by 12 % (step 2: "Prevent
-/// C.inflight from dropping").
+/// A.9: Exiting PROBE_DOWN After Max Time. In DOWN the flow paces at 0.90 * 0.99 of the old
+/// bandwidth. A link reduced by 10 %, as the draft says, does not keep inflight high at this rate,
+/// so the link is reduced by 12 % (step 2: "Prevent C.inflight from dropping").
 pub(crate) fn exiting_down_on_time(case: &mut Case) {
-    // After a PROBE_RTT, so that the next one does not interfere.
+    // The case begins after a PROBE_RTT, so that no other PROBE_RTT occurs during it.
     case.reach("PROBE_RTT");
     case.reach("PROBE_BW_UP");
     case.reach("PROBE_BW_DOWN");
@@ -112,8 +112,8 @@ pub(crate) fn exiting_down_on_time(case: &mut Case) {
     });
     let reno_rounds = i64::try_from(packets.min(63)).expect("at most 63");
     let stay = Span(case.rig.now().0 - from.0);
-    // IsTimeToProbeBW: after T_bbr by the clock, or after as many rounds as the window has packets,
-    // at most 63.
+    // `IsTimeToProbeBW` is true after the time `T_bbr`, or after as many rounds as the window has
+    // packets, but after 63 rounds at the latest.
     case.demand(
         stay >= wait || waited_rounds >= reno_rounds,
         &format!(

@@ -23,14 +23,14 @@ pub(crate) const WIRE: u64 = 1514;
 /// 0 means "unset".
 const UPTIME: Span = Span::from_millis(1 << 15);
 
-/// The treatment of data packets before the bottleneck.
+/// The fate of data packets before they reach the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// All pass.
     Pass,
     /// Every n-th packet is lost.
     DropEvery(u64),
-    /// All are delayed.
+    /// All are delayed by this span.
     Delay(Span),
 }
 
@@ -66,10 +66,10 @@ impl Policer {
 /// The writes of the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum App {
-    /// As much as can be sent; about this many unsent bytes are kept in the socket.
+    /// Writes as much as can be sent, and keeps about `ahead` unsent bytes in the socket.
     Bulk { ahead: u64 },
-    /// At this rate of payload, in bytes per second, a segment at a time. A segment that cannot be
-    /// sent is skipped, as in a call.
+    /// Writes a segment at a time, at this rate of payload. A segment that cannot be sent at once
+    /// is skipped, as in a voice call.
     Limited { bytes_per_s: u64 },
     /// Nothing.
     Paused,
@@ -85,7 +85,7 @@ pub(crate) struct Path {
     pub(crate) buffer_bytes: u64,
     pub(crate) fate: Fate,
     pub(crate) policer: Option<Policer>,
-    /// ACKs reach the sender only at multiples of this span, all waiting ones at once.
+    /// ACKs reach the sender only at multiples of this span. All ACKs that wait arrive together.
     pub(crate) ack_slot: Option<Span>,
     /// ACKs do not reach the sender before this time.
     pub(crate) acks_held_until: Option<Time>,
@@ -233,7 +233,7 @@ impl Rig {
         self.now
     }
 
-    /// The connection as its congestion control sees it.
+    /// The sender's connection, as its congestion control sees it.
     pub(crate) fn conn(&self) -> &Conn {
         self.sender.conn()
     }
@@ -427,7 +427,7 @@ impl Rig {
         self.schedule(at, Event::AtSender(segment));
     }
 
-    /// Bytes that the sender has sent at least once.
+    /// Bytes of the stream that the sender has sent at least once.
     fn handed_over(&self) -> u64 {
         self.sender.acked_bytes() + u64::from(self.conn().snd_nxt.wrapping_sub(self.conn().snd_una))
     }

@@ -37,14 +37,15 @@ pub(crate) fn exiting_startup_on_loss(case: &mut Case) {
     case.demand(limited, "application-limited throughout");
     case.demand(case.full_bw_reached(), "full_bw_reached");
     case.demand(case.is_in("DRAIN"), &format!("to {} after {rounds} RTTs of loss", case.state()));
-    // Contradiction b: 5.3.1.3 sets full_bw_reached alone.
+    // Contradiction b of the draft: the case also expects `full_bw_now`, but section 5.3.1.3 sets
+    // only `full_bw_reached`.
     case.note(&format!("full_bw_now {}", case.full_bw_now()));
 }
 
 /// A.3: Exiting DRAIN Based on Inflight.
 pub(crate) fn exiting_drain_on_inflight(case: &mut Case) {
     case.reach("DRAIN");
-    // The gain applies from the ACK that enters DRAIN.
+    // DRAIN's pacing gain applies from the ACK that enters DRAIN, so it can be checked at once.
     let gain = case.pacing_gain();
     case.demand((gain - 50.0).abs() < 0.5, &format!("pacing_gain {:.2}", gain / 100.0));
     let mut before = case.inflight();

@@ -14,10 +14,11 @@
 //! Sources: [ns3] `tcp-socket-base.cc`: `ReceivedAck`, `ProcessAck`, `DupAck`, `EnterRecovery`;
 //! `tcp-tx-buffer.cc`: `UpdateLostCount`, `MarkHeadAsLost`; RFC 6675.
 //! Deviations:
-//! 1. The first retransmission of a recovery is the head, as since 3.41; before, the first lost
-//!    packet.
+//! 1. The first retransmission of a recovery is the head, as in ns-3 since 3.41; in older versions
+//!    it is the first lost packet.
 //! 2. An ECE during recovery does not end the recovery.
-//! 3. Without SACK, Linux's count of duplicate ACKs stands for ns-3's guessed SACKs.
+//! 3. Without SACK, packets count as SACKed by Linux's count of duplicate ACKs; ns-3 marks guessed
+//!    packets as SACKed.
 
 use bbrlab_cc::CaState;
 

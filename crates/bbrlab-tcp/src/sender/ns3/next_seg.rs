@@ -1,6 +1,6 @@
-//! Segments that ns-3 sends and Linux does not: beyond cwnd on partial ACKs, and in recovery
-//! segments that are not marked lost. With [`Rule3::BelowHighSack`], losses above the highest
-//! SACKed packet wait.
+//! Segments that ns-3 sends and Linux does not send: segments beyond cwnd on partial ACKs, and, in
+//! recovery, retransmissions of segments that are not marked lost. With [`Rule3::BelowHighSack`],
+//! losses above the highest SACKed packet wait.
 //!
 //! Sources: [ns3] `tcp-tx-buffer.cc`: `NextSeg`; `tcp-socket-base.cc`: `DoRetransmit`,
 //! `ProcessAck`, `SendPendingData`, `AvailableWindow`; RFC 6675, section 4.
@@ -81,8 +81,8 @@ impl Sender {
         }
     }
 
-    /// Sends the first lost segment; if there is none, new data; if there is none, the head again.
-    /// Sends nothing if the head is already retransmitted.
+    /// Sends the first lost segment; without a lost segment, new data; without either, the head
+    /// again. Sends nothing if a retransmission of the head is in flight.
     fn send_segment_now(&mut self, host: &mut impl Host) {
         let Some(head) = self.board.head() else { return };
         if self.board.sent(head).has(tag::RETRANS) {

@@ -1,11 +1,12 @@
 //! ns-3's reduction of cwnd in recovery and CWR: at once, or in one of two variants of proportional
 //! rate reduction.
 //!
-//! Not used with algorithms that implement `cong_control`.
+//! Algorithms that implement `cong_control` set cwnd themselves and do not use this reduction.
 //!
 //! Sources: [ns3] `tcp-recovery-ops.cc`, `tcp-prr-recovery.cc` of 3.40 and 3.44.
 //! Deviations:
-//! 1. In packets: a part of a segment that a byte count would allow is not kept for the next ACK.
+//! 1. The reduction counts packets. ns-3 counts bytes, so that a part of a segment that it may send
+//!    remains for the next ACK.
 
 use bbrlab_stack::Recovery;
 

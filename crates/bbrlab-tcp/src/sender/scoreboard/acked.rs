@@ -66,8 +66,9 @@ impl Scoreboard {
         is_plain
     }
 
-    /// The first skbs that are ordinary: as a whole below `snd_una`, plain, without tags, and not
-    /// the SYN. With `only_one`, at most one skb.
+    /// The ordinary skbs at the head of the queue, if there are any. An skb is ordinary if it is
+    /// plain, entirely below `snd_una`, without tags, and not the SYN. With `only_one`, at most one
+    /// skb.
     #[inline]
     pub(crate) fn ordinary_run(&self, snd_una: u32, only_one: bool) -> Option<Run> {
         if self.queue.linked_head() != NIL {
@@ -192,7 +193,8 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// Moves the hints that pointed to one of `count` removed skbs, in places from `first` on.
+    /// Moves the scoreboard's hints that point to one of `count` removed skbs, in the places from
+    /// `first` on.
     #[inline]
     fn forget_run(&mut self, first: SkbId, count: u32) {
         let holds = |id| is_place_among(id, first, count);
@@ -207,9 +209,9 @@ impl Scoreboard {
         }
     }
 
-    /// Updates the end of the SACKed data if it was one of `count` removed skbs, in places from
-    /// `first` on. With SACK this end has no meaning while nothing is SACKed: the next SACK
-    /// searches from the head.
+    /// Updates `highest_sack`, the skb after the SACKed data, if it was one of `count` removed
+    /// skbs, in the places from `first` on. With SACK, `highest_sack` has no meaning while nothing
+    /// is SACKed: the next SACK resets it to the head of the queue.
     #[inline]
     fn forget_highest_sack(&mut self, first: SkbId, count: u32) {
         if is_place_among(self.highest_sack, first, count) {
@@ -217,8 +219,8 @@ impl Scoreboard {
         }
     }
 
-    /// Removes the part below `snd_una` of the first skb, if it is not ordinary: SACKed, marked or
-    /// retransmitted, acknowledged in part, or the SYN.
+    /// Removes the part below `snd_una` of the first skb, which must not be ordinary: it is SACKed,
+    /// marked lost or retransmitted, acknowledged in part, or the SYN.
     #[inline]
     pub(crate) fn pop_unusual(&mut self, snd_una: u32) -> Option<Acked> {
         let id = self.queue.head();
@@ -275,7 +277,7 @@ impl Scoreboard {
         Some(acked)
     }
 
-    /// Moves the hints that point to the first skb `id`, and frees this skb.
+    /// Moves the scoreboard's hints that point to the first skb `id`, and frees this skb.
     #[inline]
     fn forget_head(&mut self, id: SkbId) {
         self.search_forget_head(id);

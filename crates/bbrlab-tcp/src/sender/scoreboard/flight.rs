@@ -4,8 +4,8 @@
 //! `tcp_update_skb_after_send`, `tcp_fragment`, `tcp_trim_head`, `tcp_retrans_try_collapse`,
 //! `skb_still_in_host_queue`; `net/ipv4/tcp_input.c`: `tcp_any_retrans_done`.
 //! Deviations:
-//! 1. Small neighbours are merged into one retransmission even while a copy of them is still in the
-//!    network; the kernel does not merge such skbs.
+//! 1. Small neighbouring skbs are merged into one retransmission even while copies of them are
+//!    still in the network; the kernel does not merge such skbs.
 
 use bbrlab_cc::linux_int::{after, before};
 
@@ -37,7 +37,7 @@ pub(crate) struct Sent {
     pub(crate) flags: u8,
 }
 
-/// The data that departs again.
+/// A copy of an skb that is retransmitted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentAgain {
     /// First sequence number.
@@ -144,7 +144,7 @@ impl Scoreboard {
         Cursor(id)
     }
 
-    /// Stamps an skb that departs at `wstamp_ns`.
+    /// Stamps an skb that departs at `wstamp_ns`; returns a copy of the skb.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn depart(&mut self, at: Cursor, wstamp_ns: u64) -> Sent {
@@ -165,7 +165,7 @@ impl Scoreboard {
         }
     }
 
-    /// Starts to keep the notes of packets.
+    /// Makes the scoreboard store the [`Notes`] of all packets sent from now on.
     #[cold]
     pub(crate) fn keep_notes(&mut self) {
         self.keeps_notes = true;
@@ -222,8 +222,8 @@ impl Scoreboard {
         (cut.seq, cut.end_seq)
     }
 
-    /// Stores the notes from `note` for an skb that was sent while others are out, and marks it
-    /// sampled if `note` returns true.
+    /// Stores the notes from `note` for an skb that was sent while others are in flight. Marks the
+    /// skb as already sampled if `note` returns true.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly nothing is noted")]
     fn note_sent(&mut self, id: SkbId, note: impl FnOnce() -> (Notes, bool)) {
@@ -246,8 +246,9 @@ impl Scoreboard {
         self.queue[at.0].add_tags(tag::IN_HOST_QUEUE);
     }
 
-    /// Records that the copy with the departure time `departs_ns` has left the host's queue. In the
-    /// meantime the skb may have been acknowledged and its place reused.
+    /// Records that the copy with the departure time `departs_ns` has left the host's queue. Does
+    /// nothing if the place now has another departure time: meanwhile the skb may have been
+    /// acknowledged and its place reused.
     pub(crate) fn leave_host_queue(&mut self, at: Cursor, departs_ns: u64) {
         let skb = &mut self.queue[at.0];
         if skb.tstamp_ns == departs_ns {
@@ -266,14 +267,14 @@ impl Scoreboard {
         if self.retransmit_hint == NIL { self.head() } else { Some(Cursor(self.retransmit_hint)) }
     }
 
-    /// The first skb from `at` on that is marked lost and not retransmitted. Retransmission
-    /// continues there next time, because no earlier skb qualifies. If an earlier skb is marked
-    /// lost later, [`Self::mark_lost`] moves the position back.
-    /// Linux: in `tcp_xmit_retransmit_queue`, which stays at the first skb that is not marked yet.
+    /// The first skb from `at` on that is marked lost and not retransmitted. The next
+    /// retransmission starts its search at this skb, because no earlier skb qualifies. If an
+    /// earlier skb is marked lost later, [`Self::mark_lost`] moves the position back. Linux: in
+    /// `tcp_xmit_retransmit_queue`, whose hint stays at the first skb that is not marked lost yet.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
     pub(crate) fn seek_unrepaired(&mut self, at: Cursor) -> Option<Cursor> {
-        // A lost skb is linked, or is the one at which the search begins.
+        // A lost skb is linked, or is the skb at which the search begins.
         let id = self.queue.find_linked(at.0, tag::ALL, tag::LOST);
         debug_assert_eq!(id, self.queue.find_among_all(at.0, tag::ALL, tag::LOST));
         if id == NIL {
@@ -333,8 +334,8 @@ impl Scoreboard {
         again
     }
 
-    /// Counts another transmission of an skb, which may be only a loss probe; returns the skb's
-    /// number of segments.
+    /// Counts another transmission of an skb, by a retransmission or a loss probe; returns the
+    /// skb's number of segments.
     pub(crate) fn count_transmission(&mut self, at: Cursor) -> u32 {
         self.queue.count_transmission(at.0);
         u32::from(self.queue[at.0].pcount)
@@ -354,7 +355,8 @@ impl Scoreboard {
         let after = u32::from(self.queue[id].pcount) + u32::from(self.queue[rest].pcount);
         self.adjust_pcount(self.queue[id].tags(), before.cast_signed() - after.cast_signed());
         if self.notes_in_flight {
-            // Each part gets the packets in flight of a separate transmission (v2 and v3 trees).
+            // Each part gets the number of packets in flight that it would have if it had been sent
+            // separately (BBRv2 and BBRv3 trees).
             let front = u32::from(self.queue[id].pcount);
             let notes = self.queue.notes(id);
             let base = notes.in_flight.saturating_sub(before);
@@ -364,8 +366,8 @@ impl Scoreboard {
         Cursor(rest)
     }
 
-    /// Removes the acknowledged head of an skb of one segment. If there are more segments, the ACK
-    /// itself has removed the head. Linux: `tcp_trim_head`.
+    /// Removes the acknowledged head of an skb of one segment. From an skb of several segments, the
+    /// ACK itself has already removed the acknowledged segments. Linux: `tcp_trim_head`.
     pub(crate) fn trim(&mut self, at: Cursor, snd_una: u32) {
         let skb = &mut self.queue[at.0];
         if !before(skb.seq, snd_una) || skb.carries(flag::SYN) {
@@ -401,9 +403,8 @@ impl Scoreboard {
         self.adjust_pcount(tags, before.cast_signed() - after.cast_signed());
     }
 
-    /// Merges the small skbs that follow an skb and end within the window into it, up to `space`
-    /// bytes in all.
-    /// Linux: `tcp_retrans_try_collapse`.
+    /// Merges into a small skb the small skbs that follow it and end within the window, as long as
+    /// the merged skb has at most `space` bytes. Linux: `tcp_retrans_try_collapse`.
     pub(crate) fn collapse_behind(&mut self, at: Cursor, space: u32, window_end: u32) {
         let Cursor(id) = at;
         if self.queue[id].pcount > 1 || self.queue[id].has(tag::SACKED) {

@@ -1,12 +1,13 @@
 //! The short path that fills a hole between SACKed skbs: the skb in the hole and its SACKed
 //! neighbours become one skb.
 //!
-//! Nearly every SACKed retransmission is one skb, covered as a whole, after a SACKed skb.
-//! `sacked.rs` needs two merges for it, each with checks for all other cases. Here it is one step.
+//! Nearly every SACKed retransmission is one skb, covered as a whole, after a SACKed skb. For such
+//! an skb, `sacked.rs` merges twice, each time with checks for all other cases. This file merges
+//! the three skbs in one step.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_shift_skb_data`, `tcp_shifted_skb`,
 //! `tcp_sacktag_one`.
-//! Deviations: that of `sacked.rs`.
+//! Deviations: see `sacked.rs`.
 
 use bbrlab_cc::Conn;
 use bbrlab_cc::linux_int::{after, before};
@@ -37,7 +38,7 @@ impl Merged {
 impl Scoreboard {
     /// Merges an skb that `block` covers as a whole into the SACKed skb before it, together with
     /// the SACKed skb after it. `block` must not be a DSACK. Returns the merged skb; `None`,
-    /// without any change, if `id` is not in such a hole.
+    /// without any change, if `id` is not such a hole after a SACKed skb of the same segment size.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

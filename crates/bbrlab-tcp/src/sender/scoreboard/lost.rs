@@ -1,12 +1,11 @@
-//! Marking skbs lost, counting them, and unmarking them. Which skbs are lost is decided in other
-//! files.
+//! Marking skbs lost, counting them, and unmarking them. Other files decide which skbs are lost.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_mark_skb_lost`, `tcp_timeout_mark_lost`,
 //! `tcp_undo_cwnd_reduction`, `tcp_mark_head_lost`.
 //! Deviations:
 //! 1. Packets that a timeout marked lost are removed from the list by time at once (and put back if
 //!    the timeout was spurious), so that scans after a timeout do not visit the whole window. The
-//!    kernel skips them one by one; the same packets are marked.
+//!    kernel's scans skip such packets one by one; the results are the same.
 
 use bbrlab_cc::LostSkb;
 use bbrlab_cc::linux_int::before;
@@ -46,8 +45,8 @@ impl Scoreboard {
             return None;
         }
         let hint = self.retransmit_hint;
-        // If no other skb waits for retransmission, the search for the next one can begin here,
-        // wherever it stood before.
+        // If no other skb waits for retransmission, the search for the next lost skb can begin at
+        // this skb, wherever it would have continued otherwise.
         if self.is_all_repaired()
             || (hint == NIL && !self.is_repair_due())
             || (hint != NIL && before(seq, self.queue[hint].seq))
@@ -97,7 +96,7 @@ impl Scoreboard {
         Cursor::at(self.queue.next_by_time(walk))
     }
 
-    /// The skb that a walk by time begins with.
+    /// The skb at which a walk by time begins: the one sent longest ago.
     #[inline]
     pub(crate) fn oldest(&self) -> Option<Cursor> {
         Cursor::at(self.queue.oldest())
@@ -183,7 +182,8 @@ impl Scoreboard {
         Cursor::at(id)
     }
 
-    /// Adjusts the position of the search before the first skb is removed from the queue.
+    /// Adjusts the position of the search for lost packets before `id`, the first skb, is removed
+    /// from the queue.
     #[inline]
     pub(super) fn search_forget_head(&mut self, id: SkbId) {
         let next = self.search.next;
@@ -198,7 +198,7 @@ impl Scoreboard {
         }
     }
 
-    /// The position of the search.
+    /// The position at which the search for lost packets continues.
     pub(crate) fn search(&self) -> Search {
         match self.search {
             Search { next: NIL, .. } => Search { next: self.queue.head(), sacked_below: 0 },

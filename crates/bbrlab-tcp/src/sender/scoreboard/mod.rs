@@ -1,9 +1,9 @@
 //! The scoreboard: the skbs in flight, which of them are SACKed, lost or retransmitted, and the
 //! unsent skbs.
 //!
-//! The counts must agree with the skbs, so only the files of this folder change them. Other files
-//! refer to an skb by a [`Cursor`], and read it as a copy ([`Sent`], [`Acked`], [`Covered`],
-//! [`Unsent`]).
+//! The counts must agree with the skbs, so only the files of this folder change the skbs and the
+//! counts. Other files refer to an skb by a [`Cursor`], and read copies of skbs ([`Sent`],
+//! [`Acked`], [`Covered`], [`Unsent`]).
 //!
 //! | file | what |
 //! |---|---|
@@ -19,7 +19,7 @@
 //!
 //! Sources: [linux] `include/linux/tcp.h`: `packets_out` to `retransmit_skb_hint` of
 //! `struct tcp_sock`.
-//! Deviations: those numbered in the files.
+//! Deviations: see the numbered lists in the files of this folder.
 
 mod acked;
 mod flight;
@@ -67,14 +67,14 @@ impl Cursor {
     }
 }
 
-/// Whether an skb with `tags` is retransmitted but not marked lost.
+/// Whether an skb with `tags` has a retransmission in flight but is not marked lost.
 const fn is_spare(tags: u8) -> bool {
     tags & (tag::RETRANS | tag::LOST) == tag::RETRANS
 }
 
 /// The skbs of a connection and their counts.
 ///
-/// The first field and the counts, 40 bytes, decide whether something may be sent. Sending and ACKs
+/// The first field and the counts, 40 bytes, decide whether a packet may be sent. Sending and ACKs
 /// also touch the next 64 bytes, up to the front of the queue.
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -90,11 +90,11 @@ pub(super) struct Scoreboard {
     wmem_queued: u32,
     is_sack: bool,
     count: Counting,
-    /// Whether splitting an skb also splits its recorded number of packets in flight (v2 and v3
-    /// trees).
+    /// Whether splitting an skb also splits its recorded number of packets in flight (BBRv2 and
+    /// BBRv3 trees).
     notes_in_flight: bool,
-    /// Whether [`Notes`] are recorded for each packet: always with `notes_in_flight`, otherwise
-    /// from the first ACK on that reports a CE mark.
+    /// Whether [`Notes`] are stored for each packet: always if `notes_in_flight`, otherwise from
+    /// the first ACK on that reports a CE mark.
     keeps_notes: bool,
     /// The first skb above all SACKed data, `NIL` if there is none. With SACK, while no data is
     /// SACKed, this skb may no longer exist.
@@ -117,10 +117,10 @@ pub(super) struct Scoreboard {
 /// How retransmissions in flight are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counting {
-    /// By Linux's rules, without `spare_out`.
+    /// As in Linux: `spare_out` stays 0.
     Linux,
-    /// Retransmissions of packets that are not marked lost are counted separately, because some
-    /// rules send them.
+    /// Retransmissions of packets that are not marked lost are counted in `spare_out`, because a
+    /// rule of ns-3 sends such retransmissions.
     Spare,
     /// As with `Spare`, but a SACKed retransmission stays in flight until a cumulative ACK covers
     /// it. ns-3: `TcpTxBuffer::Update`, `BytesInFlight`.
@@ -169,13 +169,13 @@ impl Scoreboard {
         self.packets_out
     }
 
-    /// Packets out that are SACKed; without SACK, packets that duplicate ACKs have counted.
+    /// Unacknowledged packets that are SACKed; without SACK, the number of duplicate ACKs.
     #[inline]
     pub(super) const fn sacked_out(&self) -> u32 {
         self.sacked_out
     }
 
-    /// Packets out that are marked lost.
+    /// Unacknowledged packets that are marked lost.
     #[inline]
     pub(super) const fn lost_out(&self) -> u32 {
         self.lost_out
@@ -187,7 +187,8 @@ impl Scoreboard {
         self.retrans_out
     }
 
-    /// Whether a packet is marked lost and not retransmitted.
+    /// Whether a packet is marked lost and not retransmitted. With [`Counting::Linux`] this is an
+    /// estimate: see `is_all_repaired`.
     #[inline]
     pub(super) const fn is_repair_due(&self) -> bool {
         self.lost_out + self.spare_out > self.retrans_out
@@ -208,7 +209,7 @@ impl Scoreboard {
         self.wmem_queued
     }
 
-    /// First sequence number above everything SACKed. Linux: `tcp_highest_sack_seq`.
+    /// First sequence number above all SACKed data. Linux: `tcp_highest_sack_seq`.
     #[inline]
     pub(super) fn highest_sack_seq(&self, conn: &Conn) -> u32 {
         if self.sacked_out == 0 {
@@ -244,7 +245,8 @@ impl Scoreboard {
     }
 
     /// Whether every packet that is marked lost was retransmitted. [`Self::is_repair_due`] is
-    /// Linux's estimate of that.
+    /// Linux's estimate of the opposite, which also counts retransmissions of packets that are not
+    /// marked lost.
     const fn is_all_repaired(&self) -> bool {
         self.lost_out + self.spare_out + self.uncounted_spare_out == self.retrans_out
     }

@@ -1,19 +1,21 @@
 //! The skbs in flight, in order of sequence number and in order of time.
 //!
-//! A new skb takes the next place of a ring. As long as it is not retransmitted, SACKed, cut or
-//! merged, the order of the places is both orders: such skbs are *plain*. A step that disturbs an
-//! order at an skb first links all skbs up to that skb; from then on these skbs are found through
-//! their links. The ring therefore holds linked skbs first and plain skbs after them; either group
-//! may be empty. A sender without losses never touches a link.
+//! A new skb takes the next place of a ring. An skb is *plain* until it is retransmitted, SACKed,
+//! split or merged. The places of plain skbs are in the order of sequence number and in the order
+//! of time.
 //!
-//! The order by time is kept in two parts, each of which is in order: skbs sent once, and skbs sent
-//! again. Of two skbs in different parts, the skb with the earlier time is older. With equal times
-//! the skb sent again is older. (If an skb sent once came first at the same time, the skb sent
-//! again would have joined the part of that skb.)
+//! A step that changes either order at an skb first links all skbs up to that skb; from then on
+//! these skbs are found through their links. The ring therefore holds linked skbs first and plain
+//! skbs after them; either group may be empty. A sender without losses never touches a link.
 //!
-//! When a linked skb is split, its second half takes the next place of the ring, wherever it
-//! belongs in the orders. Places are freed in any order; a place is reused when all places before
-//! it are free. Splitting, merging and freeing an skb take constant time.
+//! The order by time has two parts, each of which is sorted: skbs sent once, and skbs sent again.
+//! Of two skbs in different parts, the skb with the earlier time is older. With equal times the skb
+//! sent again is older. (An skb that is sent again at the time of the youngest skb sent once joins
+//! the part of that skb: `append_again`.)
+//!
+//! When a linked skb is split, its second half takes the next place of the ring, although it
+//! follows the first half in both orders. Places are freed in any order; a place is reused when all
+//! places before it are free. Splitting, merging and freeing an skb take constant time.
 //!
 //! A sequence number is found by bisection among plain skbs. Among linked skbs it is found through
 //! `milestones`, which record the skb that holds every 16384th byte, and a few steps from there.
@@ -37,8 +39,8 @@ use crate::segment::flag;
 /// log2 of the distance between milestones in bytes.
 const MILESTONE_SHIFT: u32 = 14;
 
-/// Places of a new ring. The initial cwnd needs fewer, but most flows outgrow it, and a smaller
-/// first ring would then be useless memory.
+/// Number of places of a new ring. The initial cwnd needs fewer places, but most flows outgrow a
+/// smaller ring, whose memory would then have to be freed.
 const FIRST_PLACES: usize = 32;
 
 /// The element of a ring at the place of `id`.
@@ -52,8 +54,8 @@ const fn at_mut<T>(ring: &mut [T], id: SkbId) -> &mut T {
     &mut ring[widened(id) & ring.len().wrapping_sub(1)]
 }
 
-/// Returns `id`, sign-extended to a whole word. The compiler then masks the word instead of its
-/// lower half, and so sees that the place is within the ring.
+/// Returns `id`, sign-extended to a whole word. The compiler then masks the whole word, sees that
+/// the place is within the ring, and omits a bounds check.
 #[inline]
 const fn widened(id: SkbId) -> usize {
     (id.cast_signed() as isize).cast_unsigned()
@@ -77,7 +79,7 @@ pub(crate) struct ByTime {
     again: SkbId,
 }
 
-/// The limits of an skb that others are gathered into.
+/// The limits of an skb that other skbs are merged into.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Bytes in total.
@@ -199,7 +201,7 @@ impl Queue {
         self.new_links_of(id).retransmission = retransmission;
     }
 
-    /// [`Self::count_transmission`] for a lost skb with `tags` that is plain: a timeout or
+    /// [`Self::count_transmission`] for a lost skb that is plain and has `tags`: a timeout or
     /// duplicate ACKs may mark a plain skb lost. Returns the number of transmissions before this
     /// one.
     #[cold]
@@ -230,7 +232,7 @@ impl Queue {
             own.retransmission = own.retransmission.wrapping_add(1);
             let retransmission = own.retransmission;
             let is_out = own.sorted_prev == NIL && self.sorted.head != id && again_head != id;
-            // Mostly RACK removed the skb from the order by time when marking it lost.
+            // Mostly RACK has removed the skb from the order by time when it marked the skb lost.
             if is_out && is_last {
                 own.sorted_prev = tail;
                 if tail == NIL {
@@ -249,7 +251,7 @@ impl Queue {
         SentAgain { seq, flags, retransmission }
     }
 
-    /// First skb in flight, `NIL` if nothing is. Linux: `tcp_rtx_queue_head`.
+    /// First skb in flight, `NIL` if nothing is in flight. Linux: `tcp_rtx_queue_head`.
     #[inline]
     pub(super) fn head(&self) -> SkbId {
         if self.linked.head == NIL { self.plain_head() } else { self.linked.head }
@@ -344,7 +346,7 @@ impl Queue {
         if id != self.end && self[id].tags() & mask == tags { id } else { NIL }
     }
 
-    /// [`Self::find_linked`] among all skbs from `id` on.
+    /// [`Self::find_linked`] that also searches all plain skbs.
     pub(super) fn find_among_all(&self, mut id: SkbId, mask: u8, tags: u8) -> SkbId {
         while id != NIL && self[id].tags() & mask != tags {
             id = self.next(id);
@@ -352,7 +354,7 @@ impl Queue {
         id
     }
 
-    /// The skb before one in order of sequence number, `NIL` before the first.
+    /// The skb before `id` in order of sequence number, `NIL` before the first.
     #[inline]
     pub(super) fn prev(&self, id: SkbId) -> SkbId {
         if self[id].has(tag::LINKED) {
@@ -386,7 +388,7 @@ impl Queue {
     }
 
     /// Whether any skb in the order by time was sent before `tstamp_ns`. Unlike [`Self::oldest`],
-    /// this need not compare the two parts.
+    /// this function need not compare the times of the two parts.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn is_any_sent_before(&self, tstamp_ns: u64) -> bool {
@@ -395,13 +397,13 @@ impl Queue {
         if ring.is_empty() {
             return false;
         }
-        // `NIL` maps to a place too. The time is compared first: mostly the skb in that place is
-        // not older, and the check for `NIL` is not needed.
+        // `NIL` maps to some place of the ring too. The time is compared first: mostly the skb in
+        // the place was not sent before `tstamp_ns`, and the check for `NIL` is not needed.
         let is_before = |id: SkbId| at(ring, id).tstamp_ns < tstamp_ns && id != NIL;
         is_before(again) || is_before(once)
     }
 
-    /// The older of the two skbs at which a walk continues, one of each part.
+    /// The older of the two skbs at which a walk continues: one was sent once, the other again.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every scan of RACK begins here")]
     fn older(&self, walk: ByTime) -> SkbId {
@@ -478,7 +480,7 @@ impl Queue {
             self.ring = vec![Skb::EMPTY; FIRST_PLACES].into_boxed_slice();
             return;
         }
-        // Each skb is now in two places; its id leads to one, and the other is free.
+        // Each skb is now in two places; its id leads to one of them, and the other place is free.
         self.ring = self.ring.repeat(2).into_boxed_slice();
         self.links = self.links.repeat(2).into_boxed_slice();
     }
@@ -558,7 +560,7 @@ impl Queue {
         self.set_milestones(skb.seq, skb.end_seq(), id);
     }
 
-    /// Makes a plain skb the last linked one.
+    /// Makes the plain skb `id` the last linked skb.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -575,8 +577,8 @@ impl Queue {
         }
         let place = widened(id) & self.ring.len().wrapping_sub(1);
         let (skb, own) = (&mut self.ring[place], &mut self.links[place]);
-        // Merging may later give the skb the tag of another one, so its count must be valid from
-        // now on.
+        // Merging may later add `EVER_RETRANS` of another skb to this skb, so its count of
+        // transmissions must be valid from now on.
         let is_sent_again = skb.has(tag::EVER_RETRANS);
         let retransmission = if is_sent_again { own.retransmission } else { 0 };
         skb.add_tags(tag::LINKED);
@@ -597,7 +599,7 @@ impl Queue {
         self.free_first_places();
     }
 
-    /// Frees the first places whose skbs are gone.
+    /// Frees the first places of the ring whose skbs were freed.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -644,7 +646,7 @@ impl Queue {
         let (seq, tags, flags) = (skb.seq, skb.tags(), skb.flags());
         skb.set_tags(tag::FREED);
         let skb = at_mut(ring, last);
-        // If `hole` is the last, its tags are already in `tags`.
+        // If `last` is `hole`, its tags are now only `FREED`, but `tags` has the earlier ones.
         let (end_seq, tags, flags) = (skb.end_seq(), tags | skb.tags(), flags | skb.flags());
         skb.set_tags(tag::FREED);
         let skb = at_mut(ring, into);
@@ -665,8 +667,8 @@ impl Queue {
     }
 
     /// Splits an skb in flight after `len` bytes; the rest becomes the next skb in both orders. The
-    /// rest takes a place after all others, so no skb stays plain. The segments of both skbs are
-    /// recounted. Linux: `tcp_fragment`.
+    /// rest takes the place after all other skbs, so no skb stays plain. The segments of both skbs
+    /// are recounted. Linux: `tcp_fragment`.
     pub(super) fn split_sent(&mut self, id: SkbId, len: u32, mss: u32) -> SkbId {
         self.link_all();
         let rest_id = self.next_place();
@@ -739,9 +741,9 @@ impl Queue {
     /// into one SACKed skb.
     ///
     /// The skbs are merged into `into`: the last linked skb, which must be SACKed, or `from`
-    /// itself. In the second case this links `from`, but does not put it into the order by time.
-    /// All plain skbs before `from` are linked. Returns the merged skbs; `None`, without any
-    /// change, if not even one can be merged.
+    /// itself. If `into` is `from`, this function links `from`, but does not put it into the order
+    /// by time. All plain skbs before `from` are linked. Returns the merged skbs; `None`, without
+    /// any change, if not even `from` can be merged.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what a receiver reports above a hole")]
     pub(super) fn gather(&mut self, into: SkbId, from: SkbId, limits: Limits) -> Option<Run> {
@@ -792,8 +794,8 @@ impl Queue {
         Some(run)
     }
 
-    /// [`Self::gather`] for a single plain skb above a hole: it must end at `end`, and must not be
-    /// the first plain skb. The skb is linked but not merged.
+    /// [`Self::gather`] for a single plain skb above a hole, which is linked but not merged.
+    /// Returns `None` if the skb does not end at `end`, has SYN or FIN, or is the first plain skb.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(super) fn gather_apart(&mut self, id: SkbId, end: u32) -> Option<Run> {
@@ -811,8 +813,9 @@ impl Queue {
         Some(run)
     }
 
-    /// [`Self::gather`] for the first plain skb, if it ends at `end` and continues the last linked
-    /// skb. The last linked skb must be SACKed and have the same segment size.
+    /// [`Self::gather`] for the first plain skb only, which is merged into the last linked skb.
+    /// Returns `None` unless the plain skb ends at `end` and the linked skb is SACKed and has the
+    /// same segment size.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     pub(super) fn gather_next(&mut self, end: u32, max_span: u32, max_pcount: u32) -> Option<Run> {
@@ -937,7 +940,7 @@ impl Queue {
     }
 
     /// Moves an skb to the end of the order by time, and returns it. The skb must already have the
-    /// time of its latest transmission. An skb that is placed but not yet in flight is already the
+    /// time of its latest transmission. An skb in the place of the next new skb is already the
     /// youngest.
     #[inline]
     pub(super) fn make_youngest(&mut self, id: SkbId) -> &mut Skb {
@@ -990,7 +993,7 @@ impl Queue {
         chain.tail = id;
     }
 
-    /// Inserts `id`, which is not in the order by time, directly after `older`, which is.
+    /// Inserts `id` into the order by time, directly after `older`.
     fn insert_after(&mut self, older: SkbId, id: SkbId) {
         let links = &mut *self.links;
         let next = std::mem::replace(&mut at_mut(links, older).sorted_next, id);
@@ -1005,10 +1008,10 @@ impl Queue {
         }
     }
 
-    /// Puts an skb that was removed from the order by time back in its place. `from` holds, for
-    /// each part, the skb that was put back last, `NIL` at first. Skbs must be put back in order of
-    /// sequence number. For skbs sent once this is also the order of time, so that one pass
-    /// suffices for all of them.
+    /// Puts an skb that was removed from the order by time back in its place. `from` holds the skb
+    /// that was put back last into each of the two parts, `NIL` at first. Skbs must be put back in
+    /// order of sequence number. For skbs sent once this is also the order of time, so that all of
+    /// them are put back in one pass over their part.
     pub(super) fn put_back(&mut self, id: SkbId, from: &mut [SkbId; 2]) {
         let is_again = self[id].has(tag::EVER_RETRANS);
         let tstamp_ns = self[id].tstamp_ns;
@@ -1073,7 +1076,7 @@ impl Queue {
         }
     }
 
-    /// The plain skb that holds byte `seq`. There must be one.
+    /// The plain skb that holds byte `seq`. Such an skb must exist.
     fn find_plain(&self, seq: u32) -> SkbId {
         let mut id = self.plain;
         let mut count = places_on(self.end, id.wrapping_neg());

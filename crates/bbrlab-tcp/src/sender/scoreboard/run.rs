@@ -6,8 +6,8 @@ use super::skb::{OVERHEAD, Skb};
 use crate::rate::{AckRate, DeliveredSkb, Notes, PackedStamps, RateSampler};
 use crate::segment::flag;
 
-/// Neighbouring skbs that an ACK removes or SACKs. None of them was ever retransmitted, SACKed or
-/// marked. They departed in order, so the last of them is the newest.
+/// Neighbouring skbs that an ACK removes or SACKs. None of the skbs was ever retransmitted, SACKed
+/// or marked lost before. They departed in order, so the last skb is the newest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     /// First sequence number of the first skb.
@@ -28,13 +28,14 @@ pub(crate) struct Run {
     pub(super) first: SkbId,
     /// Number of skbs, not counting an skb that is acknowledged in part.
     pub(super) count: u32,
-    /// Bytes of the last skb, if it is acknowledged in part; else 0.
+    /// Acknowledged bytes of the last skb, if it is acknowledged in part; else 0.
     pub(super) cut: u32,
     /// Memory of the skbs in bytes.
     pub(super) memory: u32,
 }
 
-/// The extent of a run: skbs from a place on, their segments, and bytes of one more skb.
+/// The extent of a run: its first place, its numbers of skbs and segments, and the acknowledged
+/// bytes of one more skb.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counts {
     pub(super) first: SkbId,

@@ -57,9 +57,9 @@ impl Blocks {
         place
     }
 
-    /// If `others` are these blocks, except that their first block starts like ours and may extend
-    /// it, returns the end of our first block. The first block must not overlap another block, and
-    /// all other blocks must be above `snd_una`.
+    /// If `others` differ from these blocks only in the end of the first block, returns the end of
+    /// our first block; otherwise `None`. Also returns `None` if the first of `others` overlaps
+    /// another block, or another block is not above `snd_una`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn end_continued(&self, others: &Self, snd_una: u32) -> Option<u32> {
@@ -131,10 +131,11 @@ impl Covered {
     }
 }
 
-/// The blocks of an ACK, distinguished by which of them report new data.
+/// The blocks of an ACK, and which of them report new data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reported<'a> {
-    /// Only the first block reports new data, which begins in this skb; `None` if no block does.
+    /// Only the first block reports new data, which begins in this skb; `None` if no block reports
+    /// new data.
     First(&'a Blocks, Option<Cursor>),
     /// Any block may report new data: the blocks in order of sequence number, and the index of a
     /// DSACK among them.
@@ -192,10 +193,10 @@ enum Shift {
 impl Scoreboard {
     /// The start of the new data in the first of `blocks`, which must be valid.
     ///
-    /// `None` unless the walk has nothing to skip and only the first block can report new data. The
-    /// other blocks must have been reported before, and the first block must extend one reported
-    /// block or overlap none. A receiver reports the newest data first, so nearly every ACK is like
-    /// this.
+    /// Returns `None` unless the blocks of the previous ACK included all other blocks of this ACK,
+    /// and the first block extends one of those earlier blocks or overlaps none. Then only the
+    /// first block can report new data. A receiver reports the newest data first, so nearly every
+    /// ACK is like this.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(crate) fn new_data_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
@@ -257,8 +258,8 @@ impl Scoreboard {
         Some(cache[n].end)
     }
 
-    /// Tags the data that the blocks cover, and passes it to `visitor`, each skb separately with
-    /// `is_each_visited`. Ranges that the previous ACK covered are skipped. Linux:
+    /// Tags the data that the blocks cover, and passes it to `visitor`; if `is_each_visited`, each
+    /// skb separately. Ranges that the blocks of the previous ACK covered are skipped. Linux:
     /// `tcp_sacktag_write_queue`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each kind of report")]
@@ -298,8 +299,8 @@ impl Scoreboard {
         }
     }
 
-    /// Walks the skbs that the blocks cover, and skips those that the previous ACK's blocks
-    /// covered.
+    /// Walks through the skbs that the blocks cover, and skips the skbs that the previous ACK's
+    /// blocks covered.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for ACKs with a DSACK, once for all others")]
     fn walk_blocks(
@@ -358,7 +359,7 @@ impl Scoreboard {
         }
     }
 
-    /// The skb that holds `seq`, or `id` if that is already above `seq`. Linux: `tcp_sacktag_skip`.
+    /// The skb that holds `seq`, or `id` if that skb starts above `seq`. Linux: `tcp_sacktag_skip`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly the skb is the right one")]
     fn sack_skip(&self, id: SkbId, seq: u32) -> SkbId {
@@ -461,9 +462,9 @@ impl Scoreboard {
     }
 
     /// Tags the plain skbs from `id` on that the block covers as a whole, by
-    /// [`Self::gather_covered`]. The rest of the walk would do this one skb at a time. Returns
-    /// false, without any change, if `id` is not plain or not covered as a whole. `id` must have no
-    /// tags.
+    /// [`Self::gather_covered`]; [`Self::sacktag_next`] would tag them one by one. Returns false,
+    /// without any change, if `id` is not plain or not covered as a whole, or if each skb must be
+    /// visited separately, as with a DSACK. `id` must have no tags.
     #[inline(never)]
     fn tag_run(&mut self, id: SkbId, wanted: &Wanted, visitor: &mut impl SackVisitor) -> bool {
         if wanted.is_dup || wanted.next_dup.is_some() || wanted.is_each_visited {
@@ -506,8 +507,8 @@ impl Scoreboard {
     }
 
     /// The first step of [`Self::tag_sacked`] for [`Reported::First`], if the block reports plain
-    /// skbs. Returns these skbs; the skbs after them begin with [`Self::first_plain`]. Otherwise
-    /// returns `None`, without any change.
+    /// skbs. Tags these skbs and returns them; the next skb is then [`Self::first_plain`].
+    /// Otherwise returns `None`, without any change.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(crate) fn tag_plain(&mut self, Cursor(id): Cursor, blocks: &Blocks) -> Option<Run> {
@@ -549,8 +550,8 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// Updates the counts after the plain skbs of a run were SACKed and merged into `into`, which
-    /// removed `merged` skbs.
+    /// Updates the counts after the plain skbs of a run were SACKed and merged into `into`. The
+    /// merging removed `merged` skbs.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     fn note_run(&mut self, run: &Run, into: SkbId, merged: u32) {
@@ -616,7 +617,7 @@ impl Scoreboard {
     }
 
     /// Updates the counts for a covered skb, or for the part of it that is about to be merged, and
-    /// passes it to `visitor`. Returns the new tags. Linux: `tcp_sacktag_one`.
+    /// passes the skb or part to `visitor`. Returns the new tags. Linux: `tcp_sacktag_one`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -672,7 +673,8 @@ impl Scoreboard {
                 self.retrans_out -= pcount;
             }
         }
-        // For a piece, the sampler gets the tags of the skb that the piece is taken from.
+        // For a part, the sampler gets the tags that the skb had before, not the new tags of the
+        // part.
         let heard_tags = if piece.is_some() { old_tags } else { tags };
         let delivered = DeliveredSkb {
             tx_mstamp,
@@ -766,7 +768,8 @@ impl Scoreboard {
         Shift::Merged(prev)
     }
 
-    /// Whether a merged skb stays within the limits. Linux: in `tcp_skb_shift`.
+    /// Whether `into` stays within the limits of a merged skb when `len` bytes and `pcount`
+    /// segments are added to it. Linux: in `tcp_skb_shift`.
     fn may_merge(&self, into: SkbId, len: u32, pcount: u32) -> bool {
         let skb = &self.queue[into];
         skb.len() + len < MERGE_LIMIT && u32::from(skb.pcount) + pcount <= PCOUNT_LIMIT

@@ -1,5 +1,5 @@
-//! Data written but not sent. Data is appended at the end, and taken from the front in skbs as
-//! large as may be sent.
+//! Data that was written but not sent. New data is appended at the end. Data to send is taken from
+//! the front, in skbs as large as may be sent.
 //!
 //! Sources: [linux] `net/ipv4/tcp.c`: `tcp_skb_entail`, `tcp_mark_push`; `net/ipv4/tcp_output.c`:
 //! `tcp_grow_skb`, `tso_fragment`, `tcp_send_fin`.
@@ -64,7 +64,7 @@ pub(crate) struct Unsent {
     pub(crate) len: u32,
     /// Whether the skb carries the FIN.
     pub(crate) is_fin: bool,
-    /// Whether the skb is the last unsent one.
+    /// Whether the skb is the last unsent skb.
     pub(crate) is_last: bool,
 }
 
@@ -210,10 +210,11 @@ impl Scoreboard {
         }
     }
 
-    /// Joins the first unsent skb and the next one, before `len` bytes are sent of which the first
-    /// skb holds only a part. The next skb must be longer than the missing part.
-    /// [`Self::send_front`] can then cut off the bytes with which [`Self::grow_first_unsent`] would
-    /// fill the first. Returns false, without any change, if the two cannot be joined.
+    /// Joins the first unsent skb and the next skb, so that `len` bytes can be sent of which the
+    /// first skb holds only a part. The next skb must be longer than the missing part.
+    /// [`Self::send_front`] can then cut off the same `len` bytes that [`Self::grow_first_unsent`]
+    /// would collect in the first skb. Returns false, without any change, if the two skbs cannot be
+    /// joined.
     pub(crate) fn join_first_unsent(&mut self, len: u32) -> bool {
         let first = self.unsent.skb;
         let Some(&next) = self.behind.front() else { return false };
