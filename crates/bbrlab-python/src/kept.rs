@@ -15,7 +15,7 @@ pub(crate) struct Kept {
     flows: Mutex<BTreeMap<u32, OfFlow>>,
 }
 
-/// What is kept of a flow's congestion control.
+/// The instance and the reported values of a flow's congestion control.
 #[derive(Debug, Default)]
 struct OfFlow {
     /// The instance of the flow's last connection.
