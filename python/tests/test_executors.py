@@ -109,7 +109,7 @@ def test_lost_pieces_are_given_out_again(undivided: list[str | None]) -> None:
 
 
 def test_of_what_a_lost_worker_had_only_what_is_not_whole_is_computed_again(whole: bl.Results, tmp_path: Path) -> None:
-    # A worker that dies while it computes leaves the lock of a run; one that dies later leaves complete runs.
+    # A worker that dies while it computes leaves the lock of a run; a worker that dies later leaves complete runs.
     names = [run.folder.name for run in bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, out=tmp_path / "alone") if run.folder]
     for name in names[3], names[17]:
         (tmp_path / "out" / name).mkdir(parents=True)
