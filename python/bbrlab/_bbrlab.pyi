@@ -90,7 +90,7 @@ class Scenario:
     @property
     def hash(self) -> str:
         """The hash of all points and seeds, in hexadecimal. Keys that are not simulated, such as the
-        title, do not count.
+        title, do not change it.
         """
     @property
     def runs(self) -> int:
@@ -140,8 +140,8 @@ class Scenario:
         """Returns the scenario with a sweep.
 
         Args:
-            sweep: Keys, each with a list of values. They add to the keys that are already swept, or
-                replace them.
+            sweep: Keys, each with a list of values. A key that is already swept gets these values;
+                other swept keys stay.
             seeds: Runs per point, each with its own seed.
 
         Raises:
@@ -156,8 +156,8 @@ class Scenario:
         """Returns an estimate of the cost without running: `runs`, `data_packets`, `events`, `cpu_s`,
         `memory_bytes` (of the largest run), `records_bytes` (of the metrics of all runs, which a
         sweep returns) and `series_rows`. It is accurate within a factor of two if flows fill the
-        link. `on` is the back end whose CPU time is estimated. A `UsageError` names what it cannot
-        compute.
+        link. `on` is the back end whose CPU time is estimated. A `UsageError` names the parts of
+        the scenario that this back end cannot compute.
 
         >>> import bbrlab as bl
         >>> 10_000 < bl.Scenario("examples.dumbbell").estimate()["data_packets"] < 20_000

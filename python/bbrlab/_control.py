@@ -22,7 +22,7 @@ class CaState(IntEnum):
     """The state of loss recovery. Linux: `enum tcp_ca_state`, same numbers."""
 
     OPEN = 0
-    """No dubious events."""
+    """Nothing suggests a loss."""
     DISORDER = 1
     """Duplicate ACKs or SACKs are present."""
     CWR = 2
@@ -58,9 +58,9 @@ class PacingStatus(IntEnum):
     NONE = 0
     """None: the flow is not paced."""
     NEEDED = 1
-    """TCP's own timer."""
+    """TCP's own timer paces."""
     FQ = 2
-    """The `fq` queueing discipline."""
+    """The `fq` queueing discipline paces."""
 
 
 class Info(TypedDict, total=False):
@@ -69,7 +69,7 @@ class Info(TypedDict, total=False):
     bw: int
     """Bandwidth estimate in payload bytes per second."""
     min_rtt_us: int
-    """Its own minimum RTT in microseconds."""
+    """The control's minimum RTT in microseconds."""
     inflight_hi: int
     """Long-term bound on inflight in packets."""
     inflight_lo: int
@@ -106,16 +106,18 @@ class CongestionControl:
     """
 
     needs_ecn: ClassVar[bool] = False
-    """Whether it negotiates ECN by itself and sets ECT on every packet, like DCTCP. Linux: `TCP_CONG_NEEDS_ECN`."""
+    """Whether the control negotiates ECN by itself and sets ECT on every packet, like DCTCP. Linux:
+    `TCP_CONG_NEEDS_ECN`."""
 
     notes_in_flight: ClassVar[bool] = False
-    """Whether samples contain `tx_in_flight` and `lost`, the packets in flight and lost when their packet was sent.
+    """Whether rate samples contain `tx_in_flight`, the packets in flight when the sampled packet was sent, and `lost`,
+    the packets lost since then.
 
     The kernel trees of BBRv2 and BBRv3 have these fields."""
 
     answers_share_of_marks: ClassVar[bool] = False
-    """Whether it responds to the share of marked packets in a round trip. Receivers then echo every mark, and a flow
-    may have `ecn = "l4s"`."""
+    """Whether the control responds to the share of marked packets in a round trip. Receivers then echo every mark, and
+    a flow may have `ecn = "l4s"`."""
 
     def init(self, conn: Conn, draw: Draw) -> None:
         """The connection is established."""
@@ -137,7 +139,8 @@ class CongestionControl:
         return _bbrlab.reno_ssthresh(conn)
 
     def undo_cwnd(self, conn: Conn) -> int:
-        """Returns the window in packets to restore after a spurious loss episode. By default the one before it."""
+        """Returns the window in packets to restore after a spurious loss episode. By default the larger of the current
+        window and the window before that episode."""
         return _bbrlab.reno_undo_cwnd(conn)
 
     def cong_control(self, conn: Conn, rs: RateSample, draw: Draw) -> None:
@@ -186,10 +189,10 @@ SWITCHES = ("needs_ecn", "notes_in_flight", "answers_share_of_marks")
 
 
 def check_names(control: type[CongestionControl]) -> None:
-    """Checks that no name of a class is a misspelt event or switch, which would never be called.
+    """Checks that no name in a class is a misspelt event or switch, which bbrlab would never call or read.
 
-    A name that the class itself uses is a helper, and so is one that begins with an underscore, or with an event's name
-    and an underscore.
+    A name that the class's own methods use is a helper, and so is a name that begins with an underscore, or with an
+    event's name and an underscore.
 
     Raises:
         TypeError: If a name is close to one of an event.
@@ -256,7 +259,7 @@ GIVEN_BY_PYTHON = {"__dict__", "__weakref__", "__module__", "__qualname__", "__f
 
 
 def _members(part: type) -> str | None:
-    """Returns the text of a class's members; None if one has no text that is the same in another process."""
+    """Returns the text of a class's members; None if a member has no text, or a text that differs between processes."""
     texts = []
     for name, value in vars(part).items():
         if name in GIVEN_BY_PYTHON:
@@ -283,7 +286,7 @@ def _text_of(value: object) -> str | None:
         return f"{text}{value.__defaults__!r}{value.__kwdefaults__!r}"
     if isinstance(value, (int, float, str, bytes, tuple, frozenset, type, type(None))):
         return repr(value)
-    # An object that a method changes has another text after a run.
+    # Only the name of the object's class, because a method may change the object during a run.
     return None if callable(value) else type(value).__qualname__
 
 

@@ -21,7 +21,8 @@ class Mistake(TypedDict):
     """
 
     file: str
-    """The file, `set` for a key that was set, `<dict>` or `<keywords>`."""
+    """The scenario file; `set` for a key in the argument `set`; `<dict>` or `<keywords>` for a scenario given in this
+    way."""
     line: int | None
     """From 1; None if the mistake concerns the whole scenario."""
     column: int | None
@@ -39,7 +40,7 @@ FLAG = re.compile(
     r"--(?P<switch>force|quick|explain|no-pictures)\b"
     r"|--(?P<name>limit|out|seeds|seed|jobs|on|set)\b(?:(?P<colon>:)|[ ](?P<value>\d[\w.+]*|'[^']*'|[\w.]+=\S+|[\w.-]*/\S+))?"
 )
-"""A flag of the command line, which messages name, with its value."""
+"""Matches a flag of the command line in a message, with the flag's value if it has one."""
 
 SWITCHES = {"force": "force=True", "quick": "quick=True", "explain": "explain=True", "no-pictures": "pictures=False"}
 
@@ -66,7 +67,8 @@ def in_python(text: str) -> str:
         if found["colon"]:
             return f"{name}:"
         if value is None:
-            # In backquotes it is a name; otherwise, the user shall write a value.
+            # In backquotes, the flag becomes the argument's name. Otherwise, `=` shows that the user has to add a
+            # value.
             return name if found.string[found.end() : found.end() + 1] == "`" else f"{name}="
         if name != "set":
             return f"{name}={value}"
@@ -186,9 +188,9 @@ class ControlError(RunError):
     flow: int
     """The flow that it controlled."""
     event: str
-    """The method that raised; `__init__` if the instance could not be made."""
+    """The method that raised the exception; `__init__` if the instance could not be made."""
     time_s: float | None
-    """The simulated time; None outside of events."""
+    """The simulated time of the event; None for `__init__`."""
 
     def __init__(self, text: str, control: str, flow: int, event: str, time_s: float | None) -> None:
         super().__init__(text, control, flow, event, time_s)

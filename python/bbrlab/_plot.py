@@ -44,7 +44,7 @@ _PANELS: dict[str, _Column] = {
 
 
 class _Dots(NamedTuple):
-    """The values of single runs."""
+    """The values of single runs, which are drawn as dots."""
 
     x: npt.NDArray[Any]
     y: npt.NDArray[Any]
@@ -61,7 +61,7 @@ class _Line(NamedTuple):
     dots: _Dots | None = None
     colour: str = PALETTE[0]
     style: int = 0
-    """The number of its dashes and marker."""
+    """The index of the line's dashes in `DASHES` and of its marker in `MARKERS`."""
 
 
 class _Look(NamedTuple):
@@ -119,8 +119,8 @@ class _Sample(NamedTuple):
 _DISTRIBUTIONS = ("rtt", "queue", "throughput", "fct")
 
 WINDOWS = 250
-"""Maximum number of windows over which rates are averaged, as in the command line's plots: in a sample of 10 ms, single
-packets show."""
+"""Maximum number of windows over which rates are averaged, as in the command line's plots. Over a single sample of 10
+ms, a rate would jump with every packet."""
 
 
 class RunPlots:
@@ -308,7 +308,7 @@ class RunPlots:
 
     def _queue_delays(self) -> list[_Sample]:
         links = self._result.summary["links"]
-        # No name in a scenario has brackets: these are links of one flow.
+        # A name that ends in a bracket is that of a link of a single flow: names in scenarios have no brackets.
         shared = {index: link for index, link in enumerate(links) if not link["name"].endswith("]")}
         samples = self._delays("links.queue_delay_ms", {index: link["name"] for index, link in shared.items()})
         if not samples and any(link["queue_delay_ms"]["mean"] is not None for link in shared.values()):
@@ -358,7 +358,7 @@ class RunPlots:
         return {flow for flow, of in zip(flows["flow"].tolist(), flows["group"], strict=True) if of in wanted}
 
     def _flows(self, column: _Column, chosen: set[int] | None = None) -> list[_Line]:
-        """Returns a line per sampled flow, of those that are chosen."""
+        """Returns a line per sampled flow of the chosen flows; None chooses all."""
         series = self._result.series
         times, of, values = series["time_s"], series["flow"], series[column.name] * column.scale
         names = {flow: name for flow, name in self._names().items() if chosen is None or flow in chosen}
@@ -399,7 +399,7 @@ class SweepPlots:
     ) -> Any:
         """Plots each group's share of the bytes that all receiving applications got, against a swept key.
 
-        This is `metric("group_share", ...)`, whose arguments it has.
+        The plot and the arguments are those of `metric("group_share", ...)`.
 
         Returns:
             The axes, an array of axes with `col`, or a chart.
@@ -438,8 +438,8 @@ class SweepPlots:
 
         A point is the mean over seeds with its 95 % confidence interval, as in `points`. If seeds change nothing, or
         with one seed, there is no interval. Metrics of flows and of groups have a line per group. If another key is
-        swept, there is a line per value of that key. A quantity is an axis of numbers, which is logarithmic if they
-        span a factor of 8 or more.
+        swept, there is a line per value of that key. A key with quantities as values has an axis of numbers. The axis
+        is logarithmic if there are three values or more and they span a factor of 8 or more.
 
         Args:
             name: The column.
@@ -612,7 +612,7 @@ class SweepPlots:
         try:
             return self._results.scenario.title
         except Error:
-            # The folder of an earlier version may not be a scenario of this one.
+            # The folder of an earlier version may contain a scenario that this version rejects.
             return ""
 
 
@@ -751,7 +751,8 @@ def _against(
     lowest = min(float(np.nanmin(line.y)) for _, lines in panels for line in lines)
     for axis, (panel, lines) in zip(axes, panels, strict=True):
         for place, line in enumerate(lines):
-            # Words have no order, so their points are not joined but next to each other.
+            # Words have no order, so no line joins their points. The points of several lines at a word are side by
+            # side.
             aside = 0.0 if across.values is not None else 0.5 * ((place + 0.5) / len(lines) - 0.5)
             axis.errorbar(
                 line.x + aside, line.y, yerr=_reach(line), color=line.colour, marker=MARKERS[line.style % len(MARKERS)],
@@ -821,7 +822,7 @@ def _legend(axis: Any, lines: list[_Line], place: Legend, *, is_joined: bool = T
             look = {"fontsize": "small", "loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0, "frameon": False}
             return axis.legend(handles=entries, ncols=ncols, **look)
 
-        # As many columns as the axes are wide enough for.
+        # The legend has as many columns as fit into the width of the axes.
         fit = axis.get_window_extent().width // max(above(1).get_window_extent().width, 1.0)
         above(int(min(max(fit, 1), len(entries))))
     elif place is True:

@@ -60,7 +60,7 @@ class Result:
     @cached_property
     def controls(self) -> dict[int, CongestionControl]:
         """The custom congestion controls of the run by flow: the instances, as the run left them. For a flow with
-        several connections, the instance of the last one. Empty for a run that was opened or pickled.
+        several connections, the instance of the last one. Empty for a run that was opened from a folder or unpickled.
 
         >>> import bbrlab as bl
         >>> class Counting(bl.CongestionControl):
@@ -87,7 +87,7 @@ class Result:
     @cached_property
     def series(self) -> Table:
         """The flows over time, a row per flow and sample: the columns of `series.parquet`, the flow's `name`, `group`
-        and `cc`, and the own values of custom congestion controls."""
+        and `cc`, and the values that custom congestion controls report under keys of their own."""
         return Table(self._records.frame("series"))
 
     @cached_property
@@ -132,7 +132,8 @@ class Result:
         return self.flows.to_pandas()
 
     def to_xarray(self) -> xarray.Dataset:
-        """The flows over time with the dimensions `flow` and `time_s`. Names end in the unit; it is also an attribute.
+        """The flows over time with the dimensions `flow` and `time_s`. The names of variables end in their unit, which
+        is also an attribute.
 
         >>> import bbrlab as bl
         >>> dict(bl.run("examples.dumbbell", {"sample": "100ms"}).to_xarray()["srtt_us"].sizes)
@@ -199,8 +200,8 @@ class Results:
     def __getitem__(self, n: int) -> Result:
         """Returns a run with its tables over time.
 
-        A sweep in a folder reads them there. Without a folder, the run is computed again, which gives the same packets;
-        the latest one is kept.
+        If the sweep has a folder, the tables are read there. Without a folder, the run is computed again, which gives
+        the same packets; only the latest such run is kept.
 
         Raises:
             IndexError: If the run does not exist.
@@ -305,8 +306,8 @@ class Results:
 
     @cached_property
     def groups(self) -> list[dict[str, Any]]:
-        """The `groups` of the document `summary.json`, with its names of metrics. `points` has the same numbers as a
-        table, with the names of the other tables."""
+        """The list `groups` of `summary.json`, with the names that metrics have in that document. `points` is a table
+        of the same numbers, with the names that metrics have in tables."""
         return self._records.groups()
 
     @cached_property
@@ -386,7 +387,7 @@ class Results:
         return of_sweep(self.flows, list(self.summary(0)["point"]) if len(self) else [])
 
     def __reduce__(self) -> tuple[type[Results], tuple[SweepRecords, Scenario | None, str]]:
-        # A class of a program cannot be found in every other process, and the metrics do not need it.
+        # Another process may not find the classes of custom congestion controls, and the metrics do not need them.
         scenario = None if self._scenario is not None and self._scenario.controls else self._scenario
         return Results, (self._records, scenario, self._on)
 

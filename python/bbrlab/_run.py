@@ -48,7 +48,8 @@ class Metric(TypedDict):
     json: str
     """Its place in `summary.json`."""
     heading: str
-    """Its heading in printed tables of sweeps, after the name of its group or link; empty if they do not show it."""
+    """Its heading in printed tables of sweeps, after the name of its group or link; empty if these tables do not show
+    the metric."""
 
 
 Given = str | os.PathLike[str] | Mapping[str, Any] | Scenario
@@ -64,7 +65,7 @@ of runs done, the number of all runs and the completed share of the work, betwee
 
 PACKETS_MAX = 2**64 - 1
 JOBS_MAX = 4096
-"""The limits of the command line."""
+"""The largest `limit` and the largest `jobs` that the command line accepts."""
 
 
 def run(
@@ -137,8 +138,8 @@ def sweep(
         scenario: A file, the id of a built-in scenario, a dict or a `Scenario`.
         over: Keys to sweep with their values, such as
             `{"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]}`: every combination is a point, and
-            the last key changes fastest. They add to the keys that the scenario sweeps, or replace them. A swept key
-            must not be in `set`.
+            the last key changes fastest. A key that the scenario sweeps gets these values instead; its other swept keys
+            stay. A swept key must not be in `set`.
         seeds: Runs per point, each with its own seed.
         set: Values of keys that replace the scenario's.
         controls: Custom congestion controls: classes by their names. A sweep with any of them computes one run at a
@@ -334,7 +335,7 @@ def _scenario(
     over: Mapping[str, Any] | None = None,
     seeds: int | None = None,
 ) -> Scenario:
-    # All at once, so that a key that is both set and swept is found.
+    # All values are passed at once, so that a key that is both set and swept is reported as an error.
     sets: list[str | Mapping[str, Any]] = []
     if isinstance(set, (str, Mapping)):
         sets.append(set)
@@ -368,7 +369,7 @@ def whole(name: str, given: float, least: int, most: int, expected: str) -> int:
     """Checks a whole number from `least` to `most`."""
     if not isinstance(given, Real) or isinstance(given, bool):
         raise TypeError(f"{name}: expected {expected}, found {given!r} of type {type(given).__name__}")
-    # False for NaN and infinities.
+    # This condition is false for NaN and infinities.
     if least <= given <= most and given == int(given):
         return int(given)
     raise UsageError(f"{name}: expected {expected}, found {given!r}")

@@ -35,7 +35,7 @@ class Line(NamedTuple):
     values: npt.NDArray[np.float64]
     """One value per run; NaN if a run has none."""
     there: npt.NDArray[np.bool_]
-    """The runs that have such a group, flow or link."""
+    """Whether a run has this group, flow or link."""
 
 
 class Means(NamedTuple):
@@ -77,9 +77,9 @@ class Part(NamedTuple):
     """The runs of a line at one combination of values of the other swept keys."""
 
     name: str
-    """The group, and the keys that differ in its panel with their values."""
+    """The group, followed by the keys whose values differ within the panel, each with its value."""
     traits: dict[str, str]
-    """Its `group`, and the keys with their values, those of `hue` among them."""
+    """The `group`, and the same keys with their values, including the key of `hue`."""
     runs: npt.NDArray[np.bool_]
 
 
@@ -206,7 +206,7 @@ class Selection:
         return [(str(group), values[rows & (groups == group)]) for group in dict.fromkeys(groups[rows])]
 
     def means(self, line: Line) -> Means:
-        """Returns the means over seeds, computed by the code that makes `groups`."""
+        """Returns the means over seeds, computed by the Rust code that also computes `Results.groups`."""
         known = line.there & ~np.isnan(line.values)
         values = [value if is_known else None for value, is_known in zip(line.values.tolist(), known.tolist(), strict=True)]
         found = [point for point in self._results._records.means(values) if point[2] is not None]
@@ -281,7 +281,7 @@ class Selection:
     def _line_of_link(self, links: Table, name: str) -> Line:
         values, names = numbers(links, name), links["link_name"]
         runs = _runs_of_rows(links)
-        # No name in a scenario has brackets: these are links of one flow.
+        # A name that ends in a bracket is that of a link of a single flow: names in scenarios have no brackets.
         shared = [link for link in dict.fromkeys(names.tolist()) if not link.endswith("]")]
         link = self._link
         if link is None:
@@ -317,7 +317,7 @@ class Selection:
         return rows
 
     def _line(self, name: str, values: npt.NDArray[np.float64], rows: npt.NDArray[np.bool_]) -> Line:
-        """Returns the mean over the rows of each run. A run counts once per seed, however many flows it has."""
+        """Returns the mean over the rows of each run. Each run has one value, however many flows it has."""
         size = len(self.runs)
         known = rows & ~np.isnan(values)
         count = np.bincount(self._run_of_row[known], minlength=size)

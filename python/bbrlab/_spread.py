@@ -1,7 +1,7 @@
 """A sweep on external workers: executors, and pools with `apply_async`.
 
 A run is a pure function of scenario and seed. A chunk of the sweep that was lost with its worker is therefore submitted
-again. The worker's progress does not matter: complete runs in the folder are found there.
+again. The lost worker's progress does not matter: the runs that it had completed are found in the folder.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Outcome(NamedTuple):
     """The result of a chunk."""
 
     computed: int
-    """Number of its runs that were computed, not found."""
+    """Number of the chunk's runs that were computed; the other runs were found complete in the folder."""
     repeated: int
     """Number of computed runs that a lost worker had begun."""
     tables: list[Frame] | None
@@ -79,7 +79,7 @@ class Outcome(NamedTuple):
 
 
 Named = tuple[tuple[str, type[CongestionControl]], ...]
-"""Custom congestion controls."""
+"""The names and classes of custom congestion controls."""
 
 
 def spread(
@@ -153,7 +153,7 @@ def spread(
                     reason = _reason(error, (), workers)
                     raise RunError(f"the executor has lost {failures} chunks of the sweep in a row, the last with: {reason}") from error
                 if folder is None:
-                    # How many of them had been begun is unknown.
+                    # It is unknown how many of the chunk's runs the worker had begun.
                     repeated += len(piece.runs)
                 give(piece)
                 continue
@@ -186,7 +186,7 @@ def _reason(error: BaseException | None, lost: Sequence[BaseException], workers:
     found: list[str] = []
     for one in (error, *lost):
         while one is not None:
-            # The text of an exception of a worker is its traceback there; the last line says what it was.
+            # The text of a worker's exception is the traceback in the worker, whose last line names the exception.
             words = str(one).strip().strip('"').strip().splitlines() or [""]
             text = words[-1] if type(one).__name__ == "_RemoteTraceback" else f"{type(one).__name__}: {' '.join(words)}"
             if text not in found:
@@ -244,7 +244,7 @@ def _restored(name: str, text: str, controls: Named) -> Scenario:
 def _check_controls(scenario: Scenario, executor: object) -> None:
     """Checks that congestion controls can be pickled for workers that receive pickles.
 
-    Dask and Ray use other mechanisms.
+    Dask and Ray transfer classes by other mechanisms.
     """
     if not isinstance(executor, (ProcessPoolExecutor, Pool)):
         return

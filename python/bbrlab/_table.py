@@ -21,7 +21,7 @@ __all__ = ["Table", "not_among"]
 
 ROWS_SHOWN = 10
 WIDTH = 110
-"""The characters of a line of a table as text."""
+"""Maximum number of characters in a line of a table as text."""
 
 NAMES_SHOWN = 12
 
@@ -79,7 +79,7 @@ class Table:
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         columns = self.to_dict()
-        # A list has Python's own numbers and words.
+        # `tolist` converts numpy's numbers to Python's.
         values = [column.tolist() for column in columns.values()]
         return (dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True))
 
@@ -99,8 +99,8 @@ class Table:
         """Returns a column, a row, or a table of some columns or rows.
 
         A column is an array of shape (rows,). Whole numbers are int64, other numbers float64. Both are read-only, and
-        not copied if the table has one chunk. Words are objects. A metric without a meaning is NaN, which makes whole
-        numbers float64, or None.
+        not copied if the table has one chunk. Words are objects. A missing value is None among words and NaN among
+        numbers. NaN makes a column of whole numbers float64.
 
         Args:
             key: The name of a column, the number of a row, a list of names, a slice, an array of row numbers, or an
@@ -207,7 +207,7 @@ class Table:
 
         frame = pandas.DataFrame(self.to_dict())
         words = [name for name in self.columns if all(chunk.kind == "text" for chunk in self._frame.chunks(name))]
-        # pandas would not recognize a column of text without a value.
+        # Without the type, pandas would not recognize a column of text whose values are all missing.
         return frame.astype(dict.fromkeys(words, "str"))
 
     def to_arrow(self) -> pyarrow.Table:

@@ -19,7 +19,7 @@ __all__ = ["of_series", "of_sweep"]
 UNITS = {
     "bps": "bit/s", "mbps": "Mbit/s", "us": "us", "ms": "ms", "s": "s", "packets": "packets", "bytes": "bytes", "bdp": "BDP",
 }  # fmt: skip
-"""Units by the ends of names."""
+"""The units of metrics by the last part of their names."""
 
 OF_THE_PROGRAM = ("scenario", "profile", "backend", "backend_version", "version", "commit")
 """Columns that become attributes of a data set if they have one value."""
@@ -82,12 +82,12 @@ def of_series(series: Table, flows: Table) -> xarray.Dataset:
 
 
 def _filled(shape: list[int], column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Returns a cube of missing values."""
+    """Returns an array of this shape with missing values for a column."""
     return np.full(shape, None, dtype=object) if column.dtype == object else np.full(shape, np.nan)
 
 
 def _attributes(name: str) -> dict[str, str]:
-    """Returns the unit in which a name ends."""
+    """Returns the unit in which a metric's name ends, as an attribute; empty if there is none."""
     end = name.rsplit("_", 1)[-1]
     return {"units": UNITS[end]} if end != name and end in UNITS else {}
 

@@ -51,7 +51,7 @@ CWND_FIRST = 10
 _UNITS_S = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 _UNKNOWN_RTT_US = 100_000
-"""The length of a step of one RTT before the first RTT sample."""
+"""The RTT that determines the length of a step before the first RTT sample."""
 
 
 def log_power(observation: Array) -> float:
@@ -74,7 +74,7 @@ class _Hand:
         self.restart()
 
     def restart(self) -> None:
-        """Begins an episode."""
+        """Resets all values for a new episode."""
         self.conn: Conn | None = None
         self.cwnd = min(CWND_FIRST, self.cwnd_max)
         self.pacing_gain = 1.0
@@ -83,7 +83,7 @@ class _Hand:
         self.begin()
 
     def begin(self) -> None:
-        """Begins a step."""
+        """Resets the measurements for a new step."""
         self.acked = self.lost = self.rtts = self.rtt_sum_us = 0
 
 
@@ -115,7 +115,7 @@ class _Agent(CongestionControl):
 
     def set_state(self, conn: Conn, new: CaState, draw: Draw) -> None:
         if new == CaState.LOSS:
-            # Everything outstanding counts as lost, but no ACK reports it.
+            # A timeout marks everything outstanding as lost, but no ACK reports this. One packet is counted instead.
             self.hand.lost += 1
 
     def _set(self, conn: Conn) -> None:
@@ -145,11 +145,11 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
     | `inflight_packets` | packets | packets in flight at the last event |
     | `cwnd_packets` | packets | the window that the agent has set |
 
-    **Reward**: `log_power` of the observation, or `reward` of it.
+    **Reward**: `log_power` of the observation, or the result of `reward` for it.
 
     **Episode**: from the end of the flow's handshake to the end of the scenario, then `truncated`; `terminated` is
-    never true. Its last step may be shorter. The seed of its run is drawn from the environment's generator, so
-    `reset(seed=...)` determines the whole episode. After the end, `result` has the run's results.
+    never true. The last step may be shorter than the others. The seed of the run is drawn from the environment's
+    generator, so `reset(seed=...)` determines the whole episode. After the end, `result` has the run's results.
 
     Args:
         scenario: A scenario of one run, or a function that draws one per episode from the environment's generator.
@@ -290,7 +290,7 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
                 raise error from None
             if flow < len(tables):
                 raise
-            # The scenario is valid without the agent.
+            # The scenario is valid without the agent, so `flow` is wrong.
             raise UsageError(f"flow: expected the index of a table of [[flows]] from 0 to {len(tables) - 1}, found {flow}") from None
         if scenario.runs != 1:
             raise UsageError(f"{scenario.name}: expected a scenario of one run, found {scenario.runs} runs")

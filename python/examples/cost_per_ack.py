@@ -1,7 +1,7 @@
 """The cost of a congestion control in Python: CPU time per ACK, compared with the built-in controls.
 
-One flow on a path of 100 Mbit/s and 40 ms. The fastest of several runs counts. Other programs on the machine increase
-the time.
+One flow on a path of 100 Mbit/s and 40 ms. The fastest of several runs counts, because other programs on the machine
+increase the time.
 
     python cost_per_ack.py
 """

@@ -1,9 +1,9 @@
 """A policy for the window, trained with numpy and compared with fixed windows.
 
-Each episode draws a new rate, RTT and buffer, and half of the episodes change their rate midway, so no fixed window is
-right. The policy has four parameters. The next action is a linear function of the queue's share of the RTT, of the
-loss, and of the distance between the window and the packets delivered per RTT. The cross-entropy method finds the
-parameters: the best of several draws from a normal distribution determine the next distribution. The reward is the
+Each episode draws a new rate, RTT and buffer, and half of the episodes change their rate midway, so no fixed window
+fits all episodes. The policy has four parameters. The next action is a linear function of the queue's share of the RTT,
+of the loss, and of the distance between the window and the packets delivered per RTT. The cross-entropy method finds
+the parameters: the best of several draws from a normal distribution determine the next distribution. The reward is the
 environment's default, `log_power`.
 
     pip install "./python[gym]"
@@ -89,7 +89,7 @@ def scores(env: BbrlabEnv, policy: Policy, seeds: list[int]) -> npt.NDArray[np.f
 def train(
     env: BbrlabEnv, *, rounds: int, draws: int, episodes: int, seed: int, quiet: bool = False
 ) -> npt.NDArray[np.float64]:
-    """Finds the parameters with the cross-entropy method."""
+    """Returns the parameters that the cross-entropy method finds."""
     rng = np.random.default_rng(seed)
     mean, std = np.zeros(4), np.ones(4)
     elite = max(draws // 4, 2)

@@ -79,7 +79,7 @@ class Nothing(bl.CongestionControl):
 
 
 class Calling(bl.CongestionControl):
-    """Reno, through the base class."""
+    """Reno: every method calls the method of the base class."""
 
     def ssthresh(self, conn: bl.Conn) -> int:
         return super().ssthresh(conn)
@@ -178,7 +178,7 @@ def test_every_event_is_heard() -> None:
 
 
 class Dctcp(Reno):
-    """Counts every mark, like DCTCP: its receiver echoes them one by one."""
+    """Responds to the share of marks, like DCTCP, so that the receiver echoes every mark. Counts the echoes."""
 
     needs_ecn = True
     answers_share_of_marks = True
@@ -436,7 +436,7 @@ def test_ctrl_c_is_heard_within_a_tenth_of_a_second(way: str) -> None:
     finally:
         signal.signal(signal.SIGINT, before)
         timer.cancel()
-    # 0.1 s on an idle machine; this one may be busy.
+    # On an idle machine, a run ends 0.1 s after the signal; this machine may be busy.
     assert heard - sent[0] < 0.5
 
 
@@ -450,7 +450,7 @@ def test_an_exception_in_the_progress_ends_the_run() -> None:
 
 @pytest.mark.parametrize("stop", ["3000s", "1s"])
 def test_other_threads_go_on(stop: str) -> None:
-    """Also after the end of the flow in Python, when no Python code runs any more."""
+    """Other threads also run after the end of the flow in Python, when the simulator no longer calls Python code."""
     flows = [{"cc": Reno, "rtt": "40ms", "stop": stop}, {"cc": "cubic", "rtt": "40ms"}]
     turns = 0
     ends = threading.Event()
@@ -548,7 +548,7 @@ def test_a_class_of_a_notebook_cell_is_known_by_the_text_of_its_methods() -> Non
 
 
 def test_a_program_without_a_text_has_no_folder(tmp_path: Path) -> None:
-    # A method that is written in C.
+    # `print` is written in C, so this method has no text.
     control = type("Typed", (bl.CongestionControl,), {"ssthresh": print, "__module__": "__main__"})
     assert source_of(control)[1] is None
     built_in = type("Typed", (bl.CongestionControl,), {"sndbuf_expand": operator.itemgetter(0), "__module__": "__main__"})
@@ -727,5 +727,5 @@ def test_whatever_is_within_bounds_is_a_run(script: list[tuple[str, Any]], name:
     try:
         bl.run(DUMBBELL, {**SETTINGS[name], "duration": "2s", "flows.cc": Hostile})
     except bl.ControlError as error:
-        # A pacing status other than the host's, and a clamp used as a burst's size.
+        # Only two values may be rejected: a pacing status other than the host's, and a clamp used as a burst's size.
         assert "pacing_status" in str(error) or "min_tso_segs" in str(error)

@@ -12,7 +12,7 @@ from bbrlab._plot import RunPlots, SweepPlots
 
 STUB = Path(bl.__file__).with_name("_bbrlab.pyi")
 
-# Arguments of a control's methods, and names of the core's numbers. The control's example covers them.
+# Classes of arguments of a control's methods, and enumerations. The example of `CongestionControl` covers them.
 OF_CONTROLS = {
     "AckSample", "CaState", "Conn", "Control", "CwndEvent", "Draw", "Info", "LostSkb", "PacingStatus", "RateSample",
 }  # fmt: skip

@@ -109,7 +109,7 @@ def test_lost_pieces_are_given_out_again(undivided: list[str | None]) -> None:
 
 
 def test_of_what_a_lost_worker_had_only_what_is_not_whole_is_computed_again(whole: bl.Results, tmp_path: Path) -> None:
-    # A worker that dies while it computes leaves the lock of a run; one that dies later leaves complete runs.
+    # A worker that dies while it computes leaves the lock of a run; a worker that dies later leaves complete runs.
     names = [run.folder.name for run in bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, out=tmp_path / "alone") if run.folder]
     for name in names[3], names[17]:
         (tmp_path / "out" / name).mkdir(parents=True)
@@ -118,7 +118,7 @@ def test_of_what_a_lost_worker_had_only_what_is_not_whole_is_computed_again(whol
     rs = bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, executor=executor, out=tmp_path / "out")
     assert rs.digests == whole.digests and len(executor.lost) >= 10
     assert (rs.computed, rs.found) == (30 - len(executor.lost), len(executor.lost))
-    # Workers whose result was lost may have encountered the two locks.
+    # A lost result may be that of the worker that found a lock; its repetition is then not counted.
     assert rs.repeated == len({3, 17} - executor.lost)
     again = bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, executor=Loses(), out=tmp_path / "out")
     assert (again.computed, again.repeated, again.found) == (0, 0, 30)
@@ -164,7 +164,7 @@ def test_a_sweep_needs_memory_for_its_records_alone() -> None:
         done = subprocess.run([sys.executable, "-c", MEMORY, str(runs)], capture_output=True, text=True, check=True)
         return int(done.stdout.split()[0])
 
-    # A record of one flow takes 2.1 KiB, so a second copy in any form would show. With 100,000 runs: 3.2 KiB in total.
+    # A record of one flow takes 2.1 KiB, so a second copy in any form would exceed the limit.
     per_run = (peak(6000) - peak(1000)) / 5000
     assert 1000 < per_run < 4000
 

@@ -94,7 +94,7 @@ def test_the_observation_agrees_with_the_results() -> None:
         observation, reward, _, truncated, _ = env.step(np.array([0.5], np.float32) * (len(rates) < 6))
         rates.append(float(observation[0]))
     assert reward == log_power(observation)
-    # Wire overhead is 66 of 1,514 bytes.
+    # A packet of 1,514 bytes on the wire has a payload of 1,448 bytes.
     assert abs(rates[-2] - 10 * 1448 / 1514) < 0.2
     assert abs(np.mean(rates[:-1]) - env.result.flows["goodput_mbps"][0]) < 0.5
     assert abs(float(observation[2]) - env.result.flows["rtt_sample_ms_min"][0]) < 0.01
@@ -157,7 +157,7 @@ def test_an_agent_has_one_flow(table: dict[str, Any], words: str) -> None:
         BbrlabEnv(scenario, 1)
     with pytest.raises(bl.UsageError, match=words):
         BbrlabEnv(lambda _: scenario, 1).reset(seed=1)
-    # Other tables may have any number of flows.
+    # Tables of `[[flows]]` other than the agent's may have any number of flows.
     assert BbrlabEnv({**scenario, "flows": [{"cc": "reno", "rtt": "40ms"}, *scenario["flows"]]}).reset(seed=1)[1]["time_s"] > 0
 
 

@@ -38,7 +38,7 @@ def test_a_notebook_runs(path: Path, tmp_path: Path) -> None:
     done = executed(notebook, tmp_path)
     pictures = [output for cell in done.cells for output in cell.get("outputs", ()) if "image/png" in output.get("data", {})]
     assert pictures
-    # It has removed all files that it made.
+    # The notebook has removed all files that it made.
     assert not list(tmp_path.iterdir())
 
 
@@ -70,7 +70,7 @@ with shown("a <name>", None) as tell:
 """
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
     (output,) = executed(notebook, tmp_path).cells[0]["outputs"]
-    # One output, which was updated until the end.
+    # The bar is a single output, which was updated until the end.
     assert output["output_type"] == "display_data"
     assert re.fullmatch(r"a <name>: 1\.\d s", output["data"]["text/plain"])
     assert re.fullmatch(r"a &lt;name&gt;: 1\.\d s", output["data"]["text/html"])

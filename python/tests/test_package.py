@@ -53,7 +53,7 @@ def test_the_sdist_has_every_file_that_the_crates_embed(sdist: dict[PurePosixPat
             for name in re.findall(r'include_(?:str|bytes)!\(\s*"([^"]+)"', library):
                 if "tests" not in path.stem:
                     wanted.add(resolved(path.parent / name))
-    # Macros put these names together.
+    # Macros put the names of these files together, so the pattern above does not find them.
     for pattern in ("scenarios/*/*.toml", "papers/*.toml", "papers/study/*.toml"):
         found = {PurePosixPath(path.relative_to(ROOT).as_posix()) for path in ROOT.glob(pattern)}
         assert found

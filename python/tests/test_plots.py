@@ -218,7 +218,7 @@ def test_a_run_says_one_thing_about_chance_however_many_flows_it_has(by_hand: bl
     (low, high), nothing = intervals(axis)["bbr1"]
     assert low == pytest.approx(4 - T_2 / 3**0.5) and high == pytest.approx(4 + T_2 / 3**0.5)
     assert nothing is None, "identical digests at 4bdp"
-    # One flow: 1, 2, 3.
+    # Flow 0 alone has 1, 2 and 3 Mbit/s.
     axis = by_hand.plot.metric("goodput_mbps", flow=0)
     assert drawn(axis) == {"flow 0": [2.0, 12.0]}
     assert intervals(axis)["flow 0"][0] == pytest.approx((2 - T_2 / 3**0.5, 2 + T_2 / 3**0.5))
@@ -232,7 +232,8 @@ def test_a_run_says_one_thing_about_chance_however_many_flows_it_has(by_hand: bl
 def test_metrics_of_runs_and_links_have_one_line_and_the_intervals_of_the_table(
     name: str, link: str | None, by_hand: bl.Results
 ) -> None:
-    # 0.1, 0.2, 0.3, repeated for each of three flows. Utilization is a share, which is drawn in per cent.
+    # The seeds have the values 0.1, 0.2 and 0.3, repeated in the rows of three flows. Utilization is a share, which is
+    # drawn in per cent.
     unit = 1 if name == "jain" else 100
     axis = by_hand.plot.metric(name, link=link)
     ((label, means),) = drawn(axis).items()
@@ -352,10 +353,10 @@ def test_a_swept_quantity_is_an_axis_of_numbers_in_order(titled: bl.Results) -> 
     of = dict(zip(mine["bottleneck.buffer"], mine["mean"], strict=True))
     assert bars.get_ydata() == pytest.approx([100 * of[buffer] for buffer in ("0.5bdp", "1bdp", "4bdp", "16bdp")])
     assert axis.get_ylim() == (0, 100) and axis.get_ylabel() == "group_share, %"
-    # Two values: an axis of numbers that is not logarithmic.
+    # With two values, the axis has numbers but is not logarithmic.
     axis = titled.plot.metric("jain", "flows.rtt", where={"bottleneck.buffer": "1bdp"})
     assert axis.get_xscale() == "linear" and axis.get_xlabel() == "flows.rtt, ms" and axis.get_xticks().tolist() == [20, 60]
-    # Words have places and no lines between them.
+    # Words are placed side by side, with no lines between their points.
     axis = titled.plot.metric("jain", "flows[0].cc", where={"bottleneck.buffer": "1bdp"})
     assert [text.get_text() for text in axis.get_xticklabels()] == ["bbr1", "bbr3"]
     assert axis.containers[0].lines[0].get_linestyle() == "None"
@@ -445,7 +446,7 @@ def test_altair_gets_no_more_rows_than_it_draws(titled: bl.Results) -> None:
     assert len(r.series) > 20_000
     chart = r.plot.timeline(["cwnd", "rtt"], backend="altair").to_dict()
     assert sum(len(rows) for rows in chart["datasets"].values()) <= 5000
-    # The highest window of a flow is still there.
+    # Thinning the rows has not removed the highest window of a flow.
     highest = max(row["y"] for rows in chart["datasets"].values() for row in rows if row["of"] == "cubic 0" and row["y"] < 1e3)
     assert highest >= r.series["cwnd_packets"][r.series["flow"] == 0].max()
     chart = titled.plot.share("bottleneck.buffer", where={"flows.rtt": "20ms"}, backend="altair").to_dict()

@@ -212,7 +212,7 @@ def test_a_control_that_is_not_a_function_of_its_arguments_is_told() -> None:
     rs = bl.sweep("examples.dumbbell", seeds=2, set={"duration": "2s", "flows.cc": Impure})
     with pytest.raises(bl.RunError, match="expected digest .* when it is computed again"):
         rs[0]
-    # A pickle has no class, which another process could not find.
+    # A pickle does not contain the class, because another process could not find it.
     again = pickle.loads(pickle.dumps(rs))
     assert again.digests == rs.digests
     with pytest.raises(bl.UsageError, match="pickled without their custom congestion controls"):

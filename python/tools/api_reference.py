@@ -123,7 +123,7 @@ def text_of(item: object, name: str) -> str:
 def members(kind: type) -> list[tuple[str, object]]:
     """Returns the public members that a class defines itself, in the order of the source.
 
-    Classes of Rust code list theirs in another order in each build.
+    Classes of Rust code list their members in an order that differs between builds.
     """
     stub = {name: place for place, name in enumerate(STUB_DOCS)}
     own = [(name, item) for name, item in vars(kind).items() if not name.startswith("_")]

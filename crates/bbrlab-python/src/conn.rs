@@ -20,7 +20,7 @@ use pyo3::types::{PyList, PyString};
 
 use crate::shown::shown;
 
-/// Returns a member of an enumeration of `python/bbrlab/_control.py`.
+/// Returns the member with this number of an enumeration of `python/bbrlab/_control.py`.
 fn member(
     py: Python<'_>,
     members: &PyOnceLock<Py<PyList>>,
@@ -36,19 +36,19 @@ fn member(
     Ok(list.get_item(usize::from(number))?.unbind())
 }
 
-/// Returns a member of `CaState`.
+/// Returns the member of `CaState` with this number.
 pub(crate) fn ca_state(py: Python<'_>, number: u8) -> PyResult<Py<PyAny>> {
     static MEMBERS: PyOnceLock<Py<PyList>> = PyOnceLock::new();
     member(py, &MEMBERS, "CaState", number)
 }
 
-/// Returns a member of `CwndEvent`.
+/// Returns the member of `CwndEvent` with this number.
 pub(crate) fn cwnd_event(py: Python<'_>, number: u8) -> PyResult<Py<PyAny>> {
     static MEMBERS: PyOnceLock<Py<PyList>> = PyOnceLock::new();
     member(py, &MEMBERS, "CwndEvent", number)
 }
 
-/// Returns a member of `PacingStatus`.
+/// Returns the member of `PacingStatus` with this number.
 fn pacing_status(py: Python<'_>, number: u8) -> PyResult<Py<PyAny>> {
     static MEMBERS: PyOnceLock<Py<PyList>> = PyOnceLock::new();
     member(py, &MEMBERS, "PacingStatus", number)
@@ -207,8 +207,8 @@ impl PyControl {
 }
 
 /// Returns the bounds of the pacing status that a congestion control may write. If nothing paces
-/// the flow yet, it may request pacing by the host. If the host or its queue discipline paces
-/// already, it cannot change who paces.
+/// the flow yet, the control may request pacing by the host. If the host or its queue discipline
+/// paces already, the control cannot change who paces.
 fn statuses_after(now: PacingStatus) -> Bounds {
     let most = if now == PacingStatus::None { PacingStatus::Needed } else { now };
     let what = "the connection's status, or PacingStatus.NEEDED if it has none:";
@@ -259,7 +259,7 @@ pub(crate) const fn small(value: u64) -> u32 {
 }
 
 fields!(Control, readable { PyControl, ctl, ctl, {
-    /// Every field may be written.
+    /// Assigns a value to a field, as in `conn.ctl.cwnd = 10`.
     fn __setattr__(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.write(name, value)
     }

@@ -72,7 +72,7 @@ impl Callback {
         Self::Info,
     ];
 
-    /// Returns the method's name, which is the core's name.
+    /// Returns the name of the event's method, which `bbrlab-cc` uses too.
     const fn name(self) -> &'static str {
         match self {
             Self::Init => "init",
@@ -93,7 +93,7 @@ impl Callback {
     }
 }
 
-/// A class and its properties.
+/// A class of congestion controls that the user gave, and what its attributes and text state.
 #[derive(Debug)]
 pub(crate) struct Class {
     object: Py<PyType>,
@@ -172,7 +172,7 @@ impl Class {
         Ok(Some(Self { object, has, hooks, answers_share_of_marks, source, sha256 }))
     }
 
-    /// Returns the class's default name.
+    /// Returns the class's name in Python, which is its default name in a scenario.
     pub(crate) fn own_name(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.object.bind(py).name()?.to_string())
     }
@@ -236,8 +236,8 @@ impl Classes {
         self
     }
 
-    /// Returns makers of instances for one call, and the place for the first failure. `kept` takes
-    /// the instances and their own values.
+    /// Returns a maker of instances for each class, and the place for the first failure. `kept`
+    /// stores the instances and the values that they report under keys of their own.
     pub(crate) fn makers(&self, kept: &Arc<Kept>) -> (Controls, Arc<Failure>) {
         let failure = Arc::new(Failure::default());
         let named = self.0.iter().map(|(name, class)| {
@@ -253,7 +253,7 @@ impl Classes {
     }
 }
 
-/// The first failure in a congestion control, which ends all runs of a call.
+/// The first exception in a congestion control in Python. It ends all runs of the current call.
 #[derive(Debug, Default)]
 pub(crate) struct Failure {
     is_there: AtomicBool,
@@ -629,7 +629,8 @@ impl CongestionControl for PyControlOf {
         asked.unwrap_or(2)
     }
 
-    /// The method has no arguments, because every control of the kernel has a constant factor.
+    /// The method in Python has no arguments, because in the kernel this factor is a constant of
+    /// each congestion control.
     fn sndbuf_expand(&self, conn: &Conn) -> u32 {
         let of = instance!(self or 2);
         let factor = (1, EXPAND_MAX, "a factor");
@@ -649,8 +650,8 @@ impl CongestionControl for PyControlOf {
     }
 }
 
-/// Converts the values that a class reports about itself: those that the series has columns for,
-/// and its own.
+/// Converts the values that a class reports about itself. Returns the values for which the series
+/// has columns, and the other values with their keys.
 fn info(returned: &Bound<'_, PyAny>) -> PyResult<(Info, Vec<(String, f64)>)> {
     const KEYS: [&str; 6] = ["bw", "min_rtt_us", "inflight_hi", "inflight_lo", "bw_hi", "bw_lo"];
     let Ok(given) = returned.cast::<PyDict>() else {

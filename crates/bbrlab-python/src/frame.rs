@@ -44,7 +44,8 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Makes a table of at least one part. All parts must have the same columns.
+    /// Makes a table of one or more parts, whose rows follow each other. All parts must have the
+    /// same columns.
     pub(crate) fn of_parts(parts: impl IntoIterator<Item = Vec<Column>>) -> PyResult<Self> {
         let mut schema: Option<SchemaRef> = None;
         let mut batches = Vec::new();
@@ -137,7 +138,7 @@ impl Frame {
     }
 }
 
-/// Returns the values of arrays of one type, without nulls if there are none.
+/// Concatenates arrays of one type. If no value is missing, the result has a type without nulls.
 fn values(kind: &DataType, arrays: &[&dyn Array]) -> Values {
     let is_whole = arrays.iter().all(|array| array.null_count() == 0);
     match kind {

@@ -15,8 +15,8 @@ use crate::span::{Span, span};
 /// Maximum nesting depth. Deeper nesting is a mistake, such as a list that contains itself.
 const DEPTH_MAX: usize = 16;
 
-/// Maximum number of values in one input. No scenario needs more, because it cannot have more
-/// points. `range(10**9)` is therefore rejected before it becomes a list.
+/// Maximum number of values in one input. No scenario needs more, because no scenario can have more
+/// points than this. `range(10**9)` is therefore rejected before it becomes a list.
 const VALUES_MAX: usize = 1_000_000;
 
 /// The depth and the number of values that the rest of the input may have, and the classes of
@@ -55,7 +55,7 @@ impl Limits<'_> {
     }
 }
 
-/// Calls `take` with the limits of a new input. Adds the classes that it finds to `classes`.
+/// Calls `take` with the limits of a new input. Adds the classes that `take` finds to `classes`.
 fn within<T>(classes: &mut Classes, take: impl FnOnce(Limits<'_>) -> PyResult<T>) -> PyResult<T> {
     let found = RefCell::new(std::mem::take(classes));
     let taken = take(Limits { depth: DEPTH_MAX, values: &Cell::new(VALUES_MAX), classes: &found });
@@ -137,7 +137,8 @@ pub(crate) fn named_classes(given: &Bound<'_, PyAny>) -> PyResult<Classes> {
     Ok(classes)
 }
 
-/// Returns the value as a mapping, such as a dict, or an error that expects `of`.
+/// Returns the value as a mapping, such as a dict. For another value, the error says that a dict of
+/// `of` was expected.
 pub(crate) fn mapping<'a, 'py>(
     given: &'a Bound<'py, PyAny>,
     at: &str,

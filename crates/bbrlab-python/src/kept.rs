@@ -1,5 +1,5 @@
-//! Keeps the instances of congestion controls in Python after a run, and the own values that they
-//! reported for the time series.
+//! Keeps the instances of congestion controls in Python after a run, and the values that they
+//! reported for the time series under keys of their own.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -8,14 +8,14 @@ use arrow_array::{ArrayRef, Float64Array};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The instances and values of one run. Without `is_on`, nothing is kept.
+/// The instances and reported values of one run. For a sweep, `is_on` is false and nothing is kept.
 #[derive(Debug)]
 pub(crate) struct Kept {
     is_on: bool,
     flows: Mutex<BTreeMap<u32, OfFlow>>,
 }
 
-/// The control of a flow.
+/// The instance and the reported values of a flow's congestion control.
 #[derive(Debug, Default)]
 struct OfFlow {
     /// The instance of the flow's last connection.
@@ -23,7 +23,7 @@ struct OfFlow {
     connections: usize,
     /// The number of reports, each for a row of the series.
     reports: usize,
-    /// Its own values by name, each with the index of its report.
+    /// The values under the control's own keys, by key, each with the index of its report.
     values: BTreeMap<String, Vec<(usize, f64)>>,
 }
 
@@ -47,7 +47,7 @@ impl Kept {
         });
     }
 
-    /// Keeps the own values of a report.
+    /// Keeps the values that a report has under the control's own keys.
     pub(crate) fn report(&self, flow: u32, own: Vec<(String, f64)>) {
         self.with(flow, |of| {
             for (name, value) in own {
@@ -68,11 +68,12 @@ impl Kept {
         Ok(instances.unbind())
     }
 
-    /// Returns the own values as columns of a series. `flow_of_row` has the flow of each row.
+    /// Returns the values under the controls' own keys as columns of a series. `flow_of_row` has
+    /// the flow of each row.
     ///
-    /// A flow has a report for each of its rows after the handshake. With several connections, rows
-    /// between them have none either, and it is unknown which rows these are; such a flow has no
-    /// values.
+    /// A flow has a report for each of its rows after the handshake. If the flow has several
+    /// connections, the rows between two connections have no report either. It is unknown which
+    /// rows these are, so such a flow has no values.
     pub(crate) fn columns(&self, flow_of_row: &[u32]) -> Vec<(String, ArrayRef)> {
         let mut rows_of: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         let mut columns: BTreeMap<String, Vec<Option<f64>>> = BTreeMap::new();

@@ -54,14 +54,14 @@ use pyo3::prelude::*;
 use crate::raise::raised;
 use crate::watch::watched;
 
-/// Runs the `bbrlab` command with these words, of which the first is its name. Returns the exit
-/// status.
+/// Runs the `bbrlab` command. The first of `words` is the command's name; `again` starts the
+/// command in another process. Returns the exit status.
 #[pyfunction]
 fn command(py: Python<'_>, words: Vec<OsString>, again: Vec<OsString>) -> u8 {
     py.detach(|| bbrlab_cli::run_command(words, &again))
 }
 
-/// Returns the answer of the `bbrlab` command to these words, of which the first is a verb.
+/// Returns what the `bbrlab` command prints for these words, such as `list algorithms --json`.
 #[pyfunction]
 fn answer(py: Python<'_>, words: Vec<String>) -> PyResult<String> {
     watched(py, None, |stop, _| bbrlab_cli::answer(words.iter().map(String::as_str), stop))?

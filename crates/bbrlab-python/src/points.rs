@@ -27,7 +27,7 @@ pub(crate) fn points(runs: &[RunSummary]) -> PyResult<Frame> {
     let mut firsts: Vec<RunSummary> = Vec::new();
     let mut rows: Vec<Row> = Vec::new();
     for (point, group) in (0..).zip(groups(runs)) {
-        // Only what identifies the point is needed of a run.
+        // These rows need only the values of a run that identify its point.
         let of_point = run_of[group.scenario_hash.as_str()];
         firsts.push(RunSummary {
             scenario: group.scenario,

@@ -27,7 +27,7 @@ pub(crate) fn of_scenario(py: Python<'_>, errors: &ScenarioErrors) -> PyErr {
     raise().map_or_else(|error| error, PyErr::from_value)
 }
 
-/// Makes an exception of this class.
+/// Makes an exception of the class with this name in `_errors.py`.
 pub(crate) fn of_class(py: Python<'_>, class: &str, text: &str) -> PyErr {
     let raise = || py.import("bbrlab._errors")?.getattr(class)?.call1((text,));
     raise().map_or_else(|error| error, PyErr::from_value)

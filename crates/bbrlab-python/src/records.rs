@@ -33,12 +33,12 @@ pub(crate) struct RunRecords {
     folder: Option<PathBuf>,
     /// The columns that congestion controls in Python add to the series.
     own: Vec<(String, ArrayRef)>,
-    /// The instances of these controls; `None` if the run was not computed here.
+    /// The instances of these controls; `None` for an opened or unpickled run.
     kept: Option<Arc<Kept>>,
 }
 
 impl RunRecords {
-    /// Makes the records of a run that was computed here.
+    /// Makes the records of a run that this process has computed.
     pub(crate) fn new(
         result: RunResult,
         toml: String,
@@ -59,7 +59,7 @@ impl RunRecords {
         Ok(frame)
     }
 
-    /// A table with a flow in each row.
+    /// Makes a table over time. Each row gets the name, group and congestion control of its flow.
     fn over_time(&self, columns: Vec<Column>, flow_of_row: &[u32]) -> PyResult<Frame> {
         let summary = &self.result.summary;
         let words = |word: fn(&FlowSummary) -> Option<&str>| {
@@ -73,7 +73,7 @@ impl RunRecords {
     }
 }
 
-/// Puts the swept keys of runs first, and what identifies the runs last.
+/// Orders the columns of a table: swept keys first, columns that identify the run last.
 fn ordered(frame: &Frame, runs: &[RunSummary]) -> PyResult<Frame> {
     let mut first = swept_columns(runs);
     let mut last = LAST.to_vec();
@@ -215,8 +215,8 @@ impl SweepRecords {
         Ok(Self { runs: records.into_vec()?, numbers, out, computed, repeated, found })
     }
 
-    /// Makes the records of a whole sweep in the folder `out`. Other processes computed `computed`
-    /// of its runs; the rest was complete before.
+    /// Makes the records of a complete sweep in the folder `out`. Other processes computed
+    /// `computed` of its runs; the other runs were complete before.
     pub(crate) fn of_whole(
         runs: Vec<RunSummary>,
         out: PathBuf,
@@ -431,8 +431,8 @@ pub(crate) fn compare<'py>(
 /// runs.
 type Swept = (Vec<Frame>, Option<PathBuf>, (u64, u64, u64));
 
-/// The content of a pickled run: the tables of its record, those over time, scenario, folder, and
-/// the columns that congestion controls added to the series.
+/// The content of a pickled run: the tables of its record, its tables over time, its scenario, its
+/// folder, and the columns that congestion controls added to the series.
 type Ran = (Vec<Frame>, [Frame; 4], String, Option<PathBuf>, Frame);
 
 fn frames_of(numbers: &[u64], runs: &[RunSummary]) -> PyResult<Vec<Frame>> {
@@ -440,7 +440,7 @@ fn frames_of(numbers: &[u64], runs: &[RunSummary]) -> PyResult<Vec<Frame>> {
     tables.into_iter().map(|columns| Frame::of_parts([columns])).collect()
 }
 
-/// The inverse of [`frames_of`].
+/// Returns the runs, with their numbers, from the tables that [`frames_of`] made.
 fn runs_in(tables: &[Py<Frame>]) -> PyResult<Vec<(u64, RunSummary)>> {
     let columns: Vec<_> = tables.iter().map(|table| table.get().columns()).collect();
     let tables = columns.try_into().map_err(|tables: Vec<_>| {
@@ -450,7 +450,7 @@ fn runs_in(tables: &[Py<Frame>]) -> PyResult<Vec<(u64, RunSummary)>> {
     runs_of(&tables).map_err(PyValueError::new_err)
 }
 
-/// The runs of a sweep that other processes compute, as they arrive.
+/// Collects the records of a sweep's runs, which other processes compute.
 #[pyclass(frozen, module = "bbrlab._bbrlab")]
 pub(crate) struct Gathering {
     /// The records by run number. They are stored in their final place, because sorting them at the

@@ -134,7 +134,7 @@ pub(crate) fn sweep(
         None => Estimate::of_scenario(scenario),
     });
     if out.is_none() {
-        // Rows without a folder are not kept.
+        // Without a folder, a sweep does not keep the rows of its series.
         estimate.series_rows = 0;
     }
     check_limit(&estimate, jobs, estimate.records_bytes, limit).map_err(failed)?;

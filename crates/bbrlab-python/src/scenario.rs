@@ -44,8 +44,8 @@ use crate::shown::shown;
 #[pyclass(frozen, module = "bbrlab", name = "Scenario")]
 pub(crate) struct PyScenario {
     pub(crate) inner: Arc<Scenario>,
-    /// The classes of the custom congestion controls that the scenario declares, as far as the
-    /// caller gave them.
+    /// The classes of the custom congestion controls that the scenario declares. Classes that the
+    /// caller did not give are missing.
     pub(crate) classes: Classes,
 }
 
@@ -194,7 +194,7 @@ impl PyScenario {
     }
 
     /// The hash of all points and seeds, in hexadecimal. Keys that are not simulated, such as the
-    /// title, do not count.
+    /// title, do not change it.
     #[getter]
     fn hash(&self) -> &str {
         self.inner.hash()
@@ -273,8 +273,8 @@ impl PyScenario {
     /// Returns the scenario with a sweep.
     ///
     /// Args:
-    ///     sweep: Keys, each with a list of values. They add to the keys that are already swept, or
-    ///         replace them.
+    ///     sweep: Keys, each with a list of values. A key that is already swept gets these values;
+    ///         other swept keys stay.
     ///     seeds: Runs per point, each with its own seed.
     ///
     /// Raises:
@@ -311,8 +311,8 @@ impl PyScenario {
     /// Returns an estimate of the cost without running: `runs`, `data_packets`, `events`, `cpu_s`,
     /// `memory_bytes` (of the largest run), `records_bytes` (of the metrics of all runs, which a
     /// sweep returns) and `series_rows`. It is accurate within a factor of two if flows fill the
-    /// link. `on` is the back end whose CPU time is estimated. A `UsageError` names what it cannot
-    /// compute.
+    /// link. `on` is the back end whose CPU time is estimated. A `UsageError` names the parts of
+    /// the scenario that this back end cannot compute.
     ///
     /// >>> import bbrlab as bl
     /// >>> 10_000 < bl.Scenario("examples.dumbbell").estimate()["data_packets"] < 20_000
@@ -372,7 +372,7 @@ fn given_as(
         .map_err(|errors| of_scenario(py, &errors))
 }
 
-/// Returns a file's name or an id.
+/// Returns the path of a file or the id of a built-in scenario, as text.
 fn path_of(source: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(text) = source.cast::<PyString>() {
         return Ok(text.to_cow()?.into_owned());

@@ -1,4 +1,4 @@
-//! Work in a separate thread or in Python's, with Ctrl-C and progress.
+//! Does work in a separate thread or in Python's thread, with Ctrl-C and progress.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
