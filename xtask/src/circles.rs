@@ -12,14 +12,14 @@ use std::path::Path;
 
 use crate::source;
 
-/// Accepted circles, each with its reason. A circle is written from its first file in alphabetical
-/// order.
+/// Circles of imports that are accepted, each with its reason. A circle is written from its first
+/// file in alphabetical order.
 const DEFENDED: &[(&str, &str)] = &[(
     "bbrlab-net: engine/mod.rs -> port.rs -> engine/mod.rs",
     "a port is the hosts' interface to the network, and the network passes one to its handler",
 )];
 
-/// Checks every crate.
+/// Checks the imports in every crate of the workspace.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let mut found = BTreeSet::new();
     for (name, folder) in source::crates(root)? {
@@ -61,7 +61,8 @@ impl Graph {
         Ok(Self { modules })
     }
 
-    /// Returns the module to which `path` leads.
+    /// Returns the module to which `path` leads, after following re-exports; `None` if there is
+    /// none.
     fn resolve(&self, path: &[String]) -> Option<Vec<String>> {
         let mut path = path.to_vec();
         // Real chains of re-exports are shorter than this; a longer chain is a circle.
@@ -260,8 +261,8 @@ fn absolute(module: &[String], path: &[String]) -> Option<Vec<String>> {
             rest = &rest[1..];
         }
         "self" => rest = &rest[1..],
-        // A path without such a head may name a part of this module, like `pub use part::Name` in
-        // its `mod.rs`.
+        // A path that begins with another word may name a part of this module, as `part::Name` does
+        // in a re-export of its `mod.rs`.
         _ => {}
     }
     while rest.first().is_some_and(|part| part == "super") {

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::source;
 
-/// Checks every manifest, and the shared dependencies of the workspace.
+/// Checks the dependencies in every crate's manifest, and those that the workspace's manifest
+/// shares.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let mut wrong = Vec::new();
     let mut asked = BTreeSet::new();

@@ -85,7 +85,8 @@ fn check() -> Result<(), String> {
     step("speed", || bench::gate(&root()))
 }
 
-/// Runs the checks that need only the files, and reports all of their errors.
+/// Runs the checks that only read files, without compiling anything, and reports all of their
+/// errors.
 fn map() -> Result<(), String> {
     let root = root();
     let results = [
@@ -101,8 +102,8 @@ fn map() -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// Stores the results from which a page is generated. Runs an example of `bbrlab-papers` as a
-/// process, because nothing else in xtask needs that crate.
+/// Stores the results from which a page is generated. Runs an example program of the crate
+/// `bbrlab-papers` through cargo, because nothing else in xtask needs that crate.
 fn keep(task: &str, args: &[String]) -> Result<(), String> {
     // File names are relative to the user's working directory.
     let here = env::current_dir().map_err(|error| error.to_string())?;

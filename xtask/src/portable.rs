@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::crate_map;
 use crate::source;
 
-/// The last crate of the crate map that a web page contains.
+/// A web page can contain this crate and all crates before it on the crate map.
 const LAST: &str = "results";
 
 /// The compiler's target for WebAssembly without an operating system.
@@ -19,7 +19,7 @@ const TARGET: &str = "wasm32-unknown-unknown";
 const OF_THE_SYSTEM: [&str; 7] =
     ["std::fs", "std::os", "std::env", "std::net", "std::process", "std::thread", "std::time"];
 
-/// Checks that these crates name no part of the operating system outside of their tests.
+/// Checks that the crates up to [`LAST`] use no module of [`OF_THE_SYSTEM`] outside of their tests.
 pub(crate) fn names_no_system(root: &Path) -> Result<(), String> {
     let mut wrong = Vec::new();
     for name in crate_map::crates_up_to(LAST) {
@@ -40,7 +40,7 @@ pub(crate) fn names_no_system(root: &Path) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
 
-/// Returns the parts of the operating system that the code names.
+/// Returns the modules of [`OF_THE_SYSTEM`] that the code names.
 fn named(code: &str) -> impl Iterator<Item = &'static str> {
     OF_THE_SYSTEM.into_iter().filter(move |part| {
         let ends_there = |at: usize| {
@@ -50,7 +50,8 @@ fn named(code: &str) -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// Compiles these crates without their default features, if the target is installed.
+/// Compiles the crates up to [`LAST`] for WebAssembly without their default features, if the
+/// compiler's target is installed.
 pub(crate) fn compiles() -> Result<(), String> {
     if !is_installed() {
         println!("skipped: wasm target; `rustup target add {TARGET}` installs it");

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::source;
 
-/// Compares the files that name the version, and reads the workflows.
+/// Compares the version in all files that name it, and checks that the workflows pin their actions.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let version = version(root)?;
     let mut wrong = Vec::new();

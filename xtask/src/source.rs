@@ -27,7 +27,7 @@ pub(crate) fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Returns the crates of the workspace as (name, folder), including `xtask`.
+/// Returns name and folder of each crate of the workspace, including `xtask`.
 pub(crate) fn crates(root: &Path) -> Result<Vec<(String, PathBuf)>, String> {
     let mut found = vec![("xtask".to_owned(), root.join("xtask"))];
     for entry in fs::read_dir(root.join("crates")).map_err(|error| error.to_string())? {

@@ -12,13 +12,13 @@ use super::valgrind::{self, Measured, Tool};
 /// The file of the baseline.
 pub(super) const KEPT: &str = "results/bench.json";
 
-/// Allowed relative difference of instructions per packet from the baseline. Compilers of the same
-/// version generate the same code from the same sources, so only the instructions in the C library
-/// differ.
+/// Allowed relative difference of instructions per packet from the baseline. The same compiler
+/// generates the same code from the same sources on every machine, so only the instructions in the
+/// C library differ between machines.
 const TOLERANCE: f64 = 0.03;
 
-/// The gate's cases, with the simulated milliseconds of the shorter of two runs. All four runs take
-/// about 10 s.
+/// The cases that the gate measures, with the simulated milliseconds of the shorter of two runs per
+/// case. All four runs take about 10 s.
 const SHORT: [(&str, u32); 2] = [("a", 5000), ("b", 250)];
 
 /// The result of the comparison with the baseline.
@@ -59,8 +59,8 @@ pub(super) fn read(path: &Path) -> Result<Value, String> {
     }
 }
 
-/// A step of the gate. If nothing can be compared, it prints the reason in a line that begins with
-/// `skipped: speed`.
+/// Compares the speed with the baseline, as a step of the gate. If nothing can be compared, this
+/// prints the reason in a line that begins with `skipped: speed`.
 pub(super) fn gate(root: &Path, binary: &Path) -> Result<(), String> {
     let baseline = read(&root.join(KEPT))?;
     let compiler = compiler(root)?;
@@ -100,7 +100,7 @@ fn short(binary: &Path) -> Result<Vec<Value>, String> {
     Ok(figures.collect())
 }
 
-/// Compares the gate's runs with those of the baseline.
+/// Compares the instructions per packet in the gate's runs with those in the baseline.
 fn compare(baseline: &Value, now: &[Value]) -> Result<Verdict, String> {
     let mut lines = Vec::new();
     let mut is_outside = false;

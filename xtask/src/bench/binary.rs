@@ -1,4 +1,4 @@
-//! The release build whose speed is measured.
+//! The path and the build of the release binary whose speed is measured.
 
 use std::path::{Path, PathBuf};
 

@@ -31,15 +31,15 @@ const RATES_MBPS: [u32; 16] =
     [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
 const QUICK_RATE_MBPS: u32 = 5000;
 
-/// Data packets of the shorter run, and its minimum simulated time in milliseconds. The time is 30
-/// RTTs, half of which is start-up at 100 Gbit/s. While the socket's window grows, over some 60,000
-/// packets, Linux acknowledges every packet. The shorter run includes these packets, so they are
-/// not counted.
+/// The shorter run is long enough for `RATE_PACKETS` data packets, and simulates at least
+/// `RATE_LEAST_MS` milliseconds. These are 30 RTTs; at 100 Gbit/s, start-up takes half of them.
+/// While the socket's window grows, over some 60,000 packets, Linux acknowledges every packet. Both
+/// runs include these packets, so they do not affect the difference.
 const RATE_PACKETS: u32 = 100_000;
 const RATE_LEAST_MS: u32 = 300;
 
-/// With fewer flows than this, the memory per flow is not reported, because the memory of the
-/// program itself is much larger than that of the flows.
+/// With fewer flows than this, the memory per flow is not reported, because the program without
+/// flows needs much more memory than the flows.
 const FLOWS_WITH_MEMORY: u32 = 100;
 
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
@@ -76,7 +76,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// A case with `n` flows of 10 Mbit/s each and an RTT of 10 ms, otherwise like case (c).
+/// A case like (c) of the speed table, but with `n` flows of 10 Mbit/s each and an RTT of 10 ms.
 fn of_flows(n: u32) -> Measured {
     let arguments = ["c", "--flows", &n.to_string(), "--rate", &format!("{}Mbit/s", 10 * n)];
     Measured { arguments: arguments.map(str::to_owned).to_vec(), lengths_ms: FLOWS_MS }
@@ -94,7 +94,8 @@ fn of_rate(rate_mbps: u32) -> Measured {
     }
 }
 
-/// Returns the memory per additional flow, compared with the run of one flow.
+/// Returns the memory per flow: the difference from the run with one flow, divided by the
+/// additional flows.
 fn bytes_per_flow(flows: u32, bytes: Option<u64>, of_one: Option<u64>) -> Option<u64> {
     let more = bytes?.saturating_sub(of_one?);
     (flows >= FLOWS_WITH_MEMORY).then(|| more / u64::from(flows - 1))

@@ -89,7 +89,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     show(root, &binary, &document, &wanted)
 }
 
-/// Runs the step of the gate. The release build must exist.
+/// Runs the gate's step that compares the speed with the baseline. The release build must exist.
 pub(crate) fn gate(root: &Path) -> Result<(), String> {
     baseline::gate(root, &binary::of_release(root))
 }
@@ -108,7 +108,7 @@ fn timed(binary: &Path, wanted: &Wanted) -> Result<Value, String> {
     serde_json::from_slice(&output.stdout).map_err(|error| format!("`bbrlab bench`: {error}"))
 }
 
-/// Adds valgrind's counts.
+/// Adds valgrind's counts per packet to the cases.
 fn fill_in(binary: &Path, cases: &mut [Value]) -> Result<(), String> {
     let measured = cases.iter().map(measured).collect::<Result<Vec<_>, _>>()?;
     let costs = valgrind::count(binary, &measured, &[Tool::Callgrind, Tool::Cachegrind])?;
@@ -118,7 +118,7 @@ fn fill_in(binary: &Path, cases: &mut [Value]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a case with the two lengths for which valgrind counts.
+/// Returns a case with the two simulated lengths for which valgrind counts.
 fn measured(case: &Value) -> Result<Measured, String> {
     let length = |at: usize| {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few 10^5")]

@@ -19,7 +19,8 @@ const KEPT: &str = "results/overheads.json";
 const USAGE: &str = "usage: cargo xtask overheads [--binary FILE]
   --binary measures this binary instead of a release build";
 
-/// The cases with series, and the simulated milliseconds of the shorter of two lengths.
+/// The cases that are run with time series, and the simulated milliseconds of the shorter of two
+/// runs per case.
 const CASES: [(&str, u32); 3] = [("a", 10_000), ("b", 1000), ("c", 200)];
 const SAMPLES: [&str; 3] = ["off", "10ms", "ack"];
 
@@ -27,20 +28,22 @@ const SAMPLES: [&str; 3] = ["off", "10ms", "ack"];
 const SHORT_RUN: &str = "duration = \"100ms\"\n[bottleneck]\nrate = \"1Mbit/s\"\nbuffer = \"20packets\"\n\
                          [[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\n";
 /// Sizes of sweeps of [`SHORT_RUN`]: points, and seeds per point. The largest sweep is last,
-/// because it leaves the disk slow.
+/// because the disk is slow for some time after it.
 const SWEEPS: [(u64, u64); 7] =
     [(1, 100), (1, 1000), (1000, 1), (1, 10_000), (1000, 10), (10_000, 1), (1, 100_000)];
-/// Runs of two sweeps; the difference of their instructions is the cost of the additional runs.
+/// Numbers of runs of two sweeps. The difference between the sweeps' instructions is the cost of
+/// the additional runs.
 const COUNTED: [u64; 2] = [20, 40];
 
-/// Runs of at least 0.1 s each.
+/// A scenario whose run takes at least 0.1 s of CPU time.
 const LONG_RUN: &str = "duration = \"10s\"\nsample = \"off\"\n[bottleneck]\nrate = \"1Gbit/s\"\nbuffer = \"4bdp\"\n\
                         [[flows]]\ncc = \"bbr1\"\nrtt = \"10ms\"\ncount = 16\nstart_step = \"625us\"\n";
 const LONG_RUNS: u64 = 8;
-/// Number of repetitions when workers are compared. The result is the median.
+/// How often each number of workers is measured. The result is the median.
 const TIMES: usize = 5;
 
-/// Built-in scenarios of a run and a sweep, for the cost of drawing plots.
+/// The built-in scenarios, one with a single run and one with a sweep, whose plots are drawn to
+/// measure the cost of drawing.
 const SEEN_RUN: &str = "examples.dumbbell";
 const SEEN_SWEEP: &str = "examples.two-bbr";
 
@@ -79,8 +82,8 @@ struct Lab {
 }
 
 impl Lab {
-    /// Returns instructions per packet with each sampling of the series, including the instructions
-    /// for writing the files.
+    /// Returns the instructions per packet for each value of `sample` in [`SAMPLES`], including the
+    /// instructions that write the files.
     fn series(&self) -> Result<Vec<Value>, String> {
         let mut rows = Vec::new();
         for (case, short_ms) in CASES {
@@ -107,7 +110,7 @@ impl Lab {
         Ok(rows)
     }
 
-    /// Returns CPU time and memory of sweeps of short runs.
+    /// Returns the CPU time and memory of each sweep in [`SWEEPS`].
     fn sweeps(&self) -> Result<Vec<Value>, String> {
         let mut rows = Vec::new();
         for (points, seeds) in SWEEPS {
@@ -125,7 +128,7 @@ impl Lab {
                 cpu_and_peak(|| Ok(vec![child]))
             };
             let (cpu_s, peak) = run(&mut self.sweep(&scenario, &name, seeds, 1))?;
-            // All runs exist now, so only the plots are made.
+            // All runs are stored now, so this command makes only the plots.
             let mut draw = Command::new(&self.binary);
             draw.args(["run", &scenario, "--quiet", "--set", &format!("repeat={seeds}")]);
             draw.args(["--jobs", "1", "--out", &self.path(&name)]).stdout(Stdio::null());
@@ -151,9 +154,9 @@ impl Lab {
         Ok((counted(many)?.saturating_sub(counted(few)?)) / (many - few))
     }
 
-    /// Returns CPU seconds of the same runs by one worker, by two workers, and by two parallel
-    /// programs of one worker each. Two programs share nothing, so their additional cost is caused
-    /// by the machine.
+    /// Returns the CPU seconds that the same runs take with one worker, with two workers, and in
+    /// two parallel programs with one worker each. Two programs share no memory, so if they take
+    /// more CPU seconds than one worker, the machine is the cause.
     fn workers(&self) -> Result<Value, String> {
         let scenario = self.scenario("long", LONG_RUN)?;
         let measure = |programs: u64, jobs: u64| {
@@ -272,7 +275,8 @@ fn cpu_s_of_children() -> Result<f64, String> {
     cpu_s_in(&stat).ok_or_else(|| format!("/proc/self/stat is not as expected: {stat}"))
 }
 
-/// Parses the sum of `cutime` and `cstime`, the 14th and 15th word after the name in brackets.
+/// Parses the CPU seconds of ended children from `/proc/self/stat`: the sum of `cutime` and
+/// `cstime`, the 14th and 15th word after the name in brackets.
 fn cpu_s_in(stat: &str) -> Option<f64> {
     let (_, behind) = stat.rsplit_once(')')?;
     let words: Vec<&str> = behind.split_whitespace().collect();

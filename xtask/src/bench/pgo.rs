@@ -35,8 +35,8 @@ const TRAINING: &[&[&str]] = &[
     ],
 ];
 
-/// Cases whose instructions are compared, and the simulated milliseconds of the shorter of two
-/// lengths.
+/// Cases whose instructions are compared, and the simulated milliseconds of the shorter of two runs
+/// per case.
 const COMPARED: [(&str, u32); 3] = [("a", 10_000), ("b", 1000), ("c", 400)];
 
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
@@ -86,7 +86,7 @@ fn table(before: &[Costs], after: &[Costs]) -> String {
     text
 }
 
-/// The properties of rustc that the build needs.
+/// The properties of rustc that a profile-guided build needs.
 struct Compiler {
     host: String,
     sysroot: PathBuf,
@@ -142,7 +142,7 @@ fn find_profdata(compiler: &Compiler) -> Result<PathBuf, String> {
     Err(why_none(needed, &found))
 }
 
-/// Returns the error message for a missing tool.
+/// Returns the error message if no usable `llvm-profdata` was found.
 fn why_none(needed: u32, found: &[(String, Option<u32>)]) -> String {
     let found: String = found
         .iter()
@@ -157,8 +157,8 @@ fn why_none(needed: u32, found: &[(String, Option<u32>)]) -> String {
     )
 }
 
-/// Builds the binary with an additional flag for rustc. Because the command names the target, the
-/// flag does not apply to build scripts.
+/// Builds the binary with an additional flag for rustc. The command names a target, so cargo does
+/// not apply the flag to build scripts.
 fn build(root: &Path, compiler: &Compiler, folder: &str, flag: &str) -> Result<PathBuf, String> {
     let host = compiler.host.as_str();
     let mut flags = env::var("RUSTFLAGS").unwrap_or_default();

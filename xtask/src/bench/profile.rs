@@ -17,10 +17,11 @@ const USAGE: &str =
 /// Simulated milliseconds of the shorter run, by the first letter of the case.
 const SHORT_MS: [(char, u32); 4] = [('a', 10_000), ('b', 1000), ('c', 400), ('d', 500)];
 
-/// Number of files that are listed.
+/// Number of files in the printed list, which begins with the most expensive file.
 const LISTED: usize = 40;
 
-/// A file belongs to the first group that has a prefix of its path.
+/// Groups of source files, with the prefixes of their paths. A file belongs to the first group with
+/// a prefix of its path.
 const GROUPS: &[(&str, &[&str])] = &[
     ("heap, keys, timer table", &["events/src/"]),
     ("lanes, rings, packets", &["net/src/lane.rs", "net/src/chunks.rs", "net/src/packet.rs"]),
@@ -148,7 +149,7 @@ fn by_file(text: &str) -> BTreeMap<String, u64> {
         else {
             continue;
         };
-        // The line after `calls=` is the cost of the called function.
+        // The line after `calls=` has the cost of the called function, which is not counted here.
         if !std::mem::take(&mut is_of_call) {
             let file = ours(of_lines).or_else(|| ours(of_function)).unwrap_or("other");
             *costs.entry(file.to_owned()).or_default() += cost;

@@ -1,6 +1,6 @@
 //! Counts the cost per data packet with valgrind, which simulates the processor: instructions with
-//! callgrind, misses of the data caches with cachegrind. Unlike seconds, both counts do not depend
-//! on other work on the machine.
+//! callgrind, misses of the data caches with cachegrind. Both counts are independent of other work
+//! on the machine, unlike seconds.
 //!
 //! Each case is run twice, with the second run twice as long. The cost is computed from the
 //! difference between the runs, so that set-up cancels.
@@ -15,11 +15,11 @@ use serde_json::{Value, json};
 /// The message if valgrind is missing.
 pub(super) const MISSING: &str = "valgrind is not installed (Debian: `apt install valgrind`)";
 
-/// The caches that cachegrind models: bytes, ways, bytes per line. Its last level (`--LL`) stands
-/// for L2.
+/// The caches that cachegrind models: bytes, ways, bytes per line. Cachegrind models only the first
+/// and the last level, so its last level (`--LL`) has the size of an L2 cache.
 const CACHES: [&str; 3] = ["--cache-sim=yes", "--D1=49152,12,64", "--LL=2097152,16,64"];
 
-/// A case of `bbrlab bench-case` in two lengths.
+/// A case of `bbrlab bench-case`, which is run with two simulated lengths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Measured {
     /// The name, and flags that change the case's size.
@@ -28,7 +28,7 @@ pub(super) struct Measured {
     pub(super) lengths_ms: [u32; 2],
 }
 
-/// The cost of a data packet.
+/// The cost per data packet; `None` where a cost was not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Costs {
     pub(super) instructions: Option<f64>,
@@ -37,7 +37,8 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// Writes the costs into a case or a row.
+    /// Writes the costs into a JSON object: a case of the speed table, or a row of the growth
+    /// table.
     pub(super) fn fill_in(self, record: &mut Value) {
         record["instructions_per_packet"] = rounded(self.instructions);
         record["l1_misses_per_packet"] = rounded(self.l1_misses);
@@ -66,7 +67,8 @@ pub(super) fn is_installed() -> bool {
     Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Counts all cases with the given tools. Runs one valgrind per processor at a time.
+/// Counts all cases with the given tools. Runs as many valgrind processes in parallel as there are
+/// processors.
 pub(super) fn count(
     binary: &Path,
     cases: &[Measured],
@@ -183,7 +185,8 @@ pub(super) fn instructions(told: &str) -> Option<u64> {
     counts(Tool::Callgrind, told)?.first().copied()
 }
 
-/// Parses the counts from valgrind's output: instructions, or the data misses of both levels.
+/// Parses the counts from valgrind's output: instructions for callgrind, or the data misses of both
+/// cache levels for cachegrind.
 fn counts(tool: Tool, told: &str) -> Option<Vec<u64>> {
     let labels: &[&str] = match tool {
         Tool::Callgrind => &["Collected"],
@@ -201,7 +204,8 @@ fn counts(tool: Tool, told: &str) -> Option<Vec<u64>> {
         .collect()
 }
 
-/// Returns the difference of two runs per additional packet.
+/// Returns the difference between the counts of two runs, divided by the additional data packets of
+/// the longer run.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
 fn per_packet(short: &Run, long: &Run) -> Option<Vec<f64>> {
     let packets = long.data_packets.checked_sub(short.data_packets).filter(|&more| more > 0)?;

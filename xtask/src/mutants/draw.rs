@@ -34,7 +34,7 @@ mod tests {
         let drawn = sample((0..1000).collect(), 60, 7);
         assert_eq!(drawn, sample((0..1000).collect(), 60, 7));
         assert_ne!(drawn, sample((0..1000).collect(), 60, 8));
-        // A longer sample begins with the elements of a shorter one.
+        // With the same seed, a longer sample begins with the elements of a shorter one.
         assert_eq!(drawn, sample((0..1000).collect(), 80, 7)[..60]);
         let mut sorted = drawn;
         sorted.sort_unstable();

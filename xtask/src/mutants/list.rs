@@ -12,7 +12,7 @@ pub(super) struct Mutant {
     pub(super) package: String,
     /// The path of the file from the root.
     pub(super) file: String,
-    /// Place and change in one line.
+    /// The place and the change in one line: `FILE:LINE:COLUMN: change`.
     pub(super) name: String,
     /// A unified diff of one file.
     pub(super) diff: String,

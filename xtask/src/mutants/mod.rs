@@ -87,7 +87,7 @@ impl Options {
     }
 }
 
-/// Draws mutants, tests them and counts the outcomes.
+/// Draws a sample of mutants, runs the tests for each, and counts the outcomes.
 #[expect(clippy::disallowed_methods, reason = "reports how long a mutant took")]
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     let options = Options::parse(args)?;
@@ -130,7 +130,7 @@ fn try_one(
 ) -> Result<Outcome, String> {
     let packages = above.of(&mutant.package);
     for (number, package) in packages.iter().enumerate() {
-        // The time limit is measured before the change, once per crate.
+        // The crate's time limit is measured on the unchanged code, once per crate.
         limits.measure(tree, package)?;
         let changed = tree.change(mutant)?;
         if number == 0 && !run::builds(tree, package)? {

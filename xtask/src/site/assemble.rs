@@ -31,7 +31,7 @@ const STARTS: [&str; 2] = ["README.md", "docs/SUMMARY.md"];
 /// Extensions of files that a browser shows without the ending `.txt`.
 const SHOWN: [&str; 5] = ["png", "svg", "json", "html", "pdf"];
 
-/// Writes all pages and the files that they link to.
+/// Writes all pages into the book's source folder, and copies of the files that they link to.
 pub(super) fn pages(root: &Path, src: &Path) -> Result<(), String> {
     let mut places: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
     for (page, place) in ELSEWHERE {

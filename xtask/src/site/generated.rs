@@ -70,7 +70,7 @@ pub(super) fn python_api(root: &Path, src: &Path, is_wanted: bool) -> Result<(),
     write(&page, text)
 }
 
-/// The papers' figures that the site includes.
+/// Which of the papers' figures the site includes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Figures {
     None,

@@ -13,7 +13,7 @@ pub(super) fn check(book: &Path) -> Result<(), String> {
     for path in source::files(book, "html")? {
         let text = source::read(&path)?;
         let page = path.strip_prefix(book).unwrap_or(&path).to_path_buf();
-        // Skip copies of repository files under `files/`, and pages that mdBook adds.
+        // Skips copies of repository files under `files/`, and mdBook's page for missing pages.
         if page.starts_with("files") || page.ends_with("404.html") {
             continue;
         }
