@@ -1,5 +1,5 @@
 //! Loss detection without RACK: a packet is lost when the number of SACKed packets above it reaches
-//! the degree of reordering, three at first. A retransmission that is lost costs a timeout.
+//! the degree of reordering, at first three. A lost retransmission is detected only by a timeout.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`, with `net.ipv4.tcp_recovery` = 0:
 //! `tcp_time_to_recover`, `tcp_update_scoreboard`, `tcp_mark_head_lost`; RFC 6675.

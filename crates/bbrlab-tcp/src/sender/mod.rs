@@ -122,7 +122,7 @@ use tlp::Tlp;
 /// Largest size of an skb in bytes. Linux: `sk_dst_gso_max_size`, 65536 - (`MAX_TCP_HEADER` + 1).
 const GSO_MAX_SIZE: u32 = 65_536 - 320 - 1;
 
-/// Marks the absence of an RTT sample, in microseconds: no sample lasts 71 minutes.
+/// The value of an RTT in microseconds that means "no sample". No RTT lasts that long: 71 minutes.
 const NO_SAMPLE: u32 = u32::MAX;
 
 /// Linux: `sk_pacing_shift`.
@@ -208,9 +208,9 @@ struct Counts {
 
 /// The sending half of a socket.
 ///
-/// With a thousand senders each event finds its sender outside the cache. The fields are therefore
-/// in the order in which events need them, in cache lines of 64 bytes (a test in `tests.rs` checks
-/// this).
+/// With a thousand senders, the sender that an event needs is mostly not in the CPU's cache. The
+/// fields are therefore in the order in which events need them, in cache lines of 64 bytes (a test
+/// in `tests.rs` checks this).
 ///
 /// - A packet touches seven lines: six from the last half of `limits` to the front of the queue in
 ///   `board`, and one from the end of `stats` to the beginning of `sampler`.
@@ -235,7 +235,7 @@ pub struct Sender {
     predicts_acks: bool,
     /// Whether the settings allow the short path for ACKs during a recovery (`recovery_ack.rs`).
     recovers_plainly: bool,
-    /// The short path for new data.
+    /// Which short path sends new data.
     sending: Sending,
     /// Nagle's algorithm, as the application has set it.
     nonagle: Nonagle,
@@ -264,7 +264,7 @@ pub struct Sender {
     burst_size: BurstSize,
     reordering: Reordering,
     counts: Counts,
-    /// The limit on answers to segments that are not acceptable.
+    /// The rate limit of the ACKs that answer unacceptable segments.
     oow: OowLimit,
     /// The echoed timestamp of the segment being processed, if it has one. Linux: `rcv_tsecr`,
     /// `saw_tstamp`.
@@ -285,7 +285,7 @@ pub struct Sender {
     cc: Cc,
 }
 
-/// A field of size 0 after which the next field of a structure begins a cache line.
+/// A field of size 0 that makes the next field of a structure start a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct CacheLine;
@@ -467,7 +467,7 @@ impl Sender {
         self.reverse = reverse;
     }
 
-    /// The header fields of the receiving half.
+    /// Returns the header fields of the receiving half.
     #[must_use]
     pub fn reverse(&self) -> Reverse {
         self.reverse
@@ -575,7 +575,8 @@ impl Sender {
         Time(self.conn.wstamp_ns)
     }
 
-    /// The connection as the congestion control sees it: cwnd, srtt, delivered, lost, pacing rate.
+    /// The state of the connection that the congestion control reads: cwnd, srtt, delivered, lost,
+    /// pacing rate.
     #[must_use]
     pub fn conn(&self) -> &Conn {
         &self.conn
@@ -611,8 +612,8 @@ impl Sender {
         &self.limits
     }
 
-    /// Takes the latest RTT sample, in microseconds; `None` if there was no sample since the last
-    /// call.
+    /// Returns the RTT sample taken since the last call, in microseconds; the latest one if there
+    /// were several, `None` if there was none.
     pub fn take_rtt_sample(&mut self) -> Option<u32> {
         let sample_us = std::mem::replace(&mut self.rtt_sample_us, NO_SAMPLE);
         (sample_us != NO_SAMPLE).then_some(sample_us)

@@ -1,9 +1,9 @@
-//! The retransmission timeout and the losses that it marks.
+//! The retransmission timeout, and which packets it marks lost.
 //!
 //! Sources: [linux] `net/ipv4/tcp_timer.c`: `tcp_retransmit_timer`; `net/ipv4/tcp_input.c`:
 //! `tcp_enter_loss`, `tcp_timeout_mark_lost`; RFC 6298.
 //! Deviations:
-//! 1. A connection is never aborted, however many timeouts there are (`tcp_retries2`).
+//! 1. A connection is never aborted, however many timeouts there are. Linux: `tcp_retries2`.
 //! 2. No linear timeouts for thin streams (`tcp_thin_linear_timeouts` is off by default).
 
 use bbrlab_cc::CaState;

@@ -38,7 +38,7 @@ pub(super) const TIMEOUT_MIN_US: u32 = 2_000;
 /// Up to this number of ticks, counting them one by one is faster than a division.
 const TICKS_COUNTED: u32 = 8;
 
-/// The parts of the host's clock that the congestion control does not see.
+/// The parts of the host's clock that the congestion control does not read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     /// Linux: `tcp_mstamp`.
@@ -50,8 +50,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// The clock of a host with this tick when the host boots. `ts_offset` is added to the clock's
-    /// milliseconds in every timestamp.
+    /// Returns the clock of a host that boots now and whose tick is `tick`. `ts_offset` is added to
+    /// the clock's milliseconds in every timestamp.
     pub(super) const fn new(tick: Tick, ts_offset: u32) -> Self {
         Self {
             mstamp_us: 0,
@@ -190,8 +190,8 @@ impl XmitTimer {
         self.backoff
     }
 
-    /// Counts a zero-window probe, and doubles the interval to the next one if there were fewer
-    /// than `most` doublings.
+    /// Counts a zero-window probe. Doubles the interval to the next probe, unless it was already
+    /// doubled `most` times.
     pub(super) fn back_off_probes(&mut self, most: u32) {
         self.probes_out = self.probes_out.saturating_add(1);
         if u32::from(self.backoff) < most {
@@ -325,13 +325,14 @@ impl Sender {
         self.reset_timer(what, when, host);
     }
 
-    /// Whether pacing holds back the next packet by less than a jiffy.
+    /// Whether pacing delays the next packet by less than a jiffy, or not at all.
     #[inline]
     pub(super) fn is_departure_near(&self) -> bool {
         self.conn.wstamp_ns < self.conn.clock_ns + self.clock.tick_ns()
     }
 
-    /// How long pacing holds back the next packet, in whole jiffies. Linux: `tcp_pacing_delay`.
+    /// Returns how long pacing still delays the next packet, in whole jiffies. Linux:
+    /// `tcp_pacing_delay`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

@@ -40,7 +40,8 @@ pub(super) struct Tlp {
 }
 
 impl Tlp {
-    /// No probe, no RTT sample yet: a probe would be due after a second. Linux: `TCP_TIMEOUT_INIT`.
+    /// The state without a probe and before any RTT sample: a probe would be due after a second.
+    /// Linux: `TCP_TIMEOUT_INIT`.
     pub(super) const fn new(hz: u32) -> Self {
         Self {
             high_seq: None,
@@ -63,7 +64,7 @@ impl Tlp {
         self.high_seq.is_some() && self.is_retrans
     }
 
-    /// Stops waiting for the ACK of the probe.
+    /// Records that no probe is in flight any longer.
     pub(super) fn forget(&mut self) {
         self.high_seq = None;
     }
@@ -149,8 +150,7 @@ impl Sender {
         self.reset_timer_after_pacing(TimerPurpose::LossProbe, timeout, host);
     }
 
-    /// Whether the RTO of the first packet in flight certainly ends no earlier than the probe
-    /// timeout.
+    /// Whether the RTO of the first packet in flight cannot end before the probe timeout.
     ///
     /// No packet in flight was sent before `oldest_us`, the send time of an earlier first packet
     /// that had been sent only once. Packets are first sent in the order of their sequence numbers,
@@ -202,7 +202,8 @@ impl Sender {
     pub(super) fn update_probe_timeout(&mut self) {
         let timeout_us = (self.rtt.srtt_us >> 2) + TIMEOUT_MIN_US;
         self.tlp.timeout_us = timeout_us;
-        // No division is needed while the timeout stays within the same whole jiffies.
+        // While the timeout in microseconds rounds up to the same number of jiffies, no division is
+        // needed.
         if self.tlp.rounded_us.wrapping_sub(timeout_us) >= self.clock.us_per_jiffy() {
             let jiffies = self.us_to_jiffies(timeout_us);
             self.tlp.rounded_us = jiffies * self.clock.us_per_jiffy();

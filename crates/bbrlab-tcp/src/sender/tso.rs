@@ -62,8 +62,8 @@ impl Sender {
         segs
     }
 
-    /// The limit that an skb of several segments should wait for; `None` if the skb should be sent
-    /// now. Linux: `tcp_tso_should_defer`.
+    /// Returns the limit that an skb of several segments should wait for before it is sent; `None`
+    /// if it should be sent now. Linux: `tcp_tso_should_defer`.
     pub(super) fn tso_should_defer(&self, skb: &Unsent, max_segs: u32) -> Option<Limit> {
         let conn = &self.conn;
         if conn.ca_state >= CaState::Recovery {

@@ -6,7 +6,7 @@
 
 use bbrlab_cc::linux_int::after;
 
-/// Linux: `TCP_MSS_DEFAULT`.
+/// The MSS without an MSS option. Linux: `TCP_MSS_DEFAULT`.
 const MSS_DEFAULT: u32 = 536;
 
 /// The peer's window. Linux: `snd_wnd`, `snd_wl1` and `max_window`.
@@ -33,7 +33,8 @@ impl PeerWindow {
         self.max
     }
 
-    /// Records `seq` of a segment that does not change the window. Linux: `tcp_update_wl`.
+    /// Records the sequence number of a segment that does not change the window. Linux:
+    /// `tcp_update_wl`.
     #[inline]
     pub(super) fn note_seq(&mut self, seq: u32) {
         self.seq = seq;
@@ -61,8 +62,9 @@ impl PeerWindow {
         std::mem::replace(&mut self.size, size) != size
     }
 
-    /// Updates the largest window. True if the current window is larger than all earlier windows,
-    /// and half of the largest earlier window may have bounded the segment size of `mss` bytes.
+    /// Updates the largest window. Returns true if the current window is larger than all earlier
+    /// windows, and half of the largest earlier window may have been the limit of the segment size
+    /// `mss`.
     pub(super) fn take_record(&mut self, mss: u32) -> bool {
         let is_record = self.size > self.max && mss >= self.half();
         self.max = self.max.max(self.size);
@@ -74,7 +76,7 @@ impl PeerWindow {
         if self.max > MSS_DEFAULT { self.max >> 1 } else { self.max }
     }
 
-    /// `bytes`, but at most half of the largest window. Linux: `tcp_bound_to_half_wnd`.
+    /// Returns `bytes`, but at most half of the largest window. Linux: `tcp_bound_to_half_wnd`.
     pub(super) fn bound_to_half(&self, bytes: u32, header: u32) -> u32 {
         let cutoff = self.half();
         if cutoff == 0 || bytes <= cutoff {

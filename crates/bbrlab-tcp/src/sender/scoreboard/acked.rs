@@ -13,7 +13,7 @@ use super::{Scoreboard, is_spare};
 use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;
 
-/// A copy of an skb, or of the part of it, that an ACK removed.
+/// A copy of the skb, or of the part of an skb, that an ACK removed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acked {
     /// First sequence number of the skb before the ACK.
@@ -66,9 +66,9 @@ impl Scoreboard {
         is_plain
     }
 
-    /// The ordinary skbs at the head of the queue, if there are any. An skb is ordinary if it is
-    /// plain, entirely below `snd_una`, without tags, and not the SYN. With `only_one`, at most one
-    /// skb.
+    /// The ordinary skbs at the head of the queue; `None` if there are none. An skb is ordinary if
+    /// it is plain, entirely below `snd_una`, without tags, and not the SYN. With `only_one`, at
+    /// most one skb.
     #[inline]
     pub(crate) fn ordinary_run(&self, snd_una: u32, only_one: bool) -> Option<Run> {
         if self.queue.linked_head() != NIL {
@@ -101,14 +101,14 @@ impl Scoreboard {
         debug_assert!(self.is_undisturbed());
         let first = self.queue.plain_place()?;
         let oldest = &self.queue[first];
-        // No other skb can be the SYN.
+        // Only the oldest skb can be the SYN.
         if oldest.seq != snd_una || oldest.carries(flag::SYN) {
             return None;
         }
         let (mut place, mut newest) = (first, oldest);
         let (mut pcount, mut cut, mut fin) = (0, 0, 0);
         let advance = ack.wrapping_sub(snd_una);
-        // From the end of `newest` to `ack`.
+        // Number of bytes from the end of `newest` to `ack`.
         let mut left = advance.wrapping_sub(newest.span());
         loop {
             if newest.tags() != 0 {
@@ -172,7 +172,7 @@ impl Scoreboard {
         }
     }
 
-    /// Removes the first bytes, whole segments, of the first skb.
+    /// Removes the first `cut` bytes, which must be whole segments, from the first skb.
     #[inline]
     fn cut_head(&mut self, id: SkbId, cut: u32) {
         let skb = &mut self.queue[id];

@@ -222,8 +222,8 @@ impl Scoreboard {
         (cut.seq, cut.end_seq)
     }
 
-    /// Stores the notes from `note` for an skb that was sent while others are in flight. Marks the
-    /// skb as already sampled if `note` returns true.
+    /// Stores the notes from `note` for an skb that was sent while others are in flight. If `note`
+    /// returns true, also marks the skb as already used by the rate sampler.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly nothing is noted")]
     fn note_sent(&mut self, id: SkbId, note: impl FnOnce() -> (Notes, bool)) {
@@ -262,7 +262,7 @@ impl Scoreboard {
         self.retrans_out != 0 || self.head_sent().is_some_and(|head| head.has(tag::EVER_RETRANS))
     }
 
-    /// The skb at which retransmission continues.
+    /// Returns the skb at which the search for the next retransmission starts.
     pub(crate) fn retransmit_next(&self) -> Option<Cursor> {
         if self.retransmit_hint == NIL { self.head() } else { Some(Cursor(self.retransmit_hint)) }
     }
@@ -284,7 +284,8 @@ impl Scoreboard {
         Some(Cursor(id))
     }
 
-    /// Sets the skb at which retransmission continues. Linux: `retransmit_skb_hint`.
+    /// Sets the skb at which the search for the next retransmission starts. Linux:
+    /// `retransmit_skb_hint`.
     #[inline]
     pub(crate) fn retransmit_from(&mut self, at: Cursor) {
         self.retransmit_hint = at.0;

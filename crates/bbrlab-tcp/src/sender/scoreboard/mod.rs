@@ -67,7 +67,8 @@ impl Cursor {
     }
 }
 
-/// Whether an skb with `tags` has a retransmission in flight but is not marked lost.
+/// Whether a retransmission of an skb with these `tags` is in flight although the skb is not marked
+/// lost.
 const fn is_spare(tags: u8) -> bool {
     tags & (tag::RETRANS | tag::LOST) == tag::RETRANS
 }
@@ -84,14 +85,14 @@ pub(super) struct Scoreboard {
     sacked_out: u32,
     lost_out: u32,
     retrans_out: u32,
-    /// Number of retransmissions in flight whose packets are not marked lost. With
+    /// Number of retransmissions in flight of packets that are not marked lost. With
     /// [`Counting::Linux`] it stays 0.
     spare_out: u32,
     wmem_queued: u32,
     is_sack: bool,
     count: Counting,
-    /// Whether splitting an skb also splits its recorded number of packets in flight (BBRv2 and
-    /// BBRv3 trees).
+    /// Whether splitting an skb also divides the number of packets in flight that was recorded when
+    /// it was sent (BBRv2 and BBRv3 trees).
     notes_in_flight: bool,
     /// Whether [`Notes`] are stored for each packet: always if `notes_in_flight`, otherwise from
     /// the first ACK on that reports a CE mark.
@@ -100,7 +101,7 @@ pub(super) struct Scoreboard {
     /// SACKed, this skb may no longer exist.
     highest_sack: SkbId,
     retransmit_hint: SkbId,
-    /// The position of the search for lost packets by `DupThresh`.
+    /// The position of the search for lost packets that counts SACKed packets (`DupThresh`).
     search: Search,
     /// First sequence number of `highest_sack`, if something is SACKed.
     above_sacked: u32,
@@ -108,7 +109,7 @@ pub(super) struct Scoreboard {
     /// The unsent skbs after the first.
     behind: VecDeque<Written>,
     // Used in recovery.
-    /// With [`Counting::Linux`], the number that `spare_out` would otherwise have.
+    /// With [`Counting::Linux`], the number that `spare_out` would have otherwise.
     uncounted_spare_out: u32,
     /// The blocks of the latest ACK. Linux: `recv_sack_cache`.
     sack_cache: Blocks,

@@ -43,8 +43,9 @@ impl Blocks {
         Self { blocks: *blocks, count }
     }
 
-    /// Inserts a block after all blocks that start no later; returns its index. All blocks must be
-    /// added by this function.
+    /// Inserts a block so that the blocks stay sorted by their starts. A block with the same start
+    /// as earlier ones is inserted after them. Returns its index. All earlier blocks must also have
+    /// been added by this function.
     #[inline]
     pub(crate) fn insert(&mut self, block: SackBlock) -> usize {
         let mut place = usize::from(self.count);
@@ -57,9 +58,10 @@ impl Blocks {
         place
     }
 
-    /// If `others` differ from these blocks only in the end of the first block, returns the end of
-    /// our first block; otherwise `None`. Also returns `None` if the first of `others` overlaps
-    /// another block, or another block is not above `snd_una`.
+    /// Returns the end of the first block of `self` if `others` has the same blocks, except that
+    /// its first block may have another end. Otherwise returns `None`. Also returns `None` if the
+    /// first block of `others` overlaps another of its blocks, or if one of those others is not
+    /// above `snd_una`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn end_continued(&self, others: &Self, snd_una: u32) -> Option<u32> {
@@ -77,7 +79,7 @@ impl Blocks {
         after(known.end, known.start).then_some(known.end)
     }
 
-    /// The same blocks in order of sequence number.
+    /// Returns these blocks in order of sequence number.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called from few places, in a recovery")]
     fn sorted(&self) -> Self {
@@ -104,7 +106,7 @@ pub(crate) struct Covered {
     pub(crate) start: u32,
     /// One past the last sequence number.
     pub(crate) end: u32,
-    /// Segments.
+    /// Number of segments.
     pub(crate) pcount: u32,
     /// Bits of [`tag`].
     pub(crate) tags: u8,
@@ -142,33 +144,35 @@ pub(crate) enum Reported<'a> {
     Any(&'a Blocks, Option<usize>),
 }
 
-/// The start of the new data that a block reports.
+/// Where the new data that a block reports starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NewFrom {
-    /// The beginning of the first plain skb.
+    /// At the beginning of the first plain skb.
     Plain,
-    /// This sequence number.
+    /// At this sequence number.
     Seq(u32),
-    /// Nothing is new.
+    /// The block reports no new data.
     Nowhere,
 }
 
-/// Receives the data that SACK blocks cover, as a walk through the skbs finds it.
+/// Receives the data that SACK blocks cover while an iteration over the skbs finds it.
 pub(crate) trait SackVisitor {
     /// Called for a covered skb, or for a covered part of an skb.
     fn piece(&mut self, covered: &Covered);
 
-    /// Called for whole skbs above all data SACKed before; `notes` are those of the last skb.
+    /// Called for a run of adjacent skbs that are covered entirely and are above all data SACKed
+    /// before. `notes` are those of the last skb.
     fn run(&mut self, run: &Run, notes: Notes);
 }
 
-/// The target of a walk: a block, and the DSACK block if it is the next block.
+/// The target of one iteration over the skbs: the block to tag, and the DSACK block if that is the
+/// next block.
 #[derive(Clone, Copy)]
 struct Wanted {
     block: SackBlock,
     next_dup: Option<SackBlock>,
     is_dup: bool,
-    /// Whether each skb is reported separately.
+    /// Whether each skb is passed to the visitor separately.
     is_each_visited: bool,
 }
 
@@ -218,7 +222,7 @@ impl Scoreboard {
         Some(NewFrom::Seq(from))
     }
 
-    /// The skb in which the new data begins, if there is any.
+    /// Returns the skb in which the new data begins; `None` if there is no new data.
     #[inline]
     pub(crate) fn first_new(&self, conn: &Conn, from: NewFrom) -> Option<Cursor> {
         Cursor::at(match from {
@@ -231,8 +235,9 @@ impl Scoreboard {
         })
     }
 
-    /// The sequence number at which the new data in the first of `blocks` begins, under the
-    /// conditions of [`Self::new_data_of_first`].
+    /// Returns the sequence number at which the new data in the first of `blocks` begins, found by
+    /// comparing `blocks` with the blocks of the previous ACK. Returns `None` unless the conditions
+    /// of [`Self::new_data_of_first`] hold.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn new_data_among_known(&self, conn: &Conn, blocks: &Blocks) -> Option<u32> {

@@ -1,5 +1,5 @@
-//! Data that was written but not sent. New data is appended at the end. Data to send is taken from
-//! the front, in skbs as large as may be sent.
+//! Data that was written but not sent. New data is appended at the end. Data is sent from the
+//! front, in skbs that are as large as allowed.
 //!
 //! Sources: [linux] `net/ipv4/tcp.c`: `tcp_skb_entail`, `tcp_mark_push`; `net/ipv4/tcp_output.c`:
 //! `tcp_grow_skb`, `tso_fragment`, `tcp_send_fin`.
@@ -29,8 +29,8 @@ impl Written {
     }
 }
 
-/// The first skb that was written and not sent, if there is one. It is stored next to the counts,
-/// separate from other unsent skbs, because sending a packet reads both.
+/// The first skb that was written and not sent, if there is one. It is stored apart from other
+/// unsent skbs and next to the counts, because sending a packet reads both.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstUnsent {
     skb: Written,
@@ -185,7 +185,8 @@ impl Scoreboard {
         }
     }
 
-    /// The first unsent skb, filled up to `len` bytes from the next skb. Linux: `tcp_grow_skb`.
+    /// Moves bytes from the next skb into the first unsent skb until the first has `len` bytes.
+    /// Returns the first skb. Linux: `tcp_grow_skb`.
     pub(crate) fn grow_first_unsent(&mut self, len: u32) -> Option<Unsent> {
         if self.first_unsent()?.len < len {
             self.fill_first_unsent(len);
@@ -210,8 +211,8 @@ impl Scoreboard {
         }
     }
 
-    /// Joins the first unsent skb and the next skb, so that `len` bytes can be sent of which the
-    /// first skb holds only a part. The next skb must be longer than the missing part.
+    /// Joins the first unsent skb and the next skb, when the first skb holds only a part of the
+    /// `len` bytes to be sent. The next skb must be longer than the missing part.
     /// [`Self::send_front`] can then cut off the same `len` bytes that [`Self::grow_first_unsent`]
     /// would collect in the first skb. Returns false, without any change, if the two skbs cannot be
     /// joined.
