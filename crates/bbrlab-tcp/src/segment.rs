@@ -84,7 +84,7 @@ pub struct Segment {
     pub arrived: u32,
 }
 
-/// A segment with payload, without SACK blocks, and no SYN.
+/// A segment with payload. It has no SACK blocks and is not a SYN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataSegment {
     /// Sequence number of the first byte.
@@ -142,7 +142,7 @@ impl Segment {
         &self.sack[..usize::from(self.sack_count)]
     }
 
-    /// One past the last sequence number of the segment; SYN and FIN count as one each.
+    /// Returns one past the last sequence number of the segment; SYN and FIN count as one each.
     #[must_use]
     pub const fn end_seq(&self) -> u32 {
         let control = (self.has(flag::SYN) as u32) + (self.has(flag::FIN) as u32);
@@ -181,21 +181,21 @@ impl DataSegment {
     }
 }
 
-/// The packets that a burst is cut into. Only the last packet keeps PSH and FIN, only the first
-/// keeps CWR.
+/// The packets into which a burst is cut. Only the last packet gets PSH and FIN, only the first
+/// CWR.
 #[derive(Clone, Debug)]
 pub struct Cut {
-    /// The next packet, except its length and the flags of the last packet.
+    /// The next packet. Its length, and the flags of the last packet, are set when it is returned.
     packet: DataSegment,
     /// Bytes of this packet and of all later ones.
     left: u32,
     mss: u32,
-    /// The flags that only the last packet has.
+    /// The flags that only the last packet gets.
     at_end: u8,
 }
 
 impl Cut {
-    /// Cuts `burst` into packets of `mss` bytes and, perhaps, a shorter one.
+    /// Cuts `burst` into packets of `mss` bytes; the last packet may be shorter.
     #[inline]
     #[must_use]
     pub fn of(burst: &DataSegment, mss: u32) -> Self {
@@ -224,7 +224,7 @@ impl Iterator for Cut {
         Some(packet)
     }
 
-    /// Faster than the default method, which makes an `Option` per packet.
+    /// Is faster than the default method, which creates an `Option` per packet.
     #[inline]
     fn fold<B, F: FnMut(B, DataSegment) -> B>(self, init: B, mut each: F) -> B {
         let Self { mut packet, mut left, mss, at_end } = self;
@@ -258,7 +258,7 @@ impl PureAck {
 mod tests {
     use super::{Cut, DataSegment, flag};
 
-    /// The packets of a burst of `len` bytes, from `next` and from `fold`.
+    /// Returns the packets of a burst of `len` bytes, once by `next` and once by `fold`.
     fn cut(len: u32) -> [Vec<(u32, u32, u8)>; 2] {
         let flags = flag::ACK | flag::CWR | flag::PSH;
         let burst = DataSegment { seq: 500_u32.wrapping_neg(), len, flags, ..Default::default() };

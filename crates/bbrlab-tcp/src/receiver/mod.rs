@@ -5,9 +5,9 @@
 //! (`output`, `delayed_ack`). Reads by the application (`read`) free memory, which opens the window
 //! (`window`), and determine how large the buffer should be (`autotune`).
 //!
-//! In-order data that is read at once takes a fast path that uses only the sequence numbers, a few
-//! counters and one buffer inside the socket. The queues are used only while there is a hole or the
-//! application has not read all data; until then they allocate no memory.
+//! In-order data that is read at once takes a fast path, which uses only the sequence numbers, a
+//! few counters and one buffer inside the socket. The queues are used only while there is a hole or
+//! unread data. Before that they allocate no memory.
 //!
 //! ```text
 //!             SYN                  ACK                    FIN
