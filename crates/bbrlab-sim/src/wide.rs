@@ -1,5 +1,5 @@
 //! A 128-bit sum with the alignment of a `u64`. A `u128` would add padding to structs that must fit
-//! into cache lines.
+//! into a given number of cache lines.
 
 /// A 128-bit sum in two halves.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,5 +1,5 @@
-//! Memory of a whole run. This test is alone in its process, because the system reports the peak of
-//! a process.
+//! Memory of a whole run. This test has its own process, because the system reports the peak memory
+//! of a process.
 
 #[path = "all/scenario_text/mod.rs"]
 mod scenario_text;
@@ -13,8 +13,8 @@ fn peak_bytes() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// A flow that is over leaves its slot to the next one, and only its counts remain. So a run needs
-/// memory for the flows that are active at once, here some dozens.
+/// When a flow is over, its slot is reused and only its counts remain. A run therefore needs memory
+/// only for the flows that are active at once, here some dozens.
 #[test]
 fn a_hundred_thousand_short_flows_take_less_than_a_hundred_megabytes() {
     let result = result(

@@ -1,6 +1,7 @@
 //! Segments that ns-3 sends and Linux does not: segments beyond cwnd on partial ACKs, and, in
 //! recovery, retransmissions of segments that are not marked lost. With [`Rule3::BelowHighSack`],
 //! lost packets above the highest SACKed packet are not retransmitted yet.
+//!
 //! Sources: [ns3] `tcp-tx-buffer.cc`: `NextSeg`; `tcp-socket-base.cc`: `DoRetransmit`,
 //! `ProcessAck`, `SendPendingData`, `AvailableWindow`; RFC 6675, section 4.
 //! Deviations: none.
