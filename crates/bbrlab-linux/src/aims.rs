@@ -9,9 +9,9 @@ use super::difference::{Metric, MetricSummary};
 pub struct Aim {
     /// The metric whose summary is bounded.
     pub metric: Metric,
-    /// The statistic.
+    /// The statistic of the metric's summary that is bounded.
     pub figure: AimStatistic,
-    /// The bound of the statistic.
+    /// The bound of this statistic.
     pub bound: f64,
 }
 
@@ -69,7 +69,7 @@ impl Aim {
         }
     }
 
-    /// Whether the summary's statistic is within the bound.
+    /// Whether the statistic of `summary` is within the bound.
     #[must_use]
     pub fn holds(&self, summary: &MetricSummary) -> bool {
         match self.figure {
