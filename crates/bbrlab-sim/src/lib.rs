@@ -297,8 +297,9 @@ impl Sim {
 
 /// Checks that no custom congestion control has failed.
 ///
-/// The name of the first custom control that has failed. The caller that registered the control
-/// knows the cause.
+/// # Errors
+/// Returns the name of the first custom control that has failed. The caller that registered the
+/// control has the cause of the failure.
 pub fn refuse_failed(controls: &Controls) -> Result<(), String> {
     match controls.failed() {
         Some(name) => Err(format!("the custom congestion control `{name}` has failed")),

@@ -142,9 +142,9 @@ impl WheelTimer {
     }
 
     /// Makes the next [`Self::set`] choose a new slot even for the same jiffy, as if the timer had
-    /// been set for another jiffy in between. That call of [`Self::set`] must be in the jiffy
-    /// `now_jiffies` too. A slot that was chosen in this jiffy stays, because the choice would be
-    /// the same.
+    /// been set for another jiffy in between. That next call must also be in the jiffy
+    /// `now_jiffies`. A slot that was chosen in this jiffy stays, because the new choice would be
+    /// equal.
     #[inline]
     pub fn forget_expiry(&mut self, now_jiffies: u32) {
         self.is_expiry_forgotten = self.chosen != now_jiffies;

@@ -131,7 +131,7 @@ pub struct SendSide {
     pub wstamp: Time,
 }
 
-/// The peer's ACK number and window as the sending half knows them. They show whether an ACK is a
+/// The peer's ACK number and window, as stored in the sending half. They show whether an ACK is a
 /// duplicate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Peer {
@@ -181,7 +181,7 @@ pub struct Receiver {
     synack_at: Time,
     /// The limit on answers to segments that are not acceptable.
     oow: OowLimit,
-    /// The peer's ACK number and window as the sending half knows them.
+    /// The peer's ACK number and window, as stored in the sending half.
     peer: Peer,
     /// Sequence number of the peer's first byte.
     stream_start: u32,

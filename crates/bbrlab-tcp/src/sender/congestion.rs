@@ -184,8 +184,8 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// [`Self::avoid_congestion`] for an ACK that acknowledges data while nothing is lost, SACKed
-    /// or in doubt.
+    /// [`Self::avoid_congestion`] for a predicted ACK (see `predicted.rs`): it acknowledges data,
+    /// and no packet is lost, SACKed or retransmitted.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

@@ -34,8 +34,8 @@
 //!
 //! State that several steps share is in types with private fields: `scoreboard/` (unsent data and
 //! data in flight), `Episode` and its `Undo`, `Rack`, `Reordering`, `Tlp`, `XmitTimer`,
-//! `PeerWindow`, `Sndbuf`, `App`. [`Conn`] is what the congestion control sees. It owns cwnd and
-//! the recovery state; values that belong to other types are copied into it before each call.
+//! `PeerWindow`, `Sndbuf`, `App`. [`Conn`] holds the state that the congestion control reads. It
+//! owns cwnd and
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rcv_established`; `include/linux/tcp.h`:
 //! `struct tcp_sock`.
@@ -334,7 +334,8 @@ impl Sender {
             gso_max_size: GSO_MAX_SIZE,
             ..Conn::default()
         };
-        // A rate sampler with switches must see every skb. With such a sampler no ACK is predicted.
+        // A rate sampler with switches must be passed every skb. With such a sampler no ACK is
+        // predicted.
         let predicts_acks = config.stack.sack
             && config.stack.socket.rtt_clock == RttClock::Exact
             && config.stack.rate == RateSwitches::default()

@@ -15,8 +15,8 @@
 //! `tcp_pacing_check`, `tcp_update_skb_after_send`, `tcp_tsq_write`, `tcp_send_ack`.
 //! Deviations:
 //! 1. An skb leaves the host at once unless it waits in `fq`, so without `fq` TCP Small Queues
-//!    never hold back an skb. In Linux, TCP Small Queues hold back skbs while ACKs that arrived at
-//!    the same instant are still to be processed: `docs/fidelity.md`, `9_slot_reno`.
+//!    never delay an skb. In Linux, TCP Small Queues delay skbs while other ACKs that arrived at
+//!    the same time are still unprocessed: see `docs/fidelity.md`, `9_slot_reno`.
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{CaState, Conn, CwndEvent, PacingStatus};

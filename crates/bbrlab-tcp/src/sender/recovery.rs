@@ -155,8 +155,8 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// Sets a short RTO and returns true if a SACKed packet is at the head of the queue after an
-    /// ACK: the receiver has reneged. Linux: `tcp_check_sack_reneging`.
+    /// If the first packet in flight is SACKed after an ACK, the receiver has reneged: sets a short
+    /// RTO and returns true. Linux: `tcp_check_sack_reneging`.
     #[inline]
     pub(super) fn check_sack_reneging(&mut self, flag: &mut u32, host: &mut impl Host) -> bool {
         let reneging = flags::SACK_RENEGING | flags::SND_UNA_ADVANCED;

@@ -76,10 +76,9 @@ impl Sender {
             .set_frto(self.mechanisms.has_undo && (is_new || self.timer.retransmits() != 0));
     }
 
-    /// Marks the head lost and, with RACK, the packets that were sent long enough ago. Without
-    /// RACK, or if a SACKed packet at the head shows that the receiver has reneged, marks all
-    /// packets.
-    /// Linux: `tcp_timeout_mark_lost`.
+    /// Marks the first packet in flight lost and, with RACK, also the packets that were sent long
+    /// enough ago. Without RACK, marks all packets lost. Also marks all packets lost if the first
+    /// one is SACKed, because the receiver has then reneged. Linux: `tcp_timeout_mark_lost`.
     fn timeout_mark_lost(&mut self, host: &mut impl Host) {
         let is_reneg = self.board.is_head_sacked();
         if is_reneg || !self.board.is_sack() {

@@ -117,7 +117,8 @@ impl Sender {
         }
     }
 
-    /// Marks the head lost and not retransmitted. ns-3: `TcpTxBuffer::MarkHeadAsLost`.
+    /// Marks the first packet in flight lost and not retransmitted. ns-3:
+    /// `TcpTxBuffer::MarkHeadAsLost`.
     pub(super) fn ns3_mark_head_lost(&mut self, host: &mut impl Host) {
         if let Some(head) = self.board.head() {
             self.board.forget_retransmission(head);

@@ -209,9 +209,9 @@ impl Scoreboard {
         }
     }
 
-    /// Updates `highest_sack`, the skb after the SACKed data, if it was one of `count` removed
-    /// skbs, in the places from `first` on. With SACK, `highest_sack` has no meaning while nothing
-    /// is SACKed: the next SACK resets it to the head of the queue.
+    /// Updates `highest_sack`, the skb after the SACKed data, if it was one of `count` removed skbs
+    /// in the places from `first` on. With SACK, `highest_sack` has no meaning while no skb is
+    /// SACKed: the next SACK sets it to the first skb in flight.
     #[inline]
     fn forget_highest_sack(&mut self, first: SkbId, count: u32) {
         if is_place_among(self.highest_sack, first, count) {

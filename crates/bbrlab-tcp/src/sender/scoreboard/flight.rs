@@ -256,8 +256,8 @@ impl Scoreboard {
         }
     }
 
-    /// Whether a retransmission is in flight, or the head was ever retransmitted. Linux:
-    /// `tcp_any_retrans_done`.
+    /// Whether a retransmission is in flight, or the first skb in flight was ever retransmitted.
+    /// Linux: `tcp_any_retrans_done`.
     pub(crate) fn is_any_retrans_done(&self) -> bool {
         self.retrans_out != 0 || self.head_sent().is_some_and(|head| head.has(tag::EVER_RETRANS))
     }

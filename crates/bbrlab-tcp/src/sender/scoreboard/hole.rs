@@ -36,9 +36,10 @@ impl Merged {
 }
 
 impl Scoreboard {
-    /// Merges an skb that `block` covers as a whole into the SACKed skb before it, together with
-    /// the SACKed skb after it. `block` must not be a DSACK. Returns the merged skb; `None`,
-    /// without any change, if `id` is not such a hole after a SACKed skb of the same segment size.
+    /// Merges an skb that `block` covers entirely into the SACKed skb before it, together with the
+    /// SACKed skb after it. `block` must not be a DSACK. Returns the merged skb. Returns `None`,
+    /// without any change, if `id` is not such a hole or if the SACKed skb before it has another
+    /// segment size.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

@@ -18,7 +18,7 @@ use super::{Cursor, Scoreboard, is_spare};
 /// The position of a search that starts at the first skb in flight and counts SACKed packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
-    /// The first skb not yet visited, `NIL` for the head. Linux: `lost_skb_hint`.
+    /// The first skb not yet visited; `NIL` for the first skb in flight. Linux: `lost_skb_hint`.
     pub(super) next: SkbId,
     /// SACKed packets below the skb `next`. Linux: `lost_cnt_hint`.
     pub(super) sacked_below: u32,
@@ -174,7 +174,7 @@ impl Scoreboard {
     }
 
     /// The first skb in flight from `seq` on that is neither SACKed, nor lost, nor retransmitted.
-    /// `seq` must not be below the head.
+    /// `seq` must not be below the first skb in flight.
     pub(crate) fn first_unmarked(&self, seq: u32) -> Option<Cursor> {
         let mut id = self.queue.find_sent(seq);
         while id != NIL && self.queue[id].has(tag::ALL) {

@@ -466,9 +466,9 @@ impl Scoreboard {
         Some(self.queue.next(id))
     }
 
-    /// Tags the plain skbs from `id` on that the block covers as a whole, by
+    /// Tags the plain skbs from `id` on that the block covers entirely, all at once by
     /// [`Self::gather_covered`]; [`Self::sacktag_next`] would tag them one by one. Returns false,
-    /// without any change, if `id` is not plain or not covered as a whole, or if each skb must be
+    /// without any change, if `id` is not plain or not covered entirely, or if each skb must be
     /// visited separately, as with a DSACK. `id` must have no tags.
     #[inline(never)]
     fn tag_run(&mut self, id: SkbId, wanted: &Wanted, visitor: &mut impl SackVisitor) -> bool {
@@ -480,10 +480,10 @@ impl Scoreboard {
         true
     }
 
-    /// Merges the plain skbs from `id` on that `block` covers as a whole into one SACKed skb, or
-    /// into the SACKed skb directly before them. A receiver reports such skbs above a hole. `block`
-    /// must not be a DSACK, and `id` must have no tags. Returns the merged skbs; `None`, without
-    /// any change, if `id` is not plain or not covered as a whole.
+    /// Merges the plain skbs from `id` on that `block` covers entirely into one SACKed skb, or into
+    /// the SACKed skb directly before them. A receiver reports such skbs above a hole. `block` must
+    /// not be a DSACK, and `id` must have no tags. Returns the merged skbs; `None`, without any
+    /// change, if `id` is not plain or not covered entirely.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the walk, once for what is reported alone")]
     fn gather_covered(&mut self, id: SkbId, block: SackBlock) -> Option<Run> {
@@ -570,7 +570,7 @@ impl Scoreboard {
         self.above_sacked = run.end_seq;
     }
 
-    /// Tags an skb that is covered as a whole.
+    /// Tags an skb that a block covers entirely.
     fn sacktag_skb(
         &mut self,
         id: SkbId,
