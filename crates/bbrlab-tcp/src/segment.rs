@@ -89,23 +89,23 @@ pub struct Segment {
 pub struct DataSegment {
     /// Sequence number of the first byte.
     pub seq: u32,
-    /// As in [`Segment`].
+    /// Payload bytes.
     pub len: u32,
-    /// As in [`Segment`].
+    /// Next byte expected, if the ACK flag is set.
     pub ack: u32,
-    /// As in [`Segment`].
+    /// Advertised window in bytes, after scaling.
     pub wnd: u32,
-    /// As in [`Segment`].
+    /// Sender's timestamp in milliseconds.
     pub tsval: u32,
-    /// As in [`Segment`].
+    /// Echoed timestamp in milliseconds.
     pub tsecr: u32,
-    /// As in [`Segment`].
+    /// How many times these bytes were sent before (0 for the first transmission), modulo 2^16.
     pub retransmission: u16,
-    /// As in [`Segment`].
+    /// Bits of [`flag`].
     pub flags: u8,
-    /// As in [`Segment`].
+    /// The ECN field of the IP header.
     pub ecn: Ecn,
-    /// As in [`Segment`].
+    /// Whether the timestamp option is present.
     pub has_ts: bool,
 }
 
@@ -125,7 +125,8 @@ pub struct PureAck {
     pub tsecr: u32,
     /// Whether the timestamp option is present.
     pub has_ts: bool,
-    /// As in [`Segment`].
+    /// How many data packets, without duplicates, had arrived at the end that sends the ACK, modulo
+    /// 2^32: see [`Segment::arrived`].
     pub arrived: u32,
 }
 

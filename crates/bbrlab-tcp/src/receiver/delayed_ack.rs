@@ -22,12 +22,13 @@ pub(super) const NOW: u8 = 16;
 /// Data was dropped for lack of memory. Linux: `ICSK_ACK_NOMEM`.
 pub(super) const NOMEM: u8 = 32;
 
-/// `TCP_MAX_QUICKACKS`.
+/// Largest number of ACKs to be sent at once in quick mode. Linux: `TCP_MAX_QUICKACKS`.
 pub(super) const MAX_QUICKACKS: u8 = 16;
-/// `TCP_MSS_DEFAULT`.
+/// The MSS without an MSS option, in bytes. Linux: `TCP_MSS_DEFAULT`.
 pub(super) const MSS_DEFAULT: u32 = 536;
-/// `TCP_MIN_MSS`.
+/// The smallest MSS in bytes. Linux: `TCP_MIN_MSS`.
 pub(super) const MIN_MSS: u32 = 88;
+/// Number of replies from which on the connection counts as interactive. Linux:
 /// `tcp_pingpong_thresh`.
 const PINGPONG_THRESH: u8 = 1;
 

@@ -41,15 +41,15 @@ pub(super) fn allows(config: &ReceiverConfig) -> bool {
 /// The fields of a segment that the fast paths check.
 #[derive(Clone, Copy, Debug)]
 pub struct Glance {
-    /// As in [`Segment`].
+    /// Sequence number of the first byte.
     pub seq: u32,
-    /// As in [`Segment`].
+    /// Payload bytes.
     pub len: u32,
     /// Whether the segment has PSH.
     pub is_pushed: bool,
-    /// As in [`Segment`].
+    /// Sender's timestamp in milliseconds.
     pub tsval: u32,
-    /// As in [`Segment`].
+    /// Echoed timestamp in milliseconds.
     pub tsecr: u32,
 }
 

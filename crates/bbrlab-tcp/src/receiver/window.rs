@@ -23,7 +23,7 @@ const RATIO_SHIFT: u32 = 8;
 /// The ratio until it is measured: half of the memory counts as payload. Linux:
 /// `TCP_DEFAULT_SCALING_RATIO`.
 const DEFAULT_RATIO: u8 = 128;
-/// `TCP_MAX_WSCALE`.
+/// Largest window scale. Linux: `TCP_MAX_WSCALE`.
 const MAX_WSCALE: u32 = 14;
 /// Largest value of the header's window field.
 const FIELD_MAX: u32 = 65_535;
@@ -32,7 +32,7 @@ const RMEM_DEFAULT: u32 = 131_072;
 /// Largest size in bytes of a buffer that grows: `tcp_rmem[2]`, with the value of the reference
 /// runs.
 const RMEM_MAX: u32 = 64 << 20;
-/// `TCP_INIT_CWND`.
+/// Initial cwnd in segments. Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
 /// The advertised window, the buffer, and the ratio of payload to memory.

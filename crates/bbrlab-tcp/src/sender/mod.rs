@@ -34,8 +34,9 @@
 //!
 //! State that several steps share is in types with private fields: `scoreboard/` (unsent data and
 //! data in flight), `Episode` and its `Undo`, `Rack`, `Reordering`, `Tlp`, `XmitTimer`,
-//! `PeerWindow`, `Sndbuf`, `App`. [`Conn`] holds the state that the congestion control reads. It
-//! owns cwnd and
+//! `PeerWindow`, `Sndbuf`, `App`. [`Conn`] holds the state that the congestion control reads. cwnd
+//! and the recovery state are stored only there; values that belong to other types are copied into
+//! it before each call.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rcv_established`; `include/linux/tcp.h`:
 //! `struct tcp_sock`.
@@ -125,7 +126,8 @@ const GSO_MAX_SIZE: u32 = 65_536 - 320 - 1;
 /// The value of an RTT in microseconds that means "no sample". No RTT lasts that long: 71 minutes.
 const NO_SAMPLE: u32 = u32::MAX;
 
-/// Linux: `sk_pacing_shift`.
+/// Selects the duration of a burst, about a millisecond: see
+/// [`Burst::pacing_shift`](crate::pacing::Burst::pacing_shift). Linux: `sk_pacing_shift`.
 const PACING_SHIFT: u32 = 10;
 
 /// The connection states that a sender distinguishes.

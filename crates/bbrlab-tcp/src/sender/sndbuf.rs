@@ -21,10 +21,11 @@ use super::{Sender, SenderConfig};
 /// full segment counts as 4352 bytes instead of 2304.
 const MAX_TCP_HEADER: u32 = 256;
 
-/// Linux: `SKB_DATA_ALIGN(sizeof(struct skb_shared_info))` on x86-64.
+/// Bytes of memory of an skb's `skb_shared_info`, aligned to cache lines, on x86-64. Linux:
+/// `SKB_DATA_ALIGN(sizeof(struct skb_shared_info))`.
 const SHARED_INFO: u32 = 320;
 
-/// Linux: `SKB_DATA_ALIGN(sizeof(struct sk_buff))`.
+/// Bytes of memory of an skb's `sk_buff`. Linux: `SKB_DATA_ALIGN(sizeof(struct sk_buff))`.
 const SK_BUFF: u32 = 256;
 
 /// Initial size in bytes of a buffer that grows. Linux: `tcp_wmem[1]`.
@@ -34,7 +35,7 @@ const WMEM_DEFAULT: u32 = 16_384;
 /// reference runs.
 const WMEM_MAX: u32 = 64 << 20;
 
-/// Linux: `TCP_INIT_CWND`.
+/// Initial cwnd in segments. Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
 /// Bytes of memory that a full segment may take, overhead included: allocations are powers of two.
@@ -231,7 +232,8 @@ impl Sender {
 mod tests {
     use super::{SenderConfig, bytes_per_segment, wake_below};
 
-    /// Linux: `sk_stream_wspace`, `sk_stream_min_wspace`; ns-3: any free byte.
+    /// An application that waits is woken when a third of a buffer of memory is free, or any byte
+    /// of a buffer of payload (ns-3). Linux: `sk_stream_wspace`, `sk_stream_min_wspace`.
     #[test]
     fn an_application_that_waits_is_woken_when_a_third_is_free() {
         let sizes = (0..200).chain([16_384, 87_380, 1 << 26, u32::MAX - 1, u32::MAX]);

@@ -41,7 +41,7 @@ const TICKS_COUNTED: u32 = 8;
 /// The parts of the host's clock that the congestion control does not read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
-    /// Linux: `tcp_mstamp`.
+    /// The time of the current event in microseconds. Linux: `tcp_mstamp`.
     mstamp_us: u64,
     next_tick: Time,
     /// Length of a tick in microseconds, at most 10 ms.
@@ -113,7 +113,7 @@ impl Clock {
 /// The retransmission timer, its timeout, and its backoff.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct XmitTimer {
-    /// Linux: `icsk_pending`.
+    /// The purpose for which the timer is set. Linux: `icsk_pending`.
     pending: TimerPurpose,
     /// The jiffy at which the timer is due. Linux: `icsk_timeout`.
     timeout: u32,

@@ -123,9 +123,9 @@ impl Sender {
         self.set_timer(TimerPurpose::LossProbe, timeout, host);
     }
 
-    /// The probe timeout in jiffies after new data, bounded by the RTO of the first packet in
-    /// flight; several packets must be in flight. Stores when the first was sent, if it was sent
-    /// only once.
+    /// Returns the probe timeout in jiffies after new data, at most the time until the RTO of the
+    /// first packet in flight. Several packets must be in flight. If the first packet was sent only
+    /// once, stores its send time.
     #[inline(never)]
     fn probe_timeout_before_rto(&mut self) -> u32 {
         let Some(head) = self.board.head_sent() else { return self.tlp.timeout };

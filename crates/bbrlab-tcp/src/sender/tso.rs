@@ -18,7 +18,7 @@ use super::scoreboard::Unsent;
 use super::{Nonagle, Sender};
 use crate::pacing::{Burst, BurstSize};
 
-/// Linux: `tcp_min_tso_segs`.
+/// Smallest number of segments in a burst. Linux: `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
 
 /// An skb is not deferred if at least this part of the window (one third) can be sent now. Linux:
