@@ -3,8 +3,8 @@
 
 use bbrlab_units::{BitRate, Bytes};
 
-/// Drops packets above a rate and never queues them: `tc`'s `police rate … burst … conform-exceed
-/// drop`.
+/// Drops packets above a rate and never queues them:
+/// `tc`'s `police rate … burst … conform-exceed drop`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policer {
     /// The rate at which tokens arrive; above zero.

@@ -5,7 +5,7 @@ use bbrlab_units::{Packets, Span};
 /// The parameters of `dualpi2`, with `tc`'s names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DualPi2Params {
-    /// The time that packets wait which the control law aims at.
+    /// The waiting time of packets that the control law aims at.
     pub target: Span,
     /// Interval between two computations of the probability.
     pub tupdate: Span,

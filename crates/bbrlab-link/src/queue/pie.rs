@@ -5,7 +5,7 @@ use bbrlab_units::{Bytes, Span};
 /// The parameters of `pie`, with `tc`'s names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieParams {
-    /// The time that packets wait which the control law aims at.
+    /// The waiting time of packets that the control law aims at.
     pub target: Span,
     /// Interval between two computations of the probability, rounded up to ticks of 1 ms. 0: never
     /// computed.

@@ -70,7 +70,7 @@ pub struct SenderInfo {
     pub timer_jiffies: u32,
     /// Doublings of the timeout.
     pub backoff: u32,
-    /// Timeouts since the last progress.
+    /// Timeouts since new data was last acknowledged.
     pub retransmits: u32,
     /// Zero-window probes since the last ACK.
     pub probes_out: u32,

@@ -44,7 +44,7 @@ pub struct Limits {
     spent_ns: [u64; 5],
     since: Time,
     current: Limit,
-    /// The limit that stopped the latest call that a limit stopped.
+    /// The limit that stopped the latest call; calls that no limit stopped do not count.
     stop: Limit,
 }
 
@@ -62,7 +62,7 @@ impl Limits {
         }
     }
 
-    /// The limit that stopped the latest call that a limit stopped.
+    /// The limit that stopped the latest call; calls that no limit stopped do not count.
     #[inline]
     pub(super) fn last_stop(&self) -> Limit {
         self.stop

@@ -42,7 +42,7 @@ impl Sender {
         self.reset_timer(TimerPurpose::Retransmit, rto, host);
     }
 
-    /// Whether a timeout marks all packets lost that are not SACKed.
+    /// Whether a timeout marks every packet as lost that is not SACKed.
     fn rto_marks_all(&self) -> bool {
         self.config.stack.loss.rto == Rto::MarkAllKeepSack
     }

@@ -232,7 +232,8 @@ impl Sender {
     }
 }
 
-/// The objects that covered data affects: undo, RACK, the rate sampler and the ACK's state.
+/// The objects that are updated when a SACK block covers data: undo, RACK, the rate sampler and the
+/// ACK's state.
 struct SackEffects<'a> {
     undo: &'a mut Undo,
     rack: &'a mut Rack,

@@ -1,5 +1,5 @@
 //! The sender over a bad network that loses, reorders, duplicates and delays packets. The sender's
-//! counts always agree with a walk over the queue, and in the end every byte arrives.
+//! counts always agree with a recount over all skbs, and in the end every byte arrives.
 //!
 //! The files in `bad_paths/` have ten transfers ("histories") per line, with their totals and a
 //! digest of each segment, timer and state. No kernel trace covers most of these events, so these
@@ -402,7 +402,7 @@ impl World {
     }
 }
 
-/// Checks all counts against a walk over the queue.
+/// Compares all counts with a recount over all skbs.
 fn check_counts(sender: &Sender) {
     sender.board.check(sender.conn.snd_nxt);
 }

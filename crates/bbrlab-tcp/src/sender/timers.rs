@@ -123,7 +123,7 @@ pub(super) struct XmitTimer {
     /// Number of doublings of the timeout. Linux: `icsk_backoff`. This field and the next two have
     /// the kernel's width, but saturate: unlike in Linux, a connection never gives up.
     backoff: u8,
-    /// Timeouts since the last progress. Linux: `icsk_retransmits`.
+    /// Timeouts since new data was last acknowledged. Linux: `icsk_retransmits`.
     retransmits: u8,
     /// Zero-window probes since the last ACK. Linux: `icsk_probes_out`.
     probes_out: u8,
@@ -227,7 +227,7 @@ impl XmitTimer {
         self.retransmits = 0;
     }
 
-    /// Timeouts since the last progress.
+    /// Timeouts since new data was last acknowledged.
     pub(super) const fn retransmits(&self) -> u8 {
         self.retransmits
     }

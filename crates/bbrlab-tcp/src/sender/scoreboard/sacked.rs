@@ -304,7 +304,7 @@ impl Scoreboard {
         }
     }
 
-    /// Walks through the skbs that the blocks cover, and skips the skbs that the previous ACK's
+    /// Visits the skbs that the blocks cover, and skips the skbs that the previous ACK's
     /// blocks covered.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for ACKs with a DSACK, once for all others")]
@@ -382,7 +382,7 @@ impl Scoreboard {
         self.queue.find_sent(seq)
     }
 
-    /// Processes the DSACK block if it starts below `seq`, before the walk skips to `seq`.
+    /// Processes the DSACK block if it starts below `seq`, before the iteration skips to `seq`.
     /// Linux: `tcp_maybe_skipping_dsack`.
     fn skip_to_dsack(
         &mut self,
@@ -403,8 +403,8 @@ impl Scoreboard {
         }
     }
 
-    /// Tags the skbs from `id` on that a block covers; returns the skb at which the walk ended.
-    /// Linux: `tcp_sacktag_walk`.
+    /// Tags the skbs from `id` on that a block covers; returns the skb at which this
+    /// iteration ended. Linux: `tcp_sacktag_walk`.
     #[inline]
     fn sacktag_walk(
         &mut self,
