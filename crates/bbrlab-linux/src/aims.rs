@@ -27,7 +27,7 @@ pub enum AimStatistic {
 }
 
 impl AimStatistic {
-    /// The statistic's name in documents.
+    /// Returns the statistic's name in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

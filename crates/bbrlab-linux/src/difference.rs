@@ -48,7 +48,7 @@ impl Metric {
         Self::SecondUtilization,
     ];
 
-    /// The metric's name in documents.
+    /// Returns the metric's name in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -110,7 +110,7 @@ pub struct LinuxComparison {
 }
 
 impl LinuxComparison {
-    /// Compares two samples; `None` if either is empty.
+    /// Compares two samples; returns `None` if either is empty.
     pub(super) fn new(
         metric: Metric,
         flow: Option<usize>,
@@ -157,7 +157,7 @@ pub struct MetricSummary {
 }
 
 impl MetricSummary {
-    /// Summarises differences of one metric; `None` if there are none.
+    /// Summarises the differences of one metric; returns `None` if there are none.
     pub(super) fn new(metric: Metric, mut differences: Vec<f64>) -> Option<Self> {
         differences.sort_by(f64::total_cmp);
         let n = differences.len();

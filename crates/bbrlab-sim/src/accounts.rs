@@ -93,14 +93,14 @@ pub(crate) struct Accounts {
 }
 
 impl Accounts {
-    /// Bytes that the receiving application has read, over all connections.
+    /// Returns the number of bytes that the receiving application has read, over all connections.
     pub(crate) fn bytes_read(&self, receiver: &Receiver) -> u64 {
         let past = self.past.as_ref().map_or(0, |past| past.receiver.bytes_read);
         if self.is_closed { past } else { past + receiver.stats().bytes_read }
     }
 
-    /// The counts over all connections by `now`. `sender` and `receiver` are the ends of the
-    /// current connection.
+    /// Returns the counts over all connections by `now`. `sender` and `receiver` are the ends of
+    /// the current connection.
     pub(crate) fn totals(&self, sender: &Sender, receiver: &Receiver, now: Time) -> Totals {
         let mut totals = self.past.as_deref().copied().unwrap_or_default();
         if !self.is_closed {
@@ -164,7 +164,7 @@ impl Accounts {
         }));
     }
 
-    /// The counts at the end of the active time.
+    /// Returns the counts at the end of the active time.
     ///
     /// # Panics
     /// If the active time has not ended. It ends with the run at the latest.

@@ -96,7 +96,7 @@ impl Requester {
         self.wanted
     }
 
-    /// Bytes of the answer to the latest request.
+    /// Returns the number of bytes of the answer to the latest request.
     pub(crate) fn wanted(&self) -> u64 {
         self.wanted
     }

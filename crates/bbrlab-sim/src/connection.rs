@@ -68,7 +68,7 @@ impl Connection {
         }
     }
 
-    /// The flow's number in the engine.
+    /// Returns the flow's number in the engine.
     pub(crate) fn flow(&self) -> FlowId {
         self.sender_end.endpoint.flow
     }

@@ -47,7 +47,7 @@ impl Flow {
         }
     }
 
-    /// The flow's number in the engine.
+    /// Returns the flow's number in the engine.
     pub(crate) fn id(&self) -> FlowId {
         self.connection.flow()
     }
@@ -57,18 +57,18 @@ impl Flow {
         self.application.is_over()
     }
 
-    /// Bytes that the receiving application has read, over all connections.
+    /// Returns the number of bytes that the receiving application has read, over all connections.
     pub(crate) fn bytes_read(&self) -> u64 {
         self.accounts.bytes_read(&self.connection.receiver)
     }
 
-    /// The counts over all connections.
+    /// Returns the counts over all connections.
     pub(crate) fn totals(&self, now: Time) -> Totals {
         self.accounts.totals(&self.connection.sender, &self.connection.receiver, now)
     }
 
-    /// The counts over all connections at the end of the run, except the times of limits, which end
-    /// with the active time. The active time must have ended.
+    /// Returns the counts over all connections at the end of the run, except the times of limits,
+    /// which end with the active time. The active time must have ended.
     pub(crate) fn totals_at_end(&self) -> Totals {
         self.totals(self.accounts.at_end().at)
     }
@@ -270,7 +270,7 @@ impl Flow {
         self.application.take_transfer(self.connection.sender.stats().retransmitted)
     }
 
-    /// The flow's transfers, each with its retransmissions.
+    /// Returns the flow's transfers, each with its retransmissions.
     pub(crate) fn transfers(&self) -> impl Iterator<Item = Transfer> {
         self.application.all_transfers(self.connection.sender.stats().retransmitted)
     }
@@ -446,15 +446,15 @@ impl Flow {
         self.application.end_connection(self.connection.sender.stats().retransmitted);
     }
 
-    /// Pacing rate in bytes of payload per second, if TCP or `fq` paces.
+    /// Returns the pacing rate in bytes of payload per second, if TCP or `fq` paces.
     pub(crate) fn pacing_rate(&self) -> Option<u64> {
         let ctl = &self.connection.sender.conn().ctl;
         (ctl.pacing_status != PacingStatus::None && ctl.pacing_rate != u64::MAX)
             .then_some(ctl.pacing_rate)
     }
 
-    /// The congestion control's report about its state. It is empty before the handshake has
-    /// completed, because the congestion control is not initialised until then.
+    /// Returns the congestion control's report about its state. It is empty before the handshake
+    /// has completed, because the congestion control is not initialised until then.
     pub(crate) fn info(&self) -> bbrlab_cc::Info {
         let sender = &self.connection.sender;
         if !sender.is_established() {

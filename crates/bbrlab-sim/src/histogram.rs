@@ -23,7 +23,7 @@ pub(crate) struct Histogram {
 }
 
 impl Histogram {
-    /// An empty histogram that divides each power of two into `2^precision` buckets.
+    /// Creates an empty histogram that divides each power of two into `2^precision` buckets.
     pub(crate) fn new(precision: u32) -> Self {
         Self {
             counts: Box::default(),
@@ -110,7 +110,7 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// The number of values counted.
+    /// Returns the number of values counted.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
@@ -145,7 +145,7 @@ impl Histogram {
         Some(self.max)
     }
 
-    /// The values in ascending order with their counts. Each value is the one that
+    /// Returns the values in ascending order with their counts. Each value is the one that
     /// [`Self::quantile`] returns for its bucket.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
         self.kept().map(|(bucket, count)| (self.value(bucket), u64::from(count)))

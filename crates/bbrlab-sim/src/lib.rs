@@ -224,7 +224,7 @@ impl Sim {
         Rows { series: std::mem::take(series), queue: std::mem::take(&mut self.sampler.queue) }
     }
 
-    /// The state of a flow's sender that its congestion control reads.
+    /// Returns the state of a flow's sender that its congestion control reads.
     ///
     /// # Panics
     /// If there is no such flow.
@@ -233,7 +233,7 @@ impl Sim {
         self.world.flows[flow as usize].connection.sender.conn()
     }
 
-    /// The report of a flow's congestion control about its state.
+    /// Returns the report of a flow's congestion control about its state.
     ///
     /// # Panics
     /// If there is no such flow.
@@ -252,7 +252,7 @@ impl Sim {
         sender.cc().snapshot(field);
     }
 
-    /// The statistics up to now of a link, given by its index in the summary's `links`.
+    /// Returns the statistics up to now of a link, given by its index in the summary's `links`.
     ///
     /// # Panics
     /// If there is no such link.

@@ -185,7 +185,7 @@ impl Meter {
         self.cwnd_area.add(other.cwnd_area.get());
     }
 
-    /// The last RTT sample in microseconds.
+    /// Returns the last RTT sample in microseconds.
     pub(crate) fn last_sample_us(&self) -> Option<u32> {
         (self.last_sample_us != NO_SAMPLE).then_some(self.last_sample_us)
     }

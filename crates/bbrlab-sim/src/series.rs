@@ -23,7 +23,7 @@ const BITS: u64 = 8;
 /// The period at which smoothed RTTs and queues are sampled if the scenario sets none.
 const DEFAULT_PERIOD: Span = Span::from_millis(10);
 
-/// The period at which smoothed RTTs and queues are sampled.
+/// Returns the period at which smoothed RTTs and queues are sampled.
 pub(crate) fn period(sample: Sample) -> Span {
     match sample {
         Sample::Every(period) => period,
@@ -175,7 +175,7 @@ fn ca_state(conn: &Conn) -> &'static str {
     }
 }
 
-/// The row of a flow at `now`.
+/// Returns the row of a flow at `now`.
 pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> SeriesRow {
     let conn = flow.connection.sender.conn();
     let info = flow.info();
@@ -223,7 +223,7 @@ pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> Serie
     }
 }
 
-/// The row of a link at `now`.
+/// Returns the row of a link at `now`.
 fn queue_row(now: Time, link: u32, stats: &LinkStats) -> QueueRow {
     QueueRow {
         time_s: now.as_secs_f64(),

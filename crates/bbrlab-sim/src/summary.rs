@@ -222,7 +222,8 @@ fn wait_summary(net: &mut Network<Payload>, id: LinkId, name: &str) -> WaitSumma
     }
 }
 
-/// The metrics of the tins of a link's queue discipline; empty if the discipline has no tins.
+/// Returns the metrics of the tins of a link's queue discipline; empty if the discipline has no
+/// tins.
 #[expect(clippy::cast_precision_loss, reason = "for people")]
 fn tins(stats: &LinkStats, names: Vec<String>, capacity: Option<u128>) -> Vec<TinSummary> {
     let figures = |(name, tin): (String, &TinStats)| TinSummary {

@@ -9,7 +9,7 @@ pub(crate) struct Wide {
 }
 
 impl Wide {
-    /// The value.
+    /// Returns the value.
     pub(crate) const fn get(self) -> u128 {
         (self.high as u128) << 64 | self.low as u128
     }

@@ -52,7 +52,7 @@ impl Windows {
         }
     }
 
-    /// The next time at which the caller must call [`Self::reach`].
+    /// Returns the next time at which the caller must call [`Self::reach`].
     pub(crate) fn next(&self) -> Time {
         self.ahead.last().map_or(Time::NEVER, |&(at, _)| at)
     }
@@ -116,13 +116,13 @@ impl Windows {
         }
     }
 
-    /// Length of the traffic: from the first start to the end of the last flow.
+    /// Returns the length of the traffic: from the first start to the end of the last flow.
     pub(crate) fn traffic(&self) -> Span {
         self.last_end.since(self.first_start)
     }
 
-    /// Time from the beginning of the steady state to the end of the traffic; `None` if the traffic
-    /// ends before the steady state.
+    /// Returns the time from the beginning of the steady state to the end of the traffic; `None` if
+    /// the traffic ends before the steady state.
     pub(crate) fn steady_traffic(&self) -> Option<Span> {
         let span = self.last_end.since(self.steady_from);
         (span > Span::ZERO).then_some(span)

@@ -23,13 +23,13 @@ use crate::pacing_timer::PacingTimer;
 /// as with a clock that starts at 0.
 const UPTIME: Span = Span::from_millis(1 << 15);
 
-/// The hosts' clock at the run's time `now`.
+/// Returns the hosts' clock at the run's time `now`.
 #[inline]
 pub(crate) fn host_time(now: Time) -> Time {
     Time(now.0 + UPTIME.0)
 }
 
-/// The run's time when the hosts' clock shows `host`.
+/// Returns the run's time when the hosts' clock shows `host`.
 #[inline]
 pub(crate) fn run_time(host: Time) -> Time {
     // `NEVER`, and times before the run begins, fail this comparison.
@@ -89,13 +89,13 @@ impl Kind {
     const SACK_SHIFT: u32 = 8;
     const TS_SHIFT: u32 = 15;
 
-    /// The kind of a segment with data.
+    /// Returns the kind of a segment with data.
     #[inline]
     fn of_data(flags: u8, has_ts: bool) -> Self {
         Self(u16::from(flags) | u16::from(has_ts) << Self::TS_SHIFT)
     }
 
-    /// The kind of a segment without data.
+    /// Returns the kind of a segment without data.
     #[inline]
     fn without_data(flags: u8, has_ts: bool, sack_count: u8) -> Self {
         let blocks = u16::from(sack_count) << Self::SACK_SHIFT;
@@ -171,7 +171,7 @@ impl PacketData for Payload {
 }
 
 impl Payload {
-    /// The payload for a segment without data.
+    /// Returns the payload for a segment without data.
     #[inline]
     fn of(segment: &Segment) -> Self {
         debug_assert_eq!(segment.len, 0);
@@ -187,7 +187,7 @@ impl Payload {
         }
     }
 
-    /// The payload for a segment with data that is sent at `sent_us`.
+    /// Returns the payload for a segment with data that is sent at `sent_us`.
     #[inline]
     fn of_data(segment: &DataSegment, sent_us: u32) -> Self {
         Self {
@@ -207,13 +207,13 @@ impl Payload {
         self.kind.has(Kind::HAS_TS)
     }
 
-    /// The payload for a UDP datagram with `bytes` bytes of data.
+    /// Returns the payload for a UDP datagram with `bytes` bytes of data.
     pub(crate) fn datagram(bytes: u32) -> Self {
         Self { len_or_arrived: bytes, ..Self::default() }
     }
 
-    /// Bytes of data in a segment that a client sends to the flow's sender; `None` for other
-    /// segments.
+    /// Returns the number of bytes of data in a segment that a client sends to the flow's sender;
+    /// `None` for other segments.
     #[inline]
     fn request_len(&self, extra: Option<&[SackBlock; 4]>) -> Option<u32> {
         let is_request = self.kind.has(Kind::HAS_BOTH) && !self.has_data();
@@ -225,7 +225,7 @@ impl Payload {
         !self.kind.has(Kind::HAS_NO_DATA)
     }
 
-    /// Bytes of data from the flow's sender.
+    /// Returns the number of bytes of data from the flow's sender.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         if self.has_data() { self.len_or_arrived } else { 0 }
@@ -237,20 +237,20 @@ impl Payload {
         self.wnd_or_sent_us
     }
 
-    /// The number of data packets that had arrived when a segment without data was sent.
+    /// Returns the number of data packets that had arrived when a segment without data was sent.
     #[inline]
     pub(crate) fn arrived(&self) -> u32 {
         debug_assert!(!self.has_data());
         self.len_or_arrived
     }
 
-    /// Number of SACK blocks.
+    /// Returns the number of SACK blocks.
     #[inline]
     pub(crate) fn sack_count(&self) -> u8 {
         self.kind.sack_count()
     }
 
-    /// The fields of a pure ACK.
+    /// Returns the fields of a pure ACK.
     #[inline]
     pub(crate) fn ack_only(&self) -> PureAck {
         let &Self { seq, ack, wnd_or_sent_us: wnd, tsval, tsecr, .. } = self;
@@ -305,8 +305,8 @@ impl IncomingAck for AtSender<'_> {
     }
 }
 
-/// The segment as it arrives, with the CE mark that a link may have set. A segment with data
-/// advertises the window `wnd`.
+/// Returns the segment as it arrives, with the CE mark that a link may have set. A segment with
+/// data advertises the window `wnd`.
 #[inline]
 pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
     let payload = packet.payload();
@@ -336,7 +336,7 @@ fn both(packet: &Arrival<'_, Payload>) -> u32 {
     packet.extra().map_or(0, |extra| extra[BOTH].start)
 }
 
-/// Bytes of the IP packet that carries `segment`.
+/// Returns the number of bytes of the IP packet that carries `segment`.
 #[inline]
 pub(crate) fn ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
     let (has_ts, blocks) = (segment.has_ts, u32::from(segment.sack_count));
@@ -362,13 +362,13 @@ pub(crate) trait FlowEnd: Sized {
     /// Sender or receiver.
     const SIDE: Side;
 
-    /// The values that every packet of this end needs.
+    /// Returns the values that every packet of this end needs.
     fn endpoint(&self) -> &Endpoint;
 
-    /// The random generator for the congestion control of this end.
+    /// Returns the random generator for the congestion control of this end.
     fn rng(&mut self) -> &mut Rng;
 
-    /// The pacing timer of this end.
+    /// Returns the pacing timer of this end.
     fn pacing_timer(&mut self) -> &mut PacingTimer;
 
     /// This end of the current connection.
@@ -450,7 +450,7 @@ impl FlowEnd for Endpoint {
 }
 
 impl<E: FlowEnd> End<'_, E> {
-    /// The time on the host's clock.
+    /// Returns the time on the host's clock.
     #[inline]
     pub(crate) fn now(&self) -> Time {
         host_time(self.port.now())

@@ -107,7 +107,8 @@ pub(crate) fn is_policed(run: &Run, class: &FlowClass) -> bool {
     run.links_on(class, &class.forward).any(|link| link.police.is_some())
 }
 
-/// The forward and the reverse route of a flow whose private links begin at `first_private`.
+/// Returns the forward and the reverse route of a flow whose private links begin at
+/// `first_private`.
 fn routes(net: &mut Network<Payload>, class: &FlowClass, first_private: u32) -> [RouteId; 2] {
     let hops = |route: &[Hop]| -> Vec<RouteStep> {
         let hop = |hop: &Hop| match *hop {

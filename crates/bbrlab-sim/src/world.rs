@@ -44,7 +44,7 @@ impl PerAck {
 }
 
 impl World {
-    /// The population of the class of `flow`, if the class has arrivals.
+    /// Returns the population of the class of `flow`, if the class has arrivals.
     pub(crate) fn population(&self, flow: &Flow) -> Option<&Population> {
         self.populations[flow.class as usize].as_ref()
     }

@@ -6,7 +6,7 @@ mod scenario_text;
 
 use scenario_text::result;
 
-/// The peak memory of this process in bytes; `None` if the system does not report it.
+/// Returns the peak memory of this process in bytes; `None` if the system does not report it.
 fn peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -37,7 +37,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// The pacing rate in bytes per second, at most `max_pacing_rate`. Linux:
+    /// Returns the pacing rate in bytes per second, at most `max_pacing_rate`. Linux:
     /// `tcp_update_pacing_rate`.
     #[inline]
     #[must_use]
@@ -66,7 +66,7 @@ pub struct Burst {
 }
 
 impl Burst {
-    /// The burst size in segments of `mss_now` bytes, at least `min_segs`. Linux:
+    /// Returns the burst size in segments of `mss_now` bytes, at least `min_segs`. Linux:
     /// `tcp_tso_autosize`.
     #[inline]
     #[must_use]

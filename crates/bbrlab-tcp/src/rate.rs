@@ -227,7 +227,7 @@ pub struct RateSampler {
 }
 
 impl RateSampler {
-    /// A sampler that has stamped and sampled no packet yet.
+    /// Creates a sampler that has stamped and sampled no packet yet.
     #[must_use]
     pub fn new(version: SamplerVersion, switches: RateSwitches) -> Self {
         Self {
@@ -270,7 +270,7 @@ impl RateSampler {
         }
     }
 
-    /// The notes of a packet of `pcount` segments that is sent now.
+    /// Returns the notes of a packet of `pcount` segments that is sent now.
     #[inline]
     pub(crate) fn notes(&self, conn: &Conn, pcount: u32) -> Notes {
         let (lost, in_flight) = match self.version {
@@ -296,9 +296,9 @@ impl RateSampler {
         }
     }
 
-    /// The notes of a packet that departs while others are in flight, and whether the packet counts
-    /// as already sampled. Once per 71 minutes, the 32-bit stamp of the BBRv3 tree is 0, which
-    /// means "sampled".
+    /// Returns the notes of a packet that departs while others are in flight, and whether the
+    /// packet counts as already sampled. Once per 71 minutes, the 32-bit stamp of the BBRv3 tree is
+    /// 0, which means "sampled".
     #[inline]
     pub(crate) fn notes_behind_others(&self, conn: &Conn, pcount: u32) -> (Notes, bool) {
         let is_stamp_0 =

@@ -45,7 +45,7 @@ pub struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// The state before any sample, created at `jiffies`. Linux: `tcp_init_sock`.
+    /// Creates the state before any sample, at the time `jiffies`. Linux: `tcp_init_sock`.
     #[must_use]
     pub const fn new(jiffies: u32, rto_min_us: u32) -> Self {
         Self {
@@ -118,7 +118,7 @@ impl RttEstimator {
         self.rtt_min.get()
     }
 
-    /// The retransmission timeout in jiffies, without backoff. Linux: `tcp_set_rto`.
+    /// Returns the retransmission timeout in jiffies, without backoff. Linux: `tcp_set_rto`.
     #[inline]
     #[must_use]
     pub fn rto_jiffies(&self, hz: u32) -> u32 {
@@ -160,7 +160,7 @@ impl Rfc6298 {
         self.rttvar_ns = (3 * self.rttvar_ns + error_ns) >> 2;
     }
 
-    /// The timeout in nanoseconds, at least `min_ns`.
+    /// Returns the timeout in nanoseconds, at least `min_ns`.
     #[must_use]
     pub fn rto_ns(self, min_ns: u64) -> u64 {
         (self.srtt_ns + Self::GRANULARITY_NS.max(4 * self.rttvar_ns)).max(min_ns)

@@ -137,7 +137,7 @@ impl Segment {
         self.flags & bit != 0
     }
 
-    /// The SACK blocks.
+    /// Returns the SACK blocks.
     #[must_use]
     pub fn sack_blocks(&self) -> &[SackBlock] {
         &self.sack[..usize::from(self.sack_count)]

@@ -90,13 +90,13 @@ impl<H: Host> Host for Wire<'_, H> {
 }
 
 impl Socket {
-    /// A socket that actively opens: [`Halves::connect`] must be called.
+    /// Creates a socket that actively opens: [`Halves::connect`] must be called.
     #[must_use]
     pub fn active(sender: Sender, receiver: Receiver) -> Self {
         Self { sender, receiver, is_passive: false }
     }
 
-    /// A socket that listens.
+    /// Creates a socket that listens.
     #[must_use]
     pub fn passive(sender: Sender, receiver: Receiver) -> Self {
         Self { sender, receiver, is_passive: true }
@@ -109,13 +109,13 @@ impl Socket {
         Halves { sender, receiver, is_passive: *is_passive }
     }
 
-    /// The sending half.
+    /// Returns the sending half.
     #[must_use]
     pub const fn sender(&self) -> &Sender {
         &self.sender
     }
 
-    /// The receiving half.
+    /// Returns the receiving half.
     #[must_use]
     pub const fn receiver(&self) -> &Receiver {
         &self.receiver
@@ -123,13 +123,13 @@ impl Socket {
 }
 
 impl<'s> Halves<'s> {
-    /// The halves of a socket that actively opens: [`Self::connect`] must be called.
+    /// Creates the halves of a socket that actively opens: [`Self::connect`] must be called.
     #[must_use]
     pub fn active(sender: &'s mut Sender, receiver: &'s mut Receiver) -> Self {
         Self { sender, receiver, is_passive: false }
     }
 
-    /// The halves of a socket that listens.
+    /// Creates the halves of a socket that listens.
     #[must_use]
     pub fn passive(sender: &'s mut Sender, receiver: &'s mut Receiver) -> Self {
         Self { sender, receiver, is_passive: true }

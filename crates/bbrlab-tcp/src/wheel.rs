@@ -36,8 +36,8 @@ pub struct Tick {
 }
 
 impl Tick {
-    /// The tick of a host with `hz` ticks per second. At t = 0 the host's jiffies are `jiffies0`,
-    /// and the last tick was `phase` ago.
+    /// Creates the tick of a host with `hz` ticks per second. At t = 0 the host's jiffies are
+    /// `jiffies0`, and the last tick was `phase` ago.
     ///
     /// # Panics
     /// If `hz` does not divide 1000 (the kernel's 100, 250 and 1000 do), or the phase is a tick or
@@ -56,33 +56,33 @@ impl Tick {
         self.hz
     }
 
-    /// The length of a tick.
+    /// Returns the length of a tick.
     #[must_use]
     pub const fn span(self) -> Span {
         Span(self.tick_ns as u64)
     }
 
-    /// The 32-bit jiffies at `now`. Linux: `tcp_jiffies32`.
+    /// Returns the 32-bit jiffies at `now`. Linux: `tcp_jiffies32`.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "jiffies are 32 bits wide here and wrap")]
     pub const fn jiffies(self, now: Time) -> u32 {
         self.jiffies0.wrapping_add(self.ticks(now) as u32)
     }
 
-    /// The time of the first tick after `now`.
+    /// Returns the time of the first tick after `now`.
     #[must_use]
     pub const fn next_tick(self, now: Time) -> Time {
         self.begin_of(self.ticks(now) + 1)
     }
 
-    /// The time at which the jiffies reach `jiffies`, which must not be before `now`.
+    /// Returns the time at which the jiffies reach `jiffies`, which must not be before `now`.
     #[must_use]
     pub const fn time_of(self, jiffies: u32, now: Time) -> Time {
         let ahead = jiffies.wrapping_sub(self.jiffies(now));
         self.begin_of(self.ticks(now) + ahead as u64)
     }
 
-    /// Number of ticks from the last tick at or before t = 0 until `now`.
+    /// Returns the number of ticks from the last tick at or before t = 0 until `now`.
     const fn ticks(self, now: Time) -> u64 {
         (now.0 + self.phase_ns as u64) / self.tick_ns as u64
     }
@@ -166,7 +166,7 @@ impl WheelTimer {
         self.is_pending
     }
 
-    /// The jiffy for which the timer was set.
+    /// Returns the jiffy for which the timer was set.
     #[must_use]
     pub const fn expires(&self) -> u32 {
         self.expires

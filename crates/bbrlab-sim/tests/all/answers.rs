@@ -258,7 +258,7 @@ impl Dice {
     }
 }
 
-/// A short scenario with several flows of all kinds over a lossy dumbbell.
+/// Returns a short scenario with several flows of all kinds over a lossy dumbbell.
 fn random_scenario(dice: &mut Dice) -> String {
     use std::fmt::Write as _;
     let mut text =
@@ -391,7 +391,7 @@ const OF_OTHERS: [(&str, &str); 9] = [
     (", tins: []", ""),
 ];
 
-/// A digest of a value's debug text.
+/// Returns a digest of a value's debug text.
 fn digest_of(value: &impl std::fmt::Debug) -> u64 {
     let fold = |digest: u64, byte: u8| {
         (digest.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x517c_c1b7_2722_0a95)

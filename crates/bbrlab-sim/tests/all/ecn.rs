@@ -45,7 +45,7 @@ fn outcome(run: &Run) -> Outcome {
     }
 }
 
-/// The results of a built-in scenario's runs without and with ECN.
+/// Returns the results of a built-in scenario's runs without and with ECN.
 fn without_and_with(id: &str) -> (Outcome, Outcome) {
     let scenario = Scenario::builtin(id, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(scenario.runs(), 2, "{id}: without and with");

@@ -45,7 +45,7 @@ impl Autotune {
     /// Size in bytes of the part at the start of the struct that a segment may read or write.
     pub(super) const HOT: usize = std::mem::offset_of!(Self, rtt_time);
 
-    /// The state before the handshake.
+    /// Creates the state before the handshake.
     pub(super) const fn new() -> Self {
         Self {
             next_read: Time::NEVER,
@@ -75,7 +75,7 @@ impl Autotune {
         self.next_read = if self.rtt_us == 0 { Time::NEVER } else { over };
     }
 
-    /// Largest number of bytes read in one round trip.
+    /// Returns the largest number of bytes read in one round trip.
     pub(super) const fn space(&self) -> u32 {
         self.space
     }

@@ -26,7 +26,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// A clock that has never been read. `ts_offset` is added to the milliseconds in every
+    /// Creates a clock that has never been read. `ts_offset` is added to the milliseconds in every
     /// timestamp.
     pub(super) const fn new(tick: Tick, ts_offset: u32) -> Self {
         let hz = tick.hz();
@@ -52,7 +52,7 @@ impl Clock {
         self.jiffies
     }
 
-    /// The time at which the jiffies reach `jiffies`, which must not be before now.
+    /// Returns the time at which the jiffies reach `jiffies`, which must not be before now.
     #[inline]
     pub(super) fn time_of(&mut self, jiffies: u32) -> Time {
         let ahead = u64::from(jiffies.wrapping_sub(self.jiffies()));

@@ -54,7 +54,7 @@ pub struct ReceiverConfig {
 }
 
 impl Default for ReceiverConfig {
-    /// The receiver of the reference runs, with an application that reads instantly.
+    /// Creates the receiver of the reference runs, with an application that reads instantly.
     fn default() -> Self {
         Self {
             stack: Stack::default(),
@@ -74,12 +74,12 @@ impl Default for ReceiverConfig {
 }
 
 impl ReceiverConfig {
-    /// Upper bound of the advertised window in bytes, if one is set.
+    /// Returns the upper bound of the advertised window in bytes, if one is set.
     pub(super) fn rwnd(&self) -> Option<u32> {
         self.stack.rwnd.map(|bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX))
     }
 
-    /// Unread bytes that must be available before the application wakes up.
+    /// Returns the number of unread bytes that must be available before the application wakes up.
     pub(super) fn rcvlowat(&self) -> u32 {
         u32::try_from(self.stack.rcvlowat.0).unwrap_or(u32::MAX)
     }

@@ -194,7 +194,7 @@ impl Receiver {
         self.ecn.is_ok
     }
 
-    /// The window field of a SYN.
+    /// Returns the window field of a SYN.
     pub(crate) fn syn_window(&self) -> u32 {
         self.window.syn_window()
     }

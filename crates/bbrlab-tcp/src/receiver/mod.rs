@@ -219,7 +219,7 @@ impl Receiver {
     /// Bytes from the start of the struct that the fast path touches.
     pub const HOT: usize = std::mem::offset_of!(Self, autotune) + Autotune::HOT;
 
-    /// A listening socket. Several sockets can share one `config`.
+    /// Creates a listening socket. Several sockets can share one `config`.
     #[must_use]
     pub fn new(config: impl Into<Arc<ReceiverConfig>>) -> Self {
         let config = config.into();
@@ -317,7 +317,7 @@ impl Receiver {
         self.expected = Expected::Nothing;
     }
 
-    /// The counts since the SYN.
+    /// Returns the counts since the SYN.
     #[must_use]
     #[inline]
     pub const fn stats(&self) -> ReceiverStats {
@@ -331,7 +331,8 @@ impl Receiver {
         }
     }
 
-    /// Packets that brought new data so far, including earlier connections, modulo 2^32.
+    /// Returns the number of packets that brought new data so far, including earlier connections,
+    /// modulo 2^32.
     #[must_use]
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a count that wraps")]
@@ -356,13 +357,13 @@ impl Receiver {
         self.has_peer_fin && self.window.available() == 0
     }
 
-    /// Next byte expected. Linux: `rcv_nxt`.
+    /// Returns the next byte expected. Linux: `rcv_nxt`.
     #[must_use]
     pub const fn rcv_nxt(&self) -> u32 {
         self.window.rcv_nxt
     }
 
-    /// Bytes of memory that received data takes up. Linux: `sk_rmem_alloc`.
+    /// Returns the number of bytes of memory that received data takes up. Linux: `sk_rmem_alloc`.
     #[must_use]
     pub const fn rmem_alloc(&self) -> u32 {
         self.window.rmem_alloc.cast_unsigned()

@@ -38,7 +38,7 @@ impl OutOfOrder {
         self.queue.is_empty()
     }
 
-    /// The buffer with the lowest sequence number.
+    /// Returns the buffer with the lowest sequence number.
     pub(super) fn front(&self) -> Option<&Skb> {
         self.queue.front()
     }

@@ -286,7 +286,7 @@ impl Receiver {
         host.transmit(Transmission::Ack(&self.pure_ack(wnd)));
     }
 
-    /// An ACK without SACK blocks.
+    /// Returns an ACK without SACK blocks.
     #[inline]
     fn pure_ack(&self, wnd: u32) -> PureAck {
         let (tsval, tsecr) = if self.has_ts { self.timestamps() } else { (0, 0) };

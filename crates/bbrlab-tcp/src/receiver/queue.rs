@@ -41,7 +41,7 @@ impl ReceiveQueue {
         skb.truesize
     }
 
-    /// The oldest buffer.
+    /// Returns the oldest buffer.
     pub(super) fn front(&self) -> Option<&Skb> {
         match self.len {
             0 => None,

@@ -60,7 +60,7 @@ fn extend(block: &mut SackBlock, seq: u32, end_seq: u32) -> bool {
 }
 
 impl SackList {
-    /// A list without blocks. `is_on` is true if the SACK option was negotiated, `dsack` if
+    /// Creates a list without blocks. `is_on` is true if the SACK option was negotiated, `dsack` if
     /// duplicates are reported.
     pub(super) fn new(is_on: bool, dsack: bool) -> Self {
         Self { reports_duplicates: is_on && dsack, ..Self::default() }
@@ -79,7 +79,7 @@ impl SackList {
         self.count != 0
     }
 
-    /// End of the block that an ACK reports first.
+    /// Returns the end of the block that an ACK reports first.
     pub(super) const fn newest_end(&self) -> u32 {
         self.blocks[0].end
     }
@@ -214,7 +214,7 @@ impl SackList {
     }
 }
 
-/// Number of blocks that fit into a header.
+/// Returns the number of blocks that fit into a header.
 const fn room_for_blocks(has_ts: bool) -> u8 {
     if has_ts { 3 } else { 4 }
 }

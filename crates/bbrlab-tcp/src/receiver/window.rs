@@ -111,14 +111,14 @@ pub(super) struct Steady {
 }
 
 impl Window {
-    /// The window of a listening socket. The window's size and scale do not depend on the SYN, so
-    /// they are chosen before the SYN arrives.
+    /// Creates the window of a listening socket. The window's size and scale do not depend on the
+    /// SYN, so they are chosen before the SYN arrives.
     pub(super) fn new(config: &ReceiverConfig) -> Self {
         Self::in_multiples_of(config.mss, config)
     }
 
-    /// The window of a socket that sends the SYN: a multiple of the segment size including the
-    /// bytes of TCP options.
+    /// Creates the window of a socket that sends the SYN: a multiple of the segment size including
+    /// the bytes of TCP options.
     pub(super) fn active(config: &ReceiverConfig) -> Self {
         let options = if config.timestamps { 12 } else { 0 };
         Self::in_multiples_of(config.mss + options, config)
@@ -168,8 +168,8 @@ impl Window {
         }
     }
 
-    /// The window of a buffer that counts payload: from the start it is the whole buffer. Memory is
-    /// unlimited.
+    /// Creates the window of a buffer that counts payload: from the start it is the whole buffer.
+    /// Memory is unlimited.
     fn of_payload(config: &ReceiverConfig) -> Self {
         let largest = RMEM_MAX;
         let size = config.stack.rcvbuf.fixed_size(Sockbuf::Payload).unwrap_or(largest);
@@ -200,22 +200,22 @@ impl Window {
         }
     }
 
-    /// Current limit of the window in bytes. It grows up to `window_clamp`.
+    /// Returns the current limit of the window in bytes. It grows up to `window_clamp`.
     pub(super) const fn rcv_ssthresh(&self) -> u32 {
         self.rcv_ssthresh
     }
 
-    /// Upper bound of `rcv_ssthresh`, in bytes.
+    /// Returns the upper bound of `rcv_ssthresh`, in bytes.
     pub(super) const fn window_clamp(&self) -> u32 {
         self.window_clamp
     }
 
-    /// Size of the buffer in bytes of memory.
+    /// Returns the size of the buffer in bytes of memory.
     pub(super) const fn rcvbuf(&self) -> i32 {
         self.rcvbuf
     }
 
-    /// Payload bytes per byte of memory, in 1/256.
+    /// Returns the number of payload bytes per byte of memory, in 1/256.
     pub(super) const fn scaling_ratio(&self) -> u8 {
         self.scaling_ratio
     }
@@ -225,7 +225,7 @@ impl Window {
         matches!(self.buffer, Buffer::Payload(_))
     }
 
-    /// The size in bytes up to which the buffer grows; `None` if the size is fixed.
+    /// Returns the size in bytes up to which the buffer grows; `None` if the size is fixed.
     const fn rmem_max(&self) -> Option<i32> {
         match self.buffer {
             Buffer::Grows(most) => Some(most),
@@ -272,7 +272,7 @@ impl Window {
         self.win_from_space(self.rcvbuf - self.rmem_alloc)
     }
 
-    /// The unused part of the advertised window. Linux: `tcp_receive_window`.
+    /// Returns the unused part of the advertised window. Linux: `tcp_receive_window`.
     pub(super) const fn receive_window(&self) -> u32 {
         let left = self.rcv_wup.wrapping_add(self.rcv_wnd).wrapping_sub(self.rcv_nxt);
         if left.cast_signed() < 0 { 0 } else { left }
@@ -284,7 +284,7 @@ impl Window {
         2 * self.receive_window() as u64 <= self.window_clamp as u64
     }
 
-    /// Bytes that the application could read. A FIN counts as one.
+    /// Returns the number of bytes that the application could read. A FIN counts as one.
     pub(super) const fn available(&self) -> u32 {
         self.rcv_nxt.wrapping_sub(self.copied_seq)
     }
@@ -355,7 +355,8 @@ impl Window {
         self.steady
     }
 
-    /// Bytes by which `rcv_ssthresh` may grow; 0 or negative if it must not grow.
+    /// Returns the number of bytes by which `rcv_ssthresh` may grow; 0 or negative if it must not
+    /// grow.
     #[inline]
     fn room_to_grow(&self) -> i32 {
         let bound = self.window_clamp.cast_signed().min(self.space());
@@ -503,7 +504,7 @@ impl Window {
         Some(steady.advertised)
     }
 
-    /// The window field of the SYN-ACK, which is not scaled.
+    /// Returns the window field of the SYN-ACK, which is not scaled.
     pub(super) const fn syn_window(&self) -> u32 {
         if self.rcv_wnd < FIELD_MAX { self.rcv_wnd } else { FIELD_MAX }
     }

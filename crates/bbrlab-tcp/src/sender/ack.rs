@@ -37,7 +37,7 @@ struct Dropped {
 }
 
 impl Dropped {
-    /// The value before any data is removed. `snd_nxt` is above all sequence numbers sent.
+    /// Creates the value before any data is removed. `snd_nxt` is above all sequence numbers sent.
     #[inline]
     const fn nothing(snd_nxt: u32) -> Self {
         Self {
@@ -91,7 +91,7 @@ pub(crate) enum AckPlace {
 }
 
 impl Sender {
-    /// Position of `ack`. Linux: the first checks of `tcp_ack`.
+    /// Returns the position of `ack`. Linux: the first checks of `tcp_ack`.
     #[inline]
     pub(crate) fn place_of(&self, ack: u32) -> AckPlace {
         let snd_una = self.conn.snd_una;
@@ -543,8 +543,8 @@ impl Sender {
         self.rtt.sample(i64::from(rtt_us), self.conn.snd_una, self.conn.snd_nxt);
     }
 
-    /// The RTT from an echoed timestamp, in microseconds, at a resolution of milliseconds. Linux:
-    /// `tcp_rtt_tsopt_us`.
+    /// Returns the RTT from an echoed timestamp, in microseconds, at a resolution of milliseconds.
+    /// Linux: `tcp_rtt_tsopt_us`.
     fn timestamp_rtt_us(&self, tsecr: u32) -> Option<u32> {
         let delta_ms = self.now_ms().wrapping_sub(tsecr);
         (delta_ms < (i32::MAX / 1000).cast_unsigned()).then(|| delta_ms.max(1) * 1000)

@@ -41,7 +41,7 @@ pub(super) struct App {
 }
 
 impl App {
-    /// An application without data.
+    /// Creates an application without data.
     pub(super) fn new(isn: u32) -> Self {
         Self {
             write_seq: isn,
@@ -164,7 +164,7 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Bytes of one `send()` of an application that never runs out of data.
+    /// Returns the number of bytes of one `send()` of an application that never runs out of data.
     fn unlimited_send(&self) -> u64 {
         self.config.stack.pacing.app_write.map_or(UNLIMITED_SEND, |bytes| bytes.0)
     }
@@ -235,8 +235,8 @@ impl Sender {
         self.app.pushed_seq = self.app.write_seq;
     }
 
-    /// Size in bytes of a full skb: whole segments, at most half of the peer's largest window.
-    /// Linux: `tcp_xmit_size_goal`.
+    /// Returns the size in bytes of a full skb: whole segments, at most half of the peer's largest
+    /// window. Linux: `tcp_xmit_size_goal`.
     fn size_goal(&mut self) -> u32 {
         let mss = self.conn.mss;
         let goal = self.bound_to_half_window(self.conn.gso_max_size);

@@ -14,14 +14,14 @@ use crate::segment::{PureAck, SackBlock, Segment, flag};
 
 /// An arriving segment, in any of the types that a host uses for segments.
 pub trait IncomingAck: Copy {
-    /// The fields of the segment if it is a pure ACK.
+    /// Returns the fields of the segment if it is a pure ACK.
     fn pure_ack(&self) -> Option<PureAck>;
 
     /// If the segment is a pure ACK except for SACK blocks: its fields, its SACK blocks, and their
     /// number.
     fn ack_with_blocks(&self) -> Option<(PureAck, &[SackBlock; 4], u8)>;
 
-    /// The whole segment.
+    /// Returns the whole segment.
     fn segment(&self) -> Segment;
 }
 
@@ -41,7 +41,7 @@ impl IncomingAck for &Segment {
 }
 
 impl Segment {
-    /// The fields of a pure ACK, if this segment is a pure ACK except for SACK blocks.
+    /// Returns the fields of a pure ACK, if this segment is a pure ACK except for SACK blocks.
     fn ack_only(&self) -> Option<PureAck> {
         let &Self { seq, ack, wnd, tsval, tsecr, has_ts, arrived, .. } = self;
         let is_pure = self.len == 0 && self.flags & !flag::PSH == flag::ACK;

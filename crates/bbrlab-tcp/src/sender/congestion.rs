@@ -228,7 +228,8 @@ impl Sender {
         self.conn.ctl.pacing_rate = window.pacing_rate(self.conn.max_pacing_rate);
     }
 
-    /// Number of segments in the next burst, for an algorithm that implements `tso_segs`.
+    /// Returns the number of segments in the next burst, for an algorithm that implements
+    /// `tso_segs`.
     #[inline]
     pub(super) fn cc_tso_segs(&mut self) -> u32 {
         self.ask_cc(|cc, conn| cc.tso_segs(conn, conn.mss))
@@ -413,7 +414,7 @@ impl Sender {
     }
 }
 
-/// The flags of an ACK that are passed to a congestion control. Linux: the flags that
+/// Returns the flags of an ACK that are passed to a congestion control. Linux: the flags that
 /// `tcp_in_ack_event` is called with.
 fn ack_event(flag: u32) -> u32 {
     let mut event = 0;

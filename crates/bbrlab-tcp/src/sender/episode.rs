@@ -28,7 +28,7 @@ pub(super) struct Episode {
 }
 
 impl Episode {
-    /// The state before the first episode.
+    /// Creates the state before the first episode.
     pub(super) const fn new(isn: u32) -> Self {
         Self {
             high_seq: isn,
@@ -67,7 +67,7 @@ impl Episode {
         self.prr = Prr::default();
     }
 
-    /// The new cwnd after an ACK during a reduction; `None` if cwnd does not change.
+    /// Returns the new cwnd after an ACK during a reduction; `None` if cwnd does not change.
     pub(super) fn reduce(
         &mut self,
         conn: &Conn,
@@ -79,7 +79,7 @@ impl Episode {
         self.prr.on_ack(conn, delivered, lost, has_advanced)
     }
 
-    /// The counters of the current reduction, mutable for ns-3's variants of PRR.
+    /// Returns the counters of the current reduction, mutable for ns-3's variants of PRR.
     pub(super) fn prr_mut(&mut self) -> &mut Prr {
         &mut self.prr
     }
@@ -89,7 +89,7 @@ impl Episode {
         self.prr.out = self.prr.out.wrapping_add(packets);
     }
 
-    /// The counters of the current reduction.
+    /// Returns the counters of the current reduction.
     pub(super) const fn prr(&self) -> Prr {
         self.prr
     }

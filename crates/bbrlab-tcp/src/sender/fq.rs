@@ -52,7 +52,7 @@ pub(super) struct Fq {
 }
 
 impl Sender {
-    /// Memory of the skbs that wait in the host's queue, in bytes.
+    /// Returns the memory of the skbs that wait in the host's queue, in bytes.
     pub(super) fn wmem_alloc(&self) -> u32 {
         self.fq.as_ref().map_or(0, |fq| fq.wmem_alloc)
     }

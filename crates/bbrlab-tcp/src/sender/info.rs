@@ -83,7 +83,7 @@ pub struct SenderInfo {
 }
 
 impl Sender {
-    /// The current state.
+    /// Returns the current state.
     #[must_use]
     pub fn info(&self) -> SenderInfo {
         let ssthresh = self.conn.ctl.ssthresh;

@@ -62,7 +62,7 @@ impl Limits {
         }
     }
 
-    /// The limit that stopped the latest call; calls that no limit stopped do not count.
+    /// Returns the limit that stopped the latest call; calls that no limit stopped do not count.
     #[inline]
     pub(super) fn last_stop(&self) -> Limit {
         self.stop
@@ -84,7 +84,7 @@ impl Limits {
         self.current = limit;
     }
 
-    /// The limit that applies now.
+    /// Returns the limit that applies now.
     #[must_use]
     pub fn current(&self) -> Limit {
         self.current

@@ -292,14 +292,15 @@ pub struct Sender {
 #[repr(align(64))]
 struct CacheLine;
 
-/// A header timestamp in milliseconds, before the offset is added. Linux: `tcp_skb_timestamp_ts`.
+/// Returns a header timestamp in milliseconds, before the offset is added. Linux:
+/// `tcp_skb_timestamp_ts`.
 #[expect(clippy::cast_possible_truncation, reason = "timestamps are 32 bits wide and wrap")]
 const fn timestamp_ms(ns: u64) -> u32 {
     (ns / 1_000_000) as u32
 }
 
 impl Sender {
-    /// A socket that is not connected yet. Several sockets can share one `config`.
+    /// Creates a socket that is not connected yet. Several sockets can share one `config`.
     #[must_use]
     pub fn new(config: impl Into<Arc<SenderConfig>>, cc: Cc) -> Self {
         let config = config.into();
@@ -550,7 +551,7 @@ impl Sender {
         self.limits.set(now, limit);
     }
 
-    /// The limit of a sender that has no unsent data, or no connection yet.
+    /// Returns the limit of a sender that has no unsent data, or no connection yet.
     #[cold]
     #[inline(never)]
     fn limit_without_unsent(&self) -> Limit {
@@ -567,49 +568,50 @@ impl Sender {
         }
     }
 
-    /// The clock in milliseconds. Linux: `tcp_time_stamp_ts`.
+    /// Returns the clock in milliseconds. Linux: `tcp_time_stamp_ts`.
     fn now_ms(&self) -> u32 {
         trunc_u32(self.clock.mstamp_us() / 1000)
     }
 
-    /// Earliest departure time of the next packet. Linux: `tcp_wstamp_ns`.
+    /// Returns the earliest departure time of the next packet. Linux: `tcp_wstamp_ns`.
     #[must_use]
     pub fn next_departure(&self) -> Time {
         Time(self.conn.wstamp_ns)
     }
 
-    /// The state of the connection that the congestion control reads: cwnd, srtt, delivered, lost,
-    /// pacing rate.
+    /// Returns the state of the connection that the congestion control reads: cwnd, srtt,
+    /// delivered, lost, pacing rate.
     #[must_use]
     pub fn conn(&self) -> &Conn {
         &self.conn
     }
 
-    /// The time of the current event, in microseconds of the host's clock, modulo 2^32.
+    /// Returns the time of the current event, in microseconds of the host's clock, modulo 2^32.
     #[inline]
     #[must_use]
     pub fn clock_us(&self) -> u32 {
         trunc_u32(self.clock.mstamp_us())
     }
 
-    /// The congestion control.
+    /// Returns the congestion control.
     #[must_use]
     pub fn cc(&self) -> &Cc {
         &self.cc
     }
 
-    /// The congestion control, mutable: a replay of a kernel trace sets the algorithm's phase.
+    /// Returns the congestion control, mutable: a replay of a kernel trace sets the algorithm's
+    /// phase.
     pub fn cc_mut(&mut self) -> &mut Cc {
         &mut self.cc
     }
 
-    /// The counts since the connection was opened.
+    /// Returns the counts since the connection was opened.
     #[must_use]
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
 
-    /// The limits of the sender, and how long each limit applied.
+    /// Returns the limits of the sender, and how long each limit applied.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
@@ -622,19 +624,19 @@ impl Sender {
         (sample_us != NO_SAMPLE).then_some(sample_us)
     }
 
-    /// Data packets that were marked lost. The kernel's counter, [`Conn::lost`], also includes
-    /// SYNs.
+    /// Returns the number of data packets that were marked lost. The kernel's counter,
+    /// [`Conn::lost`], also includes SYNs.
     #[must_use]
     pub fn lost(&self) -> u32 {
         if self.is_established() { self.conn.lost.wrapping_sub(self.counts.lost_syns) } else { 0 }
     }
 
-    /// The window that the peer advertises.
+    /// Returns the window that the peer advertises.
     pub(crate) fn peer_window(&self) -> PeerWindow {
         self.window
     }
 
-    /// The retransmission timeout in jiffies. Linux: `icsk_rto`.
+    /// Returns the retransmission timeout in jiffies. Linux: `icsk_rto`.
     #[must_use]
     pub const fn rto(&self) -> u32 {
         self.timer.rto()
@@ -647,7 +649,7 @@ impl Sender {
         self.state >= State::Established
     }
 
-    /// Payload bytes acknowledged so far.
+    /// Returns the number of payload bytes acknowledged so far.
     #[must_use]
     pub fn acked_bytes(&self) -> u64 {
         // The SYN takes one sequence number.
@@ -661,7 +663,7 @@ impl Sender {
         self.app.is_done() && self.conn.snd_una == self.app.write_seq
     }
 
-    /// Packets in flight now. Linux: `tcp_packets_in_flight`.
+    /// Returns the number of packets in flight now. Linux: `tcp_packets_in_flight`.
     #[must_use]
     pub fn packets_in_flight(&self) -> u32 {
         self.board.in_flight()

@@ -285,9 +285,9 @@ impl Sender {
         self.validate_cwnd(true);
     }
 
-    /// The reason not to send, before cwnd and the windows are checked: there is no data, or pacing
-    /// delays the data. About every second call of the output engine ends here, because an ACK has
-    /// arrived before the next departure time.
+    /// Returns the reason not to send, before cwnd and the windows are checked: there is no data,
+    /// or pacing delays the data. About every second call of the output engine ends here, because
+    /// an ACK has arrived before the next departure time.
     #[inline]
     fn limit_before_cwnd(&mut self, push: Push, host: &mut impl Host) -> Option<Limit> {
         if !self.board.has_unsent() {
@@ -582,8 +582,8 @@ impl Sender {
         }
     }
 
-    /// The length of the first unsent skb and the number of its bytes that may be sent now; or the
-    /// reason not to send.
+    /// Returns the length of the first unsent skb and the number of its bytes that may be sent now;
+    /// or the reason not to send.
     fn choose_limit(
         &mut self,
         quota: u32,
@@ -748,7 +748,7 @@ impl Sender {
         host.transmit(Transmission::Segment(&segment));
     }
 
-    /// A segment at `seq` without payload, with the header fields that every segment has.
+    /// Returns a segment at `seq` without payload, with the header fields that every segment has.
     #[inline]
     fn segment_at(&self, seq: u32, tstamp_ns: u64) -> Segment {
         self.data_at(seq, tstamp_ns).segment()
@@ -774,8 +774,8 @@ impl Sender {
         }
     }
 
-    /// The segment of an skb that departs. For an skb of several segments, it is one segment with
-    /// all their bytes. `is_new` is false for a retransmission.
+    /// Returns the segment of an skb that departs. For an skb of several segments, it is one
+    /// segment with all their bytes. `is_new` is false for a retransmission.
     #[inline]
     fn segment_of(&mut self, skb: &Sent, is_new: bool) -> Segment {
         let mut segment = self.segment_at(skb.seq, skb.tstamp_ns);

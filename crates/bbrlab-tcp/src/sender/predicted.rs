@@ -46,7 +46,7 @@ impl Sender {
         true
     }
 
-    /// The segments that an ACK up to `ack` delivers, if the ACK is predicted.
+    /// Returns the segments that an ACK up to `ack` delivers, if the ACK is predicted.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     pub(super) fn predicted_run(&self, ack: u32) -> Option<Run> {

@@ -21,12 +21,12 @@ const BACKOFF_MAX: u8 = 10;
 const RETRIES_2: u32 = 15;
 
 impl Sender {
-    /// Jiffies until the first probe. Linux: `tcp_probe0_base`.
+    /// Returns the number of jiffies until the first probe. Linux: `tcp_probe0_base`.
     fn probe0_base(&self) -> u32 {
         self.timer.rto().max(self.us_to_jiffies(crate::rtt::RTO_MIN_US))
     }
 
-    /// Jiffies until the next probe. Linux: `tcp_probe0_when`.
+    /// Returns the number of jiffies until the next probe. Linux: `tcp_probe0_when`.
     pub(super) fn probe0_when(&self) -> u32 {
         let when = u64::from(self.probe0_base()) << self.timer.backoff().min(BACKOFF_MAX);
         u32::try_from(when).unwrap_or(u32::MAX).min(RTO_MAX_S * self.conn.hz)

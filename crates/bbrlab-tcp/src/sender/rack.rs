@@ -83,8 +83,8 @@ impl Rack {
         is_overtaken
     }
 
-    /// Microseconds until an overtaken packet, sent at `sent_us`, counts as lost; 0 or negative if
-    /// it already does. Linux: `tcp_rack_skb_timeout`.
+    /// Returns the number of microseconds until an overtaken packet, sent at `sent_us`, counts as
+    /// lost; 0 or negative if it already does. Linux: `tcp_rack_skb_timeout`.
     pub(super) fn timeout_us(&self, now_us: u64, sent_us: u64, reo_wnd_us: u32) -> i32 {
         let age_us = stamp_us_delta(now_us, sent_us);
         self.rtt_us.wrapping_add(reo_wnd_us).wrapping_sub(age_us).cast_signed()
@@ -161,13 +161,13 @@ fn sent_after(us: u64, other_us: u64, end_seq: u32, other_end_seq: u32) -> bool 
 }
 
 impl Sender {
-    /// The clock and the minimum RTT now.
+    /// Returns the clock and the minimum RTT now.
     #[inline]
     pub(super) fn rack_now(&self) -> RackNow {
         RackNow { mstamp_us: self.clock.mstamp_us(), min_rtt_us: self.rtt.min_us() }
     }
 
-    /// The reordering window in microseconds. Linux: `tcp_rack_reo_wnd`.
+    /// Returns the reordering window in microseconds. Linux: `tcp_rack_reo_wnd`.
     fn rack_reo_wnd_us(&self) -> u32 {
         let is_recovering = self.conn.ca_state >= CaState::Recovery;
         if !self.reordering.is_seen()

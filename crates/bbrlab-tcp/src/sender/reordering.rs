@@ -23,7 +23,7 @@ pub(super) struct Reordering {
 impl Reordering {
     pub(super) const NONE: Self = Self { packets: REORDERING, seen: 0 };
 
-    /// The degree of reordering in packets.
+    /// Returns the degree of reordering in packets.
     #[inline]
     pub(super) const fn packets(self) -> u32 {
         self.packets

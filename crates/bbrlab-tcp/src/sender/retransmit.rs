@@ -147,8 +147,8 @@ impl Sender {
         stop
     }
 
-    /// Retransmits up to `segs` segments of an skb and tags it; false if the peer's window does not
-    /// allow it or a copy still waits in the host's queue. Linux: `tcp_retransmit_skb`.
+    /// Retransmits up to `segs` segments of an skb and tags it; returns false if the peer's window
+    /// does not allow it or a copy still waits in the host's queue. Linux: `tcp_retransmit_skb`.
     pub(super) fn retransmit_skb(&mut self, at: Cursor, segs: u32, host: &mut impl Host) -> bool {
         let is_sent = self.retransmit_skb_quietly(at, segs, host);
         if is_sent {

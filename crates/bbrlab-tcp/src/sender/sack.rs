@@ -49,7 +49,7 @@ impl Sender {
         state.sack_flag
     }
 
-    /// The sequence numbers that a SACK block may cover now.
+    /// Returns the sequence numbers that a SACK block may cover now.
     pub(super) fn sack_window(&self) -> SackWindow {
         SackWindow {
             snd_una: self.conn.snd_una,

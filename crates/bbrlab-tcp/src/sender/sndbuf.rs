@@ -38,7 +38,8 @@ const WMEM_MAX: u32 = 64 << 20;
 /// Initial cwnd in segments. Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
-/// Bytes of memory that a full segment may take, overhead included: allocations are powers of two.
+/// Returns the number of bytes of memory that a full segment may take, overhead included:
+/// allocations are powers of two.
 fn bytes_per_segment(config: &SenderConfig) -> u32 {
     let timestamps = if config.timestamps { 12 } else { 0 };
     let mss_clamp = config.mss + timestamps;
@@ -85,7 +86,7 @@ const fn wake_below(size: u32, counts_payload: bool) -> u32 {
 }
 
 impl Sndbuf {
-    /// The buffer at the start of a connection.
+    /// Creates the buffer at the start of a connection.
     pub(super) fn new(config: &SenderConfig) -> Self {
         let sockbuf = config.stack.socket.sockbuf;
         let size = config.stack.sndbuf.fixed_size(sockbuf).unwrap_or(WMEM_DEFAULT);
@@ -100,7 +101,8 @@ impl Sndbuf {
         }
     }
 
-    /// Size of the buffer in bytes of memory, or in bytes of payload if the buffer counts payload.
+    /// Returns the size of the buffer in bytes of memory, or in bytes of payload if the buffer
+    /// counts payload.
     #[inline]
     pub(super) const fn size(&self) -> u32 {
         self.size
@@ -210,7 +212,7 @@ impl Sender {
         self.sndbuf.wake(self.app.write_seq.wrapping_sub(self.conn.snd_una));
     }
 
-    /// Bytes of the buffer that are in use.
+    /// Returns the number of bytes of the buffer that are in use.
     #[inline]
     pub(super) fn sndbuf_used(&self) -> u32 {
         if self.sndbuf.counts_payload() {
@@ -220,7 +222,8 @@ impl Sender {
         }
     }
 
-    /// Bytes of payload that still fit into the buffer; `None` if the buffer counts memory.
+    /// Returns the number of bytes of payload that still fit into the buffer; `None` if the buffer
+    /// counts memory.
     #[inline]
     pub(super) fn sndbuf_room(&self) -> Option<u32> {
         let room = || self.sndbuf.size().saturating_sub(self.sndbuf_used());

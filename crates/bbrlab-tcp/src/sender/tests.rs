@@ -33,8 +33,8 @@ mod rig;
 struct Dice(u64);
 
 impl Dice {
-    /// A generator whose seed is mixed by splitmix64, so that neighbouring seeds give unrelated
-    /// numbers.
+    /// Creates a generator whose seed is mixed by splitmix64, so that neighbouring seeds give
+    /// unrelated numbers.
     const fn of(seed: u64) -> Self {
         Self(split_mix_bits(seed))
     }
@@ -314,7 +314,7 @@ impl Rig<World> {
 }
 
 impl World {
-    /// A network that delivers no segment and never answers.
+    /// Creates a network that delivers no segment and never answers.
     fn silent(dice: Dice) -> Self {
         Self {
             dice,
@@ -696,7 +696,7 @@ fn a_host_that_keeps_idle_pacing_timers_changes_nothing() {
 fn a_packet_and_its_ack_touch_few_lines_of_a_sender() {
     use std::mem::offset_of;
     const LINE: usize = 64;
-    /// Number of cache lines that hold the bytes from one field to before another.
+    /// Returns the number of cache lines that hold the bytes from one field to before another.
     fn lines(from: usize, to: usize) -> usize {
         to.div_ceil(LINE) - from / LINE
     }

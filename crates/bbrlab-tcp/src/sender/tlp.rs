@@ -40,8 +40,8 @@ pub(super) struct Tlp {
 }
 
 impl Tlp {
-    /// The state without a probe and before any RTT sample: a probe would be due after a second.
-    /// Linux: `TCP_TIMEOUT_INIT`.
+    /// Creates the state without a probe and before any RTT sample: a probe would be due after a
+    /// second. Linux: `TCP_TIMEOUT_INIT`.
     pub(super) const fn new(hz: u32) -> Self {
         Self {
             high_seq: None,
@@ -79,7 +79,7 @@ impl Sender {
             && matches!(self.conn.ca_state, CaState::Open | CaState::Cwr)
     }
 
-    /// Arms the timer for a loss probe; false if no probe may be scheduled. Linux:
+    /// Arms the timer for a loss probe; returns false if no probe may be scheduled. Linux:
     /// `tcp_schedule_loss_probe`.
     #[inline]
     pub(super) fn schedule_loss_probe(&mut self, host: &mut impl Host) -> bool {
@@ -163,7 +163,7 @@ impl Sender {
         self.clock.mstamp_us() + u64::from(self.tlp.timeout_us) <= self.tlp.oldest_us + rto_us
     }
 
-    /// The probe timeout in jiffies, bounded by the RTO.
+    /// Returns the probe timeout in jiffies, bounded by the RTO.
     fn probe_timeout(&self, advancing_rto: bool) -> u32 {
         let (mut timeout, timeout_us) = if self.board.packets_out() == 1 || self.rtt.srtt_us == 0 {
             self.lone_probe_timeout()
@@ -183,8 +183,8 @@ impl Sender {
         timeout
     }
 
-    /// The probe timeout in jiffies and microseconds if only one packet is out (its ACK may be
-    /// delayed) or if there is no RTT sample.
+    /// Returns the probe timeout in jiffies and microseconds if only one packet is out (its ACK may
+    /// be delayed) or if there is no RTT sample.
     #[cold]
     fn lone_probe_timeout(&self) -> (u32, u32) {
         if self.rtt.srtt_us == 0 {
@@ -226,7 +226,7 @@ impl Sender {
         self.rearm_rto(host);
     }
 
-    /// Sends a probe; false if no probe could be sent.
+    /// Sends a probe; returns false if no probe could be sent.
     fn transmit_loss_probe(&mut self, host: &mut impl Host) -> bool {
         self.tlp.is_retrans = false;
         if self.board.first_unsent().is_some_and(|first| self.fits_send_window(&first)) {

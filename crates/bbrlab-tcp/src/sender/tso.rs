@@ -29,7 +29,7 @@ const TSO_WIN_DIVISOR: u32 = 3;
 const GSO_MAX_SEGS: u32 = 65_535;
 
 impl Sender {
-    /// Number of segments in the next skb. Linux: `tcp_tso_segs`.
+    /// Returns the number of segments in the next skb. Linux: `tcp_tso_segs`.
     #[inline]
     pub(super) fn tso_segs(&mut self) -> u32 {
         if self.mechanisms.tso == Tso::Off {
@@ -102,7 +102,8 @@ impl Sender {
         if skb.is_fin { None } else { Some(Limit::App) }
     }
 
-    /// Number of bytes of an skb of several segments to send now. Linux: `tcp_mss_split_point`.
+    /// Returns the number of bytes of an skb of several segments to send now. Linux:
+    /// `tcp_mss_split_point`.
     #[inline]
     pub(super) fn mss_split_point(&self, skb: &Unsent, quota: u32, nonagle: Nonagle) -> u32 {
         let mss = self.conn.mss;

@@ -86,7 +86,7 @@ impl Undo {
         self.prior_ssthresh = 0;
     }
 
-    /// The ssthresh that an undo restores.
+    /// Returns the ssthresh that an undo restores.
     pub(super) const fn prior_ssthresh(&self) -> Option<u32> {
         if self.prior_ssthresh == 0 { None } else { Some(self.prior_ssthresh) }
     }

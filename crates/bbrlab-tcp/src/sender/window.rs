@@ -27,7 +27,7 @@ impl PeerWindow {
         self.size
     }
 
-    /// Largest window that the peer has advertised.
+    /// Returns the largest window that the peer has advertised.
     #[inline]
     pub(super) const fn max(&self) -> u32 {
         self.max
@@ -56,7 +56,8 @@ impl PeerWindow {
         is_new_ack || after(seq, self.seq) || (seq == self.seq && (size > self.size || size == 0))
     }
 
-    /// Sets the window from a segment with `seq`; true if the size of the window has changed.
+    /// Sets the window from a segment with `seq`; returns true if the size of the window has
+    /// changed.
     pub(crate) fn update(&mut self, seq: u32, size: u32) -> bool {
         self.seq = seq;
         std::mem::replace(&mut self.size, size) != size
@@ -71,7 +72,8 @@ impl PeerWindow {
         is_record
     }
 
-    /// Half of the largest window, or all of it if it is small. 0 if no window was advertised.
+    /// Returns the half of the largest window, or all of it if it is small. 0 if no window was
+    /// advertised.
     fn half(&self) -> u32 {
         if self.max > MSS_DEFAULT { self.max >> 1 } else { self.max }
     }

@@ -36,8 +36,8 @@ impl<N> Rig<N> {
         Self { now, timers: [None; TimerId::COUNT], notes }
     }
 
-    /// The next timer and its deadline. If several timers have the same deadline, the first in the
-    /// order of [`TimerId`].
+    /// Returns the next timer and its deadline. If several timers have the same deadline, the first
+    /// in the order of [`TimerId`].
     pub(crate) fn next_timer(&self) -> Option<(Time, TimerId)> {
         let all =
             [TimerId::Retransmit, TimerId::DelayedAck, TimerId::Pacing, TimerId::CompressedAck];

@@ -138,7 +138,7 @@ struct Play {
     text: String,
 }
 
-/// The values of a connection's inner state that the `=` line does not show.
+/// Returns the values of a connection's inner state that the `=` line does not show.
 fn inner(info: &SenderInfo, sender: &Sender) -> Vec<(&'static str, i64)> {
     let or_none = |value: Option<u32>| value.map_or(-1, i64::from);
     vec![

@@ -100,7 +100,7 @@ impl End {
         }
     }
 
-    /// The host's time at time 0 of the transcript.
+    /// Returns the host's time at time 0 of the transcript.
     fn boot(&self) -> Span {
         match self {
             Self::Receiver(_) => Span::ZERO,

@@ -132,7 +132,7 @@ impl Case {
         self.rig.field("full_bw_reached") == 1
     }
 
-    /// Pacing gain in percent.
+    /// Returns the pacing gain in percent.
     pub(crate) fn pacing_gain(&self) -> f64 {
         self.gain(self.rig.field("pacing_gain"))
     }
@@ -152,7 +152,7 @@ impl Case {
         self.rig.info().bw_hi.unwrap_or(0)
     }
 
-    /// Bytes in flight.
+    /// Returns the number of bytes in flight.
     pub(crate) fn inflight(&self) -> u64 {
         u64::from(self.rig.conn().inflight) * MSS
     }
@@ -180,7 +180,8 @@ impl Case {
         self.rig.info().bw_lo
     }
 
-    /// The BDP in bytes that the algorithm computes from its maximum bandwidth and its minimum RTT.
+    /// Returns the BDP in bytes that the algorithm computes from its maximum bandwidth and its
+    /// minimum RTT.
     pub(crate) fn bdp(&self) -> u64 {
         let min_rtt_us = u64::from(self.rig.info().min_rtt_us.unwrap_or(0));
         self.max_bw() * min_rtt_us / 1_000_000
@@ -204,8 +205,8 @@ impl Case {
         u64::try_from(bytes).expect("a volume")
     }
 
-    /// The number of segments by which `inflight_longterm` grows per window acknowledged, at the
-    /// current slope.
+    /// Returns the number of segments by which `inflight_longterm` grows per window acknowledged,
+    /// at the current slope.
     pub(crate) fn growth_step(&self) -> u64 {
         let per_inc = self.either("probe_up_acked_per_inc", "bw_probe_up_cnt");
         let per_inc = u64::try_from(per_inc).expect("growing");

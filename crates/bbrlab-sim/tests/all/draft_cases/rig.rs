@@ -224,27 +224,28 @@ impl Rig {
         rig
     }
 
-    /// The current time since the opening of the connection.
+    /// Returns the current time since the opening of the connection.
     pub(crate) fn now(&self) -> Span {
         self.now.since(Time::ZERO + UPTIME)
     }
 
-    /// The current time on the hosts' clock, as [`Path::acks_held_until`] and policers use it.
+    /// Returns the current time on the hosts' clock, as [`Path::acks_held_until`] and policers use
+    /// it.
     pub(crate) fn host_now(&self) -> Time {
         self.now
     }
 
-    /// The state of the sender's connection that the congestion control reads.
+    /// Returns the state of the sender's connection that the congestion control reads.
     pub(crate) fn conn(&self) -> &Conn {
         self.sender.conn()
     }
 
-    /// The congestion control's report about its state.
+    /// Returns the congestion control's report about its state.
     pub(crate) fn info(&self) -> Info {
         self.sender.cc().info(self.sender.conn())
     }
 
-    /// A field of the congestion control's private state.
+    /// Returns a field of the congestion control's private state.
     pub(crate) fn field(&self, name: &str) -> i64 {
         let mut found = None;
         self.sender.cc().snapshot(&mut |field, value| {
@@ -428,7 +429,7 @@ impl Rig {
         self.schedule(at, Event::AtSender(segment));
     }
 
-    /// Bytes of the stream that the sender has sent at least once.
+    /// Returns the number of bytes of the stream that the sender has sent at least once.
     fn handed_over(&self) -> u64 {
         self.sender.acked_bytes() + u64::from(self.conn().snd_nxt.wrapping_sub(self.conn().snd_una))
     }

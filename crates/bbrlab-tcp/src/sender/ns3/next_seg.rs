@@ -18,8 +18,8 @@ use super::super::{Nonagle, Sender};
 use crate::Host;
 
 impl Sender {
-    /// The sequence number up to which new data may be sent, if the peer's window limits only the
-    /// packets in flight.
+    /// Returns the sequence number up to which new data may be sent, if the peer's window limits
+    /// only the packets in flight.
     pub(in super::super) fn pipe_window_end(&self) -> u32 {
         let in_flight = self.board.in_flight().saturating_mul(self.conn.mss);
         self.conn.snd_nxt.wrapping_add(self.window.size().saturating_sub(in_flight))
@@ -38,8 +38,9 @@ impl Sender {
             && !before(seq, self.board.highest_sack_seq(&self.conn))
     }
 
-    /// End of the data sent last. With `app_write`, data sent last may be a retransmission; the
-    /// sender then does not count as application-limited. ns-3: `m_nextTxSequence`, in `Send`.
+    /// Returns the end of the data sent last. With `app_write`, data sent last may be a
+    /// retransmission; the sender then does not count as application-limited. ns-3:
+    /// `m_nextTxSequence`, in `Send`.
     #[inline]
     pub(in super::super) fn next_tx_seq(&self) -> u32 {
         if self.is_pacing_switched
@@ -100,7 +101,7 @@ impl Sender {
         }
     }
 
-    /// The first lost packet that is not retransmitted yet and may be retransmitted now.
+    /// Returns the first lost packet that is not retransmitted yet and may be retransmitted now.
     fn first_repair(&self) -> Option<Cursor> {
         if !self.board.is_repair_due() {
             return None;

@@ -69,7 +69,7 @@ impl Sender {
         };
     }
 
-    /// The new cwnd after an ACK during a reduction; `None` if cwnd does not change.
+    /// Returns the new cwnd after an ACK during a reduction; `None` if cwnd does not change.
     pub(in super::super) fn ns3_reduced_cwnd(
         &mut self,
         delivered: u32,

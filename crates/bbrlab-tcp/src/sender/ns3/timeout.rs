@@ -24,7 +24,7 @@ impl Sender {
         self.jiffies_of_rto(rto_ns)
     }
 
-    /// The exact length in nanoseconds of a timeout of `jiffies`.
+    /// Returns the exact length in nanoseconds of a timeout of `jiffies`.
     pub(in super::super) fn exact_rto_ns(&self, jiffies: u32) -> u64 {
         let rto_ns = self.ns3.rtt.rto_ns(self.config.stack.min_rto.0);
         if jiffies == self.jiffies_of_rto(rto_ns) {

@@ -36,7 +36,8 @@ pub(crate) struct Acked {
 }
 
 impl Acked {
-    /// Time of the skb's latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
+    /// Returns the time of the skb's latest transmission in microseconds. Linux:
+    /// `tcp_skb_timestamp_us`.
     #[inline]
     pub(crate) const fn sent_us(&self) -> u64 {
         self.tstamp_ns / 1000
@@ -66,9 +67,9 @@ impl Scoreboard {
         is_plain
     }
 
-    /// The ordinary skbs at the head of the queue; `None` if there are none. An skb is ordinary if
-    /// it is plain, entirely below `snd_una`, without tags, and not the SYN. With `only_one`, at
-    /// most one skb.
+    /// Returns the ordinary skbs at the head of the queue; `None` if there are none. An skb is
+    /// ordinary if it is plain, entirely below `snd_una`, without tags, and not the SYN. With
+    /// `only_one`, at most one skb.
     #[inline]
     pub(crate) fn ordinary_run(&self, snd_una: u32, only_one: bool) -> Option<Run> {
         if self.queue.linked_head() != NIL {
@@ -92,7 +93,7 @@ impl Scoreboard {
         (count > 0).then(|| self.run_of(first, count, pcount))
     }
 
-    /// The run of skbs from `snd_una` to `ack`, if they have no tags, `ack` is the end of a
+    /// Returns the run of skbs from `snd_una` to `ack`, if they have no tags, `ack` is the end of a
     /// segment, and the last skb was not sampled before. Nothing may be SACKed, lost or
     /// retransmitted.
     #[inline(always)]
@@ -151,7 +152,7 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// The run of `count` plain skbs from `first` on, of `pcount` segments.
+    /// Returns the run of `count` plain skbs from `first` on, of `pcount` segments.
     #[inline]
     pub(super) fn run_of(&self, first: SkbId, count: u32, pcount: u32) -> Run {
         let last = places_on(first, count - 1);

@@ -90,13 +90,14 @@ impl Scoreboard {
         self.queue.by_time()
     }
 
-    /// The next skb of an iteration by time.
+    /// Returns the next skb of an iteration by time.
     #[inline]
     pub(crate) fn next_by_time(&self, walk: &mut ByTime) -> Option<Cursor> {
         Cursor::at(self.queue.next_by_time(walk))
     }
 
-    /// The first skb of an iteration by time: the one whose latest transmission is the oldest.
+    /// Returns the first skb of an iteration by time: the one whose latest transmission is the
+    /// oldest.
     #[inline]
     pub(crate) fn oldest(&self) -> Option<Cursor> {
         Cursor::at(self.queue.oldest())
@@ -173,8 +174,8 @@ impl Scoreboard {
         }
     }
 
-    /// The first skb in flight from `seq` on that is neither SACKed, nor lost, nor retransmitted.
-    /// `seq` must not be below the first skb in flight.
+    /// Returns the first skb in flight from `seq` on that is neither SACKed, nor lost, nor
+    /// retransmitted. `seq` must not be below the first skb in flight.
     pub(crate) fn first_unmarked(&self, seq: u32) -> Option<Cursor> {
         let mut id = self.queue.find_sent(seq);
         while id != NIL && self.queue[id].has(tag::ALL) {
@@ -199,7 +200,7 @@ impl Scoreboard {
         }
     }
 
-    /// The position at which the search for lost packets continues.
+    /// Returns the position at which the search for lost packets continues.
     pub(crate) fn search(&self) -> Search {
         match self.search {
             Search { next: NIL, .. } => Search { next: self.queue.head(), sacked_below: 0 },

@@ -133,7 +133,7 @@ impl Scoreboard {
     #[cfg(test)]
     pub(super) const HOT: usize = std::mem::offset_of!(Scoreboard, queue) + Queue::HOT;
 
-    /// An empty scoreboard.
+    /// Creates an empty scoreboard.
     pub(super) fn new(is_sack: bool, notes_in_flight: bool, count: Counting) -> Self {
         Self {
             packets_out: 0,
@@ -164,19 +164,20 @@ impl Scoreboard {
         self.is_sack
     }
 
-    /// Packets sent and not cumulatively acknowledged.
+    /// Returns the number of packets sent and not cumulatively acknowledged.
     #[inline]
     pub(super) const fn packets_out(&self) -> u32 {
         self.packets_out
     }
 
-    /// Unacknowledged packets that are SACKed; without SACK, the number of duplicate ACKs.
+    /// Returns the number of unacknowledged packets that are SACKed; without SACK, the number of
+    /// duplicate ACKs.
     #[inline]
     pub(super) const fn sacked_out(&self) -> u32 {
         self.sacked_out
     }
 
-    /// Unacknowledged packets that are marked lost.
+    /// Returns the number of unacknowledged packets that are marked lost.
     #[inline]
     pub(super) const fn lost_out(&self) -> u32 {
         self.lost_out
@@ -195,7 +196,7 @@ impl Scoreboard {
         self.lost_out + self.spare_out > self.retrans_out
     }
 
-    /// Packets in flight. Linux: `tcp_packets_in_flight`.
+    /// Returns the number of packets in flight. Linux: `tcp_packets_in_flight`.
     #[inline]
     pub(super) const fn in_flight(&self) -> u32 {
         self.packets_out
@@ -204,13 +205,13 @@ impl Scoreboard {
             .wrapping_add(self.retrans_out)
     }
 
-    /// Memory of all skbs in bytes. Linux: `sk_wmem_queued`.
+    /// Returns the memory of all skbs in bytes. Linux: `sk_wmem_queued`.
     #[inline]
     pub(super) const fn memory(&self) -> u32 {
         self.wmem_queued
     }
 
-    /// First sequence number above all SACKed data. Linux: `tcp_highest_sack_seq`.
+    /// Returns the first sequence number above all SACKed data. Linux: `tcp_highest_sack_seq`.
     #[inline]
     pub(super) fn highest_sack_seq(&self, conn: &Conn) -> u32 {
         if self.sacked_out == 0 {
@@ -222,7 +223,7 @@ impl Scoreboard {
         }
     }
 
-    /// The [`Notes`] of an skb's latest transmission.
+    /// Returns the [`Notes`] of an skb's latest transmission.
     #[inline]
     fn notes(&self, id: SkbId) -> Notes {
         if self.keeps_notes { self.queue.notes(id) } else { Notes::NONE }
@@ -237,7 +238,7 @@ impl Scoreboard {
         }
     }
 
-    /// The number of retransmissions in flight of packets that are not marked lost.
+    /// Returns the number of retransmissions in flight of packets that are not marked lost.
     const fn spare(&mut self) -> &mut u32 {
         match self.count {
             Counting::Linux => &mut self.uncounted_spare_out,

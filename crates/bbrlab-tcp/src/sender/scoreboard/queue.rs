@@ -152,7 +152,7 @@ impl Queue {
         }
     }
 
-    /// The additional fields of a linked skb.
+    /// Returns the additional fields of a linked skb.
     #[inline]
     fn links_of(&self, id: SkbId) -> &SkbLinks {
         at(&self.links, id)
@@ -178,7 +178,8 @@ impl Queue {
         self.links = vec![SkbLinks::EMPTY; self.ring.len()].into_boxed_slice();
     }
 
-    /// The notes of an skb's latest transmission; [`Notes::NONE`] if no notes were ever stored.
+    /// Returns the notes of an skb's latest transmission; [`Notes::NONE`] if no notes were ever
+    /// stored.
     #[inline]
     pub(super) fn notes(&self, id: SkbId) -> Notes {
         if self.links.is_empty() { Notes::NONE } else { self.links_of(id).notes }
@@ -190,7 +191,7 @@ impl Queue {
         self.new_links_of(id).notes = notes;
     }
 
-    /// Number of transmissions of an skb before the latest one.
+    /// Returns the number of transmissions of an skb before the latest one.
     #[inline]
     pub(super) fn retransmission(&self, id: SkbId) -> u16 {
         if self[id].has(tag::EVER_RETRANS) { self.links_of(id).retransmission } else { 0 }
@@ -253,56 +254,56 @@ impl Queue {
         SentAgain { seq, flags, retransmission }
     }
 
-    /// First skb in flight, `NIL` if nothing is in flight. Linux: `tcp_rtx_queue_head`.
+    /// Returns the first skb in flight, `NIL` if nothing is in flight. Linux: `tcp_rtx_queue_head`.
     #[inline]
     pub(super) fn head(&self) -> SkbId {
         if self.linked.head == NIL { self.plain_head() } else { self.linked.head }
     }
 
-    /// The first plain skb, `NIL` if there is none.
+    /// Returns the first plain skb, `NIL` if there is none.
     #[inline]
     pub(super) fn plain_head(&self) -> SkbId {
         if self.plain == self.end { NIL } else { self.plain }
     }
 
-    /// The place of the first plain skb.
+    /// Returns the place of the first plain skb.
     #[inline]
     pub(super) fn plain_place(&self) -> Option<SkbId> {
         (self.plain != self.end).then_some(self.plain)
     }
 
-    /// The place of the plain skb after the plain skb in `place`.
+    /// Returns the place of the plain skb after the plain skb in `place`.
     #[inline]
     pub(super) fn plain_place_after(&self, place: SkbId) -> Option<SkbId> {
         let next = following(place);
         (next != self.end).then_some(next)
     }
 
-    /// The first skb in flight if it is linked, else `NIL`.
+    /// Returns the first skb in flight if it is linked, else `NIL`.
     #[inline]
     pub(super) fn linked_head(&self) -> SkbId {
         self.linked.head
     }
 
-    /// The last linked skb, `NIL` if there is none.
+    /// Returns the last linked skb, `NIL` if there is none.
     #[inline]
     pub(super) fn linked_tail(&self) -> SkbId {
         self.linked.tail
     }
 
-    /// The plain skb after `id`, which must be plain; `NIL` after the last.
+    /// Returns the plain skb after `id`, which must be plain; `NIL` after the last.
     #[inline]
     pub(super) fn next_plain(&self, id: SkbId) -> SkbId {
         let next = following(id);
         if next == self.end { NIL } else { next }
     }
 
-    /// Last skb in flight. Linux: `tcp_rtx_queue_tail`.
+    /// Returns the last skb in flight. Linux: `tcp_rtx_queue_tail`.
     pub(super) fn tail(&self) -> SkbId {
         if self.plain == self.end { self.linked.tail } else { places_on(self.end, u32::MAX) }
     }
 
-    /// The next skb in order of sequence number, `NIL` after the last.
+    /// Returns the next skb in order of sequence number, `NIL` after the last.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -315,7 +316,8 @@ impl Queue {
         if next == self.end { NIL } else { next }
     }
 
-    /// The skb after `id`, which must be linked, in order of sequence number; `NIL` after the last.
+    /// Returns the skb after `id`, which must be linked, in order of sequence number; `NIL` after
+    /// the last.
     #[inline]
     pub(super) fn next_linked(&self, id: SkbId) -> SkbId {
         debug_assert!(self[id].has(tag::LINKED));
@@ -356,7 +358,7 @@ impl Queue {
         id
     }
 
-    /// The skb before `id` in order of sequence number, `NIL` before the first.
+    /// Returns the skb before `id` in order of sequence number, `NIL` before the first.
     #[inline]
     pub(super) fn prev(&self, id: SkbId) -> SkbId {
         if self[id].has(tag::LINKED) {
@@ -368,8 +370,8 @@ impl Queue {
         }
     }
 
-    /// The skb before `id`, which must be linked, in order of sequence number; `NIL` before the
-    /// first.
+    /// Returns the skb before `id`, which must be linked, in order of sequence number; `NIL` before
+    /// the first.
     #[inline]
     pub(super) fn prev_linked(&self, id: SkbId) -> SkbId {
         self.links_of(id).prev
@@ -383,7 +385,8 @@ impl Queue {
         ByTime { once, again: self.again.head }
     }
 
-    /// The skb whose latest transmission is the oldest, `NIL` if the order by time is empty.
+    /// Returns the skb whose latest transmission is the oldest, `NIL` if the order by time is
+    /// empty.
     #[inline]
     pub(super) fn oldest(&self) -> SkbId {
         self.older(self.by_time())
@@ -466,7 +469,7 @@ impl Queue {
         id
     }
 
-    /// The place of the next new skb. Grows the ring if no place is free.
+    /// Returns the place of the next new skb. Grows the ring if no place is free.
     #[inline]
     fn next_place(&mut self) -> SkbId {
         if places_on(self.end, self.first.wrapping_neg()) as usize == self.ring.len() {
@@ -964,7 +967,7 @@ impl Queue {
         self.append_again(id);
     }
 
-    /// The youngest skb that was sent once, `NIL` if there is none.
+    /// Returns the youngest skb that was sent once, `NIL` if there is none.
     #[inline]
     fn youngest_once(&self) -> SkbId {
         if self.plain == self.end { self.sorted.tail } else { places_on(self.end, u32::MAX) }
@@ -1049,7 +1052,8 @@ impl Queue {
         from[usize::from(is_again)] = id;
     }
 
-    /// The skb in flight that holds byte `seq`, `NIL` if none does. Linux: `tcp_sacktag_bsearch`.
+    /// Returns the skb in flight that holds byte `seq`, `NIL` if none does. Linux:
+    /// `tcp_sacktag_bsearch`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -1079,7 +1083,7 @@ impl Queue {
         }
     }
 
-    /// The plain skb that holds byte `seq`. Such an skb must exist.
+    /// Returns the plain skb that holds byte `seq`. Such an skb must exist.
     fn find_plain(&self, seq: u32) -> SkbId {
         let mut id = self.plain;
         let mut count = places_on(self.end, id.wrapping_neg());

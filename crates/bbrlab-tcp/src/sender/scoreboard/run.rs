@@ -45,7 +45,7 @@ pub(super) struct Counts {
 }
 
 impl Run {
-    /// The run from `oldest` to `newest`.
+    /// Creates the run from `oldest` to `newest`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "of its fields each caller needs only some")]
     pub(super) fn new(oldest: &Skb, newest: &Skb, counts: Counts) -> Self {
@@ -113,7 +113,7 @@ impl Run {
 }
 
 impl Scoreboard {
-    /// The notes of the last skb of a run, as long as its place is not reused.
+    /// Returns the notes of the last skb of a run, as long as its place is not reused.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly there are none")]
     pub(crate) fn notes_of(&self, run: &Run) -> Notes {

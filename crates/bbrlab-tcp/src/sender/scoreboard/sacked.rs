@@ -37,7 +37,7 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// The first `count` of `blocks`, as a segment carries them.
+    /// Returns the first `count` of `blocks`, as a segment carries them.
     #[inline]
     pub(crate) const fn new(blocks: &[SackBlock; NUM_SACKS], count: u8) -> Self {
         Self { blocks: *blocks, count }
@@ -122,7 +122,7 @@ pub(crate) struct Covered {
 }
 
 impl Covered {
-    /// Time of the skb's latest transmission in microseconds.
+    /// Returns the time of the skb's latest transmission in microseconds.
     pub(crate) const fn sent_us(&self) -> u64 {
         self.delivered.tx_mstamp
     }
@@ -195,7 +195,7 @@ enum Shift {
 }
 
 impl Scoreboard {
-    /// The start of the new data in the first of `blocks`, which must be valid.
+    /// Returns the start of the new data in the first of `blocks`, which must be valid.
     ///
     /// Returns `None` unless the blocks of the previous ACK included all other blocks of this ACK,
     /// and the first block extends one of those earlier blocks or overlaps none. Then only the
@@ -364,7 +364,8 @@ impl Scoreboard {
         }
     }
 
-    /// The skb that holds `seq`, or `id` if that skb starts above `seq`. Linux: `tcp_sacktag_skip`.
+    /// Returns the skb that holds `seq`, or `id` if that skb starts above `seq`. Linux:
+    /// `tcp_sacktag_skip`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly the skb is the right one")]
     fn sack_skip(&self, id: SkbId, seq: u32) -> SkbId {
@@ -532,7 +533,7 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// The first plain skb.
+    /// Returns the first plain skb.
     #[inline]
     pub(crate) fn first_plain(&self) -> Option<Cursor> {
         Cursor::at(self.queue.plain_head())
@@ -780,8 +781,8 @@ impl Scoreboard {
         skb.len() + len < MERGE_LIMIT && u32::from(skb.pcount) + pcount <= PCOUNT_LIMIT
     }
 
-    /// Moves a piece of `id` into `prev`, the skb before it, and updates the counts; true if
-    /// nothing is left of `id`, which is then freed. Linux: `tcp_shifted_skb`.
+    /// Moves a piece of `id` into `prev`, the skb before it, and updates the counts; returns true
+    /// if nothing is left of `id`, which is then freed. Linux: `tcp_shifted_skb`.
     fn shifted(
         &mut self,
         prev: SkbId,

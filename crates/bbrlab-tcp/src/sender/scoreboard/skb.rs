@@ -99,7 +99,7 @@ impl Skb {
         self.span_flags_tags = span << SPAN_SHIFT | (flags as u32) << FLAGS_SHIFT;
     }
 
-    /// Number of sequence numbers covered, FIN included.
+    /// Returns the number of sequence numbers covered, FIN included.
     #[inline]
     pub(super) const fn span(&self) -> u32 {
         self.span_flags_tags >> SPAN_SHIFT
@@ -210,26 +210,27 @@ impl Skb {
         self.delivered_ago_us = PackedStamps::USED_UP;
     }
 
-    /// Payload bytes.
+    /// Returns the number of payload bytes.
     #[inline]
     pub(super) const fn len(&self) -> u32 {
         let control = self.carries(flag::SYN | flag::FIN);
         self.span().wrapping_sub(control as u32)
     }
 
-    /// Time of the skb's latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
+    /// Returns the time of the skb's latest transmission in microseconds. Linux:
+    /// `tcp_skb_timestamp_us`.
     #[inline]
     pub(super) const fn sent_us(&self) -> u64 {
         self.tstamp_ns / 1000
     }
 
-    /// Payload bytes of every segment but the last. Linux: `tcp_skb_seglen`.
+    /// Returns the number of payload bytes of every segment but the last. Linux: `tcp_skb_seglen`.
     pub(super) const fn seg_len(&self) -> u32 {
         if self.pcount == 1 { self.len() } else { self.gso_size as u32 }
     }
 
-    /// The number of segments that end by `seq`, which must be within the skb; `None` if no segment
-    /// ends there.
+    /// Returns the number of segments that end by `seq`, which must be within the skb; `None` if no
+    /// segment ends there.
     #[inline]
     pub(super) fn segments_to(&self, seq: u32) -> Option<u32> {
         if !after(seq, self.seq) {

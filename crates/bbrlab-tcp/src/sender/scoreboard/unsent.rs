@@ -21,7 +21,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// Payload bytes.
+    /// Returns the number of payload bytes.
     #[inline]
     const fn len(&self) -> u32 {
         let control = (self.flags & (flag::SYN | flag::FIN)) != 0;
@@ -69,7 +69,7 @@ pub(crate) struct Unsent {
 }
 
 impl Scoreboard {
-    /// The last unsent skb.
+    /// Returns the last unsent skb.
     #[inline]
     fn last_unsent(&mut self) -> Option<&mut Written> {
         if self.behind.is_empty() { self.unsent.get_mut() } else { self.behind.back_mut() }
@@ -90,7 +90,7 @@ impl Scoreboard {
         std::mem::replace(&mut self.unsent.skb, next.unwrap_or_default())
     }
 
-    /// Bytes of memory of the unsent skbs, for a check of the counts.
+    /// Returns the number of bytes of memory of the unsent skbs, for a check of the counts.
     #[cfg(test)]
     pub(super) fn unsent_memory(&self) -> u32 {
         let first = self.unsent.is_filled.then_some(&self.unsent.skb);
@@ -103,7 +103,7 @@ impl Scoreboard {
         self.unsent.is_filled
     }
 
-    /// A copy of the first unsent skb.
+    /// Returns a copy of the first unsent skb.
     #[inline]
     pub(crate) fn first_unsent(&self) -> Option<Unsent> {
         if !self.unsent.is_filled {
@@ -119,15 +119,15 @@ impl Scoreboard {
         })
     }
 
-    /// First sequence number of the first unsent skb, and the number of sequence numbers it covers;
-    /// both are 0 if there is none.
+    /// Returns the first sequence number of the first unsent skb, and the number of sequence
+    /// numbers it covers; both are 0 if there is none.
     #[inline]
     pub(crate) fn unsent_span(&self) -> (u32, u32) {
         let Written { seq, end_seq, .. } = self.unsent.skb;
         (seq, end_seq.wrapping_sub(seq))
     }
 
-    /// Payload bytes of the last unsent skb. Linux: `tcp_write_queue_tail`.
+    /// Returns the number of payload bytes of the last unsent skb. Linux: `tcp_write_queue_tail`.
     #[inline]
     pub(crate) fn last_unsent_len(&mut self) -> Option<u32> {
         self.last_unsent().map(|skb| skb.len())
@@ -145,7 +145,7 @@ impl Scoreboard {
         self.wmem_queued += OVERHEAD;
     }
 
-    /// The last unsent skb. There must be one.
+    /// Returns the last unsent skb. There must be one.
     #[inline]
     fn last_written(&mut self) -> &mut Written {
         self.last_unsent().expect("an skb was written")
