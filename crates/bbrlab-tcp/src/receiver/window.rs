@@ -422,9 +422,8 @@ impl Window {
         (window.min(self.rwnd), crowded)
     }
 
-    /// Closes the window because a segment was dropped for lack of memory. Returns what
-    /// [`Self::advertise`] would: a window of 0, and whether the buffer is more than half full.
-    /// Linux: in `tcp_select_window`.
+    /// Closes the window because a segment was dropped for lack of memory. Returns the window 0 in
+    /// the form of [`Self::advertise`]'s result. Linux: in `tcp_select_window`.
     #[cold]
     pub(super) fn close(&mut self) -> (u32, bool) {
         self.rcv_wnd = 0;

@@ -49,7 +49,7 @@ pub(super) struct AckState {
     /// Lowest sequence number of the data that this ACK reports as delivered although later data
     /// had been SACKed before.
     pub(super) reord: u32,
-    /// Number of packets newly SACKed, plus duplicate ACKs without SACK.
+    /// Number of packets newly SACKed, plus the segments that a DSACK reports as duplicates.
     pub(super) sack_delivered: u32,
     pub(super) sack_flag: u32,
     pub(super) rate: AckRate,
