@@ -1,5 +1,5 @@
-//! Plots of cwnd, RTT, throughput and queue, in which Linux's seed 1 and our first run are drawn in
-//! the same panels.
+//! Plots of cwnd, RTT, throughput and queue. Each panel shows both Linux's run with seed 1 and our
+//! first run.
 
 use std::path::{Path, PathBuf};
 
@@ -13,16 +13,17 @@ use bbrlab_run::Run;
 use super::reference::ReferencePoint;
 use super::{LinuxError, LinuxOptions, LinuxReport, plan, scenario_text, series};
 
-/// The points to draw.
+/// Which points to draw.
 #[derive(Clone, Debug)]
 pub enum Pictures {
-    /// This number of points: those with the largest differences, in multiples of the tolerances.
+    /// The given number of points: those with the largest differences, as multiples of the
+    /// tolerances.
     Worst(usize),
     /// The points of the scenarios with these names.
     Named(Vec<String>),
 }
 
-/// Draws points of a report into a folder, as SVG and PNG; returns the files' names.
+/// Draws points of a report into a folder, as SVG and PNG; returns the file names.
 ///
 /// # Errors
 /// If a series is damaged, a name is not among the report's points, or a file cannot be written.
@@ -69,7 +70,7 @@ pub fn write_overlays(
     write_pictures(out, &pictures)
 }
 
-/// Returns the picture of a point; `None` if the folder has no series of it.
+/// Returns the plots of a point; `None` if the folder has no series for the point.
 fn picture(dir: &Path, point: &ReferencePoint) -> Result<Option<Picture>, LinuxError> {
     let Some(linux) = series::flows(dir, &point.kernel, &point.scenario)? else { return Ok(None) };
     let linux_queue = series::queue(dir, &point.kernel, &point.scenario)?.unwrap_or_default();

@@ -1,8 +1,8 @@
-//! UDP flows: datagrams at a rate that does not respond to loss, without connection, ACKs and
+//! UDP flows: datagrams at a rate that does not respond to loss, without a connection, ACKs or
 //! retransmissions.
 //!
-//! The receiver treats a datagram like a late packet of an earlier connection. So the code for TCP
-//! segments needs no additional check.
+//! The receiver treats a datagram like a late packet of an earlier connection, so that the code for
+//! TCP segments needs no additional check.
 
 use bbrlab_net::{Outgoing, Port, Side};
 use bbrlab_run::{Bursts, FlowClass, Source, headers};
@@ -13,7 +13,7 @@ use crate::flow::Flow;
 use crate::wire::Payload;
 
 /// The difference between `first_packet` of a UDP flow and the number of the next packet. Every
-/// datagram then has a smaller number than `first_packet` and so counts as late.
+/// datagram then has a smaller number than `first_packet` and is treated as late.
 pub(crate) const AHEAD: u32 = 1 << 30;
 
 impl Flow {

@@ -24,7 +24,7 @@ pub(crate) struct ClassSetup {
     pub(crate) source: Source,
     pub(crate) is_udp: bool,
     pub(crate) tcp_options: TcpOptions,
-    /// Link-layer bytes that framing adds to a packet on the forward and on the reverse route.
+    /// Link-layer bytes that framing adds to a packet, on the forward and on the reverse route.
     pub(crate) framing: [u32; 2],
     /// Whether packets can queue on the forward path.
     pub(crate) has_rated_link: bool,
@@ -43,14 +43,14 @@ impl ClassSetup {
         Sender::new(Arc::clone(&self.sender), cc)
     }
 
-    /// Whether both ends of a connection write. Each then has a socket with both a sending and a
+    /// Whether both ends of a connection write. Each end then has a socket with a sending and a
     /// receiving half.
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self.source, Source::Requests(_))
     }
 }
 
-/// The settings of a class of flows.
+/// Returns the settings of a class of flows.
 ///
 /// # Errors
 /// If the congestion control rejects its parameters (not in a checked scenario), or if a custom
@@ -97,9 +97,9 @@ fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
     }
 }
 
-/// How the receiving host echoes CE marks. It echoes each mark if its congestion control, which is
-/// the same as the sender's, needs them. These congestion controls of Linux need them: DCTCP; BBRv2
-/// with `ecn_enable`; BBRv3 on low-latency routes.
+/// Returns how the receiving host echoes CE marks. The host has the same congestion control as the
+/// sender, and echoes each single mark if that congestion control needs it. In Linux these need it:
+/// DCTCP; BBRv2 with `ecn_enable`; BBRv3 on low-latency routes.
 fn echo(class: &FlowClass, needs_ecn: bool) -> EcnEcho {
     let needs_route = class.outside.is_none() && class.cc.marks() == Marks::ShareOnRoute;
     let is_on_route = !needs_route || class.ecn.is_low_latency();

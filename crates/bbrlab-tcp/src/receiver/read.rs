@@ -16,9 +16,9 @@ use crate::Host;
 pub struct Read {
     /// Bytes read.
     pub bytes: u64,
-    /// When the read was complete: [`skb_read_cost`](super::ReceiverConfig::skb_read_cost) per
-    /// buffer after its start. The ACKs that the read triggered have timestamps of this time at the
-    /// latest.
+    /// Time at which the read was complete: [`skb_read_cost`](super::ReceiverConfig::skb_read_cost)
+    /// per buffer after its start. The ACKs that the read triggered have timestamps no later than
+    /// this time.
     pub until: Time,
 }
 
@@ -45,7 +45,7 @@ impl Receiver {
         total
     }
 
-    /// One `recv()`.
+    /// Reads with one `recv()`.
     pub fn recv(&mut self, now: Time, host: &mut impl Host) -> Read {
         if self.queue.is_empty() {
             return Read { bytes: 0, until: now };
