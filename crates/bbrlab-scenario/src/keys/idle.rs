@@ -1,11 +1,11 @@
-//! Rejects keys without effect. The row of each key names the object on which the key acts
-//! ([`Acts`]). A key is an error if the scenario has no object on which it acts.
+//! Rejects keys without effect. The definition of each key names the object on which the key acts
+//! ([`Acts`]). A key is an error if the scenario does not contain that object.
 //!
 //! Exceptions: A key with its default value is accepted. In a sweep, a key is an error only if it
 //! has no effect at any point. Keys of `[stack]` describe the hosts, so they are accepted if at
-//! least one flow has a connection. Values of `[access]` are accepted even if flows override them.
-//! A flow may use ECN although no queue marks packets, and a queue may mark packets although no
-//! flow uses ECN.
+//! least one flow has a connection. Values of `[access]` are accepted even if all flows override
+//! them. ECN settings are accepted even if the other side is missing: a flow may use ECN although
+//! no queue marks packets, and a queue may mark packets although no flow uses ECN.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,8 @@ struct Idle {
     found: &'static str,
 }
 
-/// The keys that have an effect, and the keys that have none, at the points examined so far.
+/// The keys that had an effect at a point examined so far, and the keys that had none at such a
+/// point. A key can be among both.
 #[derive(Default)]
 pub(crate) struct IdleKeys {
     idle: BTreeMap<String, Idle>,
@@ -92,8 +93,9 @@ impl IdleKeys {
         });
     }
 
-    /// Examines the keys of a table. If a key has no effect, `why` returns the texts for the
-    /// message: the expected and the found state.
+    /// Examines the keys of a table with the definitions `rows`. `why` returns `None` if the
+    /// scenario contains the object of a key, otherwise two texts for the message: the expected
+    /// object and what was found instead.
     fn table<S: Default>(
         &mut self,
         shown: &str,

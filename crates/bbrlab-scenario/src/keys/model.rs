@@ -152,8 +152,8 @@ impl ModelSpec {
         self.kind == Kind::Leo && self.outage > Span::ZERO
     }
 
-    /// Whether the number of changes in `duration` is not more than a schedule may have. If it is
-    /// more, reports a mistake. `table` is the name of the link's table.
+    /// Returns whether the number of changes in `duration` is within the limit of a schedule. If it
+    /// is not, reports a mistake. `table` is the name of the link's table.
     pub(crate) fn suits(&self, duration: Span, table: &str, reader: &mut Reader<'_>) -> bool {
         // A handover between satellites takes two steps of the schedule.
         let changes_max = STEPS_MAX as u64 / 2;
@@ -181,8 +181,8 @@ impl ModelSpec {
         false
     }
 
-    /// The path for an estimate that does not depend on the seed: from the first nanosecond on, it
-    /// has its highest rate and its shortest delay.
+    /// Returns the path for an estimate that does not depend on the seed. After the first
+    /// nanosecond, its rate is the highest rate of the model and its delay the shortest.
     pub(crate) fn bound(&self) -> Path {
         let steps = [(Time::ZERO, self.first_rate()), (Time(1), self.rate[1])];
         let delays = [(Time::ZERO, self.first_delay()), (Time(1), self.delay[0])];
@@ -269,7 +269,7 @@ fn bounds<'r, T: PartialOrd + Copy>(
     None
 }
 
-/// The random generator of a model: `SplitMix64`.
+/// The random generator (`SplitMix64`) from which the values of a model are drawn.
 struct Draws {
     state: u64,
 }
@@ -344,7 +344,8 @@ mod tests {
         let of = |seed, link| rates(&model.path(MINUTE, seed, link));
         assert_eq!(of(1, "a"), of(1, "a"));
         assert!(of(1, "a") != of(2, "a") && of(1, "a") != of(1, "b"));
-        // The path of a longer run begins like the path of the shorter run.
+        // The path of the longer run has the same values as the path of the shorter run while both
+        // last.
         assert_eq!(of(1, "a")[..], rates(&model.path(Span(2 * MINUTE.0), 1, "a"))[..600]);
     }
 

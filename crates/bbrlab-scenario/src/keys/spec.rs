@@ -1,5 +1,5 @@
-//! One point of a scenario with all defaults: the intermediate form between the file and the
-//! [`Run`].
+//! One point of a scenario with all defaults filled in: the intermediate form between the file and
+//! the [`Run`].
 //!
 //! [`Run`]: crate::Run
 
@@ -171,7 +171,8 @@ pub(crate) const NAME_KEYS: &[Key<LinkName>] = &[key(
 .needed("the name by which flows refer to this link")];
 
 impl Spec {
-    /// Reads a tree to which the sweep, if any, has been applied.
+    /// Reads a point from the tree of a scenario in which the values of `[sweep]` for this point
+    /// are already set.
     pub(crate) fn read(reader: &mut Reader<'_>, root: &Table) -> Self {
         let mut keys = Keys::new(root, "", At { source: 0, start: 0, end: 0 });
         let mut spec = Self { duration: MISREAD, ..Self::default() };
@@ -274,7 +275,7 @@ impl Spec {
         self.flows.iter().filter_map(|flow| flow.outside.as_ref()).any(|of| of.name == outside.name)
     }
 
-    /// The rule by which time series are sampled; every 10 ms by default.
+    /// Returns the rule by which time series are sampled. The default is every 10 ms.
     pub(crate) fn sample(&self) -> Sample {
         self.sample.unwrap_or(Sample::Every(Span::from_millis(10)))
     }
@@ -284,8 +285,8 @@ impl Spec {
         self.flows.iter().map(|flow| flow.count).sum()
     }
 
-    /// Whether time series of each flow are kept: with more than 1,000 flows only if the scenario
-    /// sets `sample`.
+    /// Returns whether time series of each flow are kept: with more than 1,000 flows, only if the
+    /// scenario sets `sample`.
     pub(crate) fn flow_series(&self) -> bool {
         self.sample() != Sample::Off && (self.sample.is_some() || self.flow_count() <= 1000)
     }

@@ -78,7 +78,7 @@ pub(crate) fn inline_table(entries: impl IntoIterator<Item = String>) -> String 
     format!("{{ {} }}", entries.into_iter().collect::<Vec<_>>().join(", "))
 }
 
-/// A TOML basic string as an `Option`.
+/// Returns a TOML basic string in an `Option`, as the function `show` of a key must return it.
 #[expect(clippy::unnecessary_wraps, reason = "what a row of keys shows is an Option")]
 pub(crate) fn show_text(text: &str) -> Option<String> {
     Some(toml_string(text))

@@ -2,7 +2,7 @@
 //!
 //! A value may come from the file, from a `--set`, or from a list of `[sweep]`. Each value keeps
 //! its position, so an error message shows a wrong value where the user wrote it. Trees share equal
-//! parts: setting a value copies only the tables that contain it.
+//! parts: setting a value copies only the tables that contain it, and the other tables stay shared.
 
 use std::sync::Arc;
 

@@ -66,7 +66,8 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
             return Err(format!("has more than {STEPS_MAX} lines"));
         }
         for (name, value) in columns.names().zip(&mut values) {
-            // Decimal places that give a nanosecond or a bit per second. Ratios are not rounded.
+            // The number of decimal places of the column's unit that give a nanosecond or a bit per
+            // second. Ratios are not rounded.
             let places = match name {
                 TIME => 9,
                 RATE | DELAY => 6,
@@ -75,7 +76,8 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
             rounding.apply(value, places, number);
         }
         let wrong = |what: &str, found: &str| format!("has no {what} on line {number}: {found}");
-        // Read as a quantity with a unit, so that the precision and the bounds of quantities apply.
+        // The number is read as a quantity with a unit, so that the precision and the bounds of
+        // quantities apply.
         let span = |what: &str, unit: &str, value: &str| {
             let text = format!("{value}{unit}");
             let found = |refusal: Refusal| refusal.found.replacen(&text, value, 1);

@@ -342,8 +342,8 @@ impl Reader<'_> {
         Some(size)
     }
 
-    /// Reads a threshold of a queue above zero, either a length or a waiting time. `of` converts
-    /// it. `of` returns `None` for a unit that the key does not accept.
+    /// Reads a threshold of a queue above zero, which is a queue length or a waiting time. `of`
+    /// converts the threshold and returns `None` for a unit that the key does not accept.
     pub(crate) fn queue_threshold<T>(
         &mut self,
         node: &Node,

@@ -33,12 +33,12 @@ pub(crate) struct Traces {
 }
 
 impl Traces {
-    /// The trace in a file, or the reason why there is none.
+    /// Returns the Mahimahi trace in a file, or the reason why the file has none.
     pub(crate) fn read(&mut self, file: &str, files: ReadFile<'_>) -> Result<Arc<Trace>, String> {
         read(&mut self.read, file, files, parse)
     }
 
-    /// The trace of a path in a file, or the reason why there is none.
+    /// Returns the trace of a path in a file, or the reason why the file has none.
     pub(crate) fn read_path(
         &mut self,
         file: &str,
@@ -47,7 +47,7 @@ impl Traces {
         read(&mut self.paths, file, files, |text| path_trace::parse(text.lines()))
     }
 
-    /// The distribution in a file, or the reason why there is none.
+    /// Returns the distribution in a file, or the reason why the file has none.
     pub(crate) fn read_cdf(&mut self, file: &str, files: ReadFile<'_>) -> Result<Arc<Cdf>, String> {
         read(&mut self.cdfs, file, files, cdf_file::parse).map(|read| read.cdf.clone())
     }
@@ -78,8 +78,8 @@ impl Traces {
         self.paths.get(file)?.clone().ok()
     }
 
-    /// The trace of a path whose lines are at this position in the scenario. Stored, so that a
-    /// sweep reads the trace only once.
+    /// Returns the trace of a path whose lines are at this position in the scenario. Stores the
+    /// trace, so that a sweep parses it only once.
     pub(crate) fn inline_path(&mut self, at: At, lines: &[&str]) -> Result<Arc<PathTrace>, String> {
         if let Some(known) = self.inline_paths.get(&(at.source, at.start)) {
             return Ok(known.clone());
@@ -89,17 +89,17 @@ impl Traces {
         Ok(trace)
     }
 
-    /// The trace in a file, if it has been read.
+    /// Returns the Mahimahi trace in a file, if the file has been read.
     pub(crate) fn known(&self, file: &str) -> Option<Arc<Trace>> {
         self.read.get(file)?.clone().ok()
     }
 
-    /// The trace at this position in the scenario, if it has been read.
+    /// Returns the Mahimahi trace at this position in the scenario, if it has been read.
     pub(crate) fn inline(&self, at: At) -> Option<Arc<Trace>> {
         self.inline.get(&(at.source, at.start)).cloned()
     }
 
-    /// Stores the trace at this position in the scenario, so that a sweep reads the trace only
+    /// Stores the Mahimahi trace at this position in the scenario, so that a sweep parses it only
     /// once.
     pub(crate) fn keep_inline(&mut self, at: At, trace: Arc<Trace>) {
         self.inline.insert((at.source, at.start), trace);

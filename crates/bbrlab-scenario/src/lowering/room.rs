@@ -1,6 +1,6 @@
-//! Checks that the largest packet that crosses a link fits into its buffer and its buckets, if
-//! their sizes are in bytes. A link would always drop a packet that does not fit, and the flow
-//! would stall without a message.
+//! Checks that the largest packet that crosses a link fits into the link's buffer and token
+//! buckets, if their sizes are in bytes. A link would always drop a packet that does not fit, and
+//! the flow would stall without a message.
 //!
 //! The size of a packet is payload, headers, and the framing of the first link with a rate on the
 //! route, so this check follows the routes. With `tso = "whole"` bursts are larger than a packet;

@@ -181,8 +181,8 @@ impl Scenario {
         hash.unwrap_or_else(|| panic!("point {point} of {}", self.points()))
     }
 
-    /// The swept keys of a point with their values. For the scenario of a single run, the keys of
-    /// the sweep from which the run comes.
+    /// Returns the swept keys of a point with their values. For the scenario of a single run,
+    /// returns the keys of the sweep to which the run belongs.
     #[must_use]
     pub fn named_point(&self, point: u64) -> SweepPoint {
         let named = self.sweep.named(point);
@@ -320,7 +320,7 @@ pub fn plain_name(text: &str, most: usize) -> String {
     joined.trim_matches(['.', '-']).chars().take(most).collect()
 }
 
-/// The values of a point that are quantities, as numbers in base units with the unit.
+/// Returns those values of a point that are quantities, as numbers in base units with their units.
 #[must_use]
 pub fn point_values(point: &SweepPoint) -> SweepPoint {
     let number = |(key, value): (&String, &serde_json::Value)| {

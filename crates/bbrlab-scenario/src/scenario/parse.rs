@@ -150,7 +150,7 @@ impl Points {
     }
 }
 
-/// Returns an error with all recorded mistakes, if there are any.
+/// Returns an error with all mistakes recorded so far, if there are any.
 fn right_so_far(reader: &Reader<'_>, sources: &[Source]) -> Result<(), ScenarioErrors> {
     if reader.problems.is_empty() { Ok(()) } else { Err(reader.errors(sources, None)) }
 }
@@ -174,7 +174,7 @@ fn check_text(bytes_max: u64, origin: &str, text: &str) -> Result<(), ScenarioEr
     Ok(())
 }
 
-/// Checks that the check of all points does not take too long.
+/// Checks that checking all points of the sweep does not take too long.
 fn check_work(reader: &mut Reader<'_>, tree: &Table, sweep: &Sweep, is_kept: bool) {
     let work = sweep.points().saturating_mul(values_in(tree, !is_kept));
     if work > WORK_MAX {
@@ -185,7 +185,7 @@ fn check_work(reader: &mut Reader<'_>, tree: &Table, sweep: &Sweep, is_kept: boo
     }
 }
 
-/// The point with this tree; `None` if it is wrong.
+/// Reads and checks the point that a tree describes; `None` if the point has a mistake.
 fn checked_spec(reader: &mut Reader<'_>, tree: &Table) -> Option<Spec> {
     let spec = Spec::read(reader, tree);
     let is_read = reader.problems.is_empty();
@@ -227,7 +227,7 @@ fn shown_point(named: &SweepPoint) -> String {
     values.join(", ")
 }
 
-/// The number of keys and list elements of a tree, with or without those of its traces.
+/// Returns the number of keys and list elements of a tree, with or without those of its traces.
 fn values_in(table: &Table, counts_traces: bool) -> u64 {
     let of_node = |node: &Node| values_of(node, counts_traces);
     let counted = table.entries.iter().filter(|entry| match &*entry.key {

@@ -8,7 +8,7 @@ use crate::language::document::{At, Entry, Node, Step, Table, Value, parse_path,
 use crate::language::reader::{Reader, found};
 use bbrlab_run::SweepPoint;
 
-/// One factor of the sweep's product.
+/// A list of alternatives. The sweep runs every combination of one choice from each axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     /// The choices, each of which sets one or more values.
@@ -16,7 +16,7 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// One setting of each key.
+    /// Returns one setting for each key that the axis sets.
     fn keys(&self) -> Vec<&Setting> {
         let mut known: BTreeSet<&str> = BTreeSet::new();
         let all = self.choices.iter().flatten();
@@ -140,8 +140,9 @@ impl Sweep {
         }
     }
 
-    /// Finds two keys of one point of which one contains the other, in the order in which the point
-    /// sets them. The label of such a point would have a value that is not simulated.
+    /// Finds two keys of one point that set overlapping values, such as `flows.cc` and
+    /// `flows[0].cc`, in the order in which the point sets them. The label of such a point would
+    /// show a value that the second key overwrites.
     fn nested(&self, root: &Table) -> Option<(&Setting, &Setting)> {
         /// The largest number of keys that are compared with each other, to limit the time of
         /// checking.
@@ -175,8 +176,8 @@ impl Sweep {
         None
     }
 
-    /// Whether all values of a swept key are names of queue disciplines. Setting a name does not
-    /// overwrite parameters that are set later.
+    /// Returns whether all values of a swept key are names of queue disciplines. Setting a name
+    /// does not overwrite parameters that are set after it.
     fn only_names(&self, setting: &Setting) -> bool {
         let is_queue = |step: &Step| matches!(step.key.as_str(), "queue" | "reverse_queue");
         let all = self.axes.iter().flat_map(|axis| axis.choices.iter().flatten());
@@ -232,7 +233,7 @@ impl Sweep {
         })
     }
 
-    /// The axes as a text, for the hash over all points.
+    /// Returns the axes as a text, for the hash over all points.
     pub(crate) fn canonical(&self) -> String {
         let mut text = String::new();
         for axis in &self.axes {

@@ -18,7 +18,8 @@ pub(super) fn is_udp(node: &Node) -> bool {
     matches!(&node.value, Value::Text(text) if text == UDP)
 }
 
-/// The algorithm that `cc` names. For `udp`, which uses no algorithm, returns the default.
+/// Returns the algorithm that `cc` names. For `udp`, returns the default algorithm, which the flow
+/// does not use.
 pub(super) fn algorithm(node: &Node) -> Option<Algorithm> {
     match &node.value {
         Value::Text(text) if text == UDP => Some(FlowSpec::default().cc),
@@ -27,7 +28,7 @@ pub(super) fn algorithm(node: &Node) -> Option<Algorithm> {
     }
 }
 
-/// The custom congestion control that the scenario declares under this name.
+/// Returns the custom congestion control that the scenario declares under the name in `cc`.
 pub(super) fn outside(reader: &Reader<'_>, node: &Node) -> Option<Arc<Outside>> {
     let Value::Text(text) = &node.value else { return None };
     reader.controls.iter().find(|outside| outside.name == *text).map(Arc::clone)

@@ -112,7 +112,7 @@ impl FlowSpec {
         )
     }
 
-    /// The largest number of concurrent flows.
+    /// Returns the largest number of flows of this table that can be open at the same time.
     pub(crate) fn places(&self) -> u64 {
         self.source.arrivals.as_ref().map_or(self.count, |arrivals| arrivals.at_most().into())
     }

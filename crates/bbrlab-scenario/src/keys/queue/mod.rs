@@ -22,7 +22,7 @@ struct Discipline {
     /// A description in one line.
     summary: &'static str,
     default: Queue,
-    /// `tc`'s limit in packets, if it has one.
+    /// `tc`'s default limit in packets; `None` if the default is not a number of packets.
     limit: Option<u64>,
 }
 
@@ -126,8 +126,8 @@ pub fn queues() -> Vec<QueueInfo> {
     DISCIPLINES.iter().map(info).collect()
 }
 
-/// A queue discipline as the scenario writes it: its parameters, and its limit if the table sets
-/// one.
+/// A queue discipline as the scenario writes it: the discipline with its parameters, and its limit
+/// if the table sets one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueueSpec {
     pub(crate) queue: Queue,
@@ -141,8 +141,8 @@ impl Default for QueueSpec {
 }
 
 impl QueueSpec {
-    /// The default limit of the discipline: the default of `tc`, or a limit computed from its
-    /// parameters and `rate`. `None` for drop-tail.
+    /// Returns the default limit of the discipline: the default of `tc`, or a limit computed from
+    /// the discipline's parameters and the link's `rate`. `None` for drop-tail.
     pub(crate) fn default_limit(&self, rate: Option<BitRate>) -> Option<QueueSize> {
         if let Queue::Red(red) = &self.queue {
             return Some(QueueSize::Bytes(red.limit(rate?).0));
