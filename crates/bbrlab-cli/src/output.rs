@@ -40,8 +40,8 @@ enum Caller {
     /// A user, at standard output and standard error.
     User {
         out: io::BufWriter<io::Stdout>,
-        /// The program and the first words with which this command is started again in another
-        /// process.
+        /// The beginning of a command line that starts this command in another process: the program
+        /// and perhaps its first arguments.
         again: Vec<OsString>,
     },
     /// Another program, which gets the printed text and can request the stop.
@@ -81,8 +81,8 @@ impl Output {
         }
     }
 
-    /// Returns the program and the first words with which this command is started again in another
-    /// process. Empty if another program is the caller.
+    /// Returns the beginning of a command line that starts this command in another process: the
+    /// program and perhaps its first arguments. Empty if another program is the caller.
     pub(crate) fn again(&self) -> &[OsString] {
         match &self.caller {
             Caller::User { again, .. } => again,

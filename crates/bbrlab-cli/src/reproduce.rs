@@ -302,8 +302,9 @@ struct OfClaim<'a> {
     reason: &'a str,
 }
 
-/// The condition under which a claim is true: the expression `expr` holds at the keys of `at`, for
-/// all values of `forall`, at the given share of the points.
+/// The condition under which a claim is true: the expression `expr` holds if swept keys have the
+/// values in `at`, for every combination of the values in `forall`. With `min_fraction` below 1,
+/// this share of the points is enough.
 #[derive(Serialize)]
 struct OfRule<'a> {
     expr: &'a str,
@@ -314,7 +315,7 @@ struct OfRule<'a> {
 
 #[derive(Serialize)]
 struct OfEvaluation<'a> {
-    /// Whether the claim is true for the medians at as many points as it requires.
+    /// Whether the claim is true for the medians over the seeds, at as many points as it requires.
     is_true: bool,
     points_true: u64,
     points: u64,
@@ -325,7 +326,8 @@ struct OfEvaluation<'a> {
     /// The points at which the claim is not true for the medians.
     false_at: Vec<Map<String, Value>>,
     values: Vec<OfFigure<'a>>,
-    /// The comparisons of numbers that are computed from these values.
+    /// The comparisons in the claim's expression, between numbers that are computed from these
+    /// values.
     compared: Vec<OfCompared>,
 }
 
@@ -353,8 +355,8 @@ struct OfSetting<'a> {
     setting: &'a str,
     scenarios: &'a [String],
     set: &'a [String],
-    /// The definition by which packets are counted: the data file's `definitions`, or the authors'
-    /// `program`.
+    /// The definition by which packets are counted: `definitions` for the paper's definitions in
+    /// the data file, `program` for the authors' program.
     counting: &'a str,
     /// The folders of the runs with this setting.
     out: Vec<String>,
@@ -472,7 +474,7 @@ struct OfSensitivity<'a> {
     instead: &'a str,
     scenarios: &'a [String],
     set: &'a [String],
-    /// Claims that are true with one value and false with the other.
+    /// Claims that are true with one value of the parameter and false with the other.
     decides: Vec<&'a str>,
     looked_at: u64,
     missing: Option<&'a str>,

@@ -40,20 +40,20 @@ pub(crate) struct Demand {
     /// Packets per connection, or per response if the flow sends responses to requests; infinite if
     /// the source never ends.
     pub(crate) each: f64,
-    /// Packets that leave before the first random loss, in addition to those at `rate`.
+    /// Packets that leave before the first random loss, in addition to the packets at `rate`.
     pub(crate) before_loss: f64,
     /// Packets that are in the network and in the send buffer when the application stops. Zero if
     /// the source is slower than its path, because all data that it wrote has left.
     pub(crate) after_stop: f64,
-    /// Whether the flow reaches the limits of `rate` and its links. If not, they are only upper
-    /// bounds.
+    /// Whether the flow really sends at `rate`, or at the rate of its links if that is lower. If
+    /// false, these rates are only upper bounds.
     pub(crate) is_sure: bool,
     /// Whether the flow uses all capacity that its links have left while it is active.
     pub(crate) is_greedy: bool,
-    /// Whether no connection's window limits the rate, because the flow represents many arriving
+    /// Whether no connection's window limits `rate`, because the flow represents many arriving
     /// flows or sends datagrams.
     is_many: bool,
-    /// The slow start of a connection.
+    /// The slow start of a connection of the flow.
     ramp: Ramp,
 }
 
@@ -69,8 +69,8 @@ struct Ramp {
 }
 
 impl Demand {
-    /// The demand of a flow that is active for `active_s` seconds on average and shares its
-    /// narrowest link with `flows` flows, itself included.
+    /// Computes the demand of a flow that is active for `active_s` seconds on average. `flows` is
+    /// the number of flows that share the flow's narrowest link, including this flow.
     pub(crate) fn of(class: &FlowClass, outline: &Outline, active_s: f64, flows: f64) -> Self {
         let mss = f64::from(class.mss);
         let wire = mss + AROUND_PAYLOAD;
@@ -291,7 +291,8 @@ impl Demand {
 }
 
 impl Ramp {
-    /// The rounds of slow start, each as its beginning in seconds and its window in packets.
+    /// Returns the rounds of slow start: the start of each round in seconds and its window in
+    /// packets.
     fn rounds(self) -> impl Iterator<Item = (f64, f64)> {
         let most = self.window.min(self.link * self.rtt_s).max(1.0);
         // The handshake takes one round trip.
@@ -301,7 +302,7 @@ impl Ramp {
         })
     }
 
-    /// Packets per second after slow start.
+    /// Returns the rate after slow start, in packets per second.
     fn full_rate(self) -> f64 {
         let by_window = if self.rtt_s > 0.0 { self.window / self.rtt_s } else { f64::INFINITY };
         by_window.min(self.link)
@@ -350,7 +351,7 @@ pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     }
 }
 
-/// Bytes that may be unacknowledged, as limited by windows and buffers.
+/// Returns the largest number of bytes in flight that windows and buffers allow.
 fn window_bytes(stack: &Stack) -> f64 {
     let sockbuf = stack.socket.sockbuf;
     let memory = |buffer: SocketBuffer| buffer.fixed_size(sockbuf).map_or(AUTO_BYTES, f64::from);
@@ -377,7 +378,7 @@ fn mean_loss(link: &Link) -> f64 {
     }
 }
 
-/// The mean number of loss bursts per packet on a link.
+/// Returns the mean number of bursts of losses per packet on a link.
 fn loss_bursts(link: &Link) -> f64 {
     let ratio = |probability: Probability| probability.0 as f64 / Probability::ONE.0 as f64;
     match link.loss {
@@ -402,7 +403,7 @@ fn has_acks(class: &FlowClass, outline: &Outline, packets_per_s: f64) -> bool {
     bytes >= ACK_BYTES / 2.0 / 3.0 * packets_per_s || packets_per_s.is_infinite()
 }
 
-/// The base RTT if each link has its shortest delay.
+/// Returns the RTT without queues if each link has its shortest delay.
 fn least_rtt(class: &FlowClass, outline: &Outline) -> Span {
     let saved = |hop: &Hop| match *hop {
         Hop::Link(number) => {
@@ -417,7 +418,7 @@ fn least_rtt(class: &FlowClass, outline: &Outline) -> Span {
     Span(class.base_rtt.0 - saved)
 }
 
-/// Whether the delay or loss of a path changes, or a model changes its rate.
+/// Returns whether the path's delay or loss changes over time, or its rate follows a model.
 fn changes(class: &FlowClass, outline: &Outline) -> bool {
     outline.is_bound
         || outline
@@ -425,8 +426,8 @@ fn changes(class: &FlowClass, outline: &Outline) -> bool {
             .any(|link| link.delay_steps.is_some() || matches!(link.loss, Some(Loss::Steps(_))))
 }
 
-/// Whether slots, grants or transmission opportunities may limit the rate of data or ACKs, or an
-/// ACK filter drops most ACKs.
+/// Returns whether slots, grants or transmission opportunities may limit the rate of data or ACKs,
+/// or whether an ACK filter drops most ACKs.
 fn waits_for_slots(class: &FlowClass, outline: &Outline) -> bool {
     class.forward.iter().chain(&class.reverse).any(|hop| match *hop {
         Hop::Link(number) => {
@@ -444,7 +445,7 @@ fn follows_reno(cc: Algorithm) -> bool {
     matches!(cc.window(), Window::Reno | Window::Cubic)
 }
 
-/// The largest loss ratio at which an algorithm still fills its link.
+/// Returns the largest random-loss ratio at which an algorithm still fills its link.
 fn loss_that_is_borne(cc: Algorithm) -> f64 {
     match cc.window() {
         Window::Bears { loss_ppm } => f64::from(loss_ppm) / 1e6,

@@ -14,7 +14,7 @@ fn scenario(text: &str) -> Scenario {
         .unwrap_or_else(|errors| panic!("{text}\n{errors}"))
 }
 
-/// A scenario of 6 s with a 20 Mbit/s bottleneck and an RTT of 40 ms. `; ` ends a line.
+/// Returns a scenario of 6 s with a 20 Mbit/s bottleneck and an RTT of 40 ms. `; ` ends a line.
 fn dumbbell(link: &str, flow: &str) -> String {
     let rate = if link.starts_with("rate =") { "" } else { "rate = \"20Mbit/s\"; " };
     let rtt = if flow.starts_with("rtt =") { "" } else { "rtt = \"40ms\"; " };
@@ -28,7 +28,7 @@ fn estimate(top: &str, link: &str, flow: &str) -> Estimate {
     Estimate::of_scenario(&scenario(&format!("{top}\n{}", dumbbell(link, flow))))
 }
 
-/// All values of an estimate as a line of text; `<` before a value means an upper bound.
+/// Returns all values of an estimate as a line of text; `<` before a value means an upper bound.
 fn line(name: &str, estimate: &Estimate) -> String {
     let at_most = estimate.at_most();
     let mark = |is_at_most: bool| if is_at_most { "<" } else { "" };
@@ -58,7 +58,7 @@ fn a_source_at_a_constant_rate_sends_that_much_and_a_transfer_its_bytes() {
     assert_eq!(packets("rate = \"2Mbit/s\"; count = 3"), 3108);
     assert_eq!(packets("rate = \"2Mbit/s\"; start = \"2s\"; stop = \"3s\""), 173);
     assert_eq!(packets("on = \"1s\"; off = \"3s\"; rate = \"2Mbit/s\""), 259);
-    // A transfer ends with a segment of its own for the last bytes: 14,481 bytes are 10 segments of
+    // The last bytes of a transfer have a segment of their own: 14,481 bytes are 10 segments of
     // 1,448 bytes and one of 1 byte.
     assert_eq!(packets("bytes = \"14481B\""), 11);
     assert_eq!(packets("bytes = \"14480B\"; count = 7"), 70);

@@ -1,8 +1,8 @@
 //! The state that a congestion control in Python may read and write. The fields have the names and
 //! units of the records in `bbrlab-cc`.
 //!
-//! A flow has one `Conn` and one `Control`, which show the connection in the current event. Samples
-//! are new objects in each event, so a class may keep a sample and it does not change.
+//! A flow has one `Conn` and one `Control`, which show the connection in the current event. A
+//! sample is a new object in each event, so a sample that a class stores does not change later.
 
 use std::sync::{Mutex, MutexGuard};
 

@@ -93,14 +93,15 @@ impl Callback {
     }
 }
 
-/// A class of congestion controls that the user gave, and what its attributes and text state.
+/// A class of congestion controls that the user gave, with the values of its attributes and a hash
+/// of its text.
 #[derive(Debug)]
 pub(crate) struct Class {
     object: Py<PyType>,
     has: [bool; Callback::ALL.len()],
     hooks: Hooks,
     answers_share_of_marks: bool,
-    /// The origin of the class, and a hash of its text.
+    /// The origin of the class, such as its module. `sha256` is the hash of the class's text.
     source: String,
     sha256: Option<String>,
 }
@@ -236,8 +237,9 @@ impl Classes {
         self
     }
 
-    /// Returns a maker of instances for each class, and the place for the first failure. `kept`
-    /// stores the instances and the values that they report under keys of their own.
+    /// Returns a maker of instances for each class, and the place that stores the first failure.
+    /// `kept` stores the instances, and the reported values whose keys are not columns of the
+    /// series.
     pub(crate) fn makers(&self, kept: &Arc<Kept>) -> (Controls, Arc<Failure>) {
         let failure = Arc::new(Failure::default());
         let named = self.0.iter().map(|(name, class)| {

@@ -19,8 +19,8 @@ const DEPTH_MAX: usize = 16;
 /// points than this. `range(10**9)` is therefore rejected before it becomes a list.
 const VALUES_MAX: usize = 1_000_000;
 
-/// The depth and the number of values that the rest of the input may have, and the classes of
-/// congestion controls found so far.
+/// The nesting depth and the number of values that the rest of the input may have, and the classes
+/// of congestion controls found so far.
 #[derive(Clone, Copy)]
 struct Limits<'a> {
     depth: usize,
@@ -39,7 +39,8 @@ impl Limits<'_> {
         Ok(Self { depth, ..self })
     }
 
-    /// Returns the number of values that may follow after `count` more.
+    /// Returns how many values the input may still have after `count` more, or an error if it may
+    /// not have `count` more.
     fn less(self, count: usize, at: &str) -> PyResult<usize> {
         self.values.get().checked_sub(count).ok_or_else(|| {
             let place = if at.is_empty() { "a scenario" } else { at };

@@ -150,7 +150,7 @@ impl<'a> From<&'a RowsOfRun<'_>> for Repeated<'a> {
     }
 }
 
-/// The columns that identify the run that a row belongs to.
+/// Returns the columns that identify the run to which a row belongs.
 fn names(repeats: &[Repeated<'_>], swept: &Swept) -> Vec<Column> {
     let rows: usize = repeats.iter().map(|of| of.rows).sum();
     let cells_of_runs: Vec<Vec<Cell>> = repeats.iter().map(|of| cells(of.run)).collect();
@@ -187,7 +187,7 @@ struct Pieces<'a, R: ?Sized> {
 }
 
 impl<'a, R: Runs + ?Sized> Pieces<'a, R> {
-    /// The next piece; empty after the last one.
+    /// Returns the next piece; empty after the last piece.
     fn next(&mut self) -> Result<Vec<RowsOfRun<'a>>, R::Error> {
         let mut piece = Vec::new();
         let mut room = ROWS_OF_A_PIECE;
@@ -213,7 +213,8 @@ impl<'a, R: Runs + ?Sized> Pieces<'a, R> {
     }
 }
 
-/// The columns of some rows. If no run has flows, only the columns that identify the run.
+/// Returns the columns of some rows. If no run has flows, returns only the columns that identify
+/// the run.
 fn columns(part: &[RowsOfRun<'_>], swept: &Swept) -> Vec<Column> {
     let repeats: Vec<Repeated<'_>> = part.iter().map(Repeated::from).collect();
     let mut columns = names(&repeats, swept);
@@ -344,7 +345,7 @@ fn of_group() -> Vec<Leaf> {
     leaves(FlowGroup::FIGURES, "group_", "_")
 }
 
-/// For each of these flows of a run, the metrics of the flow's group.
+/// Returns, for each of these flows of a run, the metrics of the flow's group.
 fn cells_of_groups(of: &RowsOfRun<'_>) -> Vec<Vec<Cell>> {
     let nothing = vec![Cell::Null; of_group().len()];
     let groups: Vec<(&str, Vec<Cell>)> =
@@ -358,7 +359,8 @@ fn cells_of_groups(of: &RowsOfRun<'_>) -> Vec<Vec<Cell>> {
 
 fn of_flow() -> Vec<Leaf> {
     let mut leaves = leaves(FlowSummary::FIGURES, "", "_");
-    // Next to the columns of the run, `id` does not show that it is the number of the flow.
+    // The name `id` would not show, next to the columns of the run, that it is the number of the
+    // flow.
     let id = leaves.iter_mut().find(|leaf| leaf.name == "id");
     "flow".clone_into(&mut id.expect("flows are numbered").name);
     leaves
@@ -627,7 +629,7 @@ mod tests {
         );
     }
 
-    /// The columns of a summary, read back from the file.
+    /// Returns the columns of a summary after it was written to a file and read back.
     fn written(runs: &[RunSummary]) -> Vec<Column> {
         let mut file = Vec::new();
         write_summary(&mut file, runs, &[]).unwrap();
@@ -684,7 +686,7 @@ mod tests {
         .assert_eq(&names.join(" "));
     }
 
-    /// A table of `docs/results.md`: name, kind, unit and meaning of each column.
+    /// Returns a table for `docs/results.md`: name, kind, unit and meaning of each column.
     fn table(title: &str, leaves: impl Iterator<Item = Leaf>) -> String {
         let mut text =
             format!("\n**{title}**\n\n| column | kind | unit | what |\n|---|---|---|---|\n");

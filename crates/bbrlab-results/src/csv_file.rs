@@ -65,8 +65,8 @@ fn write_some<T>(
     value.map_or(Ok(()), |value| out.write_all(show(value).as_bytes()))
 }
 
-/// A text as a field. It is quoted if necessary, or if it is empty, because an empty field is a
-/// null.
+/// Returns a text as a CSV field. The text is quoted if necessary, or if it is empty, because an
+/// empty field is a null.
 fn field(text: &str) -> String {
     if text.is_empty() || text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

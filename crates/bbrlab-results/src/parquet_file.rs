@@ -223,7 +223,8 @@ fn bytes_of(word: Cow<'static, str>) -> ByteArray {
     }
 }
 
-/// The values that are present, and the definition level of each row: 1 with a value, otherwise 0.
+/// Returns the values that are present, and the definition level of each row: 1 with a value,
+/// otherwise 0.
 fn split<T, U>(values: &[T], present: impl Fn(&T) -> Option<U>) -> (Vec<U>, Vec<i16>) {
     let mut there = Vec::with_capacity(values.len());
     let mut levels = Vec::with_capacity(values.len());

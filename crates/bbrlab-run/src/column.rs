@@ -116,7 +116,7 @@ impl Values {
         }
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

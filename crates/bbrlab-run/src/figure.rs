@@ -292,7 +292,7 @@ macro_rules! columns {
                 self.rows()
             }
 
-            /// Whether there are no rows.
+            /// Returns whether there are no rows.
             #[must_use]
             pub fn is_empty(&self) -> bool {
                 self.rows() == 0

@@ -132,7 +132,7 @@ fn exact_list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(list: D) -> Result
 }
 
 impl LinkSummary {
-    /// Whether the link is private to one flow, such as `left[3]`. Names in a scenario cannot
+    /// Returns whether the link is private to one flow, as `left[3]` is. Names in a scenario cannot
     /// contain brackets.
     #[must_use]
     pub fn is_private(&self) -> bool {
@@ -320,14 +320,14 @@ record! {
 }
 
 impl FlowGroup {
-    /// Whether the group was active for a shorter time than its `goodput_mbps` covers. If so, its
-    /// share of all bytes in the run does not show its share while it was active.
+    /// Returns whether the group was active for a shorter time than the time of `goodput_mbps`. If
+    /// so, the group's share of all bytes in the run differs from its share while it was active.
     #[must_use]
     pub fn is_active_in_part(&self) -> bool {
         self.goodput_active_mbps > self.goodput_mbps.map(|goodput| 1.01 * goodput)
     }
 
-    /// Whether any flow of the group has begun a transfer of limited size.
+    /// Returns whether any flow of the group has begun a transfer of limited size.
     #[must_use]
     pub fn has_transfers(&self) -> bool {
         self.fct_ms.n > Some(0) || self.fct_ms.unfinished > Some(0)
@@ -405,7 +405,8 @@ pub struct RunResult {
     pub series: Series,
     /// The rows of `queue.parquet`.
     pub queue: QueueSeries,
-    /// One row per transfer, of flows with `bytes`, `train` or `arrivals`.
+    /// The rows of `transfers.parquet`: one per transfer of flows with `bytes`, `train`,
+    /// `requests`, `video` or `arrivals`.
     pub transfers: Transfers,
     /// The rows of `delays.parquet`.
     pub delays: Delays,

@@ -255,7 +255,8 @@ impl FlowClass {
         }
     }
 
-    /// Whether the congestion control responds to the share of marked packets in a round trip.
+    /// Returns whether the congestion control responds to the share of marked packets in a round
+    /// trip.
     #[must_use]
     pub fn answers_share_of_marks(&self) -> bool {
         self.outside.as_ref().map_or_else(

@@ -46,7 +46,7 @@ pub(super) struct Origin {
 }
 
 impl Document {
-    /// Makes the document of what this program measured on this machine.
+    /// Makes a document from the results that this program measured on this machine.
     pub(super) fn of(cases: Vec<BenchResult>) -> Self {
         let told = |text: &str| Some(text.to_owned());
         let origin = Origin {
@@ -93,11 +93,12 @@ pub(super) struct Ratios {
     pub(super) l1_misses_per_packet: Option<f64>,
     pub(super) l2_misses_per_packet: Option<f64>,
     pub(super) data_packets_per_cpu_s: Option<f64>,
-    /// The share by which the median process took longer than the fastest: the larger value of the
-    /// two documents. Null if either had only one process.
+    /// The larger noise of the two documents. The noise of a case is the share by which its median
+    /// process took longer than its fastest process. Null if the case had only one process in
+    /// either document.
     pub(super) noise: Option<f64>,
     pub(super) peak_rss_bytes: Option<f64>,
-    /// Whether both programs computed the same results.
+    /// Whether both programs computed the same results for the case.
     pub(super) same_digest: bool,
     /// The digest in the earlier document.
     pub(super) earlier_digest: String,

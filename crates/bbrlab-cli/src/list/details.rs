@@ -39,8 +39,8 @@ impl Parameters {
         }
     }
 
-    /// Returns a table for each set of owners that share parameters. A line above the table names
-    /// the owners, unless `all`, the number of listed names, is 1.
+    /// Returns one table per set of algorithms or queue disciplines that share parameters. A line
+    /// above each table names the set, unless only one name is listed (`all` is 1).
     fn tables(&self, all: usize) -> String {
         let mut owners: Vec<&[&str]> = Vec::new();
         for parameter in &self.0 {

@@ -1,6 +1,6 @@
-//! Tests that folders of results are used again. `run`, `check`, `plot`, `report` and `export`
+//! Tests that commands reuse folders of results. `run`, `check`, `plot`, `report` and `export`
 //! accept the folder of a run, the folder of a sweep, or a folder that contains such folders.
-//! Several processes on one folder share its runs.
+//! Several processes that use the same folder share its runs.
 
 #![cfg(unix)]
 

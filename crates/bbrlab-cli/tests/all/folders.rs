@@ -1,10 +1,10 @@
 //! Folders of results when something goes wrong: commands that are killed or interrupted, a full
 //! disk, two commands at once, and folders that are damaged or contain other files of the user.
 //!
-//! All tests check the same behaviour: the command, run again, produces the files of an undisturbed
-//! run, keeps complete runs, and changes no other files. No test depends on the speed of the
-//! machine: the tests write the files of a folder after a crash themselves, and a test that needs a
-//! running process waits for its files.
+//! All tests check the same behaviour: the command, run again, produces the same files as an
+//! undisturbed run, keeps complete runs, and changes no other files. No test depends on the speed
+//! of the machine: the tests themselves write the files that a crash would leave, and a test that
+//! needs a running process waits for its files.
 
 #![cfg(unix)]
 
@@ -103,8 +103,8 @@ fn assert_computed(printed: &str, computed: usize, found: usize) {
 /// A change to the folder of a complete run.
 type Damage = fn(&Path);
 
-/// Folders after crashes at various times, and after errors of disks and users: a description and
-/// the change that produces the state.
+/// States of a folder after crashes at various times, after disk errors and after mistakes of
+/// users. Each has a description and the change that produces the state.
 const DAMAGES: &[(&str, Damage)] = &[
     ("killed before the mark was written", |run| fs::remove_file(run.join("run.json")).unwrap()),
     ("killed after the first file", |run| {

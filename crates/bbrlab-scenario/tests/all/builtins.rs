@@ -150,7 +150,7 @@ fn every_built_in_scenario_can_be_run() {
     .assert_eq(&lines);
 }
 
-/// Checks that the text of `bbrlab new` is valid unchanged, and with any one of its commented
+/// Checks that the text of `bbrlab new` is valid, both unchanged and with any one of its commented
 /// examples activated.
 #[test]
 fn the_starter_and_each_of_its_examples_are_right() {

@@ -119,8 +119,8 @@ fn the_schema_refuses_what_the_reader_refuses() {
     }
 }
 
-/// Section, key and inline table. Each inline table has an unknown key `no`, so the error lists the
-/// keys that the reader knows.
+/// Each row: section, key and inline table. Each inline table has an unknown key `no`, so the error
+/// lists the keys that the reader accepts.
 const VALUES: [(&str, &str, &str); 31] = [
     ("flows", "sizes", "{ distribution = \"web_search\", no = 1 }"),
     ("flows", "sizes", "{ distribution = \"cdf\", points = [[\"1KB\", 1]], no = 1 }"),
@@ -203,8 +203,8 @@ fn the_keys_within_values_are_those_that_are_read() {
         read.entry((section.to_owned(), key.to_owned())).or_default().extend(keys);
     }
     let mut told = parts_of_rows();
-    // Not compared: `[[links]]` and the keys of the reverse direction, whose tables are the same as
-    // in `[bottleneck]`, and `points`.
+    // Not compared: `points`, `[[links]]` and the keys of the reverse direction. The last two have
+    // the same inline tables as `[bottleneck]`.
     let same = [
         "reverse_rate",
         "reverse_queue",

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use bbrlab_scenario::{Scenario, ScenarioErrors};
 use expect_test::expect;
 
-/// A dumbbell of 10 Mbit/s with a flow. The arguments are added to the bottleneck, to the flow, and
-/// to the file. A `link` that begins with `rate` replaces the rate.
+/// Returns a scenario with a dumbbell of 10 Mbit/s and a flow. The arguments are added to the
+/// bottleneck, to the flow, and to the file. A `link` that begins with `rate` replaces the rate.
 fn text(link: &str, flow: &str, rest: &str) -> String {
     let rate = if link.starts_with("rate") { "" } else { "rate = \"10Mbit/s\"\n" };
     let cc = if flow.starts_with("cc") { "" } else { "cc = \"cubic\"\n" };

@@ -45,7 +45,7 @@ fn the_settings_of_a_profile_recreate_it_under_another() {
     }
 }
 
-/// Checks the presets against facts about the releases of ns-3.
+/// Checks the values of the profiles against facts about the releases of ns-3.
 #[test]
 fn presets_are_those_of_the_list() {
     let of = |profile: &str| run(profile, "", "buffer = \"38pkt\"");

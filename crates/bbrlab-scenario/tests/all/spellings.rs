@@ -1,4 +1,4 @@
-//! Lists every spelling of every key, with its effect on the run and its canonical text.
+//! Tests every spelling of every key: its effect on the run, and its canonical text.
 //!
 //! `spellings.txt` has an entry for each word that the JSON Schema lists, and for at least one
 //! value of each other form. An entry has the lines of the run that differ from the run of the

@@ -1,10 +1,10 @@
 //! Tests of the messages about wrong scenarios: file, line and columns, expected value, value found
 //! and suggestion.
 //!
-//! The tables have one row for each mistake: the change of the right scenario,
-//! `line:first column-last column` in `s.toml` or in `--set`, the value found, and below it the
-//! suggestion if there is one. The heading of rows gives the expected value. The tests after the
-//! tables compare the whole message, once for each kind.
+//! The tables have one row for each mistake: the change of the right scenario, `line:first
+//! column-last column` in `s.toml` or in `--set`, the value found, and below it the suggestion if
+//! there is one. A heading above rows gives the expected value. The tests after the tables compare
+//! the whole message, once for each kind of message.
 
 mod flows;
 mod links;
@@ -37,7 +37,7 @@ fn files(name: &str) -> Result<String, String> {
     })
 }
 
-/// The mistakes in a wrong text. Also checks that reading is fast.
+/// Returns the mistakes in a wrong text. Also checks that reading is fast.
 fn refusal(text: &str, sets: &[String]) -> ScenarioErrors {
     let began = cpu_s();
     let answer = Scenario::parse("s", "s.toml", text, Some(&files), sets);
@@ -112,7 +112,7 @@ fn check(table: &Expect) {
     table.assert_eq(&with_names_of_lists(&answers));
 }
 
-/// The whole message, as the user sees it.
+/// Compares the whole message, as the user sees it, with `expected`.
 fn check_in_full(answer: &ScenarioErrors, expected: &Expect) {
     expected.assert_eq(&with_names_of_lists(&format!("{answer}\n")));
 }
