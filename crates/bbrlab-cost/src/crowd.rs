@@ -30,7 +30,7 @@ impl Crowd {
         Self { gap_s, each: demand.each, alone_s, at_most, waiting: 0.0, under_way, rejected: 0.0 }
     }
 
-    /// Number of packets that the waiting flows have to send.
+    /// Returns the number of packets that the waiting flows still have to send.
     pub(crate) fn backlog(&self) -> f64 {
         self.waiting * self.each
     }

@@ -273,12 +273,13 @@ impl Demand {
         }
     }
 
-    /// Duration of a connection on an idle path, in seconds.
+    /// Returns the duration of a connection on an idle path, in seconds.
     pub(crate) fn seconds_alone(&self) -> f64 {
         self.ramp.seconds_for(self.each)
     }
 
-    /// Packets that the flow can send within `active_s` seconds of its connect.
+    /// Returns the number of packets that the flow can send within `active_s` seconds after it
+    /// connects.
     pub(crate) fn packets_within(&self, active_s: f64) -> f64 {
         let at_its_rate = self.rate * active_s + self.before_loss;
         let at_most = self.packets.min(at_its_rate);
@@ -336,14 +337,14 @@ impl Ramp {
         0.0
     }
 
-    /// Seconds until the window reaches this many packets.
+    /// Returns the seconds until the window reaches this many packets.
     fn seconds_to(self, packets: f64) -> f64 {
         let packets = packets.min(self.window);
         self.rounds().find(|&(_, window)| window >= packets).map_or(0.0, |(at, _)| at)
     }
 }
 
-/// The highest value of a rate, in bits per second.
+/// Returns the highest value of a rate, in bits per second.
 pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     match rate {
         Rate::Schedule(steps) => steps.iter().map(|(_, rate)| rate.0 as f64).reduce(f64::max),
@@ -362,7 +363,7 @@ fn window_bytes(stack: &Stack) -> f64 {
     stack.rwnd.map_or(f64::INFINITY, |rwnd| rwnd.0 as f64).min(receiver).min(sender)
 }
 
-/// The share of the packets that a link loses at random.
+/// Returns the share of the packets that a link loses at random.
 fn mean_loss(link: &Link) -> f64 {
     let ratio = |probability: Probability| probability.0 as f64 / Probability::ONE.0 as f64;
     match &link.loss {
@@ -389,8 +390,9 @@ fn loss_bursts(link: &Link) -> f64 {
     }
 }
 
-/// Whether the reverse path can carry the ACKs of one flow that sends `packets_per_s` packets per
-/// second. Lost ACKs hardly slow a flow down, so capacity for a third of the ACKs is enough.
+/// Returns whether the reverse path can carry the ACKs of one flow that sends `packets_per_s`
+/// packets per second. Lost ACKs hardly slow a flow down, so capacity for a third of the ACKs is
+/// enough.
 fn has_acks(class: &FlowClass, outline: &Outline, packets_per_s: f64) -> bool {
     /// The size of an ACK on the wire.
     const ACK_BYTES: f64 = 66.0;
@@ -440,7 +442,8 @@ fn waits_for_slots(class: &FlowClass, outline: &Outline) -> bool {
     })
 }
 
-/// Whether the algorithm's mean window under random loss is at most the window of Reno or CUBIC.
+/// Returns whether the algorithm's mean window under random loss is at most the window of Reno or
+/// CUBIC.
 fn follows_reno(cc: Algorithm) -> bool {
     matches!(cc.window(), Window::Reno | Window::Cubic)
 }
@@ -453,8 +456,8 @@ fn loss_that_is_borne(cc: Algorithm) -> f64 {
     }
 }
 
-/// Whether flows of this algorithm use more than half of a link, if only the link's queue limits
-/// them.
+/// Returns whether flows of this algorithm use more than half of a link, if only the link's queue
+/// limits them.
 fn fills(
     cc: Algorithm,
     link: &Link,

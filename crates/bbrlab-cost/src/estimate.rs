@@ -189,7 +189,7 @@ const WORK_PER_DATAGRAM_EVENT: f64 = 0.6;
 const ACKED_ONE_BY_ONE: f64 = 200.0;
 
 impl Estimate {
-    /// The estimated cost of a run with this outline.
+    /// Estimates the cost of a run with this outline.
     #[must_use]
     pub fn of(outline: &Outline) -> Self {
         let activities = activities(outline);
@@ -368,13 +368,14 @@ impl Estimate {
     }
 }
 
-/// Whether `data_packets` includes the packets of this class. If there is a bottleneck, only
-/// packets that cross it count.
+/// Returns whether `data_packets` includes the packets of this class. If there is a bottleneck,
+/// only packets that cross it count.
 fn is_counted(class: &FlowClass, outline: &Outline) -> bool {
     outline.bottleneck.is_none_or(|link| class.forward.contains(&Hop::Link(link)))
 }
 
-/// Whether the rows of a flow of this class end with its last packet, even if the flow stops later.
+/// Returns whether the rows of a flow of this class end with its last packet, even if the flow
+/// stops later.
 fn ends(class: &FlowClass, sample: Sample) -> bool {
     sample == Sample::Ack || matches!(class.source, Source::Bytes(_) | Source::Train { .. })
 }

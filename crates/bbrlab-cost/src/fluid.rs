@@ -76,7 +76,7 @@ struct Starts {
     end_s: f64,
 }
 
-/// The activity of each class.
+/// Returns the activity of each class.
 pub(crate) fn activities(outline: &Outline) -> Vec<Activity> {
     let end_s = seconds(outline.duration);
     let crossing = flows_by_link(outline);
@@ -245,7 +245,7 @@ impl Class {
 }
 
 impl Starts {
-    /// Number of flows that have started before this time.
+    /// Returns the number of flows that have started before this time.
     fn started(self, at_s: f64) -> f64 {
         if at_s <= self.first_s {
             return 0.0;

@@ -62,8 +62,8 @@ impl RowsOfRun<'_> {
     }
 }
 
-/// The columns of `summary.parquet` in batches of some thousand rows. Without flows, one batch with
-/// columns that have no rows.
+/// Returns the columns of `summary.parquet` in batches of some thousand rows. Without flows, one
+/// batch with columns that have no rows.
 pub fn flow_columns(runs: &[RunSummary]) -> impl Iterator<Item = Vec<Column>> {
     let Ok(swept) = Swept::new(runs);
     parts(runs, swept).map(|part| {
@@ -99,8 +99,8 @@ fn parts<R: Runs + ?Sized>(
     })
 }
 
-/// The links of runs, with one row per link: the columns that identify the run, then the metrics of
-/// the link.
+/// Returns the links of runs, with one row per link: the columns that identify the run, then the
+/// metrics of the link.
 #[must_use]
 pub fn link_columns(runs: &[RunSummary]) -> Vec<Column> {
     let Ok(swept) = Swept::new(runs);
@@ -114,8 +114,8 @@ pub fn link_columns(runs: &[RunSummary]) -> Vec<Column> {
     columns
 }
 
-/// The runs with one row per run: the columns that identify the run, then the metrics of the run
-/// and of its bottleneck.
+/// Returns the runs with one row per run: the columns that identify the run, then the metrics of
+/// the run and of its bottleneck.
 #[must_use]
 pub fn run_columns(runs: &[RunSummary]) -> Vec<Column> {
     let Ok(swept) = Swept::new(runs);
@@ -125,7 +125,7 @@ pub fn run_columns(runs: &[RunSummary]) -> Vec<Column> {
     columns
 }
 
-/// The columns of swept keys in [`flow_columns`], [`link_columns`] and [`run_columns`].
+/// Returns the columns of swept keys in [`flow_columns`], [`link_columns`] and [`run_columns`].
 #[must_use]
 pub fn swept_columns(runs: &[RunSummary]) -> Vec<String> {
     let Ok(swept) = Swept::new(runs);
@@ -238,7 +238,7 @@ fn columns(part: &[RowsOfRun<'_>], swept: &Swept) -> Vec<Column> {
     columns
 }
 
-/// The metrics of runs and of their bottlenecks, repeated in all rows of a run.
+/// Returns the metrics of runs and of their bottlenecks, repeated in all rows of a run.
 fn values_of_runs(repeats: &[Repeated<'_>]) -> Vec<Column> {
     let mut columns = Vec::new();
     let mut add = |leaf: &Leaf, at: usize, per_run: &[Vec<Cell>]| {
@@ -321,8 +321,8 @@ impl FigureOf {
     }
 }
 
-/// The object that the metric in a column describes. `None` for columns that name the run, the flow
-/// or a swept key.
+/// Returns the object that the metric in a column describes. `None` for columns that name the run,
+/// the flow or a swept key.
 #[must_use]
 pub fn figure_of(column: &str) -> Option<FigureOf> {
     let is_it = |leaf: &Leaf| leaf.name == column && leaf.figure.role != Role::Name;
@@ -380,8 +380,8 @@ fn cells(record: &impl Field) -> Vec<Cell> {
     cells
 }
 
-/// The columns of a time series of `run`, followed by columns that identify the run: scenario hash,
-/// seed and the swept keys. Users can then concatenate the series of several runs.
+/// Returns the columns of a time series of `run`, followed by columns that identify the run:
+/// scenario hash, seed and the swept keys. Users can then concatenate the series of several runs.
 #[must_use]
 pub fn of_series(run: &RunSummary, mut columns: Vec<Column>) -> Vec<Column> {
     let rows = columns.first().map_or(0, |column| column.values.len());
@@ -407,7 +407,7 @@ pub fn of_series(run: &RunSummary, mut columns: Vec<Column>) -> Vec<Column> {
     columns
 }
 
-/// The value of a swept quantity in its base unit, and the unit.
+/// Returns the value of a swept quantity in its base unit, and the unit.
 fn base_value<'a>(run: &'a RunSummary, key: &str) -> Option<(f64, &'a str)> {
     let found = run.point_values.get(key)?;
     Some((found["value"].as_f64()?, found["unit"].as_str()?))
@@ -452,8 +452,8 @@ impl Swept {
         }
     }
 
-    /// The columns of the swept keys that have no column in `taken`. Each quantity has a second
-    /// column with its number in the base unit.
+    /// Returns the columns of the swept keys that have no column in `taken`. Each quantity has a
+    /// second column with its number in the base unit.
     fn columns(&self, part: &[Repeated<'_>], taken: &[Column]) -> Vec<Column> {
         let is_new = |key: &&SweptKey| taken.iter().all(|column| column.name != key.name);
         self.keys.iter().filter(is_new).flat_map(|key| key.columns(part)).collect()
@@ -489,8 +489,8 @@ impl SweptKey {
         }
     }
 
-    /// The column of the key's values as they are written in the scenario, then a column for each
-    /// base unit.
+    /// Returns the column of the key's values as they are written in the scenario, then a column
+    /// for each base unit.
     fn columns(&self, part: &[Repeated<'_>]) -> Vec<Column> {
         let values = part.iter().flat_map(|of| {
             std::iter::repeat_n(of.run.point.get(&self.name).unwrap_or(&Value::Null), of.rows)
@@ -518,7 +518,7 @@ impl SweptKey {
     }
 }
 
-/// A column of a metric that every run has.
+/// Returns a column of a metric that every run has.
 fn required<'a>(leaf: &Leaf, cells: impl Iterator<Item = &'a Cell>) -> Column {
     let values = match optional(leaf, cells).values {
         Values::OptInt(values) => Values::Int(values.into_iter().flatten().collect()),
@@ -531,7 +531,7 @@ fn required<'a>(leaf: &Leaf, cells: impl Iterator<Item = &'a Cell>) -> Column {
     Column::new(leaf.name.as_str(), values)
 }
 
-/// A column of a metric that may be missing.
+/// Returns a column of a metric that may be missing.
 fn optional<'a>(leaf: &Leaf, cells: impl Iterator<Item = &'a Cell>) -> Column {
     Column::of_cells(leaf.name.as_str(), leaf.figure.kind, cells)
 }

@@ -255,18 +255,18 @@ impl ParquetReader {
         SerializedFileReader::new(Bytes::from(file)).map(Self).map_err(|error| describe(&error))
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub(crate) fn names(&self) -> Vec<String> {
         let schema = self.0.metadata().file_metadata().schema_descr_ptr();
         schema.columns().iter().map(|column| column.name().to_owned()).collect()
     }
 
-    /// The number of row groups.
+    /// Returns the number of row groups.
     pub(crate) fn groups(&self) -> usize {
         self.0.num_row_groups()
     }
 
-    /// The columns of a row group, as `Opt...` values.
+    /// Returns the columns of a row group, as `Opt...` values.
     ///
     /// # Errors
     /// If the row group is damaged, or the file has a column of a type that bbrlab does not write.

@@ -105,7 +105,7 @@ fn read_hash(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<String>
     Some(text.to_owned())
 }
 
-/// The declared congestion controls as an inline table; `None` if there are none.
+/// Returns the declared congestion controls as an inline table; `None` if there are none.
 pub(crate) fn show_controls<'a>(
     controls: impl Iterator<Item = &'a Arc<Outside>>,
 ) -> Option<String> {

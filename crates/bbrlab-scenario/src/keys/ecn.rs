@@ -34,7 +34,7 @@ pub(crate) fn read_ecn(
     Some(ecn)
 }
 
-/// The mode as a scenario writes it.
+/// Returns the value of `ecn` as a scenario writes it, in TOML.
 pub(crate) fn show_ecn(ecn: EcnMode) -> Option<String> {
     match ecn {
         EcnMode::Off => Some("false".to_owned()),

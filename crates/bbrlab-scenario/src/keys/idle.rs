@@ -124,7 +124,7 @@ impl IdleKeys {
         }
     }
 
-    /// Whether any key has no effect at one of the examined points.
+    /// Returns whether any key has no effect at one of the examined points.
     pub(crate) fn is_any(&self) -> bool {
         !self.idle.is_empty()
     }
@@ -198,7 +198,7 @@ impl<'s> Network<'s> {
         }
     }
 
-    /// The queue disciplines on the path of a flow's data or ACKs.
+    /// Returns the queue disciplines on the path of a flow's data or ACKs.
     fn queues_of<'f>(&'f self, flow: &'f FlowSpec) -> impl Iterator<Item = Queue> + 'f {
         let back = flow.return_path.iter().flat_map(|path| path.iter().map(|link| &*link.value));
         let names = data_links(flow).chain(back);
@@ -210,7 +210,7 @@ impl<'s> Network<'s> {
     }
 }
 
-/// The links that a flow's data crosses.
+/// Returns the links that a flow's data crosses.
 fn data_links(flow: &FlowSpec) -> impl Iterator<Item = &str> {
     let path = flow.path.iter().flat_map(|path| path.iter().map(|link| &*link.value));
     let sides = [&flow.left_link, &flow.right_link];

@@ -34,7 +34,7 @@ enum Kind {
 const KINDS: [(&str, Kind); 3] =
     [("leo", Kind::Leo), ("walk", Kind::Walk), ("blockage", Kind::Blockage)];
 
-/// The names of the models.
+/// Returns the names of the models.
 pub(crate) fn names() -> Vec<&'static str> {
     crate::language::key::names(&KINDS)
 }
@@ -128,26 +128,26 @@ impl ModelSpec {
         )
     }
 
-    /// The rate at the start: halfway between the lowest and the highest rate. For a `blockage` it
-    /// is the highest rate, because the path is clear at first.
+    /// Returns the rate at the start: halfway between the lowest and the highest rate. For a
+    /// `blockage` it is the highest rate, because the path is clear at first.
     pub(crate) fn first_rate(&self) -> BitRate {
         let [low, high] = self.rate;
         if self.kind == Kind::Blockage { high } else { BitRate(low.0.midpoint(high.0)) }
     }
 
-    /// The highest rate of the path.
+    /// Returns the highest rate of the path.
     pub(crate) fn highest_rate(&self) -> BitRate {
         self.rate[1]
     }
 
-    /// The delay at the start: halfway between the shortest and the longest delay. For a `blockage`
-    /// it is the shortest delay, because the path is clear at first.
+    /// Returns the delay at the start: halfway between the shortest and the longest delay. For a
+    /// `blockage` it is the shortest delay, because the path is clear at first.
     pub(crate) fn first_delay(&self) -> Span {
         let [low, high] = self.delay;
         if self.kind == Kind::Blockage { low } else { Span(low.0.midpoint(high.0)) }
     }
 
-    /// Whether the link has outages.
+    /// Returns whether the link has outages.
     pub(crate) fn has_outages(&self) -> bool {
         self.kind == Kind::Leo && self.outage > Span::ZERO
     }
@@ -189,7 +189,7 @@ impl ModelSpec {
         Path { rate: Rate::Schedule(steps.into()), delay: delays.into() }
     }
 
-    /// The path of a run, drawn from its seed and the name of the link.
+    /// Draws the path of a run from the run's seed and the name of the link.
     pub(crate) fn path(&self, duration: Span, seed: u64, link: &str) -> Path {
         let mut draws = Draws::new(seed, link);
         let mut rate = vec![(Time::ZERO, self.first_rate())];
@@ -282,7 +282,7 @@ impl Draws {
         Self { state: u64::from_le_bytes(head) }
     }
 
-    /// A uniform random number from `low` to `high`, both included.
+    /// Draws a uniform random number from `low` to `high`, both included.
     fn within(&mut self, low: u64, high: u64) -> u64 {
         let count = u128::from(high - low) + 1;
         let share = (u128::from(split_mix(&mut self.state)) * count) >> 64;

@@ -254,7 +254,8 @@ impl Spec {
         }
     }
 
-    /// The links of the file with their names, and the names of their tables as users write them.
+    /// Returns the links of the file with their names, and the names of their tables as users write
+    /// them.
     pub(crate) fn named_links(&self) -> impl Iterator<Item = (&str, String, &LinkSpec)> {
         let dumbbell =
             self.bottleneck.iter().map(|link| ("bottleneck", "bottleneck".to_owned(), link));
@@ -264,13 +265,13 @@ impl Spec {
         dumbbell.chain(named)
     }
 
-    /// Whether a flow's ACKs cross the link called `name` in its forward direction.
+    /// Returns whether a flow's ACKs cross the link called `name` in its forward direction.
     pub(crate) fn is_on_return_path(&self, name: &str) -> bool {
         let mut paths = self.flows.iter().filter_map(|flow| flow.return_path.as_ref());
         paths.any(|path| path.iter().any(|link| &*link.value == name))
     }
 
-    /// Whether a flow uses this custom congestion control.
+    /// Returns whether a flow uses this custom congestion control.
     fn uses(&self, outside: &Outside) -> bool {
         self.flows.iter().filter_map(|flow| flow.outside.as_ref()).any(|of| of.name == outside.name)
     }
@@ -280,7 +281,8 @@ impl Spec {
         self.sample.unwrap_or(Sample::Every(Span::from_millis(10)))
     }
 
-    /// The total number of flows, where each `[[flows]]` table counts as its `count`.
+    /// Returns the total number of flows: the sum of `count` over all `[[flows]]` tables. A table
+    /// with `arrivals` has `count = 1`.
     pub(crate) fn flow_count(&self) -> u64 {
         self.flows.iter().map(|flow| flow.count).sum()
     }
@@ -291,15 +293,15 @@ impl Spec {
         self.sample() != Sample::Off && (self.sample.is_some() || self.flow_count() <= 1000)
     }
 
-    /// The canonical text of this point with this seed.
+    /// Returns the canonical text of this point with this seed.
     pub(crate) fn to_toml(&self, seed: u64) -> String {
         let mut out = Writer::default();
         self.write(&mut out, Some(seed));
         out.finish()
     }
 
-    /// A hash over everything in the scenario that determines the outcome of a run, except the
-    /// seed.
+    /// Returns a hash over everything in the scenario that determines the outcome of a run, except
+    /// the seed.
     pub(crate) fn hash(&self) -> String {
         let mut out = Writer::default();
         self.write(&mut out, None);

@@ -141,12 +141,12 @@ impl<S> Key<S> {
         self
     }
 
-    /// The value, as TOML.
+    /// Returns the key's value in `values`, as TOML.
     pub(crate) fn value(&self, values: &S) -> Option<String> {
         (self.show)(values)
     }
 
-    /// The default value, as TOML.
+    /// Returns the key's default value, as TOML.
     pub(crate) fn default(&self) -> Option<String>
     where
         S: Default,
@@ -155,12 +155,12 @@ impl<S> Key<S> {
     }
 }
 
-/// A required key of an inline table.
+/// Creates a required key of an inline table.
 pub(crate) const fn needed(name: &'static str, form: Form) -> Part {
     Part { name, form, is_needed: true }
 }
 
-/// An optional key of an inline table.
+/// Creates an optional key of an inline table.
 pub(crate) const fn optional(name: &'static str, form: Form) -> Part {
     Part { name, form, is_needed: false }
 }
@@ -196,12 +196,12 @@ pub(crate) fn set<T>(place: &mut T, read: Option<T>) {
     }
 }
 
-/// The names in a list of choices.
+/// Returns the names in a list of choices.
 pub(crate) fn names<T>(choices: &[(&'static str, T)]) -> Vec<&'static str> {
     choices.iter().map(|&(name, _)| name).collect()
 }
 
-/// The name of a value in a list of choices.
+/// Returns the name that a list of choices has for a value.
 pub(crate) fn name_of<T: Copy + PartialEq>(
     choices: &[(&'static str, T)],
     value: T,

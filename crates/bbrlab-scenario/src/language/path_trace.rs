@@ -128,8 +128,9 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
     })
 }
 
-/// The reason why a schedule's first or last rate is wrong; `None` if both are valid. A rate of 0
-/// is wrong there, because a buffer in BDP needs a rate and the last packet must be able to leave.
+/// Returns the reason why a schedule's first or last rate is wrong; `None` if both are valid. A
+/// rate of 0 is wrong there, because a buffer in BDP needs a rate and the last packet must be able
+/// to leave.
 pub(crate) fn wrong_end(rates: &[(Time, BitRate)]) -> Option<&'static str> {
     let is_zero = |step: Option<&(Time, BitRate)>| step.is_some_and(|step| step.1 == BitRate(0));
     if is_zero(rates.first()) {

@@ -73,17 +73,17 @@ impl<'t> Keys<'t> {
         self.table.get(key).map(|entry| &*entry.value)
     }
 
-    /// The value of a key, without recording the key as known.
+    /// Returns the value of a key, without recording the key as known.
     pub(crate) fn get(&self, key: &str) -> Option<&'t Node> {
         self.table.get(key).map(|entry| &*entry.value)
     }
 
-    /// Whether the table has the key, without recording the key as known.
+    /// Returns whether the table has the key, without recording the key as known.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.table.get(key).is_some()
     }
 
-    /// The position of a key, for mistakes about the key itself.
+    /// Returns the position of a key, for mistakes about the key itself.
     pub(crate) fn key_at(&self, key: &str) -> Option<At> {
         self.table.get(key).map(|entry| entry.key_at)
     }
@@ -93,7 +93,7 @@ impl<'t> Keys<'t> {
         self.excused.push(key);
     }
 
-    /// The full name of a key.
+    /// Returns the full name of a key.
     pub(crate) fn name(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
@@ -125,7 +125,7 @@ impl<'t> Keys<'t> {
     }
 }
 
-/// A key, cut if it is long.
+/// Returns a key for a message, cut if it has more than 40 characters.
 fn short(key: &str) -> String {
     const SHOWN: usize = 40;
     if key.chars().count() <= SHOWN {
@@ -141,7 +141,8 @@ impl<'a> Reader<'a> {
         Self { problems: Vec::new(), dropped: false, files, traces, controls: Vec::new() }
     }
 
-    /// A reader without access to files, for a scenario that was already checked or names no files.
+    /// Creates a reader without access to files, for a scenario that was already checked or names
+    /// no files.
     pub(crate) fn without_files(traces: &'a mut Traces) -> Self {
         Self::new(&no_files, traces)
     }
@@ -180,7 +181,7 @@ impl Reader<'_> {
         self.problems.push(Problem { at, title, found, help, notes: Vec::new() });
     }
 
-    /// Whether the largest number of recorded mistakes is reached.
+    /// Returns whether the largest number of recorded mistakes is reached.
     pub(crate) fn is_full(&self) -> bool {
         self.problems.len() >= PROBLEMS_MAX
     }
@@ -217,7 +218,7 @@ impl Reader<'_> {
         );
     }
 
-    /// The value of a required key.
+    /// Reads the value of a required key, and reports a mistake if the key is missing.
     pub(crate) fn needed<T>(
         &mut self,
         keys: &mut Keys<'_>,
@@ -462,7 +463,7 @@ impl Reader<'_> {
         None
     }
 
-    /// The mistakes so far in the order of their positions, without duplicates.
+    /// Returns the mistakes recorded so far in the order of their positions, without duplicates.
     pub(crate) fn errors(&self, sources: &[Source], note: Option<&str>) -> ScenarioErrors {
         let mut problems: Vec<&Problem> = Vec::new();
         let mut sorted: Vec<&Problem> = self.problems.iter().collect();

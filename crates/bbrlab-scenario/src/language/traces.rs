@@ -52,7 +52,7 @@ impl Traces {
         read(&mut self.cdfs, file, files, cdf_file::parse).map(|read| read.cdf.clone())
     }
 
-    /// The distribution in a file, if it has been read.
+    /// Returns the distribution in a file, if it has been read.
     pub(crate) fn known_cdf(&self, file: &str) -> Option<Arc<Cdf>> {
         Some(self.cdfs.get(file)?.as_ref().ok()?.cdf.clone())
     }
@@ -73,7 +73,7 @@ impl Traces {
             .collect()
     }
 
-    /// The trace of a path in a file, if it has been read.
+    /// Returns the trace of a path in a file, if it has been read.
     pub(crate) fn known_path(&self, file: &str) -> Option<Arc<PathTrace>> {
         self.paths.get(file)?.clone().ok()
     }
@@ -137,7 +137,7 @@ pub fn check_file_size(bytes: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// A [`ReadFile`] for a scenario without files: returns an error.
+/// Returns an error. It is the [`ReadFile`] of a scenario that must not name files.
 pub(crate) fn no_files(_: &str) -> Result<String, String> {
     Err("cannot be read: this scenario has no files".to_owned())
 }

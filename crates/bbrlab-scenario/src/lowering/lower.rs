@@ -119,7 +119,7 @@ fn name_groups(classes: &mut [FlowClass]) {
     }
 }
 
-/// The flows with their start times.
+/// Returns the flows of a run with their start times.
 pub(crate) fn flows(spec: &Spec, seed: u64) -> Vec<Flow> {
     let mut jitter = Jitter::new(seed);
     let mut flows =

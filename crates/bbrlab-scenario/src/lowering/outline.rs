@@ -76,7 +76,7 @@ impl Outline {
         }
     }
 
-    /// The total number of flows.
+    /// Returns the total number of flows.
     #[must_use]
     pub fn flow_count(&self) -> u64 {
         self.tables.iter().map(|flows| flows.count).sum()

@@ -87,7 +87,7 @@ fn on_the_wire(largest: u64) -> String {
     format!("the largest packet that crosses the link has {largest} B on the wire")
 }
 
-/// Whether a packet of `largest` bytes fits into a buffer. Reports a mistake if not.
+/// Returns whether a packet of `largest` bytes fits into a buffer. Reports a mistake if not.
 pub(crate) fn has_room(
     largest: u64,
     buffer: Buffer,
@@ -102,9 +102,9 @@ pub(crate) fn has_room(
     bytes.0 >= largest
 }
 
-/// Whether a packet of `largest` bytes fits into the token buckets of a link. Reports a mistake if
-/// not. `table` is the name of the link's table; `police` is the policer in this direction with the
-/// name of its key.
+/// Returns whether a packet of `largest` bytes fits into the token buckets of a link. Reports a
+/// mistake if not. `table` is the name of the link's table; `police` is the policer in this
+/// direction with the name of its key.
 pub(crate) fn have_room(
     largest: u64,
     link: &Link,

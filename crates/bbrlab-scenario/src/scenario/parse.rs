@@ -216,12 +216,12 @@ fn refuse_twins(reader: &mut Reader<'_>, tree: &Table, twin: &SweepPoint, named:
     reader.problem(sweep_at(tree), title, found, vec![help]);
 }
 
-/// The position of the sweep.
+/// Returns the position of the sweep.
 fn sweep_at(tree: &Table) -> At {
     tree.get("sweep").map_or(At::NOWHERE, |entry| entry.key_at)
 }
 
-/// The values of a point, as a message shows them.
+/// Returns the values of a point, as a message shows them.
 fn shown_point(named: &SweepPoint) -> String {
     let values: Vec<String> = named.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     values.join(", ")

@@ -187,17 +187,18 @@ impl Sweep {
                 .all(|other| matches!(other.value.value, Value::Text(_)))
     }
 
-    /// The number of points of the sweep; 1 without a sweep.
+    /// Returns the number of points of the sweep; 1 without a sweep.
     pub(crate) fn points(&self) -> u64 {
         self.points
     }
 
-    /// The choices of each axis. A choice is a list of settings.
+    /// Returns the choices of each axis. A choice is a list of settings.
     pub(crate) fn choices(&self) -> impl Iterator<Item = &[Vec<Setting>]> {
         self.axes.iter().map(|axis| axis.choices.as_slice())
     }
 
-    /// The tree with the settings of a point applied, and the point's keys with their values.
+    /// Returns the tree with the settings of a point applied, and the point's keys with their
+    /// values.
     pub(crate) fn apply(
         &self,
         reader: &mut Reader<'_>,
@@ -215,13 +216,13 @@ impl Sweep {
         (tree, self.named(point))
     }
 
-    /// A point's keys with their values.
+    /// Returns a point's swept keys with their values.
     pub(crate) fn named(&self, point: u64) -> SweepPoint {
         let named = |setting: &Setting| (setting.key.to_string(), setting.value.value.to_label());
         self.settings(point).map(named).collect()
     }
 
-    /// The settings of a point.
+    /// Returns the settings of a point.
     fn settings(&self, point: u64) -> impl Iterator<Item = &Setting> {
         // The last axis changes fastest, so the stride shrinks from axis to axis.
         let mut stride = self.points();
@@ -250,8 +251,8 @@ impl Sweep {
     }
 }
 
-/// The entries of `[sweep]` or of a point with their full names. Includes nested tables, since in
-/// TOML `bottleneck.rate` without quotes is a table in a table.
+/// Returns the entries of `[sweep]` or of a point with their full names. Includes nested tables,
+/// since in TOML `bottleneck.rate` without quotes is a table in a table.
 fn flattened(table: &Table) -> Vec<(String, &Entry)> {
     let mut flat = Vec::new();
     flatten_into(&mut flat, "", table, 0);
@@ -375,23 +376,23 @@ fn numbered(root: &Table, path: &[Step]) -> Vec<Step> {
     named().unwrap_or_else(|| path.to_vec())
 }
 
-/// Whether the two paths lead to the same value, or one leads to a part of the other's value. A
-/// list without an index means all of its elements.
+/// Returns whether the two paths lead to the same value, or one leads to a part of the other's
+/// value. A list without an index means all of its elements.
 fn overlap(one: &[Step], other: &[Step]) -> bool {
     one.iter().zip(other).all(|(a, b)| {
         a.key == b.key && (a.index.is_none() || b.index.is_none() || a.index == b.index)
     })
 }
 
-/// Whether a point that sets `swept` would overwrite the value set at `path`, or an existing part
-/// of this value.
+/// Returns whether a point that sets `swept` would overwrite the value set at `path`, or an
+/// existing part of this value.
 fn overwrites(swept: &[Step], path: &[Step], value: &Value) -> bool {
     let inner = swept.get(path.len()..).unwrap_or_default();
     overlap(swept, path) && (inner.is_empty() || has(value, inner))
 }
 
-/// Whether `value` contains a value at `path`. The name of a queue discipline counts as a table
-/// with only the key `name`.
+/// Returns whether `value` contains a value at `path`. The name of a queue discipline counts as a
+/// table with only the key `name`.
 fn has(value: &Value, path: &[Step]) -> bool {
     let Some((step, rest)) = path.split_first() else { return true };
     match value {

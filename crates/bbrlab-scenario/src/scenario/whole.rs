@@ -61,7 +61,7 @@ impl Names {
     }
 }
 
-/// The TOML text of a checked scenario.
+/// Returns the TOML text of a checked scenario.
 pub(crate) fn to_toml(tree: &Table, sweep: &Sweep, traces: &Traces) -> String {
     let files = Files { traces };
     let mut out = Writer::default();
@@ -126,7 +126,8 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// A value as TOML. If the value names a trace file, the TOML contains the content of the file.
+    /// Returns a value as TOML. If the value names a trace file, the TOML contains the content of
+    /// the file.
     fn show(&self, value: &Value, names: Names) -> String {
         if let (Names::Sizes, Value::Table(table)) = (names, value) {
             let entry = |key: &str, value: &Value| {

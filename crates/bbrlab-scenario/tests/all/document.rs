@@ -18,7 +18,7 @@ const PAGES: [(&str, &str, usize); 4] = [
     ("docs/networks.md", include_str!("../../../../docs/networks.md"), 2),
 ];
 
-/// The scenarios on a page.
+/// Returns the scenarios on a page.
 fn examples(page: &str) -> Vec<&str> {
     page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect()
 }
@@ -159,7 +159,7 @@ const VALUES: [(&str, &str, &str); 31] = [
     ("access", "rate", "{ opportunities_ms = [1], no = 1 }"),
 ];
 
-/// The keys of inline tables in the JSON Schema, by section and key of the inline table.
+/// Returns the keys of inline tables in the JSON Schema, by section and key of the inline table.
 fn parts_of_rows() -> BTreeMap<(String, String), BTreeSet<String>> {
     let mut found = BTreeMap::new();
     for (section, schema) in schema()["properties"].as_object().expect("sections") {
@@ -175,7 +175,7 @@ fn parts_of_rows() -> BTreeMap<(String, String), BTreeSet<String>> {
     found
 }
 
-/// The names of the queue disciplines.
+/// Returns the names of the queue disciplines.
 fn disciplines() -> Vec<String> {
     let schema = schema();
     let forms = &schema["properties"]["bottleneck"]["properties"]["queue"]["anyOf"];

@@ -7,8 +7,8 @@ use bbrlab_stack::{DelAck, Recovery, SocketBuffer, Tso};
 use bbrlab_units::{Bytes, Packets, Span};
 use expect_test::expect_file;
 
-/// A dumbbell with access links under a profile; `stack` is added to `[stack]`, `link` to the
-/// bottleneck.
+/// Returns a dumbbell with access links under a profile; `stack` is added to `[stack]`, `link` to
+/// the bottleneck.
 fn scenario(profile: &str, stack: &str, link: &str) -> Scenario {
     let text = format!(
         "duration = \"10s\"\n[stack]\nprofile = \"{profile}\"\n{stack}\n\
@@ -156,7 +156,7 @@ fn the_canonical_text_has_every_effective_value() {
     }
 }
 
-/// The parameters of a flow's algorithm, as a scenario writes them.
+/// Returns the parameters of a flow's algorithm, as a scenario writes them.
 fn params_of(profile: &str, stack: &str, flow: &str) -> String {
     let text = format!(
         "duration = \"1s\"\n[stack]\nprofile = \"{profile}\"\n{stack}\n[bottleneck]\nrate = \"1Mbit/s\"\n\

@@ -34,12 +34,12 @@ pub(super) fn outside(reader: &Reader<'_>, node: &Node) -> Option<Arc<Outside>> 
     reader.controls.iter().find(|outside| outside.name == *text).map(Arc::clone)
 }
 
-/// Whether `name` is the name of an algorithm, or `udp`.
+/// Returns whether `name` is the name of an algorithm, or `udp`.
 pub(crate) fn is_cc_name(name: &str) -> bool {
     name == UDP || Algorithm::from_name(name).is_some()
 }
 
-/// The names of all algorithms.
+/// Returns the names of all algorithms.
 pub(crate) fn algorithms() -> Vec<&'static str> {
     Algorithm::ALL.iter().map(|cc| cc.name()).collect()
 }

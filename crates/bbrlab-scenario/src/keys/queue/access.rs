@@ -66,7 +66,7 @@ pub(super) enum Access {
 }
 
 impl Access {
-    /// Whether the discipline has the parameter.
+    /// Returns whether the discipline has the parameter.
     pub(super) fn is_of(self, mut queue: Queue) -> bool {
         let queue = &mut queue;
         match self {
@@ -168,7 +168,7 @@ impl Access {
         Some(())
     }
 
-    /// The value as TOML; `None` if it is absent or the discipline lacks the parameter.
+    /// Returns the value as TOML; `None` if the parameter is unset or the discipline lacks it.
     pub(super) fn show(self, mut queue: Queue) -> Option<String> {
         let queue = &mut queue;
         let time = |span: Span| show_text(&show_span(span));
@@ -248,12 +248,12 @@ fn step(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<StepThreshol
     })
 }
 
-/// A ratio in units of 2^-32, rounded down as `tc` does.
+/// Returns a ratio in units of 2^-32, rounded down as `tc` does.
 fn probability(ratio: Decimal) -> Option<Probability> {
     ratio.times_floored(u128::from(Probability::ONE.0)).map(Probability)
 }
 
-/// The number with the fewest digits that is read as this probability.
+/// Returns the number with the fewest digits that is read as this probability.
 fn show_probability(shown: Probability) -> String {
     let value = u128::from(shown.0);
     let of_digits = |digits: u32| {

@@ -112,7 +112,7 @@ pub struct QueueInfo {
     pub parameters: Vec<(&'static str, Option<String>, &'static str)>,
 }
 
-/// All queue disciplines with their parameters.
+/// Returns all queue disciplines with their parameters.
 #[must_use]
 pub fn queues() -> Vec<QueueInfo> {
     let info = |it: &Discipline| QueueInfo {
@@ -150,7 +150,7 @@ impl QueueSpec {
         entry(&self.queue).limit.map(QueueSize::Packets)
     }
 
-    /// The rate of the discipline's own shaper, if it has one.
+    /// Returns the rate of the discipline's own shaper, if it has one.
     pub(crate) fn shaper(&self) -> Option<BitRate> {
         match &self.queue {
             Queue::Cake(cake) => cake.bandwidth,
@@ -201,7 +201,8 @@ impl QueueSpec {
         Some(Self { queue, limit })
     }
 
-    /// The value of `queue` as TOML: a name, or a table if a parameter differs from `tc`'s default.
+    /// Returns the value of `queue` as TOML: a name, or a table if a parameter differs from `tc`'s
+    /// default.
     pub(crate) fn show(&self) -> String {
         let Discipline { name, default, .. } = entry(&self.queue);
         let mut parts = Vec::new();
@@ -222,12 +223,12 @@ impl QueueSpec {
     }
 }
 
-/// The names of all disciplines.
+/// Returns the names of all disciplines.
 pub(crate) fn names() -> Vec<&'static str> {
     DISCIPLINES.iter().map(|discipline| discipline.name).collect()
 }
 
-/// The keys of the table form of `queue`, for all disciplines.
+/// Returns the keys of the table form of `queue`, for all disciplines.
 pub(crate) fn parts() -> Vec<Part> {
     let mut parts = vec![
         Part { name: "discipline", form: Form::Choice(names), is_needed: true },
@@ -249,7 +250,7 @@ pub fn queue_to_toml(queue: &Queue, limit: Buffer) -> String {
     QueueSpec { queue: *queue, limit }.show()
 }
 
-/// The parameters of the queue disciplines as a table in Markdown.
+/// Returns the parameters of the queue disciplines as a table in Markdown.
 #[must_use]
 pub fn queues_to_markdown() -> String {
     let mut out = "| parameter | of | meaning | default |\n| --- | --- | --- | --- |\n".to_owned();

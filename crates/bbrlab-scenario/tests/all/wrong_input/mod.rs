@@ -1,10 +1,11 @@
 //! Tests of the messages about wrong scenarios: file, line and columns, expected value, value found
 //! and suggestion.
 //!
-//! The tables have one row for each mistake: the change of the right scenario, `line:first
-//! column-last column` in `s.toml` or in `--set`, the value found, and below it the suggestion if
-//! there is one. A heading above rows gives the expected value. The tests after the tables compare
-//! the whole message, once for each kind of message.
+//! The tables have one row for each mistake: the change of the right scenario, the position of the
+//! mistake, the value found, and below it the suggestion if there is one. The position is
+//! `line:first column-last column` in `s.toml` or in `--set`. A heading above rows gives the
+//! expected value. The tests after the tables compare the whole message, once for each kind of
+//! message.
 
 mod flows;
 mod links;
@@ -45,7 +46,7 @@ fn refusal(text: &str, sets: &[String]) -> ScenarioErrors {
     answer.expect_err("the scenario is wrong")
 }
 
-/// The mistakes after a change of the right scenario. In a change `;` ends a line.
+/// Returns the mistakes after a change of the right scenario. In a change `;` ends a line.
 ///
 /// - `A -> B`: B replaces the first A.
 /// - `+ LINES`: more lines at the end, which is inside `[[flows]]`.
