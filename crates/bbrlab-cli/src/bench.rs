@@ -153,7 +153,8 @@ fn measure(
     Ok(results)
 }
 
-/// Runs one case in this process; `bench` and `cargo xtask bench` start this command.
+/// Runs one case in this process. `bench` and `cargo xtask bench` start a new process with this
+/// command for each measurement.
 pub(crate) fn one(args: &BenchCaseArgs, output: &mut Output) -> Verdict {
     let case = bench_case(&args.case)?.with_size(args.flows, args.rate.clone());
     let case = case.with_series(args.sample.clone());

@@ -20,7 +20,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     let jobs = args.jobs.map_or_else(processors, |jobs| usize::try_from(jobs).unwrap_or(1));
     refuse_second_stdin(&args.scenarios)?;
     let mut documents = Vec::new();
-    // Check the other files even if one is invalid.
+    // If one file is invalid, the other files are still checked.
     let mut wrong: Option<LabError> = None;
     for name in &args.scenarios {
         // `check` writes nothing, so `--set` may change keys of the scenario in a folder of
@@ -163,8 +163,8 @@ struct OfScenario {
     series_rows: u64,
     series_bytes: u64,
     disk_bytes: u64,
-    /// The keys of this entry whose values are upper bounds. The other estimates are right within a
-    /// factor of two.
+    /// The keys of this entry whose values are only upper bounds. The other values are correct
+    /// within a factor of two.
     at_most: Vec<&'static str>,
     refused: Option<String>,
 }

@@ -39,8 +39,8 @@ pub fn run_command(words: impl IntoIterator<Item = OsString>, again: &[OsString]
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(answer) => {
-            // Help and version are printed here, too. Errors are ignored, because a closed terminal
-            // cannot be written to.
+            // Help and version also arrive here, because clap returns them as errors. If printing
+            // fails, for example because the terminal was closed, the failure is ignored.
             let _ = answer.print();
             return u8::try_from(answer.exit_code()).unwrap_or(2);
         }

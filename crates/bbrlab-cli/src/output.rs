@@ -71,8 +71,9 @@ impl Output {
         Some(usize::from(width.0).max(NARROWEST))
     }
 
-    /// Returns the request that ends a command early and keeps complete results. After this call, a
-    /// user makes the request with Ctrl-C; before it, Ctrl-C ends the program at once.
+    /// Returns the handle through which a command is stopped early, with its complete results kept.
+    /// After this call, Ctrl-C requests the stop; before this call, Ctrl-C ends the program at
+    /// once.
     pub(crate) fn stop(&self) -> Result<Stop, LabError> {
         match &self.caller {
             Caller::User { .. } => Stop::on_interrupt()
@@ -109,8 +110,8 @@ impl Output {
         self.text("\n")
     }
 
-    /// Like [`Self::json`], but `write` writes the document piece by piece, so that it need not be
-    /// in memory.
+    /// Like [`Self::json`], but `write` writes the document piece by piece, so that the whole
+    /// document need not be in memory.
     pub(crate) fn json_by(
         &mut self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>,
@@ -162,7 +163,8 @@ impl Output {
             }
             Err(Stopped::Lab(error)) => {
                 match &error {
-                    // These errors have their own heading and show the place.
+                    // Errors in scenarios are rendered with their own heading and with the place of
+                    // each mistake.
                     LabError::Scenario(errors) => {
                         let _ = writeln!(anstream::stderr(), "{}", errors.render(true));
                     }

@@ -1,4 +1,5 @@
-//! `bbrlab reproduce`: the papers' experiments, published values next to measured ones.
+//! `bbrlab reproduce`: runs the papers' experiments, and shows published values next to measured
+//! ones.
 
 use std::path::PathBuf;
 
@@ -295,9 +296,10 @@ struct OfClaim<'a> {
     verdict: Option<&'a str>,
     measured: Option<OfEvaluation<'a>>,
     interval: Option<[f64; 2]>,
-    /// Results with the settings of the artifacts that the claim names, if the verdict needed them.
+    /// Results with the settings of the artifacts that the claim names; empty if the verdict did
+    /// not need these results.
     artifacts: Vec<OfSetting<'a>>,
-    /// Results with each possible cause of the claim's failure switched.
+    /// Results with the possible causes of the claim's failure, each switched in turn.
     causes: Vec<OfSetting<'a>>,
     reason: &'a str,
 }

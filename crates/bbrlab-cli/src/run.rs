@@ -189,7 +189,7 @@ pub(crate) fn notes_of_files(scenario: &Scenario, output: &mut Output) {
     }
 }
 
-/// Returns the `--set` options, with the seed as one of them.
+/// Returns the values of `--set`, followed by `seed=N` if the user gave `--seed N`.
 pub(crate) fn sets(set: &[String], seed: Option<u64>) -> Vec<String> {
     let mut sets = set.to_vec();
     sets.extend(seed.map(|seed| format!("seed={seed}")));

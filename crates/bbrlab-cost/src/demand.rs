@@ -28,7 +28,7 @@ const AUTO_BYTES: f64 = 64.0 * 1024.0 * 1024.0;
 /// means are up to 1.3 times larger, because losses come in clusters.
 const WINDOW_UNDER_LOSS: f64 = 1.22 * 1.5;
 
-/// The demand of one flow of a class, if the flow is alone on its path.
+/// The demand of one flow of a class, as if the flow were alone on its path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Demand {
     /// The largest rate in data packets per second; infinite if only links limit the rate.
@@ -48,7 +48,8 @@ pub(crate) struct Demand {
     /// Whether the flow really sends at `rate`, or at the rate of its links if that is lower. If
     /// false, these rates are only upper bounds.
     pub(crate) is_sure: bool,
-    /// Whether the flow uses all capacity that its links have left while it is active.
+    /// Whether the flow, while it is active, uses all capacity that the other flows on its links
+    /// leave.
     pub(crate) is_greedy: bool,
     /// Whether no connection's window limits `rate`, because the flow represents many arriving
     /// flows or sends datagrams.
@@ -155,7 +156,8 @@ impl Demand {
         demand
     }
 
-    /// Datagrams leave at their rate, whether or not they arrive.
+    /// Sets the demand of a flow of datagrams, which leave at their rate whether or not they
+    /// arrive.
     fn of_datagrams(mut self, source: &Source, mss: f64) -> Self {
         let own = |rate: BitRate| rate.0 as f64 / 8.0 / mss;
         self.rate = match *source {
@@ -197,8 +199,8 @@ impl Demand {
                 self.is_sure = false;
             }
             Source::Write { bytes, every } => {
-                // By Nagle's algorithm, at most one segment that is not full is in flight, so at
-                // most one per RTT.
+                // By Nagle's algorithm, at most one segment below the full size is in flight, so at
+                // most one such segment leaves per RTT.
                 let per_write = bytes.0 as f64 / mss;
                 let full = per_write.floor() / seconds(every);
                 let cut = (per_write / seconds(every) - full + 1.0 / self.ramp.rtt_s.max(1e-9))
@@ -240,7 +242,8 @@ impl Demand {
         }
     }
 
-    /// On an open connection a response takes one round trip and its transmission time.
+    /// Sets the demand of a client with requests. On an open connection, a response takes one round
+    /// trip and its transmission time.
     fn read_requests(&mut self, requests: &Requests, packets_of: impl Fn(f64) -> f64) {
         let each = packets_of(requests.size.mean as f64);
         self.each = each;
@@ -249,7 +252,7 @@ impl Demand {
         let fastest_s = self.ramp.rtt_s + (each - 1.0) / full;
         match requests.pause {
             Pause::Player { piece, buffer } => {
-                // The player also downloads ahead until its buffer is full.
+                // The player also downloads chunks in advance, until its buffer is full.
                 self.rate = self.rate.min(each / seconds(piece));
                 self.before_loss += each * seconds(buffer) / seconds(piece);
                 self.is_sure = false;
@@ -475,13 +478,13 @@ fn fills(
     if cc.window() == Window::AckRate {
         return false;
     }
-    // With a short queue, a sawtooth leaves the link idle after each reduction. Many flows that are
-    // not synchronised leave it idle for less time.
+    // With a short queue, the sawtooth of the window leaves the link idle after each reduction.
+    // With many flows that are not synchronised, the link is idle for a shorter time.
     if queue < 0.3 * bdp / flows.max(1.0).sqrt() {
         return false;
     }
     // If slow start ends too early, the window must grow for the rest of the run: by one packet per
-    // round trip, or along CUBIC's curve.
+    // round trip (Reno), or along CUBIC's curve.
     let own = bdp / flows.max(1.0);
     let growing_s = match cc.window() {
         Window::Reno => own / 2.0 * rtt_s,

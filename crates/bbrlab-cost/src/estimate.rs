@@ -42,7 +42,7 @@ pub struct Estimate {
     pub series_rows: u64,
     /// Bytes of the time series of all runs on disk.
     pub series_bytes: u64,
-    /// Memory for the records of all runs of a sweep, for callers that keep them all at once.
+    /// Memory for the records of all runs of a sweep, if the caller keeps all records at once.
     pub records_bytes: u64,
     /// Memory for the summary and the table of a sweep, in addition to its runs, for callers that
     /// do not keep all records.
@@ -118,8 +118,8 @@ const COLUMN_BYTES: f64 = 16.0;
 const SERIES_COLUMNS: f64 = 23.0;
 const QUEUE_COLUMNS: f64 = 9.0;
 
-/// Bytes of a run's folder that do not depend on the run (schemas, names of values, hashes), and
-/// the part of these bytes that is in the files of the series.
+/// Bytes of a run's folder that do not depend on the run (schemas, names of values, hashes). The
+/// second constant is the part of these bytes that is in the files of the series.
 const FOLDER_BYTES: f64 = 24e3;
 const SERIES_FILES_BYTES: f64 = 9e3;
 
@@ -141,7 +141,8 @@ const FLOWS_INDENTED: u64 = 1000;
 /// Bytes of a compressed row of a queue on disk, without its time.
 const QUEUE_ROW_BYTES: f64 = 2.7;
 
-/// Bytes of a row's time on disk. Rows of different flows or links at the same time share them.
+/// Bytes of the time of a row on disk. Rows of several flows or links at the same time share these
+/// bytes.
 const TIME_BYTES: f64 = 6.3;
 
 /// Bytes of a compressed row of a flow on disk: if nothing happened since the previous row, and if
@@ -170,8 +171,8 @@ const WORK_PER_FLOW: f64 = 220.0;
 /// The work of writing the records of a flow: 10 us with 1000 and 10,000 flows, 14 us with 100,000.
 const WORK_PER_RECORD: f64 = 350.0;
 
-/// The work of a connection besides its events, if it reuses the slot of an earlier connection: 1.1
-/// us.
+/// The work of a connection in addition to the work of its events, if the connection reuses the
+/// slot of an earlier connection: 1.1 us.
 const WORK_PER_CONNECTION: f64 = 32.0;
 
 /// The work per event by number of concurrent flows: state outside the processor's cache makes an
@@ -297,7 +298,7 @@ impl Estimate {
     }
 
     /// Returns which values are upper bounds. A sum counts as an upper bound if more than half of
-    /// it is one.
+    /// it comes from upper bounds.
     #[must_use]
     pub fn at_most(&self) -> AtMost {
         let packets = self.data_packets_unsure > self.data_packets / 2;

@@ -67,7 +67,7 @@ struct Class {
     activity: Activity,
 }
 
-/// The times at which the flows of a class start, one every `step_s` seconds, and stop.
+/// The times at which the flows of a class start (one every `step_s` seconds) and stop.
 #[derive(Clone, Copy)]
 struct Starts {
     first_s: f64,
@@ -86,8 +86,8 @@ pub(crate) fn activities(outline: &Outline) -> Vec<Activity> {
     for pair in cuts.windows(2) {
         slice(&mut classes, &outline.links, pair[0], pair[1]);
     }
-    // If a greedy flow uses all capacity that other flows leave, the total is the capacity of the
-    // link, so the estimates of all classes on this link are sure.
+    // A greedy flow uses all capacity that the other flows leave, so the total is the capacity of
+    // the link. The estimates of all classes on this link are then sure, not only upper bounds.
     let mut is_full = vec![false; outline.links.len()];
     for class in classes.iter().filter(|class| class.demand.is_greedy && class.demand.is_sure) {
         class.links.iter().for_each(|&link| is_full[link] = true);

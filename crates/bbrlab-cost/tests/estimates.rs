@@ -91,8 +91,8 @@ fn a_connection_has_events_besides_those_of_its_packets() {
         |packets: u64| of("rate = \"1Gbit/s\"", &format!("bytes = \"{}B\"", 1448 * packets));
     assert_eq!([1, 7, 200].map(|packets| transfer(packets).events), [9, 27, 606]);
     assert_eq!(transfer(300).events, 606 + 250);
-    // 1000 flows per second arrive for 6 s. Each sends one packet and takes the 9 events of such a
-    // transfer.
+    // 1000 flows per second arrive for 6 s. Each sends one packet, and so causes the 9 events of a
+    // transfer of one packet.
     let come = of("rate = \"1Gbit/s\"", "arrivals = { rate = \"1000/s\" }; bytes = \"1KB\"");
     assert_eq!((come.data_packets, come.events), (6000, 6000 * 9));
     // A queue other than drop-tail has one event per departure.
@@ -111,11 +111,11 @@ fn flows_that_come_faster_than_they_are_served_wait_and_try_again() {
     };
     let (all, few) = (come(10_000, 1_000_000), come(10_000, 100));
     assert_eq!(all.data_packets, few.data_packets);
-    // 58,600 flows wait at the end. Each of them has sent its first window and has retried about
-    // three times in the three seconds that a flow waits on average.
+    // 58,600 flows still wait when the run ends. Each of them has sent its first window, and has
+    // retried about three times in the three seconds that a flow waits on average.
     assert!(all.events > 58_600 * (7 + 2 * 3), "{}", all.events);
     assert!(all.memory_bytes > 58_600 * 5600);
-    // A rejected flow is one event.
+    // A rejected flow causes one event.
     assert!(few.events > 58_600 && few.events < 58_600 + 4 * few.data_packets, "{}", few.events);
     assert!(all.work > 15.0 * few.work);
     // At 100 arrivals per second the link serves every flow.
@@ -193,7 +193,7 @@ fn a_sweep_costs_what_its_runs_cost_and_its_records() {
     assert_eq!(all.series_bytes, sum(|run| run.series_bytes));
     assert_eq!(all.disk_bytes, sum(|run| run.disk_bytes) + 6 * 9000);
     assert!((all.work - runs.iter().map(|run| run.work).sum::<f64>()).abs() < 1.0);
-    // Memory is that of the largest run, which may be at any position.
+    // The memory of a sweep is the memory of its largest run, which may be at any position.
     assert_eq!(all.memory_bytes, runs[2].memory_bytes.max(runs[3].memory_bytes));
     assert!(runs.iter().all(|run| run.memory_bytes <= all.memory_bytes));
     // A single run has no sweep folder.
@@ -403,7 +403,7 @@ fn all_figures() {
     "#]].assert_eq(&lines);
 }
 
-/// Two Reno flows over 50 Mbit/s for 10 s, with these settings.
+/// Returns a scenario with two Reno flows over 50 Mbit/s for 10 s, to which `sets` are applied.
 fn two_flows(sets: &[&str]) -> Scenario {
     const TEXT: &str = "duration = \"10s\"\n[bottleneck]\nrate = \"50Mbit/s\"\nbuffer = \"1bdp\"\n\
                         [[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n[[flows]]\ncc = \"reno\"\nrtt = \"60ms\"\n";

@@ -72,7 +72,8 @@ impl Callback {
         Self::Info,
     ];
 
-    /// Returns the name of the event's method, which `bbrlab-cc` uses too.
+    /// Returns the name of the event's method in Python, which is also the name of the event in
+    /// `bbrlab-cc`.
     const fn name(self) -> &'static str {
         match self {
             Self::Init => "init",
@@ -230,7 +231,7 @@ impl Classes {
         self.0.is_empty()
     }
 
-    /// Returns these classes, and those of `others` with different names.
+    /// Returns these classes, and those classes of `others` whose names are not among them.
     pub(crate) fn over(mut self, others: &Self) -> Self {
         let own: Vec<String> = self.0.iter().map(|(name, _)| name.clone()).collect();
         self.0.extend(others.0.iter().filter(|(name, _)| !own.contains(name)).cloned());
@@ -288,9 +289,9 @@ impl Failure {
         }
     }
 
-    /// Takes the exception to raise. Its message states the flow, event and time, and its cause is
-    /// the original exception. Exceptions that are not errors, such as `KeyboardInterrupt`, are
-    /// returned unchanged.
+    /// Takes the exception that the caller must raise. Its message states the flow, event and time,
+    /// and its cause is the original exception. Exceptions that are not errors, such as
+    /// `KeyboardInterrupt`, are returned unchanged.
     pub(crate) fn take(&self, py: Python<'_>) -> Option<PyErr> {
         let failed = self.first.lock().expect("no thread panics while holding it").take()?;
         let Failed { control, flow, event, time_ns, with, error } = failed;

@@ -113,7 +113,8 @@ impl MetricNames {
 
     /// Returns the name of a metric of the document.
     fn of(&self, json: &str) -> Option<MetricName> {
-        // The name of a group or a link may itself have dots.
+        // The name of a group or a link may contain dots, so the metric's name is removed from the
+        // end.
         let within = |rest: &str, pairs: &Pairs| {
             pairs.iter().find_map(|(name, column)| {
                 let object = rest.strip_suffix(name.as_str())?.strip_suffix('.')?;

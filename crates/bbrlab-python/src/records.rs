@@ -304,7 +304,7 @@ impl SweepRecords {
         dict(py, &groups(&self.runs))
     }
 
-    /// Returns the means over the seeds of each point, for one value per run.
+    /// Returns, for each point, the mean over its seeds of `values`, which has one value per run.
     fn means(&self, py: Python<'_>, values: Vec<Option<f64>>) -> PyResult<Means> {
         if values.len() != self.runs.len() {
             let (runs, found) = (self.runs.len(), values.len());

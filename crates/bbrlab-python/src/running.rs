@@ -44,7 +44,8 @@ fn computed<T: Send>(
     result?.map_err(|error| raised(py, error))
 }
 
-/// Runs a scenario of one run, or run `number` of a scenario, without a folder.
+/// Runs a scenario of one run. Without `out`, can also compute one run of a scenario with several
+/// runs, given by its `number`. With `out`, writes the files of the run to this folder.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, on, number = None, out = None, force = false, pictures = true, limit = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "keywords, as the command line's flags")]

@@ -387,7 +387,7 @@ fn path_of(source: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// Values of keys in the format of the command line's `--set`, and the classes of congestion
-/// controls among them.
+/// controls that occur as values.
 #[derive(Default)]
 struct Sets {
     words: Vec<String>,

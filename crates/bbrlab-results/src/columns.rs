@@ -19,8 +19,8 @@ use crate::unwritten::Unwritten;
 /// does not depend on the number of rows.
 const ROWS_AT_A_TIME: usize = 1 << 12;
 
-/// Number of rows that are converted to columns at a time. The number is small because records and
-/// cells take several times the memory of their columns.
+/// Number of rows that are converted to columns at a time. The number is small, because the records
+/// and cells of a row take several times the memory of its columns.
 const ROWS_OF_A_PIECE: usize = 1 << 8;
 
 /// Writes the records of runs as a Parquet file with one row per flow.
@@ -175,7 +175,7 @@ fn names(repeats: &[Repeated<'_>], swept: &Swept) -> Vec<Column> {
     columns
 }
 
-/// A reader of runs that returns their rows in pieces of at most [`ROWS_OF_A_PIECE`] rows.
+/// Reads runs and returns their rows in pieces of at most [`ROWS_OF_A_PIECE`] rows.
 struct Pieces<'a, R: ?Sized> {
     runs: &'a R,
     /// The index of the next run to read.
@@ -294,7 +294,8 @@ impl FigureOf {
         }
     }
 
-    /// Returns the columns of its metrics, with those that name it. Each has a different name.
+    /// Returns the columns of the object's metrics, and the columns that name the object. Each
+    /// column has a different name.
     #[must_use]
     pub fn leaves(self) -> Vec<Leaf> {
         let leaves = match self {
@@ -307,7 +308,7 @@ impl FigureOf {
         leaves.into_iter().filter(|leaf| leaf.figure.role != Role::Cost).collect()
     }
 
-    /// Returns the metrics of its record with the names that JSON documents have for them.
+    /// Returns the metrics of the object's record, with their names in JSON documents.
     #[must_use]
     pub fn json_leaves(self) -> Vec<Leaf> {
         let figures = match self {

@@ -14,8 +14,8 @@ use serde::{Serialize, Serializer};
 use crate::provenance::{COMMIT, VERSION};
 use crate::unwritten::Unwritten;
 
-/// With more flows than this, the JSON is not indented. Indentation would be most of the bytes, and
-/// such long records are not read by people.
+/// With more flows than this, the JSON is not indented, because most of its bytes would be
+/// indentation and people do not read such long records.
 const FLOWS_INDENTED: usize = 1000;
 
 /// Writes `summary.json`: the records and, for a sweep, the groups. The bytes are the same on every
@@ -123,7 +123,8 @@ struct Document<'a, R: Runs + ?Sized> {
     groups: Option<EachGroup<'a, R>>,
 }
 
-/// The records. In files they have no CPU time, because it differs each time a run is computed.
+/// The records of all runs. In files, records have no CPU time, because it differs each time a run
+/// is computed.
 struct EachRun<'a, R: Runs + ?Sized> {
     runs: &'a R,
     has_time: bool,

@@ -29,7 +29,8 @@ const ROWS_PER_GROUP: usize = 1 << 20;
 const AS_DIFFERENCES: [&str; 1] = ["delay_ns"];
 
 /// Files with at most this number of rows are written without dictionaries, page indices and
-/// compression. For such files these take more space than they save, and most of the writing time.
+/// compression. In such small files, these three take more space than they save, and most of the
+/// writing time.
 const FEW_ROWS: usize = 16;
 
 /// Number of rows written at a time for a column that repeats one value.

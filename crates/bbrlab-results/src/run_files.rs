@@ -21,9 +21,9 @@ pub const SUMMARY_PARQUET: &str = "summary.parquet";
 pub const SERIES_PARQUET: &str = "series.parquet";
 /// The time series of the queues.
 pub const QUEUE_PARQUET: &str = "queue.parquet";
-/// The transfers, if there are any.
+/// The transfers of the flows; written only if there are any.
 pub const TRANSFERS_PARQUET: &str = "transfers.parquet";
-/// The distributions behind the percentiles, if the run measured any.
+/// The distributions from which the percentiles are computed; written only if the run measured any.
 pub const DELAYS_PARQUET: &str = "delays.parquet";
 
 /// Returns the files of a run with their names, in the order in which they are written.

@@ -27,7 +27,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Combines values with their names. Several groups may share the names.
+    /// Combines values with their names. Several groups can share one list of names.
     ///
     /// # Panics
     /// If the numbers of names and of metrics differ.

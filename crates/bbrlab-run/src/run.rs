@@ -165,9 +165,9 @@ pub enum Source {
     },
     /// On and off periods in turn, of random lengths.
     Bursts(Bursts),
-    /// Responses to a client's requests, on one connection.
+    /// Responses to a client's requests, all on one connection.
     Requests(Requests),
-    /// Many flows that arrive and leave. They are one entry in [`Run::flows`].
+    /// Many flows that arrive and leave during the run. They are one entry in [`Run::flows`].
     Arrivals(Arrivals),
 }
 

@@ -1,4 +1,4 @@
-//! The document of `bench --json`, how it is read and checked, and its comparison with an earlier
+//! Reads, checks and makes the document of `bench --json`, and compares it with an earlier
 //! document.
 
 use std::fs;
@@ -137,8 +137,8 @@ fn text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Returns an error for values that `bench` cannot have measured, because a reader would take them
-/// for measurements.
+/// Returns an error if the document has values that `bench` cannot have measured. Otherwise users
+/// would believe such values.
 fn check(document: &Document) -> Result<(), String> {
     if document.cases.is_empty() {
         return Err("expected a case, found none in `cases`".to_owned());
@@ -290,7 +290,7 @@ pub(super) fn ratios(now: &[BenchResult], earlier: &[BenchResult]) -> Vec<Ratios
     .collect()
 }
 
-/// Returns `now / then`; null if either was not measured or the earlier value is nearly 0.
+/// Returns `now / then`; `None` if either value was not measured or `then` is nearly 0.
 fn ratio(now: Option<f64>, then: Option<f64>) -> Option<f64> {
     /// The number of misses per packet below which a ratio is meaningless.
     const NOTHING: f64 = 0.05;

@@ -1,4 +1,4 @@
-//! Named algorithms and queue disciplines with their parameters.
+//! Tables of the parameters of the algorithms or queue disciplines that the user has named.
 
 use std::fmt::Write as _;
 
@@ -17,8 +17,8 @@ struct Parameter {
     of: Vec<&'static str>,
 }
 
-/// The parameters of several algorithms or queue disciplines. A parameter that several of them
-/// share occurs once.
+/// The parameters of several algorithms or queue disciplines. A parameter that several of them have
+/// in common is stored once.
 #[derive(Default)]
 struct Parameters(Vec<Parameter>);
 

@@ -83,7 +83,7 @@ struct OfEpisode<'a> {
     first: Option<First<'a>>,
 }
 
-/// The packets that one side sent.
+/// The number of packets that one side sent, and the number of mismatches among them.
 #[derive(Serialize)]
 struct OfSide {
     packets: u64,

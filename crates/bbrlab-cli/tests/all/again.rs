@@ -354,7 +354,7 @@ fn parquet_files_are_written_as_csv() {
     assert_eq!(tables.len(), 21);
     assert!(tables[Path::new("one/series.csv")] == first[Path::new("one/series.csv")]);
     assert!(tables[Path::new("four/summary.csv")] == first[Path::new("deep/four/summary.csv")]);
-    // The values of the JSON document equal those of the table, to the last digit.
+    // The values of the JSON document equal the values of the CSV table, to the last digit.
     let csv = String::from_utf8(tables[Path::new("four/summary.csv")].clone()).unwrap();
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let header = lines.next().unwrap();
@@ -374,7 +374,8 @@ fn begin(shell: &Shell, line: &str) -> Started {
     shell.begin(&split(line))
 }
 
-/// Returns how many runs a command computed and how many it found.
+/// Returns the number of runs that a command computed, and the number of runs that it found
+/// complete.
 fn shares(output: &Output) -> (usize, usize) {
     let printed = printed(output);
     assert!(output.status.success(), "{printed}");
@@ -439,7 +440,7 @@ fn the_other_runs_are_computed_during_a_long_run_which_is_repeated_after_a_kill(
     wait_for(|| (runs(&out).len() == 2).then_some(()));
     assert!(fs::File::open(&lock).unwrap().try_lock().is_err(), "the first is still at it");
     first.kill();
-    // The second process takes the killed run over. Before that, the second process may still hold
+    // The second process takes over the killed run. Before that, the second process may still hold
     // the lock of the run that it has just completed.
     wait_for(|| locked(&out).filter(|held| *held == lock));
     assert!(!second.has_ended());
@@ -455,7 +456,7 @@ fn locked(sweep: &Path) -> Option<PathBuf> {
     locks.filter(|lock| lock.exists()).find(is_held)
 }
 
-/// Calls `what` until it returns a value. The wait has a limit.
+/// Calls `what` every millisecond until it returns a value. Panics after two minutes.
 fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
     for _ in 0..120_000 {
         if let Some(what) = what() {
@@ -466,7 +467,7 @@ fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
     panic!("not after two minutes");
 }
 
-/// Kills one of two processes during a run. The other process takes this run over, and completed
+/// Kills one of two processes during a run. The other process takes over this run, and completed
 /// runs of the killed process are kept.
 #[test]
 fn what_a_killed_process_was_at_is_taken_over() {

@@ -34,7 +34,7 @@ rtt = "20ms"
 const RUN_ONE: [&str; 6] = ["run", "one.toml", "--no-pictures", "--out", "out", "--quiet"];
 const RUN_FOUR: [&str; 6] = ["run", "four.toml", "--no-pictures", "--out", "out", "--quiet"];
 
-/// Returns a scratch folder with the scenarios in it.
+/// Returns a scratch folder with the scenario files of these tests.
 fn shell(name: &str) -> Shell {
     let shell = Shell::new(&format!("folders-{name}"));
     shell.write("one.toml", ONE);
@@ -494,8 +494,8 @@ fn an_interrupted_sweep_keeps_its_complete_runs() {
     }
 }
 
-/// Two commands started at once on one folder both succeed, and leave the same files as one
-/// command.
+/// Two commands that are started at once on one folder both succeed, and leave the same files as
+/// one command.
 #[test]
 fn two_commands_on_one_folder_leave_what_one_leaves() {
     let shell = shell("two");
@@ -561,7 +561,7 @@ fn a_write_that_is_refused_leaves_no_half_of_a_file() {
         seen_refused += 1;
         assert_printed(&output, &["error: cannot write out/", "File too large"]);
         assert!(!out.join("run.json").exists(), "{blocks}: the mark of a run that is not whole");
-        // The written files are complete, and the next call adds the rest.
+        // The written files are complete, and the next call adds the missing files.
         let printed = shell.transcript(&aloud(&RUN_ONE));
         assert_computed(&printed, 1, 0);
         let whole = files(&out);
@@ -572,8 +572,8 @@ fn a_write_that_is_refused_leaves_no_half_of_a_file() {
     assert!(seen_refused >= 2, "the limit had an effect");
 }
 
-/// Fills a file system of 64 KiB, then makes it larger. Skipped if the machine does not permit
-/// mounting one.
+/// Fills a file system of 64 KiB, then makes the file system larger. Skipped if the machine does
+/// not permit mounting a file system.
 #[test]
 fn a_full_disk_is_reported_and_a_larger_one_finishes_the_work() {
     let shell = shell("full");

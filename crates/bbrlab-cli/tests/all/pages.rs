@@ -1,4 +1,5 @@
-//! Runs the commands that pages show in blocks of `sh`, in their order. Each command must succeed.
+//! Runs the commands that pages show in blocks of `sh`, in the order of the page. Each command must
+//! succeed.
 
 #![cfg(unix)]
 

@@ -335,7 +335,7 @@ fn command_lines() {
     );
 }
 
-/// Checks shell lines about papers and about reports of them.
+/// Checks shell lines about papers and about reports on papers.
 #[test]
 fn command_lines_about_papers() {
     check(

@@ -246,7 +246,7 @@ pub(crate) fn read_distribution(
     })
 }
 
-/// Reads a parameter within bounds. Returns it in thousandths.
+/// Reads a parameter with the bounds of `form`, and returns it in thousandths.
 fn read_thousandths(
     reader: &mut Reader<'_>,
     keys: &mut Keys<'_>,

@@ -48,7 +48,8 @@ pub(crate) struct IdleKeys {
 }
 
 impl IdleKeys {
-    /// Examines the keys of a point: `tree` has the keys, `spec` the values read from them.
+    /// Examines the keys that are set at a point. `tree` contains the keys, and `spec` the values
+    /// that were read from them.
     pub(crate) fn examine(&mut self, spec: &Spec, tree: &Table) {
         let network = Network::of(spec);
         if let Some(table) = table_of(tree, "stack") {

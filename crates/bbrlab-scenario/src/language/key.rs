@@ -19,7 +19,8 @@ pub(crate) struct Key<S> {
     pub(crate) form: Form,
     /// The key's meaning, in Markdown.
     pub(crate) meaning: &'static str,
-    /// The default in Markdown, if it cannot be written as a value.
+    /// The text that describes the default in Markdown, if the default cannot be written as a
+    /// value.
     pub(crate) without: &'static str,
     /// For a required key: the expected value, for the error message if the key is missing.
     pub(crate) needed: Option<&'static str>,
@@ -41,9 +42,9 @@ pub(crate) enum Form {
     Bool,
     /// From 0 to 1.
     Ratio,
-    /// A whole number within these bounds.
+    /// A whole number from the first to the second number, both included.
     Whole(u64, u64),
-    /// A number with up to three decimals, within these bounds.
+    /// A number from the first to the second number, both included, with up to three decimals.
     Number(f64, u32),
     /// A frequency in times per second, such as `50/s`.
     Frequency,
@@ -56,7 +57,7 @@ pub(crate) enum Form {
     Choice(fn() -> Vec<&'static str>),
     /// The name of a congestion control.
     Algorithm,
-    /// A list of values of one form.
+    /// A list of any number of values of this form.
     List(&'static Form),
     /// A list of two values.
     Pair(&'static Form, &'static Form),
@@ -213,7 +214,7 @@ pub(crate) fn name_of<T: Copy + PartialEq>(
         .expect("each value has a name")
 }
 
-/// Reads the keys of these rows, in order.
+/// Reads the keys that `rows` defines, in the order of the rows.
 pub(crate) fn read_keys<S: 'static>(
     rows: impl IntoIterator<Item = &'static Key<S>>,
     values: &mut S,
@@ -232,7 +233,7 @@ pub(crate) fn read_keys<S: 'static>(
     }
 }
 
-/// Writes, in order, the keys of these rows that are required or differ from their defaults.
+/// Writes, in order, those keys of `rows` that are required or differ from their defaults.
 pub(crate) fn write_keys<S: Default>(rows: &[Key<S>], values: &S, out: &mut Writer) {
     write_keys_unlike(rows, values, None, out);
 }

@@ -142,7 +142,7 @@ pub(crate) fn wrong_end(rates: &[(Time, BitRate)]) -> Option<&'static str> {
     }
 }
 
-/// Adds a step if the value differs from that of the last step.
+/// Adds a step if `value` differs from the value of the last step.
 fn push<T: PartialEq>(steps: &mut Vec<(Time, T)>, at: Time, value: T) {
     if steps.last().is_none_or(|last| last.1 != value) {
         steps.push((at, value));

@@ -29,7 +29,7 @@ const BYTES_MAX: u64 = 1 << 50;
 /// The largest number of packets that a file may contain.
 const PACKETS_MAX: u64 = 1 << 31;
 
-/// A size of a queue in one of its units.
+/// The size of a queue, in the unit in which the scenario gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QueueSize {
     Unlimited,

@@ -41,8 +41,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) controls: Vec<Arc<Outside>>,
 }
 
-/// A table that is being read. It records which keys have been read, to report the others as
-/// unknown.
+/// A table that is being read. It records which keys have been read, so that the other keys can be
+/// reported as unknown.
 pub(crate) struct Keys<'t> {
     table: &'t Table,
     /// The path of the table as users write it: `bottleneck`, `flows[1]`; empty for the top level.

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 
 use crate::language::decimal::Decimal;
 
-/// The columns of a file that are read, with their positions, and the columns that are ignored.
+/// The columns of a file that are read, with their positions in a line, and the names of the
+/// columns that are ignored.
 pub(crate) struct Columns<'t> {
     read: Vec<(usize, &'t str)>,
     ignored: Vec<&'t str>,

@@ -11,8 +11,8 @@ use crate::language::cdf_file::{self, CdfFile};
 use crate::language::document::At;
 use crate::language::path_trace::{self, PathTrace};
 
-/// Reads a file by the name that a scenario gives it. The error completes a sentence that begins
-/// with "the file".
+/// A function that reads a file, given by its name in the scenario. Its error completes a sentence
+/// that begins with "the file".
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// The size of the largest accepted trace file, in bytes.
@@ -25,7 +25,7 @@ const PERIOD_MAX_MS: u32 = 24 * 3600 * 1000;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
     read: BTreeMap<String, Result<Arc<Trace>, String>>,
-    /// Traces whose content is in the scenario's text, by their positions.
+    /// Traces whose content is part of the scenario's text, by their positions in the text.
     inline: BTreeMap<(u32, u32), Arc<Trace>>,
     paths: BTreeMap<String, Result<Arc<PathTrace>, String>>,
     inline_paths: BTreeMap<(u32, u32), Arc<PathTrace>>,

@@ -22,7 +22,7 @@ const LINK_NUMBERS: u64 = 1 << 24;
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
-    /// The table of each link, as scenarios write it.
+    /// The table of the scenario from which each link comes, such as `bottleneck` or `links[1]`.
     pub(crate) link_tables: Vec<String>,
     pub(crate) bottleneck: Option<u32>,
     pub(crate) classes: Vec<FlowClass>,

@@ -19,7 +19,7 @@ use bbrlab_run::{FlowClass, Hop};
 /// The largest number of links that the message about a misspelt name lists.
 const NAMES_SHOWN: usize = 20;
 
-/// The hops of a link of the scenario, in both directions.
+/// The hops into which a link of the scenario was converted, in both directions.
 pub(crate) struct LinkHops<'s> {
     pub(crate) name: &'s str,
     pub(crate) forward: Vec<Hop>,
@@ -31,7 +31,7 @@ pub(crate) struct LinkHops<'s> {
 /// Finds the routes of each flow.
 pub(crate) struct Router<'s> {
     spec: &'s Spec,
-    /// The links of the file. The dumbbell's is the first, if there is one.
+    /// The links of the file. If the file has a dumbbell, the dumbbell's link is the first.
     link_hops: &'s [LinkHops<'s>],
     numbers: BTreeMap<&'s str, usize>,
     links: &'s [Link],

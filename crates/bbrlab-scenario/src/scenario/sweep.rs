@@ -8,10 +8,10 @@ use crate::language::document::{At, Entry, Node, Step, Table, Value, parse_path,
 use crate::language::reader::{Reader, found};
 use bbrlab_run::SweepPoint;
 
-/// A list of alternatives. The sweep runs every combination of one choice from each axis.
+/// A list of choices. The sweep runs every combination of one choice from each axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
-    /// The choices, each of which sets one or more values.
+    /// The choices. Each choice sets one or more values.
     choices: Vec<Vec<Setting>>,
 }
 
@@ -24,7 +24,7 @@ impl Axis {
     }
 }
 
-/// A key with one of its swept values, or with the value of a `--set`.
+/// A key with one of its swept values, or with the value that a `--set` gives it.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     pub(crate) key: Arc<str>,
@@ -33,7 +33,8 @@ pub(crate) struct Setting {
     pub(crate) value: Arc<Node>,
 }
 
-/// A sweep's axes in the order of the file; the last one changes fastest.
+/// A sweep's axes in the order of the file. The choice of the last axis changes fastest from point
+/// to point.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sweep {
     axes: Vec<Axis>,

@@ -97,7 +97,7 @@ fn write_table(out: &mut Writer, name: &str, table: &Table, files: &Files<'_>) {
     }
 }
 
-/// Writes one list of a sweep, or its coupled `points`.
+/// Writes one list of a sweep, or the list `points`, whose values change together.
 fn write_axis(out: &mut Writer, choices: &[Vec<Setting>], files: &Files<'_>) {
     let show = |setting: &Setting| files.show(&setting.value.value, names(&setting.path));
     if let [first, ..] = choices

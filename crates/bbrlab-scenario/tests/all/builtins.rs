@@ -1,4 +1,5 @@
-//! Checks that each built-in scenario can be read and that the list of them matches the folder.
+//! Checks that each built-in scenario can be read, and that the list of built-in scenarios matches
+//! the folder `scenarios`.
 
 #![expect(clippy::format_push_string, reason = "a test's output")]
 
@@ -165,8 +166,8 @@ fn the_starter_and_each_of_its_examples_are_right() {
                 continue;
             };
             text[place] = example;
-            // An example of a source or of a sweep replaces the existing one; other examples are
-            // added.
+            // An example of a source or of a sweep replaces the source or sweep of the text; other
+            // examples are added.
             tried += 1;
         }
         let text = text.join("\n");

@@ -276,8 +276,8 @@ fn a_load_of_a_trace_is_a_share_of_its_mean_rate() {
                 [[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\narrivals = { load = 0.5 }\nbytes = \"14480B\"\n";
     let run = run(text);
     let arrivals = run.classes[0].source.arrivals().unwrap();
-    // The mean rate is 20 Mbit/s. At half of it, a flow of ten packets of 1514 bytes arrives every
-    // 12.112 ms.
+    // The mean rate is 20 Mbit/s. At half of this rate, a flow of ten packets of 1514 bytes arrives
+    // every 12.112 ms.
     assert_eq!(arrivals.gap.mean, 12_112_000);
 }
 
@@ -583,8 +583,8 @@ fn what_a_flow_sends() {
     // Each flow has ten packets of 1,514 B on the wire. The load is 3 of the link's 10 Mbit/s.
     let load = arrivals("arrivals = { load = \"30%\" }\nbytes = \"14480B\"");
     assert!(load.gap.mean.abs_diff(15_140 * 8 * 1000 / 3) < 100, "{}", load.gap.mean);
-    // For points the mean is exact, and a load refers to it: 1,500 B in two packets, each with 66 B
-    // of headers, at 5 Mbit/s.
+    // If sizes are given by points, their mean is exact, and a load is computed from this mean:
+    // 1,500 B in two packets, each with 66 B of headers, at 5 Mbit/s.
     let points = "sizes = { distribution = \"cdf\", points = [[\"1KB\", 0.5], [\"3KB\", 1]] }";
     let load = arrivals(&format!("arrivals = {{ load = \"50%\" }}\n{points}"));
     assert_eq!((load.size.mean, load.size.max), (1500, 3000));

@@ -379,8 +379,8 @@ fn read_stop(flow: &mut FlowSpec, given: &mut KeyInput<'_, '_>) {
 /// The largest length of the name of a flow or group.
 const LABEL_MAX: usize = 64;
 
-/// Reads the name of a flow or group. Its length and characters are limited, so that it fits into a
-/// table, a legend and the name of a metric.
+/// Reads the name of a flow or group. The length and the characters of the name are limited, so
+/// that it fits into a table, a legend and the name of a metric.
 fn read_label(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<String> {
     let text = reader.text(node, name)?;
     let fits = !text.trim().is_empty() && text.chars().count() <= LABEL_MAX;

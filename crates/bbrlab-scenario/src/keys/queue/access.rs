@@ -40,11 +40,13 @@ pub(super) enum Access {
     /// A weight of a control law (`alpha` or `beta`). Its unit and largest value depend on the
     /// discipline. For `pie` the largest value is 32.
     Weight(Place<u32>),
-    /// Like `Whole`. If the scenario sets no number, it is computed from other parameters.
+    /// Like `Whole`. If the scenario sets no number, the discipline computes it from other
+    /// parameters.
     OptionalWhole(u32, u32, Place<Option<u32>>),
     /// A number of bytes within the two bounds.
     Bytes(u64, u64, Place<Bytes>),
-    /// Like `Bytes`. If the scenario sets no number, it is computed from other parameters.
+    /// Like `Bytes`. If the scenario sets no number, the discipline computes it from other
+    /// parameters.
     OptionalBytes(u64, u64, Place<Option<Bytes>>),
     /// A ratio from 0 to 1.
     Ratio(Place<Probability>),

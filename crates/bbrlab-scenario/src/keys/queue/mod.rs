@@ -106,7 +106,7 @@ pub struct QueueInfo {
     pub name: &'static str,
     /// A description in one line.
     pub summary: &'static str,
-    /// The default limit in packets, if it does not depend on the link.
+    /// The default limit in packets; `None` if the default depends on the link.
     pub limit: Option<u64>,
     /// The parameters: name, default (if there is one) and meaning.
     pub parameters: Vec<(&'static str, Option<String>, &'static str)>,

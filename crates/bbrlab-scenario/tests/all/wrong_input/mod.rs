@@ -277,7 +277,7 @@ fn each_kind_of_message_in_full() {
               = note: custom congestion controls are defined in `controls`: see docs/python.md
         "#]],
     );
-    // The mistake is at one point of a sweep, which the message names.
+    // The message names the point of the sweep at which the mistake is.
     check_in_full(
         &answer("+ [sweep]; \"bottleneck.buffer\" = [\"1bdp\", \"1 bpd\"]"),
         &expect![[r#"
