@@ -23,7 +23,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     // If one file is invalid, the other files are still checked.
     let mut wrong: Option<LabError> = None;
     for name in &args.scenarios {
-        // `check` writes nothing, so `--set` may change keys of the scenario in a folder of
+        // `check` writes nothing, so `--set` may change keys even of a scenario in a folder of
         // results.
         let named = match open_named(name, &sets, true, not_a_scenario) {
             Ok(named) => named,
@@ -138,7 +138,7 @@ fn describe(
     format!("{}: valid\n{text}", scenario.name())
 }
 
-/// `check --json`.
+/// The JSON document that `check --json` prints.
 #[derive(Serialize)]
 struct Document {
     version: &'static str,

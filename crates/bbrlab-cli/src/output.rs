@@ -32,7 +32,8 @@ pub(crate) fn value(record: impl Serialize) -> serde_json::Value {
     serde_json::to_value(record).expect("records of plain values")
 }
 
-/// The smallest width of a table. On a narrower terminal its lines wrap.
+/// The smallest width for which tables are laid out, in columns. On a narrower terminal their lines
+/// wrap.
 const NARROWEST: usize = 40;
 
 /// The caller of the command.
@@ -64,7 +65,8 @@ impl Output {
         Self { caller: Caller::Program { text: Vec::new(), stop } }
     }
 
-    /// Returns the width of the terminal for tables; none if standard output is not a terminal.
+    /// Returns the width of the terminal in columns, for tables; `None` if standard output is not a
+    /// terminal.
     pub(crate) fn width(&self) -> Option<usize> {
         let Caller::User { .. } = self.caller else { return None };
         let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
@@ -155,7 +157,7 @@ impl Output {
         match result.and(flushed) {
             Ok(()) => 0,
             Err(Stopped::Status(status)) => status,
-            // The reader has closed the pipe (`bbrlab list | head -1`).
+            // Not an error: the reader closed the pipe, as in `bbrlab list | head -1`.
             Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Err(Stopped::Output(error)) => {
                 complain(&format!("cannot write to standard output: {}", plain(&error)));

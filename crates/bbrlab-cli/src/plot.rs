@@ -1,5 +1,5 @@
-//! `bbrlab plot`, `bbrlab report` and `bbrlab export`: pictures, a page, and CSV files of existing
-//! results.
+//! `bbrlab plot`, `bbrlab report` and `bbrlab export`: draw pictures, write a page, and write CSV
+//! files of existing results.
 
 use std::fs;
 use std::path::{Path, PathBuf};

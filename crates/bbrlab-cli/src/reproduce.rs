@@ -269,7 +269,7 @@ fn wrapped(text: &str) -> String {
     lines
 }
 
-/// `reproduce --json`.
+/// The JSON document that `reproduce --json` prints.
 #[derive(Serialize)]
 struct Document<'a> {
     version: &'a str,

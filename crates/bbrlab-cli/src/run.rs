@@ -79,7 +79,8 @@ fn finish(json: bool, records: &[Records<'_>], output: &mut Output) -> Verdict {
     if json { output.json_by(|out| write_runs_json(out, records)) } else { Ok(()) }
 }
 
-/// Describes how many runs of the sweep the shard has, and how many of all its runs are complete.
+/// Describes how many of the sweep's runs the shard has, and how many of the sweep's runs are
+/// complete in the folder.
 fn of_shard(shard: Shard, of: u64, batch: &Batch<'_>, scenario: &Scenario) -> String {
     let Shard { number, of: shards } = shard;
     let mut text = format!("shard {number} of {shards}: {of} of {}", runs(scenario.runs()));
@@ -182,7 +183,8 @@ fn runs(count: u64) -> String {
     if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
 }
 
-/// Prints what was ignored or rounded in the files that a scenario names.
+/// Prints a note about each file that the scenario names, if columns of the file were ignored or
+/// values rounded.
 pub(crate) fn notes_of_files(scenario: &Scenario, output: &mut Output) {
     for note in scenario.notes() {
         output.note(&note);

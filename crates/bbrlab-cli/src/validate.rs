@@ -120,7 +120,7 @@ fn describe(golden: &Golden) -> String {
     text
 }
 
-/// `validate golden --json`.
+/// The JSON document that `validate golden --json` prints.
 #[derive(Serialize)]
 struct Document<'a> {
     traces: u64,
@@ -139,7 +139,7 @@ struct OfAlgorithm<'a> {
     columns: &'a [String],
 }
 
-/// The first difference.
+/// The first value that differs from the recording.
 #[derive(Serialize)]
 struct First<'a> {
     file: &'a str,

@@ -121,7 +121,7 @@ impl Demand {
         }
         let own_rate = if demand.alone_s.is_finite() { 0.0 } else { demand.rate };
         let share = ramp.link / flows.max(1.0);
-        // The link limits the flow only if neither its source nor its window does.
+        // The link limits the flow only if neither the flow's source nor its window limits it.
         demand.is_greedy = own_rate > share
             && !matches!(
                 class.source,

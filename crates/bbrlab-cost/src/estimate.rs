@@ -44,8 +44,8 @@ pub struct Estimate {
     pub series_bytes: u64,
     /// Memory for the records of all runs of a sweep, if the caller keeps all records at once.
     pub records_bytes: u64,
-    /// Memory for the summary and the table of a sweep, in addition to its runs, for callers that
-    /// do not keep all records.
+    /// Memory for the summary and the table of a sweep, in addition to the memory of its runs, if
+    /// the caller does not keep all records.
     pub sweep_bytes: u64,
     /// Bytes of the folders of all runs on disk, without pictures.
     pub disk_bytes: u64,
@@ -114,7 +114,7 @@ const QUEUE_ROW_MEMORY_BYTES: f64 = 120.0;
 /// optional, so each takes twice eight bytes.
 const COLUMN_BYTES: f64 = 16.0;
 
-/// Number of columns in the series of flows and of queues.
+/// Number of columns in the series of flows, and number of columns in the series of queues.
 const SERIES_COLUMNS: f64 = 23.0;
 const QUEUE_COLUMNS: f64 = 9.0;
 
@@ -126,7 +126,7 @@ const SERIES_FILES_BYTES: f64 = 9e3;
 /// Bytes that each run adds to the files of its sweep.
 const SWEEP_BYTES: f64 = 9e3;
 
-/// Bytes of the records of a flow on disk, with and without indentation.
+/// Bytes of the records of a flow on disk: with indentation, and without.
 const RECORD_BYTES: f64 = 1240.0;
 const COMPACT_RECORD_BYTES: f64 = 820.0;
 
@@ -138,7 +138,7 @@ const TRANSFERS_MAX: f64 = 10_000.0;
 /// The largest number of flows for which records are written with indentation.
 const FLOWS_INDENTED: u64 = 1000;
 
-/// Bytes of a compressed row of a queue on disk, without its time.
+/// Bytes of a compressed row of a queue on disk, without the bytes of its time.
 const QUEUE_ROW_BYTES: f64 = 2.7;
 
 /// Bytes of the time of a row on disk. Rows of several flows or links at the same time share these
@@ -303,7 +303,8 @@ impl Estimate {
     pub fn at_most(&self) -> AtMost {
         let packets = self.data_packets_unsure > self.data_packets / 2;
         let rows = self.series_rows_unsure > self.series_rows / 2;
-        // The more packets pass between two rows, the less the rows compress.
+        // The more packets pass between two rows, the less the rows compress, so the bytes on disk
+        // also depend on the packets.
         AtMost { packets, memory: self.is_memory_at_most, rows, disk: rows || packets }
     }
 
@@ -430,7 +431,7 @@ fn events_per_packet(class: &FlowClass, outline: &Outline, active: &Activity) ->
         Source::Cbr(_)
         | Source::OnOff { rate: Some(_), .. }
         | Source::Bursts(Bursts { rate: Some(_), .. }) => 1.5,
-        // One event per response: the client's request arrives.
+        // One event per response: the arrival of the client's request.
         Source::Requests(_) => 1.0 / active.each,
         _ => 0.0,
     };

@@ -50,7 +50,7 @@ pub(crate) struct Activity {
     pub(crate) timeouts: f64,
 }
 
-/// The state of a class between two slices.
+/// The state of a class, which is carried over from slice to slice.
 struct Class {
     starts: Starts,
     demand: Demand,
@@ -62,7 +62,7 @@ struct Class {
     is_udp: bool,
     /// The arriving flows, if the class has arrivals.
     crowd: Option<Crowd>,
-    /// Packets that remain of transfers that have begun.
+    /// Packets that are still to be sent of transfers that have begun.
     backlog: f64,
     activity: Activity,
 }
@@ -272,7 +272,7 @@ impl Starts {
 /// Returns the boundaries of the slices: the starts and stops of flows and the changes of rates.
 /// There are at most [`SLICES_MAX`] slices.
 fn cuts(classes: &[Class], links: &[Link], end_s: f64) -> Vec<f64> {
-    /// The number of slices for the starts of a class's flows.
+    /// The number of slices into which the starts of a class's flows are divided.
     const PARTS: u32 = 12;
     let mut cuts = vec![0.0, end_s];
     for Class { starts, demand, .. } in classes {
@@ -304,7 +304,7 @@ fn cuts(classes: &[Class], links: &[Link], end_s: f64) -> Vec<f64> {
     kept
 }
 
-/// Shares the links among the classes between two times.
+/// Shares the links among the classes in the slice between two times.
 fn slice(classes: &mut [Class], links: &[Link], from_s: f64, to_s: f64) {
     let mut room: Vec<f64> =
         links.iter().map(|link| capacity_bytes(&link.rate, from_s, to_s)).collect();

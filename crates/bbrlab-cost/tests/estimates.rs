@@ -137,7 +137,7 @@ fn flows_that_meet_at_a_link_share_it_and_others_do_not() {
         }
         Estimate::of_scenario(&scenario(&text)).data_packets
     };
-    // 1000 packets of 1514 bytes per second on each link.
+    // Each link carries 1000 packets of 1514 bytes per second.
     let (a, b, both) = ("[\"a\"]", "[\"b\"]", "[\"a\", \"b\"]");
     let near = |found: u64, expected: u64| found.abs_diff(expected) <= expected / 100;
     assert!(near(parking_lot(&[a]), 100_000));

@@ -49,7 +49,8 @@ impl RunRecords {
         Self { result, toml, folder, own, kept: Some(Arc::clone(kept)) }
     }
 
-    /// The series, with name, group and congestion control of each row's flow.
+    /// Returns the time series of the flows. Each row also has the name, the group and the
+    /// congestion control of its flow.
     fn series(&self) -> PyResult<Frame> {
         let series = &self.result.series;
         let mut frame = self.over_time(series.columns(), &series.flow)?;
@@ -128,7 +129,7 @@ impl RunRecords {
         .and_then(|frame| ordered(&frame, one))
     }
 
-    /// The instances of congestion controls in Python by flow, as the run left them.
+    /// Returns the instances of congestion controls in Python by flow, as the run left them.
     fn controls(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
         match &self.kept {
             Some(kept) => kept.instances(py),
@@ -327,7 +328,7 @@ impl SweepRecords {
         .and_then(|frame| ordered(&frame, &self.runs))
     }
 
-    /// The names of the columns of swept keys.
+    /// Returns the names of the columns of swept keys.
     fn swept(&self) -> Vec<String> {
         swept_columns(&self.runs)
     }

@@ -1,4 +1,4 @@
-//! One run, or the runs of a sweep, computed without the interpreter's lock.
+//! Computes one run, or the runs of a sweep, without holding the interpreter's lock.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

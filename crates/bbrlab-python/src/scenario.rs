@@ -58,7 +58,7 @@ impl PyScenario {
         let runs = self.inner.runs();
         match run.extract() {
             Ok(run) if run < runs => return Ok(run),
-            // A value that is not a number keeps Python's message.
+            // If the value is not a number, the error keeps Python's own message.
             Err(error) if !error.is_instance_of::<PyOverflowError>(run.py()) => return Err(error),
             Ok(_) | Err(_) => {}
         }

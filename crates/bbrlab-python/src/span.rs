@@ -6,7 +6,7 @@ use pyo3::types::PyDelta;
 
 use crate::shown::shown;
 
-/// A value as a duration.
+/// The result of reading a Python value as a duration.
 pub(crate) enum Span<'py> {
     /// Not a duration.
     No,

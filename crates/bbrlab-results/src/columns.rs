@@ -441,7 +441,7 @@ impl Swept {
         Ok(swept)
     }
 
-    /// Adds the rows and swept keys of a run.
+    /// Counts the rows of a run, and adds the run's swept keys.
     fn see(&mut self, run: &RunSummary) {
         self.rows += run.flows.len();
         for (name, value) in &run.point {
@@ -723,7 +723,7 @@ mod tests {
         }
     }
 
-    /// The marks around the tables of `docs/results.md`.
+    /// The comments around the generated tables of `docs/results.md`.
     const FROM: &str = "<!-- Written from `record.rs`; `cargo xtask bless` rewrites it. -->\n";
     const TO: &str = "\n<!-- End of what is written from `record.rs`. -->";
 

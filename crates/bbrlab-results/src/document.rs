@@ -128,7 +128,7 @@ struct Document<'a, R: Runs + ?Sized> {
 struct EachRun<'a, R: Runs + ?Sized> {
     runs: &'a R,
     has_time: bool,
-    /// The reason why a record could not be read.
+    /// The reason why a record could not be read; `None` if there was no such error.
     failed: &'a RefCell<Option<R::Error>>,
 }
 

@@ -24,8 +24,8 @@ use crate::provenance::VERSION;
 /// Rows per row group. A reader has to hold one row group in memory.
 const ROWS_PER_GROUP: usize = 1 << 20;
 
-/// Columns of integers that rise in small steps and rarely repeat. Delta encoding takes a fifth of
-/// the space of a dictionary.
+/// The columns of integers that rise in small steps and rarely repeat. For such a column, delta
+/// encoding takes a fifth of the space of a dictionary.
 const AS_DIFFERENCES: [&str; 1] = ["delay_ns"];
 
 /// Files with at most this number of rows are written without dictionaries, page indices and
@@ -250,6 +250,8 @@ pub fn decode(file: Vec<u8>, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Col
 pub(crate) struct ParquetReader(SerializedFileReader<Bytes>);
 
 impl ParquetReader {
+    /// Opens a Parquet file that is in memory.
+    ///
     /// # Errors
     /// If the file has another format or is damaged.
     pub(crate) fn new(file: Vec<u8>) -> Result<Self, String> {

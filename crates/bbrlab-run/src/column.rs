@@ -140,8 +140,8 @@ impl Values {
     }
 }
 
-/// A value that our simulator always provides, and that another back end may not provide. If every
-/// value of a column is present, the column is written without nulls.
+/// A value that our simulator always provides, but another back end may not. If every value of a
+/// column is present, the column is written without nulls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaybeKnown<T>(pub Option<T>);
 

@@ -142,7 +142,8 @@ impl LinkSummary {
 }
 
 record! {
-    /// The metrics of a tin of a link's queue discipline.
+    /// The metrics of a tin, which is a class of traffic with its own queue, of a link's queue
+    /// discipline.
     TinSummary {
         name: String, Name, "", "its name: for `cake`, the name in `tc` or `tin0` and so on; for `prio`, `band0` and so on; for `dualpi2`, `l4s` or `classic`";
         utilization: Option<f64>, Result, "share", "wire bytes that the link sent from the tin / the link's capacity, from the first flow's start on";
@@ -188,7 +189,7 @@ record! {
 }
 
 record! {
-    /// Queue delay over packets.
+    /// Delays of packets in a queue.
     #[derive(Copy)]
     QueueDelay {
         mean: Option<f64>, Result, "ms", "mean";

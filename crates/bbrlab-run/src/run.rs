@@ -79,7 +79,7 @@ pub struct FlowClass {
     pub name: Option<String>,
     /// The group in which the results of the flows are summarised.
     pub group: String,
-    /// The congestion control. It accepts `cc_params`.
+    /// The congestion control, which accepts the parameters in `cc_params`.
     pub cc: Algorithm,
     /// The parameters of the congestion control.
     pub cc_params: Params,
@@ -153,8 +153,8 @@ pub enum Source {
         /// Time from one write to the next.
         every: Span,
     },
-    /// A sequence of transfers, each on a new connection. Each begins `gap` after the receiver has
-    /// read the last byte of the previous transfer.
+    /// A sequence of transfers, each on a new connection. Each transfer begins `gap` after the
+    /// receiver has read the last byte of the previous transfer.
     Train {
         /// Bytes per transfer.
         bytes: Bytes,

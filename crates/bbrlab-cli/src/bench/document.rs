@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::output::plain;
 
-/// `bench --json`.
+/// The JSON document that `bench --json` prints.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Document {
     #[serde(flatten)]
@@ -25,13 +25,13 @@ pub(super) struct Document {
     /// With `--against`: one ratio per measured value, the new value divided by the old one.
     #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
     pub(super) ratios: Vec<Ratios>,
-    /// With `--against`: the cases that the earlier document lacks.
+    /// With `--against`: the measured cases that are missing from the earlier document.
     #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
     pub(super) not_compared: Vec<String>,
 }
 
-/// The measured program and machine. Documents of `cargo xtask bench --bless` have only the
-/// compiler and the processor.
+/// The measured program and the machine on which it ran. Documents of `cargo xtask bench --bless`
+/// have only the compiler and the processor.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Origin {
     #[serde(default)]
@@ -242,7 +242,7 @@ pub(super) fn check_counts(
     Ok(())
 }
 
-/// Returns an error for an earlier document that has none of the cases.
+/// Returns an error if the earlier document has none of the cases named in `names`.
 pub(super) fn check_shared(
     path: &Path,
     earlier: &Document,
@@ -292,7 +292,7 @@ pub(super) fn ratios(now: &[BenchResult], earlier: &[BenchResult]) -> Vec<Ratios
 
 /// Returns `now / then`; `None` if either value was not measured or `then` is nearly 0.
 fn ratio(now: Option<f64>, then: Option<f64>) -> Option<f64> {
-    /// The number of misses per packet below which a ratio is meaningless.
+    /// The smallest earlier value with which a ratio is meaningful, in cache misses per packet.
     const NOTHING: f64 = 0.05;
     now.zip(then).filter(|&(_, then)| then > NOTHING).map(|(now, then)| now / then)
 }

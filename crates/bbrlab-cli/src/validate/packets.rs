@@ -64,7 +64,7 @@ pub(super) fn describe(packets: &PacketReplays) -> String {
     text
 }
 
-/// `validate packets --json`.
+/// The JSON document that `validate packets --json` prints.
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
     unsupported: Vec<&'a str>,
@@ -90,7 +90,7 @@ struct OfSide {
     mismatches: u64,
 }
 
-/// The first difference.
+/// The first difference between our packets and Linux's.
 #[derive(Serialize)]
 struct First<'a> {
     time_ns: u64,

@@ -58,7 +58,7 @@ fn fine(shell: &Shell, line: &str) -> String {
     printed(&output)
 }
 
-/// Checks the lines that report computed and found runs.
+/// Checks the lines in which a command reports how many runs it computed and how many it found.
 fn computed(shell: &Shell, line: &str, expected: &Expect) {
     let printed = fine(shell, line);
     let (_, notes) = printed.split_once("--- stderr\n").expect("there are notes");
@@ -248,7 +248,7 @@ fn a_folder_is_continued_under_its_own_name() {
     }
 }
 
-/// One run of a sweep that is recomputed alone keeps its place in the sweep.
+/// A run of a sweep that is recomputed alone keeps its point of the sweep in its summary.
 #[test]
 fn a_run_of_a_sweep_keeps_its_place_in_it() {
     let shell = shell("place");
@@ -341,7 +341,7 @@ fn parquet_files_are_written_as_csv() {
     let shell = shell("csv");
     let printed = fine(&shell, "export all --csv --recursive");
     let names: Vec<&str> = names_of(&printed, "csv");
-    // A run has four files in Parquet. A sweep of four runs has sixteen, and its summary.
+    // A run has four Parquet files. A sweep of four runs has sixteen, and one for its summary.
     assert_eq!(names.len(), 4 + 16 + 1, "{printed}");
     let first = files(&shell.folder().join("all"));
     fine(&shell, "export all --csv --recursive");
@@ -433,7 +433,7 @@ fn the_other_runs_are_computed_during_a_long_run_which_is_repeated_after_a_kill(
     );
     let out = shell.folder().join("out");
     let line = "run endless.toml --no-pictures --jobs 1 --out out";
-    // The longest run starts first.
+    // The longest run is started first.
     let first = begin(&shell, line);
     let lock = wait_for(|| locked(&out));
     let mut second = begin(&shell, line);

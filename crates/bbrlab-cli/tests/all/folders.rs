@@ -463,8 +463,8 @@ fn a_sweep_killed_at_any_moment_goes_on_where_it_was() {
     }
 }
 
-/// After an interrupt by Ctrl-C or `kill` in the middle of a sweep, complete runs stay and are in
-/// the summary. Incomplete runs are not.
+/// After an interrupt by Ctrl-C or `kill` in the middle of a sweep, complete runs stay in the
+/// folder and are in the summary. Incomplete runs are not in the summary.
 #[test]
 fn an_interrupted_sweep_keeps_its_complete_runs() {
     for signal in ["-INT", "-TERM"] {
@@ -605,8 +605,8 @@ fn a_full_disk_is_reported_and_a_larger_one_finishes_the_work() {
     assert!(!stdout.contains(".partial"), "{stdout}");
     assert!(stderr.contains("error: cannot write disk/out/"), "{stderr}");
     assert!(stderr.contains("No space left on device"), "{stderr}");
-    // The second command finds the runs that were complete when the disk was full. It computes all
-    // four if none was complete.
+    // The second command finds the runs that were complete when the disk was full. If none was
+    // complete, it computes all four runs.
     assert!(stderr.contains("found complete") || stderr.contains("4 runs computed"), "{stderr}");
     assert_fine(&shell.output(&["run", "four.toml", "--no-pictures", "--out", "fresh", "--quiet"]));
     assert!(files(&shell.folder().join("out")) == files(&shell.folder().join("fresh")));

@@ -33,7 +33,7 @@ fn the_pages_show_what_the_command_answers() {
         .assert_eq(&answered(include_str!("../../../../docs/queues/README.md")));
 }
 
-/// Returns the page with the present output of its commands.
+/// Returns the page with the output that its commands print now.
 fn answered(page: &str) -> String {
     let shell = Shell::new("pages-answers");
     let mut written = String::new();

@@ -35,7 +35,7 @@ const SIZE_DISTRIBUTIONS: [(&str, Kind); 6] = [
     ("web_search", Kind::WebSearch),
 ];
 
-/// A kind of distribution, without its parameter.
+/// A kind of distribution, without the values of its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Constant,
@@ -92,13 +92,13 @@ enum Unit {
     Time,
 }
 
-/// Reads random sizes.
+/// Reads the table of random sizes.
 pub(crate) fn read_sizes(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Random> {
     let table = reader.table(node, name, SIZES)?;
     read_random(reader, (table, node), name, Unit::Bytes)
 }
 
-/// Reads random times, or a constant time.
+/// Reads the table of random times, or a constant time.
 pub(crate) fn read_times(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Random> {
     match &node.value {
         Value::Table(table) => read_random(reader, (table, node), name, Unit::Time),

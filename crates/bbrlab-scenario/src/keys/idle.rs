@@ -21,8 +21,8 @@ use bbrlab_link::{Queue, Rate};
 use bbrlab_stack::EcnMode;
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
-/// The kinds of packets that cross a link: data, ACKs in its forward and in its reverse direction,
-/// and data with ECN.
+/// Whether a link is crossed by data, by ACKs in its forward direction, by ACKs in its reverse
+/// direction, and by data with ECN.
 #[derive(Clone, Copy, Debug, Default)]
 struct Crossing {
     data: bool,

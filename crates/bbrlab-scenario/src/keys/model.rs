@@ -245,7 +245,7 @@ impl ModelSpec {
     }
 }
 
-/// Reads a list of the lowest and the highest value.
+/// Reads a list of two values, the lowest and the highest.
 fn bounds<'r, T: PartialOrd + Copy>(
     reader: &mut Reader<'r>,
     node: &Node,

@@ -19,7 +19,7 @@ const AT_MOST: u32 = 10_000;
 /// The highest rate of arrivals, in flows per second.
 const ARRIVALS_MAX: u64 = 1_000_000;
 
-/// The arrival rate of flows.
+/// The arrival rate of flows, as the scenario gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Pace {
     /// Flows per second.

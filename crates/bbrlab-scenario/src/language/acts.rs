@@ -6,7 +6,7 @@
 pub(crate) enum Acts {
     /// No particular object: the key acts in every run.
     Always,
-    /// TCP connections; the key is idle if all flows are UDP.
+    /// TCP connections; the key has no effect if all flows are UDP.
     Connections,
     /// Packets that cross the link forward: data, and ACKs of a `return_path`.
     Forward,

@@ -35,7 +35,7 @@ pub(crate) enum QueueSize {
     Unlimited,
     Packets(u64),
     Bytes(u64),
-    /// The bytes that the link sends in this time.
+    /// The number of bytes that the link sends in this time.
     Time(Span),
     /// Multiples of the bandwidth-delay product.
     Bdp(Decimal),

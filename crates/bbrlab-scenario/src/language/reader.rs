@@ -33,7 +33,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) problems: Vec<Problem>,
     /// Whether the last mistake was not recorded, because there were already [`PROBLEMS_MAX`].
     dropped: bool,
-    /// Reads the files that the scenario names.
+    /// The function that reads the files that the scenario names.
     files: ReadFile<'a>,
     /// The trace files read so far.
     pub(crate) traces: &'a mut Traces,
@@ -201,7 +201,7 @@ impl Reader<'_> {
         self.problem(keys.at, title, "found nothing: the key is missing", Vec::new());
     }
 
-    /// Reports a value of the wrong kind.
+    /// Reports a value that is not what `expected` describes.
     pub(crate) fn wrong(&mut self, node: &Node, name: &str, expected: &str) {
         let found = found(&node.value);
         let mut help = Vec::new();

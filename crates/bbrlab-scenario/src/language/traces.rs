@@ -21,7 +21,7 @@ const FILE_BYTES_MAX: u64 = 8 << 20;
 /// The longest period of a Mahimahi trace: a day.
 const PERIOD_MAX_MS: u32 = 24 * 3600 * 1000;
 
-/// The trace files read so far, so that a sweep reads each file once.
+/// The trace files read so far. They are stored so that a sweep reads each file once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
     read: BTreeMap<String, Result<Arc<Trace>, String>>,

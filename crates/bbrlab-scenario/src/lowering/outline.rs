@@ -1,4 +1,5 @@
-//! The common properties of the runs of a point, for code that examines runs before they run.
+//! The common properties of the runs of a point, for code that examines runs before they are
+//! simulated.
 
 use bbrlab_link::Link;
 use bbrlab_run::{FlowClass, Sample};

@@ -19,7 +19,7 @@ use crate::lowering::route::links_on;
 /// The largest packets of a class, in bytes on the wire.
 struct Largest {
     data: u64,
-    /// `None` for UDP flows, which have no ACKs.
+    /// Bytes of the largest ACK; `None` for UDP flows, which have no ACKs.
     ack: Option<u64>,
 }
 

@@ -195,7 +195,7 @@ fn checked_spec(reader: &mut Reader<'_>, tree: &Table) -> Option<Spec> {
 /// Checks that there are enough seeds for `repeat`, and not too many runs.
 fn check_runs(reader: &mut Reader<'_>, tree: &Table, spec: &Spec, points: u64) {
     let at = tree.get("repeat").map_or(At::NOWHERE, |entry| entry.value.at);
-    // Files and tables store seeds as signed numbers.
+    // Files and tables store seeds as signed 64-bit numbers, so the largest seed is 2^63 - 1.
     let seeds = i64::MAX as u64 - spec.seed + 1;
     if spec.repeat > seeds {
         let title = format!("`repeat`: expected at most {seeds}, since seeds end at 2^63 - 1");

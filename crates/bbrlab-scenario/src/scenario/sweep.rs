@@ -44,7 +44,7 @@ pub(crate) struct Sweep {
 /// The largest number of points of one file.
 const POINTS_MAX: u64 = 50_000;
 
-/// Tables that a dotted key may begin with.
+/// The tables with which a dotted key may begin.
 const TABLES: [&str; 5] = ["stack", "bottleneck", "access", "links", "flows"];
 
 /// Keys that cannot be swept, each with the reason or an alternative.
@@ -105,8 +105,8 @@ impl Sweep {
         sweep
     }
 
-    /// Drops the lists of keys that a `--set` has set. Reports keys that a point of the sweep would
-    /// overwrite.
+    /// Removes the lists of keys that a `--set` has set. Reports a `--set` whose value a point of
+    /// the sweep would overwrite.
     fn fix(&mut self, reader: &mut Reader<'_>, root: &Table, sets: &[Setting]) {
         for set in sets {
             let path = numbered(root, &set.path);
@@ -358,7 +358,7 @@ fn swept_path(reader: &mut Reader<'_>, key: &str, at: At) -> Option<Arc<[Step]>>
     Some(path.into())
 }
 
-/// Replaces `links.NAME` at the start of a path by `links[1]`.
+/// Replaces `links.NAME` at the start of a path by the link's index, such as `links[1]`.
 fn numbered(root: &Table, path: &[Step]) -> Vec<Step> {
     let named = || {
         let (first, second) = (path.first()?, path.get(1)?);

@@ -24,7 +24,7 @@ rtt = "20ms"
 "bottleneck.buffer" = ["1bdp", "2bdp"]
 "#;
 
-/// The scenario of [`FOUR`] as one run.
+/// Like [`FOUR`], but with only one run.
 pub(crate) const ONE: &str = r#"
 title = "One short run"
 duration = "1s"
@@ -64,7 +64,7 @@ impl Shell {
         command
     }
 
-    /// Starts the command and keeps its output.
+    /// Starts the command, and captures its output.
     pub(crate) fn begin(&self, args: &[&str]) -> Started {
         let mut command = self.command(args);
         Started(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))

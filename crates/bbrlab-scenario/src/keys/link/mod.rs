@@ -69,7 +69,7 @@ pub(crate) struct LinkSpec {
     /// The trace that gives one or more of rate, delay and loss.
     pub(crate) trace: Option<Arc<PathTrace>>,
     pub(crate) reorder: Option<ReorderSpec>,
-    /// The number of consecutive pure ACKs of which only the first passes; at least 1.
+    /// The number of consecutive pure ACKs of which the link forwards only the first; at least 1.
     pub(crate) ack_thinning: u32,
     pub(crate) slot: Option<SlotSpec>,
     pub(crate) grant: Option<GrantSpec>,

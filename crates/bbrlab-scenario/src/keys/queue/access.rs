@@ -24,7 +24,7 @@ const WEIGHT_MAX: u32 = 255 << 8;
 /// `cake`'s aggressive ACK filter, which keeps one ACK per flow.
 const AGGRESSIVE: &str = "aggressive";
 
-/// A parameter's kind and field.
+/// The kind of a parameter's value, with the function that returns its field.
 #[derive(Clone, Copy)]
 pub(super) enum Access {
     /// A time as `tc` passes it to the kernel: whole microseconds in 32 bits, above zero.
