@@ -160,8 +160,8 @@ fn one(
     done
 }
 
-/// Returns the claims that `--explain` examines: those that are expected to be artifacts. Without
-/// `--explain`, there are none.
+/// Returns the claims that `--explain` examines: the claims that are expected to be artifacts.
+/// Without `--explain`, returns none.
 fn to_explain(
     experiment: &'static Experiment,
     args: &ReproduceArgs,

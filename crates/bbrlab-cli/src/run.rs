@@ -92,8 +92,8 @@ fn of_shard(shard: Shard, of: u64, batch: &Batch<'_>, scenario: &Scenario) -> St
     text
 }
 
-/// Returns the back end of `--on`, or else the back end that computed the results in the named
-/// folder, or else the simulator.
+/// Returns the back end that `--on` names. Without `--on`, returns the back end that computed the
+/// results in the named folder, otherwise the simulator.
 pub(crate) fn on(
     given: Option<&'static dyn Backend>,
     named: &Named,
@@ -116,7 +116,8 @@ fn one<'s>(
 ) -> Result<Batch<'s>, Stopped> {
     let scenario = &named.scenario;
     let out = match &running.out {
-        // If the user names one folder for several scenarios, each gets its own folder in it.
+        // If the user names one folder for several scenarios, each scenario gets its own folder
+        // inside this folder.
         Some(out) if several => {
             let own = default_out(scenario, on);
             out.join(own.file_name().expect("the default has a name"))

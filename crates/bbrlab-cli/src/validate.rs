@@ -49,8 +49,8 @@ pub(crate) fn validate(args: &ValidateArgs, output: &mut Output) -> Verdict {
     }
 }
 
-/// Prints the errors of episodes that could not be replayed, and returns an error for bad input if
-/// there are any.
+/// Prints the errors of episodes that could not be replayed. If there are such episodes, returns an
+/// error for bad input.
 fn damage(damaged: &[LogError], output: &mut Output) -> Verdict {
     for error in damaged {
         output.note(&error.to_string());

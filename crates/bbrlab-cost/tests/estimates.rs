@@ -169,9 +169,9 @@ fn a_flow_takes_5600_bytes_and_state_outside_the_cache_makes_events_slower() {
     };
     let known = [1, 16, 1000, 10_000, 100_000, 1_000_000].map(per_event);
     assert_eq!(known, ["1.00", "1.20", "2.10", "4.20", "6.20", "6.20"]);
-    // 4 flows are the geometric mean of 1 and 16, and 100 flows of about 16 and 1000. On the
-    // logarithmic scale they are halfway, so their work per event is halfway between the known
-    // values.
+    // 4 is the geometric mean of 1 and 16, and 100 is close to the geometric mean of 16 and 1000.
+    // On the logarithmic scale both numbers are halfway between numbers in the table, so their work
+    // per event is halfway between the values in the table.
     assert_eq!([4, 100].map(per_event), ["1.10", "1.60"]);
 }
 

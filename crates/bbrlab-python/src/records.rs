@@ -355,7 +355,8 @@ impl SweepRecords {
 /// and the ends of the mean's confidence interval.
 type Means = Vec<(usize, u64, Option<f64>, Option<(f64, f64)>)>;
 
-/// Returns the subject of a column of `summary.parquet`: `run`, `bottleneck`, `group` or `flow`.
+/// Returns the object that a column of `summary.parquet` describes: `run`, `bottleneck`, `group` or
+/// `flow`.
 #[pyfunction]
 pub(crate) fn figure_of(column: &str) -> Option<&'static str> {
     bbrlab_lab::figure_of(column).map(FigureOf::name)

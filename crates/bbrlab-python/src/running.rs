@@ -105,7 +105,7 @@ pub(crate) fn run(
     Ok(RunRecords::new(result, scenario.run_toml(number), out, &kept))
 }
 
-/// Runs all runs of a scenario, or those with the given numbers.
+/// Runs all runs of a scenario, or only the runs whose numbers are in `only`.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, on, only = None, out = None, force = false, pictures = true, jobs = None, limit = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "keywords, as the command line's flags")]

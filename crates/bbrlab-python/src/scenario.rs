@@ -243,8 +243,8 @@ impl PyScenario {
         Ok(self.inner.run_toml(self.checked(run)?))
     }
 
-    /// Returns the number of flows of each `[[flows]]` table in the first run; `None` with
-    /// `arrivals`.
+    /// Returns the number of flows of each `[[flows]]` table in the first run; `None` for a table
+    /// with `arrivals`.
     fn _flows_of_tables(&self) -> Vec<Option<usize>> {
         let run = self.inner.run(0);
         let of_class = |(class, source): (usize, &Source)| {

@@ -77,8 +77,8 @@ pub(crate) fn watched<T: Send>(
     raised.map_or(Ok(result), Err)
 }
 
-/// Like [`watched`], but calls `work` in this thread with the interpreter's lock, which it releases
-/// briefly every [`OTHERS`].
+/// Like [`watched`], but calls `work` in this thread while this thread holds the interpreter's
+/// lock. Releases the lock briefly every [`OTHERS`].
 #[expect(clippy::disallowed_methods, reason = "when other threads are let in changes no run")]
 pub(crate) fn here<T>(
     py: Python<'_>,

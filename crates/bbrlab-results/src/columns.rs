@@ -62,8 +62,8 @@ impl RowsOfRun<'_> {
     }
 }
 
-/// Returns the columns of `summary.parquet` in batches of some thousand rows. Without flows, one
-/// batch with columns that have no rows.
+/// Returns the columns of `summary.parquet` in batches of some thousand rows. If there are no
+/// flows, returns one batch of columns without rows.
 pub fn flow_columns(runs: &[RunSummary]) -> impl Iterator<Item = Vec<Column>> {
     let Ok(swept) = Swept::new(runs);
     parts(runs, swept).map(|part| {
@@ -99,8 +99,8 @@ fn parts<R: Runs + ?Sized>(
     })
 }
 
-/// Returns the links of runs, with one row per link: the columns that identify the run, then the
-/// metrics of the link.
+/// Returns columns with one row per link: first the columns that identify the run, then the metrics
+/// of the link.
 #[must_use]
 pub fn link_columns(runs: &[RunSummary]) -> Vec<Column> {
     let Ok(swept) = Swept::new(runs);
@@ -114,8 +114,8 @@ pub fn link_columns(runs: &[RunSummary]) -> Vec<Column> {
     columns
 }
 
-/// Returns the runs with one row per run: the columns that identify the run, then the metrics of
-/// the run and of its bottleneck.
+/// Returns columns with one row per run: first the columns that identify the run, then the metrics
+/// of the run and of its bottleneck.
 #[must_use]
 pub fn run_columns(runs: &[RunSummary]) -> Vec<Column> {
     let Ok(swept) = Swept::new(runs);
@@ -279,7 +279,7 @@ pub enum FigureOf {
 }
 
 impl FigureOf {
-    /// The objects, in the order of the columns.
+    /// All objects, in the order in which their columns are written.
     pub const ALL: [Self; 5] = [Self::Flow, Self::Group, Self::Run, Self::Bottleneck, Self::Link];
 
     /// Returns the object's name.
@@ -453,8 +453,8 @@ impl Swept {
         }
     }
 
-    /// Returns the columns of the swept keys that have no column in `taken`. Each quantity has a
-    /// second column with its number in the base unit.
+    /// Returns the columns of those swept keys whose names are not among the columns `taken`. A
+    /// quantity has a second column with its number in the base unit.
     fn columns(&self, part: &[Repeated<'_>], taken: &[Column]) -> Vec<Column> {
         let is_new = |key: &&SweptKey| taken.iter().all(|column| column.name != key.name);
         self.keys.iter().filter(is_new).flat_map(|key| key.columns(part)).collect()

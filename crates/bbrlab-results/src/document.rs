@@ -1,5 +1,5 @@
-//! The JSON document of some runs, `bbrlab_run::RunsDocument`. It is written one record at a time,
-//! so that a sweep's records need not all be in memory.
+//! Writes the JSON document of one or more runs, `bbrlab_run::RunsDocument`. It is written one
+//! record at a time, so that a sweep's records need not all be in memory.
 
 use std::borrow::Cow;
 use std::cell::RefCell;

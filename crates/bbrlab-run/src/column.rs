@@ -176,8 +176,8 @@ pub(crate) fn read<T: InColumn>(columns: &[Column], name: &str) -> Result<Vec<T>
     })
 }
 
-/// Converts to a signed 64-bit integer. A value above the largest such integer becomes this largest
-/// one.
+/// Converts a number to a signed 64-bit integer. A number that is too large becomes the largest
+/// such integer.
 fn int<T: TryInto<i64>>(value: T) -> i64 {
     value.try_into().unwrap_or(i64::MAX)
 }

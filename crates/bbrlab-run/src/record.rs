@@ -83,8 +83,8 @@ record! {
 }
 
 record! {
-    /// The metrics of a link. Records of earlier versions have fewer metrics; missing ones get
-    /// defaults.
+    /// The metrics of a link. Records of earlier versions have fewer metrics; missing metrics get
+    /// their defaults.
     #[serde(default)]
     LinkSummary {
         name: String, Name, "", "its name; the dumbbell's is `bottleneck`";
@@ -142,8 +142,8 @@ impl LinkSummary {
 }
 
 record! {
-    /// The metrics of a tin, which is a class of traffic with its own queue, of a link's queue
-    /// discipline.
+    /// The metrics of a tin of a link's queue discipline. A tin is a class of traffic with its own
+    /// queue.
     TinSummary {
         name: String, Name, "", "its name: for `cake`, the name in `tc` or `tin0` and so on; for `prio`, `band0` and so on; for `dualpi2`, `l4s` or `classic`";
         utilization: Option<f64>, Result, "share", "wire bytes that the link sent from the tin / the link's capacity, from the first flow's start on";
@@ -322,8 +322,8 @@ record! {
 }
 
 impl FlowGroup {
-    /// Returns whether the group was active for a shorter time than the time of `goodput_mbps`. If
-    /// so, the group's share of all bytes in the run differs from its share while it was active.
+    /// Returns whether the group was active in only a part of the time of its `goodput_mbps`. If so,
+    /// the group's share of all bytes in the run differs from its share while it was active.
     #[must_use]
     pub fn is_active_in_part(&self) -> bool {
         self.goodput_active_mbps > self.goodput_mbps.map(|goodput| 1.01 * goodput)

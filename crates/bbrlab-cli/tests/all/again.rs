@@ -29,8 +29,8 @@ rtt = "20ms"
 "flows.cc" = ["bbr1", "cubic"]
 "#;
 
-/// Returns a scratch folder with results: `all/one`, a run, and `all/deep/four`, a sweep of a
-/// changed scenario.
+/// Returns a scratch folder with results: `all/one` has a run, and `all/deep/four` a sweep of a
+/// scenario that `--set` changed.
 fn shell(name: &str) -> Shell {
     let shell = Shell::new(&format!("again-{name}"));
     shell.write("one.toml", ONE);

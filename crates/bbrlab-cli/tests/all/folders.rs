@@ -313,7 +313,8 @@ fn a_summary_that_contradicts_its_runs_is_not_used() {
     assert_printed(&shell.output(&["plot", &one]), &["error: ", "run.json is damaged"]);
 }
 
-/// A folder with other files of the user is left alone; `--force` adds results and keeps the files.
+/// A folder with other files of the user is not changed. With `--force`, results are added, and the
+/// other files are kept.
 #[test]
 fn a_folder_with_other_files_is_not_changed() {
     type Fill = fn(&Path);

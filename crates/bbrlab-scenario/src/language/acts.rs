@@ -24,7 +24,7 @@ pub(crate) enum Acts {
     Buffer,
     /// A rate that changes.
     RateChanges,
-    /// A model of random loss, even with a ratio of 0.
+    /// A model of random loss, which may have a ratio of 0.
     Loss,
     /// A queue discipline that distinguishes classes of traffic.
     Classes,

@@ -19,7 +19,7 @@ pub(crate) struct At {
 }
 
 impl At {
-    /// The position of a value that does not come from a source.
+    /// The position of a value that comes from neither the file nor a `--set`.
     pub(crate) const NOWHERE: Self = Self { source: 0, start: 0, end: 0 };
 }
 

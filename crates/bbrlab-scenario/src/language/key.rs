@@ -22,7 +22,8 @@ pub(crate) struct Key<S> {
     /// The text that describes the default in Markdown, if the default cannot be written as a
     /// value.
     pub(crate) without: &'static str,
-    /// For a required key: the expected value, for the error message if the key is missing.
+    /// For a required key: the description of the expected value, for the error message if the key
+    /// is missing.
     pub(crate) needed: Option<&'static str>,
     /// The object on which the key acts.
     pub(crate) acts: Acts,

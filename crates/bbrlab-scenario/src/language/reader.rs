@@ -67,7 +67,8 @@ impl<'t> Keys<'t> {
         Self { table, path: path.into(), at, known: Vec::new(), excused: Vec::new() }
     }
 
-    /// Returns the value of a key and records the key as known.
+    /// Returns the value of a key, and records the key as known, so that it is not reported as
+    /// unknown.
     pub(crate) fn take(&mut self, key: &'static str) -> Option<&'t Node> {
         self.known.push(key);
         self.table.get(key).map(|entry| &*entry.value)

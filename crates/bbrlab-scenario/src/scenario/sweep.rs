@@ -252,8 +252,8 @@ impl Sweep {
     }
 }
 
-/// Returns the entries of `[sweep]` or of a point with their full names. Includes nested tables,
-/// since in TOML `bottleneck.rate` without quotes is a table in a table.
+/// Returns the entries of `[sweep]` or of a point with their full names. Entries of nested tables
+/// are included, because in TOML the key `bottleneck.rate` without quotes is a table in a table.
 fn flattened(table: &Table) -> Vec<(String, &Entry)> {
     let mut flat = Vec::new();
     flatten_into(&mut flat, "", table, 0);

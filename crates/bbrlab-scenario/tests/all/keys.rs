@@ -290,8 +290,8 @@ fn a_bdp_is_that_of_the_rate_at_the_start() {
 
 #[test]
 fn the_buffers_of_the_linux_reference() {
-    // The reference's BDP in packets is rate x base RTT / (8 x 1514 B), rounded, at least one
-    // packet.
+    // In the reference measurements of Linux, the BDP in packets is rate x base RTT / (8 x 1514 B),
+    // rounded, and at least one packet.
     for (rate, rtt, bdp, packets) in [
         ("10Mbit/s", "20ms", "0.1bdp", 2),
         ("50Mbit/s", "30ms", "1bdp", 124),
@@ -456,7 +456,8 @@ fn flows_can_share_access_links() {
     let names: Vec<&str> = run.links.iter().map(|link| link.name.as_str()).collect();
     assert_eq!(names, ["bottleneck", "lan", "dsl", "dsl.reverse"]);
     let class = &run.classes[0];
-    // 30 ms minus 2 * (5 + 1 + 2) ms leaves 14 ms: a quarter of it for each side and direction.
+    // 30 ms minus 2 * (5 + 1 + 2) ms leaves 14 ms. Each side gets a quarter of this in each
+    // direction.
     let rest = Hop::Delay(Span::from_micros(3500));
     assert_eq!(class.forward, [rest, Hop::Link(1), Hop::Link(0), Hop::Link(2), rest]);
     assert_eq!(class.reverse, [rest, Hop::Link(3), Hop::Delay(Span::from_micros(9500))]);

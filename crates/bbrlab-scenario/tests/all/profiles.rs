@@ -27,8 +27,8 @@ fn run(profile: &str, stack: &str, link: &str) -> Run {
     scenario(profile, stack, link).run(0)
 }
 
-/// Checks that setting a profile's values key by key under another profile gives the same run,
-/// because `reproduce --explain` switches them one by one.
+/// Checks that setting the values of a profile key by key under another profile gives the same run
+/// as the profile, because `reproduce --explain` switches the values one by one.
 #[test]
 fn the_settings_of_a_profile_recreate_it_under_another() {
     let linux = scenario("linux", "", "buffer = \"38pkt\"");

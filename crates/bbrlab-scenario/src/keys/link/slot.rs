@@ -10,7 +10,7 @@ use crate::language::key::{Form, Part, needed, optional};
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 
-/// The largest number of packets per slot, and of waiting packets.
+/// The largest number of packets per slot, and the largest number of waiting packets.
 const PACKETS_MAX: u64 = 1_000_000_000;
 
 /// The value of `slot` or `reverse_slot` as the scenario writes it.

@@ -46,7 +46,7 @@ fn refusal(text: &str, sets: &[String]) -> ScenarioErrors {
     answer.expect_err("the scenario is wrong")
 }
 
-/// Returns the mistakes after a change of the right scenario. In a change `;` ends a line.
+/// Returns the mistakes that a change of [`RIGHT`] causes. In a change `;` ends a line.
 ///
 /// - `A -> B`: B replaces the first A.
 /// - `+ LINES`: more lines at the end, which is inside `[[flows]]`.
