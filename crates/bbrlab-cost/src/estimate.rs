@@ -156,8 +156,9 @@ const BUSY_ROW_BYTES: f64 = 30.0;
 // `cpu_s` in the results covers the events, setting up flows and taking rows; the rest is writing
 // files.
 
-/// The work of a row. A row of a flow takes 0.15 us to record and 0.5 to 1.2 us to write. The rows
-/// of one queue take 0.2 us, those of two queues 0.4 us.
+/// The work of a row in the series of flows, and the work of a row in the series of queues. A row
+/// of a flow takes 0.15 us to record and 0.5 to 1.2 us to write. Rows of one queue take 0.2 us,
+/// rows of two queues 0.4 us.
 const WORK_PER_FLOW_ROW: f64 = 27.0;
 const WORK_PER_QUEUE_ROW: f64 = 9.0;
 

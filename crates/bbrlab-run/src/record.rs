@@ -322,8 +322,8 @@ record! {
 }
 
 impl FlowGroup {
-    /// Returns whether the group was active in only a part of the time of its `goodput_mbps`. If so,
-    /// the group's share of all bytes in the run differs from its share while it was active.
+    /// Returns whether the group was active in only a part of the time of its `goodput_mbps`. Its
+    /// share of all bytes in the run then differs from its share while it was active.
     #[must_use]
     pub fn is_active_in_part(&self) -> bool {
         self.goodput_active_mbps > self.goodput_mbps.map(|goodput| 1.01 * goodput)
@@ -373,7 +373,7 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The runs of a point that differ only in the seed.
+/// The runs of a point, which differ only in the seed, with their common metrics.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// The scenario's name or id.

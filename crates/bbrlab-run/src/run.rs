@@ -160,7 +160,8 @@ pub enum Source {
         bytes: Bytes,
         /// Number of transfers.
         count: u32,
-        /// Time from the reading of the last byte to the start of the next connection.
+        /// Time from the reading of the last byte of a transfer to the start of the next
+        /// connection.
         gap: Span,
     },
     /// On and off periods in turn, of random lengths.
@@ -237,7 +238,7 @@ impl Outside {
 pub struct Flow {
     /// The index of the flow's class in [`Run::classes`].
     pub class: u32,
-    /// When the flow connects, including `start_step` and `start_jitter`.
+    /// The time at which the flow connects, including `start_step` and `start_jitter`.
     pub start: Time,
     /// The time from which the application sends nothing. With `None`, it sends until its source or
     /// the run ends.

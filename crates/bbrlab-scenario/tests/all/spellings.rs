@@ -17,8 +17,8 @@ use serde_json::Value;
 /// Returns a dumbbell with access links and one flow; `lines` are added to one of its tables.
 fn scenario(header: &str, lines: &str, profile: &str) -> Result<Scenario, ScenarioErrors> {
     let added = |to: &str| if to == header { lines } else { "" };
-    // The meaning of a key does not depend on whether it can act, so the first line allows keys
-    // without effect.
+    // The meaning of a key does not depend on whether it has an effect, so the first line permits
+    // keys without effect.
     let text = format!(
         "# Keys here may act at other points of the sweep only.\n{}\nduration = \"10s\"\n[stack]\nprofile = \"{profile}\"\n{}\n\
          [bottleneck]\n{}\n\

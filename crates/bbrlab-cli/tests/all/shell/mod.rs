@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use expect_test::Expect;
 
-/// Two points with two seeds each: four very short runs.
+/// A scenario with two points and two seeds per point: four very short runs.
 pub(crate) const FOUR: &str = r#"
 # This comment is not kept.
 title = "Four short runs"

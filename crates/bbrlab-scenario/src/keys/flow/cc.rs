@@ -75,7 +75,7 @@ pub(super) fn read_params(reader: &mut Reader<'_>, node: &Node, name: &str) -> O
         let value = read_param(reader, &entry.value, &format!("{name}.{}", entry.key))?;
         params.push((entry.key.to_string(), value));
     }
-    // Sorted, because the canonical text has a fixed order.
+    // The parameters are sorted, because the canonical text has a fixed order.
     params.sort_by(|(a, _), (b, _)| a.cmp(b));
     Some(params)
 }

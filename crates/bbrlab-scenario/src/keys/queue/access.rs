@@ -260,7 +260,7 @@ fn show_probability(shown: Probability) -> String {
     let value = u128::from(shown.0);
     let of_digits = |digits: u32| {
         let scale = 10_u128.pow(digits);
-        // Rounded up, so that rounding down when reading gives the same probability.
+        // The number is rounded up, so that rounding it down gives the same probability.
         let number = (value * scale).div_ceil(u128::from(Probability::ONE.0));
         let (whole, fraction) = (number / scale, number % scale);
         format!("{whole}.{fraction:0width$}", width = digits as usize)
