@@ -62,7 +62,7 @@ pub fn encode(columns: &[Column], origin: Origin<'_>) -> Vec<u8> {
 pub struct ParquetWriter<W: Write + Send>(SerializedFileWriter<W>);
 
 impl<W: Write + Send> ParquetWriter<W> {
-    /// Starts a file of `rows` rows in total, with columns like these.
+    /// Starts a file of `rows` rows in total. Its columns have the names and types of `columns`.
     ///
     /// # Errors
     /// If `out` cannot be written to.

@@ -119,9 +119,9 @@ fn simulator() -> String {
 }
 
 /// Copies a list into exactly the memory that it needs. A list that grew element by element has
-/// spare capacity, at least for four flows, which take 1 kB each, and a sweep keeps the records of
-/// all its runs. Copying frees the old allocation completely; shrinking in place would leave
-/// fragments.
+/// memory for at least four elements, a flow takes 1 kB, and a sweep keeps the records of all its
+/// runs.
+/// Copying frees the old allocation completely; shrinking in place would leave fragments.
 pub(crate) fn exact<T>(list: Vec<T>) -> Vec<T> {
     let mut exact = Vec::with_capacity(list.len());
     exact.extend(list);

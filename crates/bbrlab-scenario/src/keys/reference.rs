@@ -70,7 +70,7 @@ impl Section {
     /// table.
     #[must_use]
     pub fn to_markdown(&self) -> String {
-        /// The largest number of words in a cell; `xtask/prose.py` has the same limit.
+        /// The most words in a cell, a limit that `xtask/prose.py` checks.
         const MOST_WORDS: usize = 60;
         let mut out =
             "| key | values | meaning | default |\n| --- | --- | --- | --- |\n".to_owned();

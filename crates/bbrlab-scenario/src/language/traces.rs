@@ -57,7 +57,8 @@ impl Traces {
         Some(self.cdfs.get(file)?.as_ref().ok()?.cdf.clone())
     }
 
-    /// Sentences for users about ignored columns and rounded values, each with the file's name.
+    /// Returns sentences for users about ignored columns and rounded values, each with the file's
+    /// name.
     pub(crate) fn notes(&self) -> Vec<String> {
         let of_paths = self
             .paths

@@ -115,7 +115,8 @@ impl Scenario {
         &self.name
     }
 
-    /// Sentences about the files of the scenario: ignored columns and rounded values.
+    /// Returns sentences for users about the files of the scenario: ignored columns and rounded
+    /// values.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         self.traces.notes()
