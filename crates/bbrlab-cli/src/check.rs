@@ -20,10 +20,10 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     let jobs = args.jobs.map_or_else(processors, |jobs| usize::try_from(jobs).unwrap_or(1));
     refuse_second_stdin(&args.scenarios)?;
     let mut documents = Vec::new();
-    // Check the other files even if one is invalid.
+    // If one file is invalid, the other files are still checked.
     let mut wrong: Option<LabError> = None;
     for name in &args.scenarios {
-        // `check` writes nothing, so `--set` may change keys of the scenario in a folder of
+        // `check` writes nothing, so `--set` may change keys even of a scenario in a folder of
         // results.
         let named = match open_named(name, &sets, true, not_a_scenario) {
             Ok(named) => named,
@@ -138,7 +138,7 @@ fn describe(
     format!("{}: valid\n{text}", scenario.name())
 }
 
-/// `check --json`.
+/// The JSON document that `check --json` prints.
 #[derive(Serialize)]
 struct Document {
     version: &'static str,
@@ -163,8 +163,8 @@ struct OfScenario {
     series_rows: u64,
     series_bytes: u64,
     disk_bytes: u64,
-    /// The keys of this entry whose values are upper bounds. The other estimates are right within a
-    /// factor of two.
+    /// The keys of this entry whose values are only upper bounds. The other values are correct
+    /// within a factor of two.
     at_most: Vec<&'static str>,
     refused: Option<String>,
 }

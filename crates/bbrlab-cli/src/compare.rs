@@ -9,7 +9,7 @@ use bbrlab_run::RunSummary;
 use crate::args::CompareArgs;
 use crate::output::{Output, Verdict};
 
-/// Compares the folders, the first with each of the others.
+/// Compares the first folder with each of the others.
 pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
     let documents =
         args.folders.iter().map(|folder| read_results(folder)).collect::<Result<Vec<_>, _>>()?;

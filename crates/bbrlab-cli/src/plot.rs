@@ -1,5 +1,5 @@
-//! `bbrlab plot`, `bbrlab report` and `bbrlab export`: pictures, a page, and CSV files of existing
-//! results.
+//! `bbrlab plot`, `bbrlab report` and `bbrlab export`: draw pictures, write a page, and write CSV
+//! files of existing results.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,14 +52,14 @@ pub(crate) fn report(args: &ReportArgs, output: &mut Output) -> Verdict {
     output.text(&format!("{}\n", file.display()))
 }
 
-/// Returns an error if a folder holds no results itself but contains folders of results, all of
-/// which would get new files.
+/// Returns an error if a folder contains no results itself, but folders of results. New files would
+/// otherwise be written to all of these folders.
 fn refuse_all(folders: &[PathBuf]) -> Result<(), LabError> {
     folders.iter().try_for_each(|folder| refuse_results_below(folder))
 }
 
-/// Calls `make` for each folder and prints the names of the files that it wrote. If there are
-/// several folders, the files of each go to a folder of the same name in `out`.
+/// Calls `make` for each folder and prints the names of the files that `make` wrote. If there are
+/// several folders, the files of a folder go to a folder of the same name in `out`.
 fn each(
     folders: &[PathBuf],
     out: Option<&Path>,

@@ -79,7 +79,8 @@ fn finish(json: bool, records: &[Records<'_>], output: &mut Output) -> Verdict {
     if json { output.json_by(|out| write_runs_json(out, records)) } else { Ok(()) }
 }
 
-/// Describes how many runs of the sweep the shard has, and how many of all its runs are complete.
+/// Describes how many of the sweep's runs the shard has, and how many of the sweep's runs are
+/// complete in the folder.
 fn of_shard(shard: Shard, of: u64, batch: &Batch<'_>, scenario: &Scenario) -> String {
     let Shard { number, of: shards } = shard;
     let mut text = format!("shard {number} of {shards}: {of} of {}", runs(scenario.runs()));
@@ -91,8 +92,8 @@ fn of_shard(shard: Shard, of: u64, batch: &Batch<'_>, scenario: &Scenario) -> St
     text
 }
 
-/// Returns the back end of `--on`, or else the back end that computed the results in the named
-/// folder, or else the simulator.
+/// Returns the back end that `--on` names. Without `--on`, returns the back end that computed the
+/// results in the named folder, otherwise the simulator.
 pub(crate) fn on(
     given: Option<&'static dyn Backend>,
     named: &Named,
@@ -115,7 +116,8 @@ fn one<'s>(
 ) -> Result<Batch<'s>, Stopped> {
     let scenario = &named.scenario;
     let out = match &running.out {
-        // If the user names one folder for several scenarios, each gets its own folder in it.
+        // If the user names one folder for several scenarios, each scenario gets its own folder
+        // inside this folder.
         Some(out) if several => {
             let own = default_out(scenario, on);
             out.join(own.file_name().expect("the default has a name"))
@@ -182,14 +184,15 @@ fn runs(count: u64) -> String {
     if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
 }
 
-/// Prints what was ignored or rounded in the files that a scenario names.
+/// Prints a note about each file that the scenario names, if columns of the file were ignored or
+/// values rounded.
 pub(crate) fn notes_of_files(scenario: &Scenario, output: &mut Output) {
     for note in scenario.notes() {
         output.note(&note);
     }
 }
 
-/// Returns the `--set` options, with the seed as one of them.
+/// Returns the values of `--set`, followed by `seed=N` if the user gave `--seed N`.
 pub(crate) fn sets(set: &[String], seed: Option<u64>) -> Vec<String> {
     let mut sets = set.to_vec();
     sets.extend(seed.map(|seed| format!("seed={seed}")));

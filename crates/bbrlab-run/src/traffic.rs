@@ -17,7 +17,7 @@ pub struct Random {
     pub max: u64,
 }
 
-/// A probability distribution. Parameters are in thousandths.
+/// A probability distribution. Its parameters are in thousandths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Distribution {
     /// Always the mean.

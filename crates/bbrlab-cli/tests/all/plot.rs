@@ -213,11 +213,13 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
     let columns = [
         ("group_out_of_order_packets", "out_of_order_packets"),
         ("group_rtt_ms_p95", "rtt_ms.p95"),
-        // Metrics of the run have the short name.
+        // If the run and its groups have a metric of the same name, the short name means the metric
+        // of the run.
         ("group_goodput_mbps", "flow_groups.goodput_mbps"),
         ("run_goodput_mbps", "goodput_mbps"),
         ("bottleneck_queue_delay_ms_mean", "queue_delay_ms.mean"),
-        // Metrics of groups have the short name.
+        // If groups and links have a metric of the same name, the short name means the metric of
+        // groups.
         ("bottleneck_drops", "links.drops"),
     ];
     for (column, name) in columns {

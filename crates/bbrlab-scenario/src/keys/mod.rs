@@ -1,5 +1,5 @@
-//! Definitions of a scenario's keys. Each row of a table has a key's reader, writer and
-//! description.
+//! Definitions of a scenario's keys, in tables. Each row of a table has the reader, the writer and
+//! the description of one key.
 
 pub(crate) mod controls;
 mod distribution;

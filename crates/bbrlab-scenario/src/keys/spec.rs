@@ -1,5 +1,5 @@
-//! One point of a scenario with all defaults: the intermediate form between the file and the
-//! [`Run`].
+//! One point of a scenario with all defaults filled in: the intermediate form between the file and
+//! the [`Run`].
 //!
 //! [`Run`]: crate::Run
 
@@ -171,7 +171,8 @@ pub(crate) const NAME_KEYS: &[Key<LinkName>] = &[key(
 .needed("the name by which flows refer to this link")];
 
 impl Spec {
-    /// Reads a tree to which the sweep, if any, has been applied.
+    /// Reads a point from the tree of a scenario in which the values of `[sweep]` for this point
+    /// are already set.
     pub(crate) fn read(reader: &mut Reader<'_>, root: &Table) -> Self {
         let mut keys = Keys::new(root, "", At { source: 0, start: 0, end: 0 });
         let mut spec = Self { duration: MISREAD, ..Self::default() };
@@ -204,7 +205,8 @@ impl Spec {
             Some(node) => spec.read_flows(reader, node),
             None => reader.missing(&keys, "flows", "at least one [[flows]]"),
         }
-        // `Sweep::read` reads this key, and applying the sweep removes it.
+        // `Sweep::read` reads this key. Here the key is only recorded as known, so that it is not
+        // reported as unknown.
         keys.take("sweep");
         keys.finish(reader);
         spec
@@ -253,7 +255,8 @@ impl Spec {
         }
     }
 
-    /// The links of the file with their names, and the names of their tables as users write them.
+    /// Returns the links of the file with their names, and the names of their tables as users write
+    /// them.
     pub(crate) fn named_links(&self) -> impl Iterator<Item = (&str, String, &LinkSpec)> {
         let dumbbell =
             self.bottleneck.iter().map(|link| ("bottleneck", "bottleneck".to_owned(), link));
@@ -263,42 +266,43 @@ impl Spec {
         dumbbell.chain(named)
     }
 
-    /// Whether a flow's ACKs cross the link called `name` in its forward direction.
+    /// Returns whether a flow's ACKs cross the link called `name` in its forward direction.
     pub(crate) fn is_on_return_path(&self, name: &str) -> bool {
         let mut paths = self.flows.iter().filter_map(|flow| flow.return_path.as_ref());
         paths.any(|path| path.iter().any(|link| &*link.value == name))
     }
 
-    /// Whether a flow uses this custom congestion control.
+    /// Returns whether a flow uses this custom congestion control.
     fn uses(&self, outside: &Outside) -> bool {
         self.flows.iter().filter_map(|flow| flow.outside.as_ref()).any(|of| of.name == outside.name)
     }
 
-    /// The rule by which time series are sampled; every 10 ms by default.
+    /// Returns the rule by which time series are sampled. The default is every 10 ms.
     pub(crate) fn sample(&self) -> Sample {
         self.sample.unwrap_or(Sample::Every(Span::from_millis(10)))
     }
 
-    /// The total number of flows, where each `[[flows]]` table counts as its `count`.
+    /// Returns the total number of flows: the sum of `count` over all `[[flows]]` tables. A table
+    /// with `arrivals` has `count = 1`.
     pub(crate) fn flow_count(&self) -> u64 {
         self.flows.iter().map(|flow| flow.count).sum()
     }
 
-    /// Whether time series of each flow are kept: with more than 1,000 flows only if the scenario
-    /// sets `sample`.
+    /// Returns whether time series of each flow are kept: with more than 1,000 flows, only if the
+    /// scenario sets `sample`.
     pub(crate) fn flow_series(&self) -> bool {
         self.sample() != Sample::Off && (self.sample.is_some() || self.flow_count() <= 1000)
     }
 
-    /// The canonical text of this point with this seed.
+    /// Returns the canonical text of this point with this seed.
     pub(crate) fn to_toml(&self, seed: u64) -> String {
         let mut out = Writer::default();
         self.write(&mut out, Some(seed));
         out.finish()
     }
 
-    /// A hash over everything in the scenario that determines the outcome of a run, except the
-    /// seed.
+    /// Returns a hash over everything in the scenario that determines the outcome of a run, except
+    /// the seed.
     pub(crate) fn hash(&self) -> String {
         let mut out = Writer::default();
         self.write(&mut out, None);

@@ -4,8 +4,8 @@
 use bbrlab_scenario::{BUILTINS, Scenario, plain_name};
 use expect_test::expect;
 
-/// Writes a scenario as text and reads the text. The files that the scenario named are not
-/// available; its name is the same.
+/// Writes a scenario as text and reads the text. The files that the scenario named are no longer
+/// available; the scenario's name stays the same.
 fn again(scenario: &Scenario) -> Scenario {
     let text = scenario.to_toml();
     match Scenario::parse(scenario.name(), "again", &text, None, &[]) {
@@ -34,7 +34,7 @@ fn every_builtin_is_the_same_after_writing_and_reading() {
     }
 }
 
-/// The files that the scenarios name.
+/// Returns the files that the scenarios name.
 fn files(name: &str) -> Result<String, String> {
     match name {
         "up.trace" => Ok("1\n3\n3\n9\n".to_owned()),
@@ -100,7 +100,7 @@ fn sets_are_applied_and_traces_are_part_of_it() {
     "#]]
     .assert_eq(&scenario.to_toml());
     assert_same(&scenario);
-    // A run's name has the name of the trace's file, not the content of the file.
+    // The point of a run contains the name of the trace's file, not the content of the file.
     assert_eq!(again(&scenario).run(4).point["bottleneck.rate"], "up.trace");
 }
 

@@ -249,7 +249,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     )
     .acts_on(Acts::Connections)
     .without("`true`"),
-    // Sources: periods of sending.
+    // Sources that send in on and off periods.
     key(
         "on",
         "0.1.0",
@@ -269,7 +269,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.source.off.as_ref().map(distribution::show_times),
     )
     .source("rate"),
-    // Sources: a number of bytes, or a rate.
+    // Sources with a number of bytes or a rate.
     key(
         "bytes",
         "0.1.0",
@@ -290,7 +290,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.source.rate.and_then(|rate| show_text(&show_rate(rate))),
     )
     .source("rate"),
-    // Sources: periodic writes, and trains of transfers.
+    // Sources with periodic writes, and trains of transfers.
     key(
         "write",
         "0.1.0",
@@ -316,7 +316,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     )
     .source("train")
     .acts_on(Acts::Connections),
-    // Sources: flows that arrive at random times, and clients with requests.
+    // Flows that arrive at random times, and clients that send requests.
     key(
         "arrivals",
         "0.2.0",
@@ -379,8 +379,8 @@ fn read_stop(flow: &mut FlowSpec, given: &mut KeyInput<'_, '_>) {
 /// The largest length of the name of a flow or group.
 const LABEL_MAX: usize = 64;
 
-/// Reads the name of a flow or group. Its length and characters are limited, so that it fits into a
-/// table, a legend and the name of a metric.
+/// Reads the name of a flow or group. The length and the characters of the name are limited, so
+/// that it fits into a table, a legend and the name of a metric.
 fn read_label(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<String> {
     let text = reader.text(node, name)?;
     let fits = !text.trim().is_empty() && text.chars().count() <= LABEL_MAX;

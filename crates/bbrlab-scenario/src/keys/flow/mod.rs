@@ -95,7 +95,7 @@ impl Default for FlowSpec {
 }
 
 impl FlowSpec {
-    /// The name of the flow's congestion control, or `udp`.
+    /// Returns the name of the flow's congestion control, or `udp`.
     pub(crate) fn cc_name(&self) -> &str {
         match &self.outside {
             Some(outside) => &outside.name,
@@ -104,7 +104,7 @@ impl FlowSpec {
         }
     }
 
-    /// Whether the flow's congestion control responds to the share of marked packets.
+    /// Returns whether the flow's congestion control responds to the share of marked packets.
     pub(crate) fn answers_share_of_marks(&self) -> bool {
         self.outside.as_ref().map_or_else(
             || self.cc.answers_share_of_marks(&self.cc_params),
@@ -112,7 +112,7 @@ impl FlowSpec {
         )
     }
 
-    /// The largest number of concurrent flows.
+    /// Returns the largest number of flows of this table that can be open at the same time.
     pub(crate) fn places(&self) -> u64 {
         self.source.arrivals.as_ref().map_or(self.count, |arrivals| arrivals.at_most().into())
     }

@@ -14,8 +14,8 @@ use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader, found};
 
 impl FlowSpec {
-    /// Reads a flow of a run that lasts `duration`. Returns `None` only if the algorithm is
-    /// unknown.
+    /// Reads a `[[flows]]` table of a run that lasts `duration`. Returns `None` only if the
+    /// algorithm is unknown.
     pub(crate) fn read(
         reader: &mut Reader<'_>,
         mut keys: Keys<'_>,
@@ -44,8 +44,8 @@ impl FlowSpec {
             ("start_jitter", latest, "the last flow may start at"),
         ];
         let late = causes.into_iter().find(|&(_, start, _)| start >= u128::from(duration.0));
-        // A missing key does not delay the start. So the key that makes the start too late is
-        // present, unless the duration is wrong, too.
+        // A missing key does not delay the start. So the table has the key that makes the start too
+        // late, unless `duration` could not be read.
         if let Some((key, start, when)) = late
             && let Some(node) = keys.get(key)
         {
@@ -84,7 +84,7 @@ impl FlowSpec {
     }
 
     /// Reads the keys of the flow's source. They must describe at most one source: `on`, `off` and
-    /// `rate` together describe one, `bytes` and `train` two.
+    /// `rate` together describe one source, but `bytes` and `train` describe two.
     fn read_source(&mut self, reader: &mut Reader<'_>, keys: &mut Keys<'_>) {
         let sources = || FLOW_KEYS.iter().filter(|row| row.source.is_some());
         let has_sizes = keys.has("arrivals") || keys.has("requests");

@@ -24,13 +24,14 @@ pub(crate) struct SourceSpec {
 }
 
 impl SourceSpec {
-    /// Whether the source depends on the rate of the path, as `load` does.
+    /// Returns whether the source depends on the link rates of the path, as arrivals with `load`
+    /// do.
     pub(crate) fn needs_rate(&self) -> bool {
         self.arrivals.as_ref().is_some_and(ArrivalsSpec::needs_rate)
     }
 
-    /// The source of a flow whose packets have `mss` bytes of payload. `link` is the rate and the
-    /// framing of the slowest link on its path.
+    /// Returns the source of a flow whose packets have `mss` bytes of payload. `link` has the rate
+    /// of the slowest link on the flow's path and the framing of that link in bytes per packet.
     pub(crate) fn source(&self, mss: u32, link: (BitRate, Bytes)) -> Source {
         let sizes = self.sizes.clone().or(self.bytes.map(|bytes| distribution::constant(bytes.0)));
         let given = match self {

@@ -1,10 +1,11 @@
 //! Tests of the messages about wrong scenarios: file, line and columns, expected value, value found
 //! and suggestion.
 //!
-//! The tables have one row for each mistake: the change of the right scenario,
-//! `line:first column-last column` in `s.toml` or in `--set`, the value found, and below it the
-//! suggestion if there is one. The heading of rows gives the expected value. The tests after the
-//! tables compare the whole message, once for each kind.
+//! The tables have one row for each mistake: the change of the right scenario, the position of the
+//! mistake, the value found, and below it the suggestion if there is one. The position is
+//! `line:first column-last column` in `s.toml` or in `--set`. A heading above rows gives the
+//! expected value. The tests after the tables compare the whole message, once for each kind of
+//! message.
 
 mod flows;
 mod links;
@@ -37,7 +38,7 @@ fn files(name: &str) -> Result<String, String> {
     })
 }
 
-/// The mistakes in a wrong text. Also checks that reading is fast.
+/// Returns the mistakes in a wrong text. Also checks that reading is fast.
 fn refusal(text: &str, sets: &[String]) -> ScenarioErrors {
     let began = cpu_s();
     let answer = Scenario::parse("s", "s.toml", text, Some(&files), sets);
@@ -45,7 +46,7 @@ fn refusal(text: &str, sets: &[String]) -> ScenarioErrors {
     answer.expect_err("the scenario is wrong")
 }
 
-/// The mistakes after a change of the right scenario. In a change `;` ends a line.
+/// Returns the mistakes that a change of [`RIGHT`] causes. In a change `;` ends a line.
 ///
 /// - `A -> B`: B replaces the first A.
 /// - `+ LINES`: more lines at the end, which is inside `[[flows]]`.
@@ -112,7 +113,7 @@ fn check(table: &Expect) {
     table.assert_eq(&with_names_of_lists(&answers));
 }
 
-/// The whole message, as the user sees it.
+/// Compares the whole message, as the user sees it, with `expected`.
 fn check_in_full(answer: &ScenarioErrors, expected: &Expect) {
     expected.assert_eq(&with_names_of_lists(&format!("{answer}\n")));
 }
@@ -276,7 +277,7 @@ fn each_kind_of_message_in_full() {
               = note: custom congestion controls are defined in `controls`: see docs/python.md
         "#]],
     );
-    // The mistake is at one point of a sweep, which the message names.
+    // The message names the point of the sweep at which the mistake is.
     check_in_full(
         &answer("+ [sweep]; \"bottleneck.buffer\" = [\"1bdp\", \"1 bpd\"]"),
         &expect![[r#"
