@@ -1,10 +1,11 @@
-//! The papers' experiments: published figures next to measured ones, and a verdict on every claim.
+//! Runs the papers' experiments, compares measured values with the published ones, and gives a
+//! verdict on every claim.
 //!
 //! An experiment consists of the runs of one or more built-in scenarios and of the rows that its
-//! paper printed. Each run is located by the paper's keys, such as algorithm, bandwidth and delay
-//! (`locate.rs`). Measured rows have the paper's metrics, computed by the paper's formulas and in
-//! its units (`metrics/`, `rows.rs`). Each measured figure is shown next to the printed figure with
-//! the same keys (`published.rs`).
+//! paper printed. Each run has the keys with which the paper labels its rows, such as algorithm,
+//! bandwidth and delay (`locate.rs`). Measured rows have the paper's metrics, computed by the
+//! paper's formulas and in its units (`metrics/`, `rows.rs`). Each measured value is shown next to
+//! the printed value with the same keys (`published.rs`).
 //!
 //! | file | idea |
 //! | --- | --- |
