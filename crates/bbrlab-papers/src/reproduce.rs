@@ -53,7 +53,7 @@ pub struct ReproduceOptions {
 }
 
 impl ReproduceOptions {
-    /// Returns the number of seeds per point below 1 Gbit/s.
+    /// Returns the number of seeds per point whose bottleneck has less than 1 Gbit/s.
     pub(crate) fn seeds_of_a_point(&self) -> u64 {
         self.seeds.unwrap_or(if self.quick { 1 } else { DEFAULT_SEEDS })
     }

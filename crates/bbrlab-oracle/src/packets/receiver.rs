@@ -129,7 +129,8 @@ pub(super) fn replay(
     (bench.sent, used)
 }
 
-/// An event other than a segment or an expiry of the receiver's timers.
+/// An event of the replay other than the arrival of a segment or an expiry of the receiver's
+/// timers: an interrupt by the sender's pacing timer, or a call of the application.
 #[derive(Clone, Copy)]
 enum Call {
     Interrupt,

@@ -222,7 +222,7 @@ pub(super) fn replay(
     Ok(result)
 }
 
-/// A call of the application.
+/// A call of the sending application.
 #[derive(Clone, Copy)]
 enum Call {
     Connect,

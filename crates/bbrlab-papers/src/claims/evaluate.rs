@@ -202,8 +202,8 @@ pub(crate) fn number_of(expr: &Expr, point: &Point, scene: &Scene<'_>) -> Result
 }
 
 /// Returns the rows that have a metric and are located by the keys `at`: the rows that have all of
-/// these keys with equal values. If there are no such rows, a row may lack keys other than the
-/// algorithm.
+/// these keys with equal values. If there are no such rows, also returns rows that lack some of
+/// these keys, except the algorithm.
 pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a Row> {
     let with_figure = || rows.iter().filter(|row| row.figure(metric).is_some());
     let exact: Vec<&Row> = with_figure()

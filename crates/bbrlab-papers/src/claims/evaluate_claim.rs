@@ -38,7 +38,7 @@ pub struct ClaimFigure {
     pub metric: String,
     /// The keys that locate the value, such as algorithm and delay.
     pub at: Vec<(String, Key)>,
-    /// The median over the seeds.
+    /// The metric's median over the seeds.
     pub value: f64,
 }
 

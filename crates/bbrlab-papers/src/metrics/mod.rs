@@ -25,7 +25,7 @@ use super::locate::{self, Keys};
 use super::row::MeasuredRow;
 use crate::papers::{Experiment, Key};
 
-/// A run and its results. The series are read when they are first needed.
+/// A run and its results. The time series are read from the run's folder on first use.
 pub(super) struct Measured<'a> {
     pub(super) run: &'a Run,
     pub(super) summary: &'a RunSummary,

@@ -14,7 +14,7 @@ const FAIR: f64 = 0.2;
 /// of a flow in `PROBE_RTT` would look like unfairness.
 const WINDOW_S: f64 = 10.0;
 
-/// Seconds by which the window moves.
+/// Seconds by which the window moves from one mean to the next.
 const STEP_S: f64 = 0.1;
 
 /// Length in seconds of the bins for the variation of rates.
