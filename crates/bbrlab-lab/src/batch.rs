@@ -66,8 +66,8 @@ pub struct BatchOptions {
 pub enum SummaryOf {
     /// The runs of this call.
     These,
-    /// All runs of the scenario. Other processes compute some of them, and each process that finds
-    /// all of them complete writes the summary.
+    /// All runs of the scenario. Other processes may compute some of the runs. Each process that
+    /// finds all runs complete writes the summary.
     Whole,
     /// No runs: the summary is left to a later call of
     /// [`finish_if_complete`](crate::finish_if_complete).
@@ -401,7 +401,7 @@ impl<'a, 's> Work<'a, 's> {
     }
 
     /// Computes or finds all runs. A run that another process is computing is left to that process.
-    /// When nothing else remains, this waits for such runs, and takes them over if the other
+    /// When all other runs are complete, waits for such runs, and computes them if the other
     /// process ends without completing them.
     fn all_runs(&self, mut watch: impl FnMut(Progress)) -> Result<Outcome, LabError> {
         let Self { scenario, options, .. } = self;

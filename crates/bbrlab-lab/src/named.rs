@@ -225,9 +225,8 @@ fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
 /// Returns an error if a folder that is meant for folders of results contains results directly.
 /// Other commands would read these results and ignore the folders in it.
 ///
-/// # Errors
-/// If the folder holds the results of a run or of a sweep, or a `scenario.toml`. Commands treat a
-/// folder with a `scenario.toml` as the folder of a run.
+/// # Errors If the folder contains the results of a run or of a sweep, or a `scenario.toml`.
+/// Commands treat a folder with a `scenario.toml` as the folder of a run.
 pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
     let Some(kind) = kind_of(folder) else { return Ok(()) };
     let name = kept_name(folder).map_or_else(String::new, |(name, _)| format!(" (`{name}`)"));

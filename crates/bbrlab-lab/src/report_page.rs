@@ -19,8 +19,7 @@ const RUNS_DRAWN: usize = 12;
 /// Writes one page with the results of some folders. Each folder contains a run, a sweep, or
 /// folders with runs and sweeps.
 ///
-/// # Errors
-/// If a folder holds no results, or the page cannot be written.
+/// # Errors If a folder contains no results, or the page cannot be written.
 pub fn write_report(folders: &[PathBuf], file: &Path) -> Result<(), LabError> {
     let mut sections = Vec::new();
     let mut origin: Option<(String, String)> = None;

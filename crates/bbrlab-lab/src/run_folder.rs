@@ -305,7 +305,7 @@ fn has_points_of(wanted: &Scenario, folder: &Path) -> bool {
     complete.all(|run| points.contains(run.scenario_hash.as_str()))
 }
 
-/// Whether a folder holds files, but no files of a run.
+/// Whether a folder contains files, but no file of a run or of a sweep.
 fn is_foreign(folder: &Path) -> bool {
     let is_empty = fs::read_dir(folder)
         .map_or(true, |entries| entries.flatten().all(|entry| entry.file_name() == LOCK));
@@ -343,8 +343,8 @@ pub(crate) fn backend_name_of(folder: &Path) -> String {
     maker.map_or_else(simulator, |maker: Maker| maker.backend)
 }
 
-/// Returns the name of the scenario whose results a folder holds and, for a run, its point in a
-/// sweep.
+/// Returns the name of the scenario whose results a folder contains and, for a run, the run's point
+/// in its sweep.
 #[must_use]
 pub(crate) fn kept_name(folder: &Path) -> Option<(String, SweepPoint)> {
     if let Some(sweep) = read_sweep(folder) {

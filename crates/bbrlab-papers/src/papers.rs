@@ -1,4 +1,4 @@
-//! Reads the papers' printed figures and claims from the data files.
+//! Reads the papers' printed values and claims from the data files.
 
 mod artifact;
 mod claim;

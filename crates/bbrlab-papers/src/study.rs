@@ -7,7 +7,7 @@
 //! - the parameters that we chose because the paper does not state them,
 //! - notes for readers,
 //! - the runs that `--quick` leaves out,
-//! - the layout of figures.
+//! - the layout of the figures that we draw.
 //!
 //! `papers/README.md` describes the keys of a study file.
 
@@ -37,7 +37,7 @@ pub(crate) struct Study {
     /// Parameters that the paper does not state, with alternatives to our values. The comment at
     /// the head of each scenario gives our values and the reasons.
     pub(crate) choices: Vec<Choice>,
-    /// Notes for readers who compare figures.
+    /// Notes for readers who compare the paper's values with ours.
     pub(crate) notes: Vec<Note>,
     /// The experiments that `--quick` shortens, and the points that it leaves out.
     pub(crate) quick: Quick,
@@ -100,7 +100,7 @@ pub(crate) struct Choice {
     pub(crate) instead: Vec<Vec<String>>,
 }
 
-/// A note on how the paper's runs differ from ours, and on the meaning of its figures.
+/// A note on how the paper's runs differ from ours, and on the meaning of its values.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Note {

@@ -54,9 +54,9 @@ pub(crate) type Point = Vec<(String, Value)>;
 /// A metric's value that an evaluation looked up.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Asked {
-    /// The figure's name.
+    /// The metric's name.
     pub(crate) metric: String,
-    /// The keys of the figure's row.
+    /// The keys of the metric's row.
     pub(crate) at: Point,
     /// The value found.
     pub(crate) value: f64,
@@ -89,23 +89,23 @@ pub(crate) struct Trace {
 pub(crate) enum Fault {
     /// No row with these keys has the metric.
     NoRow {
-        /// The figure's name.
+        /// The metric's name.
         metric: String,
-        /// The keys of the figure's row.
+        /// The keys of the metric's row.
         at: Point,
     },
     /// Rows with these keys have the metric, but none of them has a value.
     NoFigure {
-        /// The figure's name.
+        /// The metric's name.
         metric: String,
-        /// The keys of the figure's row.
+        /// The keys of the metric's row.
         at: Point,
     },
     /// Rows with these keys have different values of the metric.
     Ambiguous {
-        /// The figure's name.
+        /// The metric's name.
         metric: String,
-        /// The keys of the figure's row.
+        /// The keys of the metric's row.
         at: Point,
     },
     /// The expression is invalid; the text says why.

@@ -25,7 +25,7 @@ pub(crate) struct Figure {
     pub(crate) body: Body,
 }
 
-/// The shape of a figure.
+/// The content of a figure: a table, or panels.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     /// A table.

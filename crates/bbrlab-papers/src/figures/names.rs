@@ -1,4 +1,4 @@
-//! Labels of keys and metrics in figures, as the papers write them.
+//! Returns labels of keys and metrics for figures, in the words of the papers.
 
 use bbrlab_report::split_unit;
 

@@ -274,8 +274,8 @@ fn drop_pct(summary: &RunSummary) -> Option<f64> {
     (sent > 0).then(|| drops as f64 / sent as f64 * 100.0)
 }
 
-/// Adds rows that compare versions of BBR, seed by seed. For the experiment `summary-figures`,
-/// returns only such rows.
+/// Adds rows that compare versions of BBR, with one value per seed. For the experiment
+/// `summary-figures`, returns only such rows.
 fn with_compared(experiment: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<MeasuredRow> {
     match experiment.id.as_str() {
         "piotrowska2024.access-link" => rows.extend(queue_reductions(&rows)),

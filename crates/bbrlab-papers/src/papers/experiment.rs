@@ -20,7 +20,7 @@ pub struct Experiment {
     pub rows: Vec<Table>,
     /// Rows that the data file computes from printed rows.
     pub derived_rows: Vec<Table>,
-    /// The built-in scenarios whose runs give the measured figures.
+    /// The ids of the built-in scenarios from whose runs the measured values are computed.
     pub scenarios: Vec<String>,
 }
 
