@@ -160,7 +160,8 @@ enum How {
 /// Runs all runs of a scenario, or those that `options` selects. The caller must have checked with
 /// `check_limit` that the amount of work is accepted.
 ///
-/// # Errors If a file cannot be written, or the folder contains other results or other files.
+/// # Errors
+/// If a file cannot be written, or the folder contains other results or other files.
 ///
 /// # Panics
 /// If an assertion in the simulator fails, which is a bug.
@@ -582,8 +583,8 @@ impl<'a, 's> Work<'a, 's> {
 /// Writes the files of a run that was computed without a folder, as `bbrlab run --no-pictures`
 /// writes them. With `force`, it overwrites any contents of the folder.
 ///
-/// # Errors If the folder contains other results or files that no run wrote, or a file cannot be
-/// written.
+/// # Errors
+/// If the folder contains other results or files that no run wrote, or a file cannot be written.
 pub fn save_run(
     folder: &Path,
     scenario_toml: &str,

@@ -39,8 +39,9 @@ pub struct Merged {
 /// that `out` already has. When all runs are in `out`, the folder has the same contents as if one
 /// process had computed the whole sweep.
 ///
-/// # Errors If a folder contains no sweep, if the folders belong to different sweeps or to another
-/// version, or if a file cannot be written.
+/// # Errors
+/// If a folder contains no sweep, if the folders belong to different sweeps or to another version,
+/// or if a file cannot be written.
 pub fn merge(
     folders: &[PathBuf],
     out: &Path,

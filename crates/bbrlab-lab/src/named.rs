@@ -31,7 +31,8 @@ pub struct Named {
 /// folder must be run unchanged if its results go into this folder again; with `elsewhere`, they do
 /// not. The message about an unknown name includes the text that `known` returns.
 ///
-/// # Errors If a scenario is wrong, or a folder contains no scenario.
+/// # Errors
+/// If a scenario is wrong, or a folder contains no scenario.
 pub fn open_named(
     name: &str,
     sets: &[String],
@@ -225,8 +226,9 @@ fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
 /// Returns an error if a folder that is meant for folders of results contains results directly.
 /// Other commands would read these results and ignore the folders in it.
 ///
-/// # Errors If the folder contains the results of a run or of a sweep, or a `scenario.toml`.
-/// Commands treat a folder with a `scenario.toml` as the folder of a run.
+/// # Errors
+/// If the folder contains the results of a run or of a sweep, or a `scenario.toml`. Commands treat
+/// a folder with a `scenario.toml` as the folder of a run.
 pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
     let Some(kind) = kind_of(folder) else { return Ok(()) };
     let name = kept_name(folder).map_or_else(String::new, |(name, _)| format!(" (`{name}`)"));

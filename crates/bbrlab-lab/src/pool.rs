@@ -80,8 +80,9 @@ impl Pool<'_> {
     /// `weight` gives an item's weight from its index. A piece that was not begun because the user
     /// asked to stop has the result `None`.
     ///
-    /// # Errors If a piece fails. If several pieces fail at once, returns the error of the one that
-    /// is first in the list.
+    /// # Errors
+    /// If a piece fails. If several pieces fail at once, returns the error of the one that is first
+    /// in the list.
     ///
     /// # Panics
     /// If a piece of work panics.

@@ -19,7 +19,8 @@ const RUNS_DRAWN: usize = 12;
 /// Writes one page with the results of some folders. Each folder contains a run, a sweep, or
 /// folders with runs and sweeps.
 ///
-/// # Errors If a folder contains no results, or the page cannot be written.
+/// # Errors
+/// If a folder contains no results, or the page cannot be written.
 pub fn write_report(folders: &[PathBuf], file: &Path) -> Result<(), LabError> {
     let mut sections = Vec::new();
     let mut origin: Option<(String, String)> = None;

@@ -9,8 +9,9 @@ use std::path::PathBuf;
 /// `reference: used` or `skipped: no reference`, with the test's name, on standard error. The test
 /// runner does not capture this line, so the gate can count the tests that used the reference data.
 ///
-/// # Panics If the variable does not name such a folder. Without this panic, a gate with a misspelt
-/// path would pass without the reference data.
+/// # Panics
+/// If the variable does not name such a folder. Without this panic, a gate with a misspelt path
+/// would pass without the reference data.
 #[must_use]
 pub fn reference(test: &str) -> Option<PathBuf> {
     let Some(folder) = env::var_os("BBRLAB_REFERENCE").map(PathBuf::from) else {

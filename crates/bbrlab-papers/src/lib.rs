@@ -19,7 +19,7 @@
 //! | `counting.rs` | rules for counting packets |
 //! | `row.rs`, `rows.rs`, `published.rs` | measured rows, and printed values with the same keys |
 //! | `claims/` | the claims' language, its evaluation and the verdicts |
-//! | `judging.rs`, `explain.rs`, `sensitivity.rs` | verdicts, causes of artifacts, unstated parameters |
+//! | `judging.rs`, `explain.rs`, `sensitivity.rs` | verdicts, causes of artifacts, unstated values |
 //! | `figures/` | the papers' figures, drawn from our runs |
 //! | `report.rs`, `notes.rs`, `repeat.rs` | the report, and how to repeat a part of it |
 //! | `work.rs` | number and CPU time of runs |

@@ -156,7 +156,8 @@ fn seeded(
 /// (`None`: the default). The hashes show whether committed results belong to the current
 /// scenarios.
 ///
-/// # Errors If a scenario does not allow `seeds` seeds.
+/// # Errors
+/// If a scenario does not allow `seeds` seeds.
 pub fn scenario_hashes(
     experiment: &Experiment,
     seeds: Option<u64>,

@@ -212,8 +212,9 @@ pub(crate) struct Known<'a> {
 impl Study {
     /// Reads a study file.
     ///
-    /// # Errors A message with file and line if the text is not valid TOML, or has a key or a value
-    /// that is not allowed.
+    /// # Errors
+    /// A message with file and line if the text is not valid TOML, or has a key or a value that is
+    /// not allowed.
     pub(crate) fn read(file: &str, text: &str) -> Result<Self, String> {
         toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| line_of(text, span.start));
