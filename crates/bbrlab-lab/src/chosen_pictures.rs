@@ -1,4 +1,4 @@
-//! Pictures with the panels, metrics, times, sizes and formats that the user chose.
+//! Draws plots with the panels, metrics, times, sizes and formats that the user chose.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ use crate::picture_files::{
 use crate::run_folder::{DELAYS_PARQUET, SCENARIO, SUMMARY_JSON, TRANSFERS_PARQUET, damaged};
 use crate::scenario_files::read_kept_scenario;
 
-/// The user's choices for a picture. By default it is the picture that `bbrlab run` draws.
+/// The user's choices for a plot. The default choices give the plot that `bbrlab run` draws.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlotChoice {
     /// Panels of a run's picture, by name.
@@ -33,11 +33,11 @@ pub struct PlotChoice {
     pub x: Option<String>,
     /// The swept key that colours distinguish.
     pub by: Option<String>,
-    /// Where the time axis of a run begins: `5s`.
+    /// The start of a run's time axis, such as `5s`.
     pub from: Option<String>,
-    /// Where the time axis of a run ends: `10s`.
+    /// The end of a run's time axis, such as `10s`.
     pub to: Option<String>,
-    /// Width and height: `84x60mm`.
+    /// Width and height, such as `84x60mm`.
     pub size: Option<String>,
     /// The file formats: `svg`, `png`, `pdf`.
     pub formats: Vec<String>,
@@ -57,12 +57,12 @@ impl PlotChoice {
             || (self.by.is_some() && self.cdf.is_empty())
     }
 
-    /// Returns the end of the pictures' file names, so that chosen pictures do not replace the
-    /// usual ones.
+    /// Returns the text at the end of the plots' file names. It keeps chosen plots from replacing
+    /// the default plots.
     fn ending(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(self.panels.iter().cloned());
-        // With `against`, the name of the picture already contains both metrics.
+        // With `against`, the plot's name already contains both metrics.
         parts.extend(self.metrics.iter().filter(|_| self.against.is_none()).cloned());
         parts.extend(self.by.iter().map(|by| format!("by-{by}")));
         parts.extend(self.from.iter().map(|from| format!("from-{from}")));
@@ -78,8 +78,8 @@ impl PlotChoice {
     }
 }
 
-/// Draws the pictures of the results in a folder as the user chose; returns the files' names. The
-/// message about an unknown metric includes the text of `known`.
+/// Draws the plots of the results in a folder as the user chose. Returns the files' names. The
+/// message about an unknown metric includes the text that `known` returns.
 ///
 /// # Errors
 /// If a choice is unknown or does not fit the results, or a file is damaged.
@@ -117,14 +117,14 @@ pub fn plot_as(
     Ok(files)
 }
 
-/// If the reason is an unknown metric, returns the text of `known` about another meaning of its
-/// name.
+/// If the reason is an unknown metric, returns the text of `known` about another meaning of the
+/// metric's name.
 fn other_meaning(reason: &str, known: OtherMeaning) -> Option<String> {
     let name = reason.strip_prefix("unknown metric `")?.split('`').next()?;
     Some(format!("; {}", known(name)?))
 }
 
-/// Draws the second run on top of the first; returns the files' names.
+/// Draws the second run over the first in one plot. Returns the files' names.
 ///
 /// # Errors
 /// If the folders are not two single runs, a choice is unknown or does not fit the runs,
@@ -157,7 +157,7 @@ pub fn plot_overlay(
     plot_two([below, above], out, &choice)
 }
 
-/// Why a picture cannot be drawn.
+/// The reason why a plot cannot be drawn.
 enum Reason {
     Choice(String),
     Lab(LabError),
@@ -175,7 +175,7 @@ impl From<String> for Reason {
     }
 }
 
-/// The user's choices with their texts parsed.
+/// The user's choices, parsed.
 struct Chosen<'a> {
     choice: &'a PlotChoice,
     run: RunChoice,
@@ -345,8 +345,8 @@ fn runs_with_folders(results: &Results) -> Result<Vec<(PathBuf, RunSummary)>, La
     let order = document_of_sweep(&results.path)?.runs;
     let folders = folders_in(&results.path).into_iter().map(|name| results.path.join(name));
     let mut found = Vec::new();
-    // The folders are sorted by name, not in the order of the sweep, and may include folders of
-    // runs that do not belong to the sweep.
+    // The folders are sorted by name instead of in the order of the sweep, and may include folders
+    // of runs that do not belong to the sweep.
     for folder in folders.filter(|folder| folder.join(SUMMARY_JSON).is_file()) {
         let (folder, run) = of_run(folder)?;
         let is_it =
@@ -367,13 +367,13 @@ fn runs_with_folders(results: &Results) -> Result<Vec<(PathBuf, RunSummary)>, La
     Ok(found.into_iter().map(|(_, folder, run)| (folder, run)).collect())
 }
 
-/// Values of a group of flows or of a link, each with its count.
+/// Creates the sample of a group of flows or of a link from values with their counts.
 fn sample(group: &str, values: Vec<(f64, u64)>) -> CdfSample {
     CdfSample { run: 0, group: group.to_owned(), values, without: 0 }
 }
 
-/// Reads the times that packets waited in the queue of the bottleneck; `None` if they were measured
-/// but not stored.
+/// Reads the times that packets waited in the bottleneck's queue. Returns `None` if they were
+/// measured but not stored.
 fn queue_delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, LabError> {
     let Some((at, name)) = shared_link(summary) else { return Ok(Some(Vec::new())) };
     let waited: Vec<_> = read_delays(folder)?.of(Delays::QUEUE_DELAY, at).collect();
@@ -381,8 +381,8 @@ fn queue_delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSam
     Ok(is_kept.then(|| vec![sample(name, waited)]))
 }
 
-/// Reads the RTT samples of each group of flows with samples; `None` if samples were measured but
-/// not stored.
+/// Reads the RTT samples of each group of flows that has samples. Returns `None` if samples were
+/// measured but not stored.
 fn rtts(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, LabError> {
     let delays = read_delays(folder)?;
     let measured = summary.flow_groups.iter().enumerate().filter(|(_, of)| of.rtt_ms.p95.is_some());
@@ -399,7 +399,7 @@ fn title_of(folder: &Path, summary: &RunSummary) -> Result<String, LabError> {
     Ok(title.to_owned())
 }
 
-/// The quantities that have distributions.
+/// A quantity whose distribution can be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Distribution {
     Fct,
@@ -440,7 +440,7 @@ fn seconds(flag: &str, text: &str) -> Result<f64, String> {
     }
 }
 
-/// Parses a size: in `mm`, `cm` or `in` (inches) on paper, in `px` on a screen.
+/// Parses the size of a plot: in `mm`, `cm` or `in` (inches) for paper, or in `px` for a screen.
 fn size(text: &str) -> Result<Shape, String> {
     let wrong = || format!("--size: expected a size such as 84x60mm or 1600x900px, found `{text}`");
     let units = [("mm", 1.0), ("cm", 10.0), ("in", 25.4), ("px", 0.0)];

@@ -1,8 +1,8 @@
-//! The laboratory: runs many simulations on all cores, writes result folders, draws pictures and
-//! compares results with Linux.
+//! Runs many simulations on all cores, writes folders of results, draws plots, and replays
+//! recordings of Linux.
 //!
-//! The command line and any other user interface are built on this crate. It is the only one with
-//! threads, files, a clock and signals; none of them affects a result.
+//! The command line and the Python package are built on this crate. Results do not depend on its
+//! threads, files, clock and signals.
 //!
 //! | file | idea |
 //! | --- | --- |

@@ -1,4 +1,4 @@
-//! Two runs in one picture, one on top of the other.
+//! Draws two runs in one plot, the second over the first.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::error::LabError;
 use crate::named::{Kind, results_in};
 use crate::picture_files::{Format, RunFiles, read_run_files, shared_link, write_formats};
 
-/// The user's choices for a picture of two runs.
+/// The user's choices for a plot of two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OverlayChoice {
     pub(crate) panels: Vec<RunPanel>,
@@ -20,12 +20,12 @@ pub(crate) struct OverlayChoice {
     pub(crate) to_s: Option<f64>,
     pub(crate) shape: Shape,
     pub(crate) formats: Vec<Format>,
-    /// The text at the end of the names of the picture files.
+    /// The text at the end of the plots' file names.
     pub(crate) ending: String,
 }
 
-/// Draws the second run on top of the first, into `out` or the second's folder; returns the files'
-/// names.
+/// Draws the second run over the first in one plot. Writes it into `out`, or into the second run's
+/// folder if `out` is `None`. Returns the files' names.
 pub(crate) fn plot_two(
     folders: [&Path; 2],
     out: Option<&Path>,
@@ -75,7 +75,7 @@ pub(crate) fn plot_two(
     write_formats(out.unwrap_or(&above_path), &[picture], &choice.formats)
 }
 
-/// Returns the folder of the single run in a folder.
+/// Returns the folder of the only run in a folder.
 fn single_run(folder: &Path) -> Result<PathBuf, LabError> {
     let results = results_in(folder)?;
     match results.as_slice() {
@@ -92,8 +92,8 @@ fn name_of(folder: &Path) -> String {
     whole.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Returns labels for two runs that name the differences between them: scenario, swept values,
-/// algorithms or seeds. The names of their folders are less readable, because they end in hashes.
+/// Returns labels that distinguish two runs by their scenario, swept values, algorithms or seeds.
+/// Folder names are less readable labels, because they end in hashes.
 fn distinct_labels(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
     let (one, other) = (&below.summary, &above.summary);
     if one.scenario != other.scenario {
@@ -118,8 +118,8 @@ fn distinct_labels(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
     (one.seed != other.seed).then(|| [one.seed, other.seed].map(|seed| format!("seed {seed}")))
 }
 
-/// Returns the flows that both runs have, matched by number, because the runs may use different
-/// algorithms.
+/// Returns the flows that both runs have. Flows correspond by their number, because the runs may
+/// use different algorithms.
 fn shared_flows(below: &RunSummary, above: &RunSummary) -> Vec<(u32, String)> {
     let pairs = below.flows.iter().zip(&above.flows).take(OVERLAY_FLOWS_MAX);
     pairs
