@@ -28,12 +28,22 @@ impl Pieces {
         *self = Self { origin: now, written: 0, due: now, until };
     }
 
+    /// Begins a step of a schedule that ends at `until`. Its first piece is due at `due`.
+    pub(crate) fn begin_step(&mut self, due: Time, until: Time) {
+        *self = Self { origin: due, written: 0, due, until };
+    }
+
     /// Begins an on period after a pause. The write times of further pieces are later by the pause.
     pub(crate) fn resume(&mut self, now: Time, length: Span) {
         let pause = now.since(self.until);
         self.origin += pause;
         self.due += pause;
         self.until = now + length;
+    }
+
+    /// When the next piece is due.
+    pub(crate) fn due(&self) -> Time {
+        self.due
     }
 
     /// When the next piece is due, if that is before the period ends.
