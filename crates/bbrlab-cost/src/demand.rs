@@ -6,11 +6,11 @@
 use bbrlab_cc::{Algorithm, Window};
 use bbrlab_link::{Link, Loss, Probability, Queue, Rate};
 use bbrlab_run::{
-    Arrivals, Bursts, Distribution, FlowClass, Hop, Pause, Requests, Source, headers,
+    Arrivals, Bursts, Distribution, FlowClass, Hop, Pace, Pause, Reading, Requests, Source, headers,
 };
 use bbrlab_scenario::Outline;
 use bbrlab_stack::{Sockbuf, SocketBuffer, Stack};
-use bbrlab_units::{BitRate, NS_PER_S, Span};
+use bbrlab_units::{BitRate, NS_PER_S, Span, Time};
 
 /// Bytes of the headers of a data packet: Ethernet, IP, TCP and timestamps.
 pub(crate) const AROUND_PAYLOAD: f64 = (Link::ETHERNET.0 + headers::DATA as u64) as f64;
@@ -69,6 +69,21 @@ struct Ramp {
     link: f64,
 }
 
+/// Mean rate of a schedule in bits per second over the first `active_s` seconds; infinite if a step
+/// in this time has no rate.
+pub(crate) fn mean_rate(paces: &[(Time, Pace)], active_s: f64) -> f64 {
+    let ends = paces.iter().skip(1).map(|(at, _)| at.as_secs_f64()).chain([f64::INFINITY]);
+    let bits = paces.iter().zip(ends).map(|(&(at, pace), end)| {
+        let length_s = (end.min(active_s) - at.as_secs_f64()).max(0.0);
+        match pace {
+            _ if length_s <= 0.0 => 0.0,
+            Pace::At(rate) => rate.0 as f64 * length_s,
+            Pace::Unlimited => f64::INFINITY,
+        }
+    });
+    bits.sum::<f64>() / active_s.max(1e-9)
+}
+
 impl Demand {
     /// Computes the demand of a flow that is active for `active_s` seconds on average. `flows` is
     /// the number of flows that share the flow's narrowest link, including this flow.
@@ -101,10 +116,11 @@ impl Demand {
             is_many: class.source.arrivals().is_some(),
             ramp,
         };
-        demand.read_source(&class.source, mss);
+        demand.read_source(&class.source, (mss, active_s));
         if class.is_udp {
-            return demand.of_datagrams(&class.source, mss);
+            return demand.of_datagrams(&class.source, (mss, active_s));
         }
+        demand.read_reading(class.reading.as_ref(), (mss, active_s));
         if loss > 0.0 && rtt_s > 0.0 && follows_reno(class.cc) {
             // A burst of losses reduces the window once, so bursts are counted and not packets.
             let bursts = links().map(loss_bursts).sum::<f64>().max(1e-12);
@@ -158,10 +174,11 @@ impl Demand {
 
     /// Sets the demand of a flow of datagrams, which leave at their rate whether or not they
     /// arrive.
-    fn of_datagrams(mut self, source: &Source, mss: f64) -> Self {
+    fn of_datagrams(mut self, source: &Source, (mss, active_s): (f64, f64)) -> Self {
         let own = |rate: BitRate| rate.0 as f64 / 8.0 / mss;
         self.rate = match *source {
             Source::Cbr(rate) => own(rate),
+            Source::Rates(ref paces) => mean_rate(paces, active_s) / 8.0 / mss,
             Source::OnOff { on, off, rate: Some(rate) } => {
                 own(rate) * seconds(on) / seconds(on + off)
             }
@@ -174,7 +191,27 @@ impl Demand {
         self
     }
 
-    fn read_source(&mut self, source: &Source, mss: f64) {
+    /// Bounds the rate by a schedule of rates.
+    fn follow(&mut self, paces: &[(Time, Pace)], (mss, active_s): (f64, f64)) {
+        let mean = mean_rate(paces, active_s) / 8.0 / mss;
+        // At a step to a lower rate, data waits in the socket and leaves later.
+        self.is_sure &= paces.len() == 1 && mean.is_finite();
+        self.rate = self.rate.min(mean);
+    }
+
+    /// Bounds the rate by the receiving application's reads.
+    fn read_reading(&mut self, reading: Option<&Reading>, (mss, active_s): (f64, f64)) {
+        match reading {
+            None => {}
+            Some(Reading::Paced(paces)) => self.follow(paces, (mss, active_s)),
+            Some(Reading::Periodic { bytes, every }) => {
+                self.rate = self.rate.min(bytes.0 as f64 / mss / seconds(*every));
+                self.is_sure = false;
+            }
+        }
+    }
+
+    fn read_source(&mut self, source: &Source, (mss, active_s): (f64, f64)) {
         let packets_of = |bytes: f64| (bytes / mss).ceil();
         match *source {
             Source::Unlimited => {}
@@ -185,6 +222,7 @@ impl Demand {
                 self.rate = self.rate.min(self.packets / self.alone_s.max(1e-9));
             }
             Source::Cbr(rate) => self.rate = self.rate.min(rate.0 as f64 / 8.0 / mss),
+            Source::Rates(ref paces) => self.follow(paces, (mss, active_s)),
             Source::OnOff { on, off, rate: Some(rate) } => {
                 let own = rate.0 as f64 / 8.0 / mss;
                 self.rate = self.rate.min(own * seconds(on) / seconds(on + off));

@@ -16,11 +16,11 @@
 )]
 
 use bbrlab_link::{Link, Queue};
-use bbrlab_run::{Bursts, FlowClass, Hop, Sample, Source};
+use bbrlab_run::{Bursts, FlowClass, Hop, Paces, Reading, Sample, Source};
 use bbrlab_scenario::Outline;
 use bbrlab_units::{BitRate, Span};
 
-use crate::demand::{AROUND_PAYLOAD, seconds};
+use crate::demand::{AROUND_PAYLOAD, mean_rate, seconds};
 use crate::fluid::{Activity, activities};
 
 /// The estimated cost of runs.
@@ -398,7 +398,7 @@ fn events_of(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
     // Repairs of lost packets need more timers and ACKs.
     let repairs = if active.is_sure { 1.0 } else { 1.3 };
     active.packets * events_per_packet(class, outline, active) * repairs
-        + active.active_s * events_per_second(class)
+        + active.active_s * events_per_second(class, active.active_s)
         + events_of_connections(class, outline, active)
 }
 
@@ -430,6 +430,7 @@ fn events_per_packet(class: &FlowClass, outline: &Outline, active: &Activity) ->
     let writes = match class.source {
         _ if class.is_udp => 0.0,
         Source::Cbr(_)
+        | Source::Rates(_)
         | Source::OnOff { rate: Some(_), .. }
         | Source::Bursts(Bursts { rate: Some(_), .. }) => 1.5,
         // One event per response: the arrival of the client's request.
@@ -470,8 +471,18 @@ fn events_of_connections(class: &FlowClass, outline: &Outline, active: &Activity
         + active.timeouts * (1.0 + dropped)
 }
 
-/// Returns the number of events of the application that occur even if no packet is sent.
-fn events_per_second(class: &FlowClass) -> f64 {
+/// Events per second of the applications that also occur if no packet is sent, for a flow that is
+/// active for `active_s` seconds.
+fn events_per_second(class: &FlowClass, active_s: f64) -> f64 {
+    let pieces = |paces: &Paces| {
+        let rate = mean_rate(paces, active_s);
+        if rate.is_finite() { rate / 8.0 / f64::from(class.mss) } else { 0.0 }
+    };
+    let reads = match &class.reading {
+        None => 0.0,
+        Some(Reading::Paced(paces)) => pieces(paces),
+        Some(Reading::Periodic { every, .. }) => 1.0 / seconds(*every),
+    };
     let datagrams = |rate: BitRate| {
         if class.is_udp { rate.0 as f64 / 8.0 / f64::from(class.mss) } else { 0.0 }
     };
@@ -479,13 +490,15 @@ fn events_per_second(class: &FlowClass) -> f64 {
         let both_s = seconds(Span(on)) + seconds(Span(off));
         2.0 / both_s + rate.map_or(0.0, datagrams) * seconds(Span(on)) / both_s
     };
-    match class.source {
+    let of_source = match class.source {
         Source::Write { every, .. } => 1.0 / seconds(every),
         Source::Cbr(rate) => datagrams(rate),
+        Source::Rates(ref paces) if class.is_udp => pieces(paces),
         Source::OnOff { on, off, rate } => periods(on.0, off.0, rate),
         Source::Bursts(Bursts { ref on, ref off, rate }) => periods(on.mean, off.mean, rate),
         _ => 0.0,
-    }
+    };
+    reads + of_source
 }
 
 /// Returns the largest number of packets on the link: waiting in its queue or propagating.

@@ -13,7 +13,7 @@ use bbrlab_stack::{EcnMode, Stack};
 use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 use crate::profile::Profile;
-use crate::traffic::{Arrivals, Bursts, Requests};
+use crate::traffic::{Arrivals, Bursts, Paces, Reading, Requests};
 
 /// The swept keys of a run with their values, in the order of the sweep; empty without a sweep.
 pub type SweepPoint = serde_json::Map<String, serde_json::Value>;
@@ -103,6 +103,8 @@ pub struct FlowClass {
     pub rate_samples: bool,
     /// The data that the application sends.
     pub source: Source,
+    /// How the receiving application reads. With `None`, it reads data as soon as it arrives.
+    pub reading: Option<Reading>,
     /// Access links with a rate. Each flow of the class has its own, in the order of the routes.
     /// Their names are `left`, `right` and, if the reverse direction has a rate, `right.reverse`
     /// and `left.reverse`. In results, `left[3]` is the link of flow 3.
@@ -136,6 +138,8 @@ pub enum Source {
     Bytes(Bytes),
     /// Segments at a constant rate.
     Cbr(BitRate),
+    /// Segments at a rate that changes over time.
+    Rates(Paces),
     /// On and off periods in turn, beginning with on. In an on period, sends at a rate, or as fast
     /// as the socket accepts data.
     OnOff {

@@ -1,7 +1,7 @@
 //! The sending application of a flow: its writes and its transfers.
 
 use bbrlab_net::{FlowId, Port};
-use bbrlab_run::{Bursts, FlowClass, Source, TransferRow};
+use bbrlab_run::{Bursts, FlowClass, Pace, Source, TransferRow};
 use bbrlab_units::{Span, Time};
 
 use crate::client::Client;
@@ -26,6 +26,10 @@ pub(crate) enum Token {
     Arrive = 4,
     /// Continues writing, because the socket has become writable at this time.
     Wake = 5,
+    /// Read, for a receiving application that reads at times of its own.
+    Read = 6,
+    /// The pace of reading changes.
+    ReadStep = 7,
 }
 
 impl Token {
@@ -37,6 +41,8 @@ impl Token {
             3 => Self::Stop,
             4 => Self::Arrive,
             5 => Self::Wake,
+            6 => Self::Read,
+            7 => Self::ReadStep,
             _ => unreachable!("only the sim schedules application events"),
         }
     }
@@ -98,7 +104,7 @@ pub(crate) struct Application {
     transfer_bytes: u64,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) pieces: Pieces,
-    /// The state of a client or of random bursts; `None` if the source draws nothing.
+    /// The state of a client, of random bursts or of a schedule; `None` for other sources.
     client: Option<Box<Client>>,
     /// The time from which on the application sends nothing.
     stop: Time,
@@ -197,6 +203,7 @@ impl Application {
                 let next = self.pieces.next_at_rate(mss, rate.0);
                 port.schedule(flow, next, Token::Write as u32);
             }
+            Source::Rates(_) => self.offer(port, connection, token, mss),
             Source::Write { bytes, every } => {
                 sender.write(end.now(), bytes.0, &mut end);
                 let next = self.pieces.next_periodic(every);
@@ -225,6 +232,62 @@ impl Application {
                     }
                 }
             }
+        }
+    }
+
+    /// Writes what the schedule of rates allows at this time.
+    fn offer(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        connection: &mut Connection,
+        token: Token,
+        mss: u32,
+    ) {
+        let flow = connection.flow();
+        let before = self.pace();
+        if token != Token::Write {
+            self.begin_step(port, flow, token);
+        }
+        let is_due = self.pieces.is_due(port.now());
+        let sender = &mut connection.sender;
+        let mut end = connection.sender_end.end(port);
+        match self.pace() {
+            Some(Pace::Unlimited) => sender.write_unlimited(end.now(), &mut end),
+            Some(Pace::At(rate)) => {
+                if token == Token::Toggle && before == Some(Pace::Unlimited) {
+                    sender.stop_writing();
+                }
+                if is_due {
+                    sender.write(end.now(), u64::from(mss), &mut end);
+                    self.pieces.next_at_rate(mss, rate.0);
+                }
+                if let Some(at) = self.pieces.due_in_period() {
+                    port.schedule(flow, at, Token::Write as u32);
+                }
+            }
+            None => unreachable!("the source has a schedule"),
+        }
+    }
+
+    /// The current pace of a source with a schedule; `None` for other sources.
+    pub(crate) fn pace(&self) -> Option<Pace> {
+        match self.client.as_deref() {
+            Some(Client::Schedule(schedule)) => Some(schedule.pace()),
+            _ => None,
+        }
+    }
+
+    /// Begins a step of the schedule of rates, the first one if the flow connects, and schedules
+    /// the next step.
+    pub(crate) fn begin_step(&mut self, port: &mut Port<'_, Payload>, flow: FlowId, token: Token) {
+        let Some(Client::Schedule(schedule)) = self.client.as_deref_mut() else { return };
+        if token == Token::Toggle {
+            schedule.advance(port.now(), &mut self.pieces);
+        } else {
+            schedule.begin(port.now(), &mut self.pieces);
+        }
+        if let Some(at) = schedule.next_step() {
+            port.schedule(flow, at, Token::Toggle as u32);
         }
     }
 

@@ -1,16 +1,18 @@
-//! The state and the random draws of applications whose times or sizes are random: random bursts,
-//! and clients that send requests on one connection, such as video players.
+//! State and random draws of random bursts, of schedules of rates, and of clients that send
+//! requests on one connection, such as video players.
 
 use bbrlab_run::{Bursts, Pause, Random, Requests, Source};
 use bbrlab_units::{Span, Time};
 
 use crate::draw::Draws;
+use crate::schedule::Schedule;
 
-/// The application of a flow whose times or sizes are drawn.
+/// The application of a flow whose times, sizes or rates change.
 #[derive(Debug)]
 pub(crate) enum Client {
     Requester(Requester),
     Bursts { on: Draws, off: Draws },
+    Schedule(Schedule),
 }
 
 /// A client that sends requests.
@@ -44,7 +46,7 @@ struct Player {
 
 impl Client {
     /// Creates the client of flow `id` in the run with `seed`; `None` if the flow's source draws
-    /// nothing.
+    /// nothing and has no schedule.
     pub(crate) fn new(source: &Source, (seed, id): (u64, u32)) -> Option<Self> {
         let draws = |random: &Random, what| Draws::new(random, seed, &format!("{what} {id}"));
         match *source {
@@ -66,6 +68,7 @@ impl Client {
             Source::Bursts(Bursts { ref on, ref off, .. }) => {
                 Some(Self::Bursts { on: draws(on, "on"), off: draws(off, "off") })
             }
+            Source::Rates(ref paces) => Some(Self::Schedule(Schedule::new(paces))),
             _ => None,
         }
     }
@@ -74,7 +77,7 @@ impl Client {
     pub(crate) fn period(&mut self, is_on: bool) -> Span {
         match self {
             Self::Bursts { on, off } => Span(if is_on { on.next() } else { off.next() }),
-            Self::Requester(_) => unreachable!("only bursts have periods"),
+            Self::Requester(_) | Self::Schedule(_) => unreachable!("only bursts have periods"),
         }
     }
 

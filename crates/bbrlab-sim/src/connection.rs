@@ -158,6 +158,13 @@ impl Connection {
         self.round_trips.arrive(self.receiver.arrived(), packet.payload().sent_us());
     }
 
+    /// Lets the receiving application read at most `bytes` bytes, once. Returns when the read ends.
+    pub(crate) fn read_up_to(&mut self, port: &mut Port<'_, Payload>, bytes: u32) -> Time {
+        let mut end = self.receiver_end.end(port);
+        let now = end.now();
+        self.receiver.recv_up_to(bytes, now, &mut end).until
+    }
+
     /// Lets the receiving application read while the receiver has data to read. Returns when the
     /// last read ends.
     pub(crate) fn read(&mut self, port: &mut Port<'_, Payload>) -> Time {

@@ -2,7 +2,7 @@
 
 use bbrlab_cc::{CongestionControl as _, PacingStatus};
 use bbrlab_net::{Arrival, FlowId, Port};
-use bbrlab_run::{Flow as FlowSpec, FlowClass};
+use bbrlab_run::{Flow as FlowSpec, FlowClass, Source};
 use bbrlab_tcp::TimerId;
 use bbrlab_units::Time;
 
@@ -10,6 +10,7 @@ use crate::accounts::{Accounts, Totals};
 use crate::app::{Application, Token, Transfer};
 use crate::connection::Connection;
 use crate::meter::Meter;
+use crate::reader::Reader;
 use crate::setup::ClassSetup;
 use crate::wire::{self, FlowEnd as _, Payload};
 
@@ -21,6 +22,8 @@ pub(crate) struct Flow {
     pub(crate) connection: Connection,
     pub(crate) accounts: Accounts,
     pub(crate) application: Application,
+    /// The receiving application, unless it reads data as soon as it arrives.
+    reader: Option<Box<Reader>>,
     pub(crate) start: Time,
     pub(crate) class: u32,
     /// Whether the flow's path has a link with a rate, where packets can queue.
@@ -40,6 +43,10 @@ impl Flow {
             connection: Connection::new((seed, id), setup, meter),
             accounts: Accounts::default(),
             application: Application::new((seed, id), &setup.source, spec.stop),
+            reader: setup
+                .reading
+                .as_ref()
+                .map(|reading| Box::new(Reader::new(reading, setup.sender.mss))),
             start: spec.start,
             class: spec.class,
             has_rated_link: setup.has_rated_link,
@@ -138,11 +145,16 @@ impl Flow {
         until: Time,
     ) {
         if self.is_transfer_read() {
-            let source = &classes[self.class as usize].source;
-            let retransmitted = self.connection.sender.stats().retransmitted;
-            let now = wire::run_time(until);
-            self.application.end_transfer(port, self.id(), source, (now, retransmitted));
+            self.end_transfer(port, &classes[self.class as usize].source, until);
         }
+    }
+
+    /// Records that the last transfer has been read, and schedules the next one. The read ended
+    /// when the host's clock showed `until`.
+    fn end_transfer(&mut self, port: &mut Port<'_, Payload>, source: &Source, until: Time) {
+        let retransmitted = self.connection.sender.stats().retransmitted;
+        let now = wire::run_time(until);
+        self.application.end_transfer(port, self.id(), source, (now, retransmitted));
     }
 
     /// Delivers a packet to the sender. Returns whether the packet has ended the flow's active
@@ -397,6 +409,10 @@ impl Flow {
         if self.is_udp {
             return self.act_with_datagrams(port, token, class);
         }
+        if matches!(token, Token::Read | Token::ReadStep) {
+            self.read_as_planned(port, token, class);
+            return false;
+        }
         if token == Token::Wake {
             self.application.run_woken(port, &mut self.connection);
             return false;
@@ -415,10 +431,49 @@ impl Flow {
         }
         if token == Token::Connect {
             self.begin_connection(port, now, setup);
+            self.begin_reading(port);
         }
         self.application.write(port, &mut self.connection, token, class);
         self.connection.note_without_rtt(now);
         false
+    }
+
+    /// Begins the reads of a receiving application that reads at times of its own; does nothing for
+    /// other applications. On a further connection of the flow, the reads go on.
+    fn begin_reading(&mut self, port: &mut Port<'_, Payload>) {
+        let flow = self.id();
+        let Some(reader) = self.reader.as_deref_mut() else { return };
+        if reader.begin(port.now()) {
+            schedule_reads(port, flow, reader, true);
+        }
+        self.connection.receiver.set_reading(reader.is_unlimited());
+    }
+
+    /// Reads at a time of the receiving application's own, or changes the pace of reading.
+    #[cold]
+    fn read_as_planned(&mut self, port: &mut Port<'_, Payload>, token: Token, class: &FlowClass) {
+        let (now, flow) = (port.now(), self.id());
+        let Some(reader) = self.reader.as_deref_mut() else { return };
+        let connection = &mut self.connection;
+        let has_new_step = token == Token::ReadStep;
+        if has_new_step {
+            reader.advance(now);
+            connection.receiver.set_reading(reader.is_unlimited());
+        }
+        let until = if reader.is_unlimited() {
+            connection.read(port)
+        } else if let Some(bytes) = reader.take_due(now) {
+            connection.read_up_to(port, bytes)
+        } else if has_new_step {
+            wire::host_time(now)
+        } else {
+            // The pace changed after this read was scheduled.
+            return;
+        };
+        schedule_reads(port, flow, reader, has_new_step);
+        if self.is_transfer_read() {
+            self.end_transfer(port, &class.source, until);
+        }
     }
 
     /// Begins a connection. If there was an earlier one, adds its counts to the accounts and
@@ -461,6 +516,16 @@ impl Flow {
             return bbrlab_cc::Info::default();
         }
         sender.cc().info(sender.conn())
+    }
+}
+
+/// Schedules the next read, and, if `has_new_step`, the step after a step that has just begun.
+fn schedule_reads(port: &mut Port<'_, Payload>, flow: FlowId, reader: &Reader, has_new_step: bool) {
+    if let Some(at) = reader.due() {
+        port.schedule(flow, at, Token::Read as u32);
+    }
+    if let Some(at) = reader.next_step().filter(|_| has_new_step) {
+        port.schedule(flow, at, Token::ReadStep as u32);
     }
 }
 

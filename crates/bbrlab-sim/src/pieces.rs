@@ -28,6 +28,11 @@ impl Pieces {
         *self = Self { origin: now, written: 0, due: now, until };
     }
 
+    /// Begins a step of a schedule that ends at `until`. Its first piece is due at `due`.
+    pub(crate) fn begin_step(&mut self, due: Time, until: Time) {
+        *self = Self { origin: due, written: 0, due, until };
+    }
+
     /// Begins an on period after a pause. The pause moves the write times of all further pieces
     /// later.
     pub(crate) fn resume(&mut self, now: Time, length: Span) {
@@ -37,7 +42,12 @@ impl Pieces {
         self.until = now + length;
     }
 
-    /// Returns when the next piece is due, if that is before the on period ends.
+    /// When the next piece is due.
+    pub(crate) fn due(&self) -> Time {
+        self.due
+    }
+
+    /// Returns when the next piece is due, if that is before the on period or step ends.
     pub(crate) fn due_in_period(&self) -> Option<Time> {
         (self.due < self.until).then_some(self.due)
     }

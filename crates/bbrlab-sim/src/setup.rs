@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bbrlab_cc::{Algorithm, Cc, CongestionControl as _, Controls, Maker, Marks, Params, Place};
 use bbrlab_net::FlowId;
-use bbrlab_run::{FlowClass, Run, Source};
+use bbrlab_run::{FlowClass, Reading, Run, Source};
 use bbrlab_stack::{EcnMode, RateSwitches, Stack, TcpOptions};
 use bbrlab_tcp::receiver::{EcnEcho, ReceiverConfig};
 use bbrlab_tcp::{Sender, SenderConfig, Tick};
@@ -22,6 +22,7 @@ pub(crate) struct ClassSetup {
     pub(crate) sender: Arc<SenderConfig>,
     pub(crate) receiver: Arc<ReceiverConfig>,
     pub(crate) source: Source,
+    pub(crate) reading: Option<Reading>,
     pub(crate) is_udp: bool,
     pub(crate) tcp_options: TcpOptions,
     /// Link-layer bytes that framing adds to a packet, on the forward and on the reverse route.
@@ -78,6 +79,7 @@ pub(crate) fn class(
         sender: sender(stack, class, tick).into(),
         receiver: receiver(stack, class, tick, echo(class, hooks.needs_ecn)).into(),
         source: class.source.clone(),
+        reading: class.reading.clone(),
         is_udp: class.is_udp,
         has_rated_link: run.links_on(class, &class.forward).any(|link| link.rate.is_limited()),
         tcp_options: stack.socket.tcp_options,

@@ -167,6 +167,7 @@ impl<'s> Router<'s> {
             host: self.hosts.receiver(flow),
             sender_host: self.hosts.sender(flow),
             rate_samples: flow.rate_samples,
+            reading: flow.reading.clone(),
             source,
             private_links,
             forward: forward.hops,

@@ -281,6 +281,7 @@ const OF_FLOW: &[Case] = &[
     case("requests", Digest, "requests = { think = \"100ms\" }", &[(FLOW, "bytes = \"15KB\"")]),
     case("video", Digest, "video = { rate = \"1Mbit/s\", piece = \"1s\", buffer = \"2s\" }", &[]),
     case("sizes", Digest, "sizes = { distribution = \"pareto\", mean = \"15KB\" }", &[(FLOW, "arrivals = { rate = \"20/s\" }; sizes = { distribution = \"exponential\", mean = \"15KB\" }")]),
+    case("read", Digest, "read = \"1Mbit/s\"", &[]),
 ];
 
 /// A parameter of a queue discipline with a value, and the other parameters and lines that both

@@ -2,6 +2,7 @@
 
 mod cc;
 mod keys;
+mod pace;
 mod path;
 mod read;
 mod source;
@@ -15,7 +16,7 @@ use crate::language::canonical::Writer;
 use crate::language::document::At;
 use crate::language::key::write_keys;
 use crate::language::reader::Placed;
-use bbrlab_run::Outside;
+use bbrlab_run::{Outside, Reading};
 use bbrlab_stack::EcnMode;
 
 use cc::UDP;
@@ -59,6 +60,7 @@ pub(crate) struct FlowSpec {
     pub(crate) mss: Option<u32>,
     pub(crate) rate_samples: bool,
     pub(crate) source: SourceSpec,
+    pub(crate) reading: Option<Reading>,
 }
 
 impl Default for FlowSpec {
@@ -90,6 +92,7 @@ impl Default for FlowSpec {
             mss: None,
             rate_samples: true,
             source: SourceSpec::default(),
+            reading: None,
         }
     }
 }

@@ -115,10 +115,34 @@ impl FlowSpec {
         read_keys(sources(), self, reader, keys);
         self.check_sizes(reader, keys);
         self.check_udp(reader, keys);
+        self.check_rates(reader, keys);
         for (key, other) in [("on", "off"), ("off", "on")] {
             if keys.has(other) && !keys.has(key) {
                 reader.missing(keys, key, "the other period, such as \"1s\"");
             }
+        }
+    }
+
+    /// Checks that on and off periods have a constant rate, that a UDP flow has a rate in each
+    /// step, and that `read` applies to a source that sends on one connection after the other.
+    fn check_rates(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        if let (Some(rate), Some(node)) = (&self.source.rate, keys.get("rate")) {
+            let name = keys.name("rate");
+            if rate.constant().is_none() && (keys.has("on") || keys.has("off")) {
+                let title = format!("`{name}`: expected a constant rate with `on` and `off`");
+                let found = format!("found {}", found(&node.value));
+                reader.problem(node.at, title, found, Vec::new());
+            }
+            if self.is_udp && rate.has_unlimited_step() {
+                let title = format!("`{name}`: expected a rate in each step with `cc = \"udp\"`");
+                reader.problem(node.at, title, "found \"unlimited\"", Vec::new());
+            }
+        }
+        let of_clients = ["requests", "video", "arrivals"];
+        let client = of_clients.into_iter().find(|&key| keys.has(key));
+        if let (Some(key), Some(at)) = (client, keys.key_at("read")) {
+            let title = format!("`{}`: expected another source than `{key}`", keys.name("read"));
+            reader.problem(at, title, format!("found `{key}` as well"), Vec::new());
         }
     }
 
