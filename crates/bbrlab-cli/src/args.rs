@@ -75,6 +75,13 @@ pub(crate) enum Verb {
   bbrlab plot SWEEP --cdf queue
   bbrlab plot RUN RUN --overlay --panels rtt,queue")]
     Plot(PlotArgs),
+    /// Print the table of a folder of results, or the comparison of several, also for a paper or a
+    /// spreadsheet
+    #[command(after_help = "Examples:
+  bbrlab table bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f
+  bbrlab table SWEEP --latex > table.tex
+  bbrlab table before after --csv > compared.csv")]
+    Table(TableArgs),
     /// Show the same figures of several folders of results side by side, with differences and
     /// intervals
     #[command(after_help = "Examples:
@@ -416,6 +423,26 @@ pub(crate) struct PlotArgs {
     /// No notes
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(crate) struct TableArgs {
+    /// Folders of runs or of sweeps; the differences of several are to the first
+    #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
+    pub(crate) folders: Vec<PathBuf>,
+    /// As LaTeX, with the rules of the package booktabs
+    #[arg(long, group = "format")]
+    pub(crate) latex: bool,
+    /// As Markdown
+    #[arg(long, group = "format")]
+    pub(crate) markdown: bool,
+    /// As CSV, with one line of names and units above the rows; nothing but tables
+    #[arg(long, group = "format")]
+    pub(crate) csv: bool,
+    /// Show all columns of a table for a terminal, however wide; the other formats have them all
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) wide: bool,
 }
 
 #[derive(Args, Debug)]

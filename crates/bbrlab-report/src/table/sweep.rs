@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use bbrlab_run::{Group, RunSummary};
 use serde_json::Value;
 
-use super::block::{Block, html, text};
+use super::block::{Block, html};
+use super::format::{TableFormat, formatted};
 use super::layout::{Align, Table};
 use super::run::value_text;
 use crate::answers::{
-    Answer, Metric, WORTH_TELLING_MS, group_names, link_value, links_to_name, places, value,
+    Answer, Metric, WORTH_TELLING_MS, group_names, link_value, links_to_name, places,
+    value,
 };
 use crate::number::{NONE, fixed, with_half};
 use crate::points::Points;
@@ -33,7 +35,13 @@ impl Points {
     /// A row for each point: means with 95 % intervals. `width` is as in [`sweep_table`].
     #[must_use]
     pub fn table(&self, width: Option<usize>) -> String {
-        text(&blocks(self), width)
+        self.table_as(TableFormat::Text(width))
+    }
+
+    /// The table of [`Self::table`] in a format.
+    #[must_use]
+    pub fn table_as(&self, format: TableFormat) -> String {
+        formatted(&blocks(self), format)
     }
 }
 
@@ -63,14 +71,19 @@ fn blocks(points: &Points) -> Vec<Block> {
         if !links.is_empty() {
             for link in links {
                 columns.push((answer, Of::Link(link)));
-                table = table.column(link, &unit_of(answer), Align::Right);
+                table = table
+                    .column(link, &unit_of(answer), Align::Right)
+                    .in_full(&format!("{link} {}", answer.title), answer.unit);
             }
             continue;
         }
         for place in places(groups, answer.metric) {
             columns.push((answer, Of::Place(place)));
             table = if answer.metric.is_per_group() && names.len() > 1 {
-                table.column(&names[place], &unit_of(answer), Align::Right)
+                let name = &names[place];
+                table
+                    .column(name, &unit_of(answer), Align::Right)
+                    .in_full(&format!("{name} {}", answer.title), answer.unit)
             } else {
                 table.column(answer.title, answer.unit, Align::Right)
             };
