@@ -73,6 +73,7 @@ pub(crate) enum Verb {
   bbrlab plot SWEEP --metric share --x bottleneck.buffer --by cc
   bbrlab plot SWEEP --metric share --against queue_delay_ms.mean --x bottleneck.rate
   bbrlab plot SWEEP --cdf queue
+  bbrlab plot SWEEP --metric share --group bbr1 --ylabel 'Share, %' --legend 'bbr1=BBRv1' --size 84x60mm
   bbrlab plot RUN RUN --overlay --panels rtt,queue")]
     Plot(PlotArgs),
     /// Print the table of a folder of results, or the comparison of several, also for a paper or a
@@ -379,6 +380,7 @@ pub(crate) enum Against {
 }
 
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct PlotArgs {
     /// Folders of runs or of sweeps, or folders with such folders in them
     #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
@@ -414,6 +416,27 @@ pub(crate) struct PlotArgs {
     /// Draw two runs in one picture, the second on top of the first
     #[arg(long)]
     pub(crate) overlay: bool,
+    /// Only these groups of flows
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) group: Vec<String>,
+    /// Write at each dot of a scatter its value of the key along which dots are joined
+    #[arg(long)]
+    pub(crate) dot_labels: bool,
+    /// Title of the picture, drawn on paper too; "" for none
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Label of the x axis
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) xlabel: Option<String>,
+    /// Label of the y axis, above the panel
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) ylabel: Option<String>,
+    /// Text of an entry of the legend, for the name that the legend shows; may be repeated
+    #[arg(long, value_name = "NAME=TEXT", value_parser = entry)]
+    pub(crate) legend: Vec<String>,
+    /// Leave out the line under the title
+    #[arg(long)]
+    pub(crate) no_caption: bool,
     /// Width and height: 84x60mm (text as large as in print), 1600x900px
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<String>,
@@ -531,6 +554,13 @@ pub(crate) struct BenchCaseArgs {
     /// Folder for the files of the run
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// Parses a text for an entry of a legend.
+fn entry(text: &str) -> Result<String, String> {
+    let parts = text.split_once('=').filter(|(name, text)| !name.is_empty() && !text.is_empty());
+    let wrong = || "expected NAME=TEXT, such as bbr1=BBRv1".to_owned();
+    parts.map(|_| text.to_owned()).ok_or_else(wrong)
 }
 
 /// Parses the name of a back end.

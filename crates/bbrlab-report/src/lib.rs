@@ -34,7 +34,7 @@ pub use picture::{
     Drawing, Plate, PlateBox, PlateCurve, PlateCurves, PlateLine, PlatePanel, PlatePoint,
     PlateTimes, Scale, plate_picture,
 };
-pub use picture::{Picture, Shape};
+pub use picture::{Labels, Picture, Shape};
 pub use picture::{OVERLAY_FLOWS_MAX, OVERLAY_PANELS, Recording, overlay_panels};
 pub use picture::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
 pub use picture::{RunChoice, RunPanel, RunPicture, chosen_run_picture, run_picture};

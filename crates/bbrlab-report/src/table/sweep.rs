@@ -10,10 +10,10 @@ use super::format::{TableFormat, formatted};
 use super::layout::{Align, Table};
 use super::run::value_text;
 use crate::answers::{
-    Answer, Metric, WORTH_TELLING_MS, group_names, link_value, links_to_name, places,
+    Answer, Metric, WORTH_TELLING_MS, group_names, link_value, links_to_name, places, text_of,
     value,
 };
-use crate::number::{NONE, fixed, with_half};
+use crate::number::NONE;
 use crate::points::Points;
 
 /// The table of all runs of a sweep, or of one point with several seeds: means with 95 % intervals.
@@ -66,7 +66,7 @@ fn blocks(points: &Points) -> Vec<Block> {
         // of one link for values of the path.
         let links = match answer.metric {
             Metric::Bottleneck(figure) => links_to_name(groups, figure),
-            Metric::Run(_) | Metric::PerGroup(_) => Vec::new(),
+            Metric::Run(_) | Metric::PerGroup(_) | Metric::PerFlow(_) => Vec::new(),
         };
         if !links.is_empty() {
             for link in links {
@@ -101,14 +101,11 @@ fn blocks(points: &Points) -> Vec<Block> {
             cells.push(group.seeds.len().to_string());
         }
         for &(answer, of) in &columns {
-            let (mean, half) = match of {
+            let found = match of {
                 Of::Place(place) => value(group, answer.metric, place),
                 Of::Link(link) => link_value(group, link, answer.metric.name()),
             };
-            let (mean, half) = (mean.map(|x| x * answer.scale), half.map(|x| x * answer.scale));
-            let mean = fixed(mean, answer.decimals);
-            let half = half.map(|half| fixed(half, answer.decimals));
-            cells.push(half.map_or(mean.clone(), |half| with_half(&mean, &half)));
+            cells.push(text_of(found, answer));
         }
         table.row(cells);
     }
