@@ -75,7 +75,7 @@ pub(crate) enum Verb {
   bbrlab plot SWEEP --cdf queue
   bbrlab plot SWEEP --metric share --group bbr1 --ylabel 'Share, %' --legend 'bbr1=BBRv1' --size 84x60mm
   bbrlab plot RUN RUN --overlay --panels rtt,queue")]
-    Plot(PlotArgs),
+    Plot(Box<PlotArgs>),
     /// Print the table of a folder of results, or the comparison of several, also for a paper or a
     /// spreadsheet
     #[command(after_help = "Examples:
