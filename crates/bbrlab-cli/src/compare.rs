@@ -1,24 +1,37 @@
 //! `bbrlab compare`: the metrics of several folders of results, with their differences.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bbrlab_lab::{LabError, read_results};
-use bbrlab_report::{ComparedPoint, compare_table, value_text};
+use bbrlab_report::{ComparedPoint, FolderComparison, compare_table, value_text};
 use bbrlab_run::RunSummary;
 
 use crate::args::CompareArgs;
-use crate::output::{Output, Verdict};
+use crate::output::{Output, Stopped, Verdict};
 
 /// Compares the folders, the first with each of the others.
 pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
+    let (names, comparison) = compared(&args.folders, output)?;
+    if args.json {
+        return output.json(&comparison);
+    }
+    let width = if args.wide { None } else { output.width() };
+    output.text(&compare_table(&names, &comparison, width))
+}
+
+/// Returns the names of the folders and their comparison.
+pub(crate) fn compared(
+    folders: &[PathBuf],
+    output: &mut Output,
+) -> Result<(Vec<String>, FolderComparison), Stopped> {
     let documents =
-        args.folders.iter().map(|folder| read_results(folder)).collect::<Result<Vec<_>, _>>()?;
-    output.notes_of_missing(&args.folders);
+        folders.iter().map(|folder| read_results(folder)).collect::<Result<Vec<_>, _>>()?;
+    output.notes_of_missing(folders);
     let runs: Vec<&[RunSummary]> = documents.iter().map(|it| it.runs.as_slice()).collect();
     let comparison = bbrlab_report::compare(&runs);
     if !comparison.points.iter().any(ComparedPoint::is_in_all) {
         let found: Vec<String> =
-            args.folders.iter().zip(&runs).map(|(folder, runs)| points_of(folder, runs)).collect();
+            folders.iter().zip(&runs).map(|(folder, runs)| points_of(folder, runs)).collect();
         return Err(LabError::Usage(format!(
             "expected folders with a point in common, found none: {}",
             found.join("; ")
@@ -37,18 +50,10 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
             "these are runs of different scenarios, matched by their keys: {listed}"
         ));
     }
-    if args.json {
-        return output.json(&comparison);
-    }
-    let width = if args.wide { None } else { output.width() };
-    let names: Vec<String> = args
-        .folders
-        .iter()
-        .map(|folder| {
-            folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned()
-        })
-        .collect();
-    output.text(&compare_table(&names, &comparison, width))
+    let names = folders.iter().map(|folder| {
+        folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned()
+    });
+    Ok((names.collect(), comparison))
 }
 
 /// Returns the name of a folder, followed by its swept keys with the first few values of each.

@@ -51,6 +51,7 @@ mod named;
 mod overlaid;
 mod packets;
 mod picture_files;
+mod picture_names;
 mod pool;
 mod queues;
 mod records;

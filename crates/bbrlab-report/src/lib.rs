@@ -35,16 +35,17 @@ pub use picture::{
     Drawing, Plate, PlateBox, PlateCurve, PlateCurves, PlateLine, PlatePanel, PlatePoint,
     PlateTimes, Scale, plate_picture,
 };
+pub use picture::{Labels, Picture, Shape};
 pub use picture::{OVERLAY_FLOWS_MAX, OVERLAY_PANELS, Recording, overlay_panels};
 pub use picture::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
-pub use picture::{Picture, Shape};
 pub use picture::{RunChoice, RunPanel, RunPicture, chosen_run_picture, run_picture};
 pub use picture::{SweepChoice, chosen_sweep_pictures, sweep_pictures};
 pub use points::Points;
 pub use replication::{Replication, ReplicationSection};
 pub use student_t::{Interval, interval, t_975};
 pub use table::{
-    Align, Table, WIDTH, compare_table, group_table, published_table, published_tables, run_html,
-    run_table, split_unit, sweep_html, sweep_table, value_text,
+    Align, Table, TableFormat, WIDTH, compare_table, compare_table_as, group_table,
+    published_table, published_tables, run_html, run_table, run_table_as, split_unit, sweep_html,
+    sweep_table, value_text,
 };
 pub use table::{PrintedAs, PublishedCell, PublishedRow};

@@ -11,6 +11,7 @@ mod shards;
 mod shell;
 mod shell_files;
 mod stories;
+mod table;
 mod texts;
 mod tutorials;
 mod validate;

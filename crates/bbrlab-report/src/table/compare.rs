@@ -3,6 +3,8 @@
 
 use serde_json::Value;
 
+use super::block::Block;
+use super::format::{TableFormat, formatted};
 use super::layout::{Align, Table};
 use super::run::point_text;
 use crate::compare::{ComparedPoint, FolderComparison};
@@ -20,20 +22,30 @@ pub fn compare_table(
     comparison: &FolderComparison,
     width: Option<usize>,
 ) -> String {
-    let mut text = String::new();
-    for point in &comparison.points {
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        if !point.point.is_empty() {
-            text.push_str(&format!("at {}\n", point_text(&point.point)));
-        }
-        text.push_str(&point_table(names, point, width));
-    }
-    text
+    compare_table_as(names, comparison, TableFormat::Text(width))
 }
 
-fn point_table(names: &[String], point: &ComparedPoint, width: Option<usize>) -> String {
+/// The table of [`compare_table`] in a format.
+#[must_use]
+pub fn compare_table_as(
+    names: &[String],
+    comparison: &FolderComparison,
+    format: TableFormat,
+) -> String {
+    let mut blocks = Vec::new();
+    for point in &comparison.points {
+        if !blocks.is_empty() {
+            blocks.push(Block::Gap);
+        }
+        if !point.point.is_empty() {
+            blocks.push(Block::Point(point_text(&point.point)));
+        }
+        point_blocks(&mut blocks, names, point);
+    }
+    formatted(&blocks, format)
+}
+
+fn point_blocks(blocks: &mut Vec<Block>, names: &[String], point: &ComparedPoint) {
     let mut table = Table::new().column("metric", "", Align::Left);
     for name in names {
         table = table.column(name, "", Align::Right);
@@ -44,7 +56,10 @@ fn point_table(names: &[String], point: &ComparedPoint, width: Option<usize>) ->
         } else {
             "difference".to_owned()
         };
-        table = table.column(&title, "", Align::Right).column("%", "", Align::Right);
+        table = table
+            .column(&title, "", Align::Right)
+            .column("%", "", Align::Right)
+            .in_full(&title, "%");
     }
     let mut equal = 0;
     for (metric, found) in &point.metrics {
@@ -80,18 +95,19 @@ fn point_table(names: &[String], point: &ComparedPoint, width: Option<usize>) ->
         }
         table.row(cells);
     }
-    let mut text = if table.is_empty() { String::new() } else { table.render_in(width) };
-    if equal > 0 {
-        text.push_str(&format!("{equal} metrics are equal\n"));
+    if !table.is_empty() {
+        blocks.push(Block::Table(table));
     }
-    text.push_str(&uneven_seeds(names, &point.seeds));
-    text
+    if equal > 0 {
+        blocks.push(Block::Sentence(format!("{equal} metrics are equal")));
+    }
+    blocks.extend(uneven_seeds(names, &point.seeds).map(Block::Sentence));
 }
 
-/// A line with the number of seeds in each folder; empty if the numbers are equal.
-fn uneven_seeds(names: &[String], seeds: &[usize]) -> String {
+/// A sentence with the number of seeds in each folder, unless the numbers are equal.
+fn uneven_seeds(names: &[String], seeds: &[usize]) -> Option<String> {
     if seeds.windows(2).all(|two| two[0] == two[1]) {
-        return String::new();
+        return None;
     }
     let of: Vec<String> =
         names.iter().zip(seeds).map(|(name, seeds)| format!("{seeds} in {name}")).collect();
@@ -100,7 +116,7 @@ fn uneven_seeds(names: &[String], seeds: &[usize]) -> String {
     } else {
         ""
     };
-    format!("seeds: {}{no_interval}\n", of.join(", "))
+    Some(format!("seeds: {}{no_interval}", of.join(", ")))
 }
 
 #[cfg(test)]
