@@ -19,6 +19,7 @@ mod picture;
 mod points;
 mod replication;
 mod student_t;
+mod swept_key;
 mod table;
 
 pub use binomial::binomial_interval;

@@ -30,6 +30,7 @@ use super::shape::{LOWEST_PANEL, Shape};
 use super::swept::{Swept, spread};
 use crate::answers::{self, Answer, Metric, flow_groups, link_to_name, most_groups};
 use crate::points::Points;
+use crate::swept_key::stem;
 use crate::table::{value_text, varying_keys};
 
 const PANEL_HEIGHT: f64 = 220.0;
@@ -108,11 +109,6 @@ fn values_of(groups: &[Group], key: &str) -> Vec<String> {
 
 fn value_at(group: &Group, key: &str) -> String {
     group.point.get(key).map_or_else(|| "–".to_owned(), value_text)
-}
-
-/// The last part of a key, which is sufficient next to its value.
-fn stem(key: &str) -> &str {
-    key.rsplit('.').next().unwrap_or(key)
 }
 
 /// A value as shown in a legend. Names of congestion controls need no key.

@@ -5,10 +5,11 @@ use bbrlab_run::{
     Field, FlowGroup, FlowSummary, Group, Leaf, LinkSummary, RunSummary, WaitSummary, leaves,
 };
 
-use super::{stem, values_of};
+use super::values_of;
 use crate::answers::{Answer, Metric};
 use crate::picture::shape::Shape;
 use crate::picture::swept::Swept;
+use crate::swept_key::{stem, swept_key};
 
 /// The user's choice for the pictures of a sweep. By default they show the metrics that answer the
 /// sweep's question against each swept quantity.
@@ -97,18 +98,6 @@ impl SweepChoice {
         let multiples = others.into_iter().filter(|key| Some(*key) != color).collect();
         Ok(Keys { axis, color, multiples })
     }
-}
-
-/// The swept key with this name or last part.
-pub(super) fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str, String> {
-    let found = swept.iter().find(|key| *key == wanted).or_else(|| {
-        let mut ending = swept.iter().filter(|key| stem(key) == wanted);
-        ending.next().filter(|_| ending.next().is_none())
-    });
-    found.map(String::as_str).ok_or_else(|| match swept {
-        [] => format!("`{wanted}` is not swept here: nothing is"),
-        _ => format!("`{wanted}` is not swept here; swept are {}", swept.join(", ")),
-    })
 }
 
 const GROUPS: &str = "flow_groups.";
