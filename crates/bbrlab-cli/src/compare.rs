@@ -1,21 +1,42 @@
-//! `bbrlab compare`: folders of results side by side.
+//! `bbrlab compare`: folders of results, or values of a swept key, side by side.
 
 use std::path::Path;
 
 use bbrlab_lab::{LabError, read_results};
-use bbrlab_report::{ComparedPoint, compare_table, value_text};
+use bbrlab_papers::not_a_metric;
+use bbrlab_report::{
+    ComparedPoint, ComparisonLook, compare_table, paired, paired_table, value_text,
+};
 use bbrlab_run::RunSummary;
 
 use crate::args::CompareArgs;
 use crate::output::{Output, Verdict};
 
-/// Compares the folders, the first with each of the others.
+/// Compares the folders, the first with each of the others, or the values of a key of one sweep.
 pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
+    match (&args.paired, args.folders.as_slice()) {
+        (Some(key), [folder]) => return compare_pairs(args, key, folder, output),
+        (Some(_), folders) => {
+            return Err(LabError::Usage(format!(
+                "--paired: expected one folder of a sweep, whose runs it compares; found {} folders",
+                folders.len()
+            ))
+            .into());
+        }
+        (None, [folder]) => {
+            return Err(LabError::Usage(format!(
+                "expected two folders or more, found {} alone; --paired KEY compares the values of a swept key in it",
+                folder.display()
+            ))
+            .into());
+        }
+        (None, _) => {}
+    }
     let documents =
         args.folders.iter().map(|folder| read_results(folder)).collect::<Result<Vec<_>, _>>()?;
     output.notes_of_missing(&args.folders);
     let runs: Vec<&[RunSummary]> = documents.iter().map(|it| it.runs.as_slice()).collect();
-    let comparison = bbrlab_report::compare(&runs);
+    let mut comparison = bbrlab_report::compare(&runs);
     if !comparison.points.iter().any(ComparedPoint::is_in_all) {
         let found: Vec<String> =
             args.folders.iter().zip(&runs).map(|(folder, runs)| points_of(folder, runs)).collect();
@@ -25,6 +46,7 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
         ))
         .into());
     }
+    comparison.keep(&args.metric).map_err(unknown)?;
     let mut scenarios: Vec<&str> = Vec::new();
     for run in runs.iter().copied().flatten() {
         if !scenarios.contains(&run.scenario.as_str()) {
@@ -40,7 +62,6 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
     if args.json {
         return output.json(&comparison);
     }
-    let width = if args.wide { None } else { output.width() };
     let names: Vec<String> = args
         .folders
         .iter()
@@ -48,7 +69,35 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
             folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned()
         })
         .collect();
-    output.text(&compare_table(&names, &comparison, width))
+    output.text(&compare_table(&names, &comparison, look(args, output)))
+}
+
+/// Compares the values of a swept key, the first with each of the others.
+fn compare_pairs(args: &CompareArgs, key: &str, folder: &Path, output: &mut Output) -> Verdict {
+    let document = read_results(folder)?;
+    output.notes_of_missing(&args.folders);
+    let mut comparison = paired(&document.runs, key)
+        .map_err(|reason| LabError::Usage(format!("{}: {reason}", folder.display())))?;
+    comparison.keep(&args.metric).map_err(unknown)?;
+    if args.json {
+        return output.json(&comparison);
+    }
+    output.text(&paired_table(&comparison, look(args, output)))
+}
+
+fn look(args: &CompareArgs, output: &Output) -> ComparisonLook {
+    let width = if args.wide { None } else { output.width() };
+    ComparisonLook { is_chosen: !args.metric.is_empty(), width }
+}
+
+/// Returns the error about an unknown metric, with what else has its name.
+fn unknown(reason: String) -> LabError {
+    let name = reason.strip_prefix("unknown metric `").and_then(|rest| rest.split('`').next());
+    let elsewhere = name.and_then(not_a_metric);
+    LabError::Usage(match elsewhere {
+        Some(known) => format!("{reason}; {known}"),
+        None => reason,
+    })
 }
 
 /// Returns the name of a folder with the keys that are swept in it, each with its first values.

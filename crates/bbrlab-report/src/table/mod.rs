@@ -8,7 +8,7 @@ mod published;
 mod run;
 mod sweep;
 
-pub use compare::compare_table;
+pub use compare::{ComparisonLook, compare_table, paired_table};
 pub use groups::group_table;
 pub use layout::{Align, Table, WIDTH};
 pub use published::{
