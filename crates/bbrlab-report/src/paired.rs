@@ -186,8 +186,8 @@ struct OwnGroup {
 }
 
 impl OwnGroup {
-    /// `None` if the key is no congestion control, or if the groups have different numbers of
-    /// flows. At one value, the group may contain flows that the key does not set.
+    /// `None` if the key does not set a congestion control, or if the groups have different numbers
+    /// of flows. At one value, the group may contain flows that the key does not set.
     fn of(key: &str, values: [&Value; 2], runs: [&RunSummary; 2]) -> Option<Self> {
         let flows = |side: usize| {
             let name = values[side].as_str()?;
@@ -201,7 +201,7 @@ impl OwnGroup {
         })
     }
 
-    /// The name of a metric that both values have, if it is of this group.
+    /// Returns the common name of a metric of this group; `None` for other metrics.
     fn common(&self, side: usize, name: &str) -> Option<String> {
         Some(format!("{}{}", self.common, name.strip_prefix(&self.names[side])?))
     }
@@ -279,7 +279,7 @@ mod tests {
         let high = metric["ci95"][1].as_f64().unwrap();
         assert!((high - 0.125 - 3.182_446_305 * (0.0625_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-9);
         assert_eq!(metric["seeds_to_decide"], json!(SeedsToDecide::About(10)));
-        // Every pair has the same difference, which is no interval of zero.
+        // Every pair has the same difference, so there is no interval.
         let equal = PairedMetric {
             n: 4,
             values: [Some(0.5), Some(0.625)],
