@@ -84,9 +84,11 @@ pub(crate) enum Verb {
   bbrlab table SWEEP --latex > table.tex
   bbrlab table before after --csv > compared.csv")]
     Table(TableArgs),
-    /// Compare the metrics of several folders of results, with differences and intervals
+    /// Compare the metrics of several folders of results, or of the values of a swept key, with
+    /// differences and intervals
     #[command(after_help = "Examples:
   bbrlab compare bbrlab-runs/examples.dumbbell-0a1b2c3d4e5f bbrlab-runs/examples.dumbbell-5f4e3d2c1b0a
+  bbrlab compare SWEEP --paired flows.cc --metric goodput_mbps,share
   bbrlab compare before after --json")]
     Compare(CompareArgs),
     /// Put folders of results on one self-contained HTML page
@@ -483,9 +485,16 @@ pub(crate) struct TableArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct CompareArgs {
-    /// Folders of runs or sweeps; differences are to the first folder
-    #[arg(required = true, num_args = 2.., value_name = "RUN", value_hint = ValueHint::DirPath)]
+    /// Folders of runs or sweeps; differences are to the first folder. With --paired, one sweep
+    #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
     pub(crate) folders: Vec<PathBuf>,
+    /// Compare the first value of this swept key with each of the others, seed by seed, at each
+    /// point of the other keys
+    #[arg(long, value_name = "KEY")]
+    pub(crate) paired: Option<String>,
+    /// Only these metrics, by their names in `list metrics`: `share`, `fct_ms.p95`
+    #[arg(long, value_name = "METRIC", value_delimiter = ',')]
+    pub(crate) metric: Vec<String>,
     /// Show all columns, even if the table is wider than the terminal
     #[arg(long)]
     pub(crate) wide: bool,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use bbrlab_lab::{LabError, read_results};
-use bbrlab_report::{Points, TableFormat, compare_table_as, run_table_as};
+use bbrlab_report::{ComparisonLook, Points, TableFormat, compare_table, run_table_as};
 
 use crate::args::TableArgs;
 use crate::compare::compared;
@@ -26,7 +26,7 @@ pub(crate) fn table(args: &TableArgs, output: &mut Output) -> Verdict {
         }
         folders => {
             let (names, comparison) = compared(folders, output)?;
-            compare_table_as(&names, &comparison, format)
+            compare_table(&names, &comparison, ComparisonLook { is_chosen: false, format })
         }
     };
     output.text(&table)

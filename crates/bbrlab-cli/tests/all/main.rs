@@ -2,6 +2,7 @@
 //! with everything that the crate uses.
 
 mod again;
+mod compare;
 mod folders;
 mod lists;
 mod pages;

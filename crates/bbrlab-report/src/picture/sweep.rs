@@ -31,6 +31,7 @@ use super::shape::{LOWEST_PANEL, Shape};
 use super::swept::{Swept, spread};
 use crate::answers::{self, Answer, Metric, flow_groups, link_to_name, most_groups};
 use crate::points::Points;
+use crate::swept_key::stem;
 use crate::table::{value_text, varying_keys};
 
 const PANEL_HEIGHT: f64 = 220.0;
@@ -166,12 +167,6 @@ fn values_of(groups: &[Group], key: &str) -> Vec<String> {
 
 fn value_at(group: &Group, key: &str) -> String {
     group.point.get(key).map_or_else(|| "–".to_owned(), value_text)
-}
-
-/// The last part of a key, such as `buffer` of `bottleneck.buffer`. It is sufficient next to the
-/// key's value.
-fn stem(key: &str) -> &str {
-    key.rsplit('.').next().unwrap_or(key)
 }
 
 /// A value as shown in a legend: after the last part of its key, or alone if it is the name of a

@@ -9,7 +9,7 @@ mod published;
 mod run;
 mod sweep;
 
-pub use compare::{compare_table, compare_table_as};
+pub use compare::{ComparisonLook, compare_table, paired_table};
 pub use format::TableFormat;
 pub use groups::group_table;
 pub use layout::{Align, Table, WIDTH};

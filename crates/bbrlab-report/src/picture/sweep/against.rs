@@ -6,8 +6,8 @@
 
 use bbrlab_run::Group;
 
-use super::choice::{SweepChoice, figure, swept_key};
-use super::{MULTIPLES_SHOWN, named, names_of_flow_groups, stem, title_of, value_at, values_of};
+use super::choice::{SweepChoice, figure};
+use super::{MULTIPLES_SHOWN, named, names_of_flow_groups, title_of, value_at, values_of};
 use crate::answers::{self, Answer, Metric};
 use crate::picture::Picture;
 use crate::picture::axis::{Axis, Ratios};
@@ -23,6 +23,7 @@ use crate::picture::panel::{LABEL_GAP, LINE, Names, PANEL_TITLE, Panel, SMALL, w
 use crate::picture::shape::Shape;
 use crate::picture::swept::Swept;
 use crate::points::Points;
+use crate::swept_key::{stem, swept_key};
 use crate::table::varying_keys;
 
 const PANEL_HEIGHT: f64 = 200.0;

@@ -5,13 +5,14 @@ use bbrlab_run::{
     Field, FlowGroup, FlowSummary, Group, Leaf, LinkSummary, RunSummary, WaitSummary, leaves,
 };
 
-use super::{stem, values_of};
+use super::values_of;
 use crate::answers::{Answer, Metric};
 use crate::groups::is_metric;
 use crate::picture::labels::Labels;
 use crate::picture::shape::Shape;
 use crate::picture::swept::Swept;
 use crate::points::Points;
+use crate::swept_key::{stem, swept_key};
 
 /// The user's choice for the pictures of a sweep. By default they show the metrics that answer the
 /// sweep's question against each swept quantity.
@@ -148,18 +149,6 @@ impl SweepChoice {
         let multiples = others.into_iter().filter(|key| Some(*key) != color).collect();
         Ok(Keys { axis, color, multiples })
     }
-}
-
-/// The swept key with this name or last part.
-pub(super) fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str, String> {
-    let found = swept.iter().find(|key| *key == wanted).or_else(|| {
-        let mut ending = swept.iter().filter(|key| stem(key) == wanted);
-        ending.next().filter(|_| ending.next().is_none())
-    });
-    found.map(String::as_str).ok_or_else(|| match swept {
-        [] => format!("`{wanted}` is not swept: this sweep has no swept key"),
-        _ => format!("`{wanted}` is not swept; swept keys are {}", swept.join(", ")),
-    })
 }
 
 const FLOWS: &str = "flows.";
