@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use bbrlab_cost::Estimate;
 use bbrlab_lab::{
     Backend, Batch, BatchOptions, LabError, Named, RECORDS_HELD, Records, SIMULATOR, Stop,
-    SummaryOf, backend_of, check_limit, default_out, open_named, part_of, processors,
-    refuse_results, refuse_second_stdin, run_batch, write_runs_json,
+    SummaryOf, Undecided, backend_of, check_divisible, check_limit, default_out, open_named,
+    part_of, processors, refuse_results, refuse_second_stdin, run_batch, write_runs_json,
 };
 use bbrlab_papers::not_a_scenario;
 use bbrlab_report::{Points, run_table};
@@ -25,6 +25,9 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
     let mut scenarios = Vec::new();
     for name in &args.scenarios {
         scenarios.extend(open_named(name, &sets, args.running.out.is_some(), not_a_scenario)?);
+    }
+    if args.shard.is_some() {
+        scenarios.iter().try_for_each(|named| check_divisible(&named.scenario))?;
     }
     let jobs = jobs(&args.running);
     let parts: Vec<Option<BTreeSet<u64>>> = scenarios
@@ -139,6 +142,16 @@ fn one<'s>(
         }
         write!(note, "; results in {}", out.display()).expect("writing to a string cannot fail");
         output.note(&note);
+        if let (Some(until), Some(Undecided { points, undecided, at_most })) =
+            (scenario.until(), &batch.undecided)
+        {
+            output.note(&format!(
+                "{}: {undecided} of {points} points ended at {at_most} seeds: half the 95 % interval of `{}` is above {} of its mean",
+                scenario.name(),
+                until.of().name(),
+                until.percentage()
+            ));
+        }
     }
     Ok(batch)
 }
@@ -162,8 +175,9 @@ fn leftover(batch: &Batch<'_>, scenario: &Scenario) -> String {
         );
     }
     format!(
-        "interrupted: {} of {} are finished and in {out}; the same command continues from there",
+        "interrupted: {} of {}{} are finished and in {out}; the same command continues from there",
         batch.records.count(),
+        if scenario.until().is_some() { "at most " } else { "" },
         runs(scenario.runs())
     )
 }

@@ -13,6 +13,7 @@ mod shell;
 mod shell_files;
 mod stories;
 mod texts;
+mod until;
 mod validate;
 mod validate_linux;
 mod wrong_input;

@@ -179,6 +179,20 @@ fn quantities() {
 }
 
 #[test]
+fn seeds_until_an_interval() {
+    check(&expect![[r#"
+        x
+            duration -> repeat = "some"; duration | x
+            duration -> repeat = { until = "2%", at_most = 20 }; duration | x
+            duration -> repeat = { until = "0%", of = "jain", at_most = 20 }; duration | x
+            duration -> repeat = { until = "2%", of = "goodput", at_most = 20 }; duration | x
+            duration -> repeat = { until = "2%", of = "queue_delay_ms.mean", at_most = 20 }; duration | x
+            duration -> repeat = { until = "2%", of = "jain", at_most = 5 }; duration | x
+            duration -> repeat = { until = "2%", of = "jain", at_most = 20, batch = 3 }; duration | x
+    "#]]);
+}
+
+#[test]
 fn unknown_and_missing_keys() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
