@@ -123,5 +123,5 @@ fn metrics_of_folders_are_chosen_by_name() {
     );
     refused(&["--paired", "rtt"], "`rtt` is not swept; swept keys are flows.cc, bottleneck.buffer");
     refused(&["s", "--paired", "cc"], "--paired: expected one folder of a sweep");
-    refused(&[], "expected two folders or more, found s alone; --paired KEY compares");
+    refused(&[], "expected two folders or more, found only s; --paired KEY compares");
 }

@@ -15,6 +15,7 @@ mod stories;
 mod table;
 mod texts;
 mod tutorials;
+mod until;
 mod validate;
 mod validate_linux;
 mod wrong_input;

@@ -77,7 +77,7 @@ fn a_folder_has_the_table_of_run_and_several_that_of_compare() {
     let args = ["run", "four.toml", "--set", "flows.cc=cubic", "--quiet", "--out", "cubic"];
     stdout(&args);
     let compared = stdout(&["table", "four", "cubic", "--csv"]);
-    let head = "point,metric,four,cubic,difference,difference ±,difference (%)\n";
+    let head = "point,metric,four,cubic,difference,difference ±,difference (%),to decide (seeds)\n";
     assert!(compared.starts_with(head) && !compared.contains("\n\n"), "{compared}");
     for buffer in ["1bdp", "2bdp"] {
         let row = format!("\nbottleneck.buffer = {buffer},links.bottleneck.drops,");

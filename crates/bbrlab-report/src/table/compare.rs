@@ -1,5 +1,5 @@
-//! A comparison of the results in several folders, or of the values of a swept key: a table for each
-//! point, with a line per metric.
+//! A comparison of the results in several folders, or of the values of a swept key: a table for
+//! each point, with a line per metric.
 
 use serde_json::{Map, Value};
 
