@@ -19,6 +19,7 @@ mod reproduce;
 mod run;
 mod shell_files;
 mod show;
+mod table;
 mod validate;
 mod validate_linux;
 
@@ -86,6 +87,7 @@ fn call(verb: &Verb, output: &mut Output) -> Verdict {
         Verb::Validate(args) => validate::validate(args, output),
         Verb::Plot(args) => plot::plot(args, output),
         Verb::Export(args) => plot::export(args, output),
+        Verb::Table(args) => table::table(args, output),
         Verb::Compare(args) => compare::compare(args, output),
         Verb::Report(args) => plot::report(args, output),
         Verb::Evaluate(args) => evaluate::evaluate(args, output),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bbrlab_lab::{LabError, PlotChoice, plot_as, refuse_results_below};
 use bbrlab_papers::not_a_metric;
+use bbrlab_report::Labels;
 
 use crate::args::{ExportArgs, PlotArgs, ReportArgs};
 use crate::output::{Output, Verdict};
@@ -22,6 +23,15 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
         size: args.size.clone(),
         formats: args.format.clone(),
         cdf: args.cdf.clone(),
+        groups: args.group.clone(),
+        dot_labels: args.dot_labels,
+        labels: Labels {
+            title: args.title.clone(),
+            x: args.xlabel.clone(),
+            y: args.ylabel.clone(),
+            legend: args.legend.clone(),
+            no_caption: args.no_caption,
+        },
     };
     if !args.recursive && args.out.is_none() && !args.overlay {
         refuse_all(&args.folders)?;

@@ -7,8 +7,9 @@ use std::path::Path;
 use bbrlab_cost::Estimate;
 use bbrlab_lab::{
     Backend, Batch, BatchOptions, LabError, Named, RECORDS_HELD, Records, SIMULATOR, Stop,
-    SummaryOf, backend_of, check_limit, default_out, open_named, part_of, processors,
-    refuse_results, refuse_results_below, refuse_second_stdin, run_batch, write_runs_json,
+    SummaryOf, Undecided, backend_of, check_divisible, check_limit, default_out, open_named,
+    part_of, processors, refuse_results, refuse_results_below, refuse_second_stdin, run_batch,
+    write_runs_json,
 };
 use bbrlab_papers::not_a_scenario;
 use bbrlab_report::{Points, run_table};
@@ -29,6 +30,9 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
             refuse_results_below(Path::new(name))?;
         }
         scenarios.extend(open_named(name, &sets, args.running.out.is_some(), not_a_scenario)?);
+    }
+    if args.shard.is_some() {
+        scenarios.iter().try_for_each(|named| check_divisible(&named.scenario))?;
     }
     if !args.running.quiet {
         for named in &scenarios {
@@ -151,6 +155,16 @@ fn one<'s>(
         }
         write!(note, "; results in {}", out.display()).expect("writing to a string cannot fail");
         output.note(&note);
+        if let (Some(until), Some(Undecided { points, undecided, at_most })) =
+            (scenario.until(), &batch.undecided)
+        {
+            output.note(&format!(
+                "{}: {undecided} of {points} points ended at {at_most} seeds: half the 95 % interval of `{}` is above {} of its mean",
+                scenario.name(),
+                until.of().name(),
+                until.percentage()
+            ));
+        }
     }
     Ok(batch)
 }
@@ -174,8 +188,9 @@ fn leftover(batch: &Batch<'_>, scenario: &Scenario) -> String {
         );
     }
     format!(
-        "interrupted: {} of {} are finished and in {out}; the same command continues",
+        "interrupted: {} of {}{} are finished and in {out}; the same command continues",
         batch.records.count(),
+        if scenario.until().is_some() { "at most " } else { "" },
         runs(scenario.runs())
     )
 }

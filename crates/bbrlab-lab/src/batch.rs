@@ -19,6 +19,7 @@ use bbrlab_scenario::{Scenario, plain_name};
 
 use crate::atomic_file::{make_folder, remove_leftovers};
 use crate::backend::{Backend, Task, check_backend};
+use crate::decided::{check_divisible, run_decided};
 use crate::error::LabError;
 use crate::execute::Executed;
 use crate::finish::{finish, write_sweep};
@@ -31,6 +32,7 @@ use crate::run_folder::{
     Files, Found, Maker, RunKey, SCENARIO, begin_run, begin_sweep, examine, examine_sweep,
     forget_summary, is_marked, maker_of, write_run,
 };
+use crate::seed_plan::{SeedPlan, Undecided};
 use crate::stop::Stop;
 
 /// Options of a batch.
@@ -95,6 +97,9 @@ pub struct Batch<'s> {
     /// The results of a single run up to its interruption. The run's folder is marked as
     /// incomplete.
     pub partial: Option<Box<RunSummary>>,
+    /// If the scenario decides its number of seeds: the points whose interval is still too wide
+    /// with the largest number.
+    pub undecided: Option<Undecided>,
 }
 
 /// Returns the default folder for a back end's results of a scenario.
@@ -166,6 +171,19 @@ enum How {
 /// # Panics
 /// If an assertion in the simulator fails, which is a bug.
 pub fn run_batch<'s>(
+    scenario: &'s Scenario,
+    options: &BatchOptions,
+    mut watch: impl FnMut(Progress),
+) -> Result<Batch<'s>, LabError> {
+    match SeedPlan::of(scenario) {
+        None => run_these(scenario, options, watch),
+        Some(_) if options.only.is_some() => Err(check_divisible(scenario).expect_err("a plan")),
+        Some(plan) => run_decided(scenario, options, plan, &mut watch),
+    }
+}
+
+/// Makes the runs that the options name.
+pub(crate) fn run_these<'s>(
     scenario: &'s Scenario,
     options: &BatchOptions,
     mut watch: impl FnMut(Progress),
@@ -243,7 +261,18 @@ pub fn run_batch<'s>(
         }
     }
     let out = options.out.clone();
-    Ok(Batch { records, out, computed, repeated, found, complete, is_interrupted, partial })
+    let undecided = None;
+    Ok(Batch {
+        records,
+        out,
+        computed,
+        repeated,
+        found,
+        complete,
+        is_interrupted,
+        partial,
+        undecided,
+    })
 }
 
 /// Returns an error if the caller does not provide the declared custom congestion controls, or if

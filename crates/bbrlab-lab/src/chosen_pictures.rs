@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{
-    CdfInput, CdfSample, OVERLAY_PANELS, Picture, RunChoice, RunPanel, Shape, SweepChoice,
+    CdfInput, CdfSample, Labels, OVERLAY_PANELS, Picture, RunChoice, RunPanel, Shape, SweepChoice,
     cdf_picture, chosen_run_picture, chosen_sweep_pictures,
 };
 use bbrlab_run::{Delays, RunSummary, Transfers};
@@ -17,6 +17,7 @@ use crate::picture_files::{
     Format, document_of_sweep, plot, read_columns, read_delays, read_document, read_run_files,
     shared_link, title_of_sweep, write_formats,
 };
+use crate::picture_names::{check_entries, check_groups};
 use crate::run_folder::{DELAYS_PARQUET, SCENARIO, SUMMARY_JSON, TRANSFERS_PARQUET, damaged};
 use crate::scenario_files::read_kept_scenario;
 
@@ -43,6 +44,12 @@ pub struct PlotChoice {
     pub formats: Vec<String>,
     /// The quantities whose distributions are drawn: `fct`, `rtt`, `queue`.
     pub cdf: Vec<String>,
+    /// The groups of flows that are drawn; all if empty.
+    pub groups: Vec<String>,
+    /// Whether each dot of a scatter has the value of the key along which dots are joined.
+    pub dot_labels: bool,
+    /// The words that replace the usual ones.
+    pub labels: Labels,
 }
 
 impl PlotChoice {
@@ -53,6 +60,7 @@ impl PlotChoice {
     fn of_sweeps(&self) -> bool {
         !self.metrics.is_empty()
             || self.against.is_some()
+            || self.dot_labels
             || self.x.is_some()
             || (self.by.is_some() && self.cdf.is_empty())
     }
@@ -67,7 +75,11 @@ impl PlotChoice {
         parts.extend(self.by.iter().map(|by| format!("by-{by}")));
         parts.extend(self.from.iter().map(|from| format!("from-{from}")));
         parts.extend(self.to.iter().map(|to| format!("to-{to}")));
+        parts.extend(self.groups.iter().map(|group| format!("group-{group}")));
         parts.extend(self.size.iter().cloned());
+        if self.dot_labels || self.labels != Labels::default() {
+            parts.push("labelled".to_owned());
+        }
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
         let mut ending = String::new();
         for part in &parts {
@@ -95,7 +107,11 @@ pub fn plot_as(
     let chosen = Chosen::new(choice)?;
     let mut files = Vec::new();
     for results in results_in(folder)? {
-        let mut pictures = chosen.pictures(&results).map_err(|reason| match reason {
+        let drawn = chosen.pictures(&results).and_then(|pictures| {
+            check_entries(&choice.labels, &pictures)?;
+            Ok(pictures)
+        });
+        let mut pictures = drawn.map_err(|reason| match reason {
             Reason::Choice(reason) => {
                 let elsewhere = other_meaning(&reason, known).unwrap_or_default();
                 LabError::Usage(format!("{}: {reason}{elsewhere}", results.path.display()))
@@ -150,7 +166,9 @@ pub fn plot_overlay(
         panels,
         from_s: run.from_s,
         to_s: run.to_s,
+        groups: run.groups,
         shape: run.shape,
+        labels: run.labels,
         formats,
         ending: choice.ending(),
     };
@@ -203,26 +221,33 @@ impl<'a> Chosen<'a> {
             named("--format", &choice.formats, Format::NAMED).map_err(usage)?
         };
         let cdf = named("--cdf", &choice.cdf, Distribution::NAMED).map_err(usage)?;
+        let (groups, labels) = (choice.groups.clone(), choice.labels.clone());
         let sweep = SweepChoice {
             metrics: choice.metrics.clone(),
             against: choice.against.clone(),
             x: choice.x.clone(),
             by: choice.by.clone(),
+            groups: groups.clone(),
+            dot_labels: choice.dot_labels,
             shape,
+            labels: labels.clone(),
         };
-        Ok(Self { choice, run: RunChoice { panels, from_s, to_s, shape }, sweep, formats, cdf })
+        let run = RunChoice { panels, from_s, to_s, groups, shape, labels };
+        Ok(Self { choice, run, sweep, formats, cdf })
     }
 
     fn pictures(&self, results: &Results) -> Result<Vec<Picture>, Reason> {
         if !self.cdf.is_empty() {
+            self.check_cdf()?;
             return self.cdf.iter().map(|&of| self.distribution(results, of)).collect();
         }
         match results.kind {
             Kind::Run if self.choice.of_sweeps() => {
-                Err("this is a single run; --metric, --against, --x and --by need a sweep".to_owned().into())
+                Err("this is a single run; --metric, --against, --x, --by and --dot-labels need a sweep".to_owned().into())
             }
             Kind::Run => {
                 let files = read_run_files(&results.path)?;
+                check_groups(&self.choice.groups, [&files.summary])?;
                 Ok(vec![chosen_run_picture(&files.input(), &self.run)?])
             }
             Kind::Sweep if self.choice.of_runs() => Err(
@@ -232,10 +257,31 @@ impl<'a> Chosen<'a> {
             ),
             Kind::Sweep => {
                 let document = document_of_sweep(&results.path)?;
+                check_groups(&self.choice.groups, &document.runs)?;
                 let title = title_of_sweep(&results.path, &document);
                 Ok(chosen_sweep_pictures(&title, &document.runs, &self.sweep)?)
             }
         }
+    }
+
+    /// Checks that the labels of distributions fit them all.
+    fn check_cdf(&self) -> Result<(), String> {
+        if self.choice.dot_labels {
+            return Err(
+                "--dot-labels: expected a scatter, which --metric and --against draw, found --cdf"
+                    .to_owned(),
+            );
+        }
+        if self.choice.labels.x.is_some() && self.cdf.len() > 1 {
+            return Err(format!(
+                "--xlabel: expected one distribution, found {}: each has a quantity of its own along the axis",
+                self.choice.cdf.join(", ")
+            ));
+        }
+        if !self.choice.groups.is_empty() && self.cdf.contains(&Distribution::Queue) {
+            return Err("--group: expected --cdf fct or --cdf rtt, found queue, where the packets of all flows wait".to_owned());
+        }
+        Ok(())
     }
 
     fn distribution(&self, results: &Results, of: Distribution) -> Result<Picture, Reason> {
@@ -250,6 +296,7 @@ impl<'a> Chosen<'a> {
         let Some((folder, summary)) = runs.first() else {
             return Err("no run is complete yet".to_owned().into());
         };
+        check_groups(&self.choice.groups, runs.iter().map(|(_, summary)| summary))?;
         let title = title_of(folder, summary)?;
         let link = shared_link(summary).map(|(_, name)| name);
         let axis = match of {
@@ -276,7 +323,11 @@ impl<'a> Chosen<'a> {
                     folder.display()
                 ))
             })?;
-            samples.extend(of_run.into_iter().map(|sample| CdfSample { run, ..sample }));
+            let is_drawn = |sample: &CdfSample| {
+                self.choice.groups.is_empty() || self.choice.groups.contains(&sample.group)
+            };
+            let drawn = of_run.into_iter().filter(is_drawn);
+            samples.extend(drawn.map(|sample| CdfSample { run, ..sample }));
         }
         let summaries: Vec<RunSummary> = runs.into_iter().map(|(_, summary)| summary).collect();
         Ok(cdf_picture(&CdfInput {
@@ -293,6 +344,7 @@ impl<'a> Chosen<'a> {
             samples,
             by: self.choice.by.clone(),
             shape: self.run.shape,
+            labels: self.choice.labels.clone(),
         })?)
     }
 

@@ -8,6 +8,7 @@ use bbrlab_results::{COMMIT, VERSION};
 use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{PARTIAL, make_folder, sync_folder, write};
+use crate::decided::check_divisible;
 use crate::error::{LabError, plain};
 use crate::finish::finish_if_complete;
 use crate::lock::{LOCK, Lock};
@@ -50,6 +51,7 @@ pub fn merge(
     mut watch: impl FnMut(Progress),
 ) -> Result<Merged, LabError> {
     let (scenario, maker) = scenario_of(folders)?;
+    check_divisible(&scenario)?;
     make_folder(out)?;
     let _used = {
         let _lock = Lock::take(out)?;

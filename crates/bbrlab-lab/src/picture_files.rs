@@ -20,6 +20,7 @@ use crate::run_folder::{
     SWEEP_JSON, SweepFile, TRANSFERS_PARQUET, complete_key, damaged, read_kept, read_sweep,
 };
 use crate::scenario_files::read_kept_scenario;
+use crate::seed_plan::SeedPlan;
 
 /// Writes plots as SVG and PNG files. Returns the files' names.
 ///
@@ -264,8 +265,16 @@ pub fn missing_runs(folder: &Path) -> Vec<String> {
     let of_one = |results: Results| {
         let wanted = read_sweep(&results.path)?.runs;
         // Omit the note for a damaged sweep, because reading the sweep returns an error.
-        let there = document_of_sweep(&results.path).ok()?.runs.len();
+        let runs = document_of_sweep(&results.path).ok()?.runs;
+        let there = runs.len();
         let shown = results.path.display();
+        let scenario = read_kept_scenario(&results.path.join(SCENARIO), &[]).ok();
+        if let Some(mut plan) = scenario.as_ref().and_then(SeedPlan::of) {
+            plan.take_known(&runs);
+            return (!plan.is_complete()).then(|| {
+                format!("{shown}: {there} runs are there, and its `repeat` needs more; bbrlab run {shown} computes them")
+            });
+        }
         ((there as u64) < wanted).then(|| {
             format!("{shown}: {there} of {wanted} runs are complete; `bbrlab run {shown}` computes the others")
         })

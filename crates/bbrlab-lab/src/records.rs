@@ -54,6 +54,13 @@ impl Held {
             self.records.insert(small(number), run);
         }
     }
+
+    /// Keeps the records that others hold in memory, as far as there is room.
+    pub(crate) fn join(&mut self, others: Records<'_>) {
+        for (number, run) in others.held.records {
+            self.offer(number.into(), run);
+        }
+    }
 }
 
 /// Converts the number of a run. It fits, because a scenario has fewer than 2^32 runs.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bbrlab_lab::{LabError, write_pictures};
 use bbrlab_report::{
-    OVERLAY_FLOWS_MAX, OVERLAY_PANELS, Overlay, Picture, Recording, Shape, overlay_panels,
+    Labels, OVERLAY_FLOWS_MAX, OVERLAY_PANELS, Overlay, Picture, Recording, Shape, overlay_panels,
     overlay_picture,
 };
 use bbrlab_run::Run;
@@ -97,6 +97,7 @@ fn picture(dir: &Path, point: &ReferencePoint) -> Result<Option<Picture>, LinuxE
         start_s: 0.0,
         end_s: point.duration_s,
         shape: Shape::SCREEN,
+        labels: Labels::default(),
         panels,
     });
     drawn.map(Some).map_err(LinuxError)

@@ -200,7 +200,7 @@ impl PyScenario {
         self.inner.hash()
     }
 
-    /// Number of runs: `points * seeds`.
+    /// Number of runs: `points * seeds`; an upper bound if `repeat` has `until`.
     #[getter]
     fn runs(&self) -> u64 {
         self.inner.runs()
@@ -212,7 +212,7 @@ impl PyScenario {
         self.inner.points()
     }
 
-    /// Number of seeds per point.
+    /// Number of seeds per point; the largest number if `repeat` has `until`.
     #[getter]
     fn seeds(&self) -> u64 {
         self.inner.repeat()

@@ -559,6 +559,14 @@ fn command_lines_about_folders_and_texts() {
                 error: empty: expected a folder of results with summary.json: found none in it or in its subfolders
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out a/r > /dev/null; bbrlab compare a a/r | exit 2
                 error: a: expected a folder of results with summary.json, found a folder that contains folders of results; name one of them, such as a/r
+            bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab compare r | exit 2
+                error: expected two folders or more, found only r; --paired KEY compares the values of a swept key in it
+            bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab compare r --paired flows.cc | exit 2
+                error: r: `flows.cc` is not swept: this sweep has no swept key
+            bbrlab compare a b --paired flows.cc | exit 2
+                error: --paired: expected one folder of a sweep, whose runs it compares; found 2 folders
+            bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab compare r r --metric goodput | exit 2
+                error: unknown metric `goodput`; similar are goodput_mbps, goodput_ss_mbps, goodput_active_mbps
             bbrlab compare nowhere nowhere | exit 2
                 error: nowhere: expected a folder of results with summary.json: No such file or directory
             mkdir empty; bbrlab export empty --csv | exit 2

@@ -15,6 +15,7 @@ mod params;
 pub(crate) mod profile;
 pub(crate) mod queue;
 pub(crate) mod reference;
+pub(crate) mod repeat;
 pub(crate) mod size_distribution;
 pub(crate) mod spec;
 pub(crate) mod stack;

@@ -12,6 +12,7 @@ use crate::keys::controls::{OUTSIDE_PARTS, read_controls, show_controls};
 use crate::keys::flow::{FLOWS_MAX, FlowSpec};
 use crate::keys::link::{AccessSpec, LinkSpec};
 use crate::keys::profile::ProfileValues;
+use crate::keys::repeat::{REPEAT_FORM, Repeat};
 use crate::keys::stack::StackSpec;
 use crate::language::canonical::{Writer, sha256, show_text, toml_string};
 use crate::language::document::{At, Node, Table, Value};
@@ -19,9 +20,6 @@ use crate::language::key::{Form, Key, key, name_of, names, read_keys, set, write
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 use bbrlab_run::{Outside, Profile, Sample};
-
-/// The largest value of `repeat`.
-const REPEAT_MAX: u64 = 1_000_000;
 
 /// The largest number of shared links.
 const LINKS_MAX: usize = 100_000;
@@ -39,7 +37,7 @@ pub(crate) struct Spec {
     pub(crate) title: String,
     pub(crate) duration: Span,
     pub(crate) seed: u64,
-    pub(crate) repeat: u64,
+    pub(crate) repeat: Repeat,
     pub(crate) sample: Option<Sample>,
     pub(crate) stack: StackSpec,
     pub(crate) bottleneck: Option<LinkSpec>,
@@ -58,7 +56,7 @@ impl Default for Spec {
             title: String::new(),
             duration: Span(NS_PER_S),
             seed: 1,
-            repeat: 1,
+            repeat: Repeat::Fixed(1),
             sample: None,
             stack: StackSpec::default(),
             bottleneck: None,
@@ -110,15 +108,12 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
     key(
         "repeat",
         "0.1.0",
-        Form::Whole(1, REPEAT_MAX),
-        "number of runs, with the seeds `seed`, `seed` + 1 ...",
-        |spec, given| {
-            let repeat = |reader: &mut Reader<'_>, node: &Node, name: &str| {
-                reader.integer(node, name, 1, REPEAT_MAX)
-            };
-            set(&mut spec.repeat, given.value(repeat));
-        },
-        |spec| Some(spec.repeat.to_string()),
+        REPEAT_FORM,
+        "number of runs, with the seeds `seed`, `seed` + 1 ...; since 0.2.0, a table makes runs until half the width \
+         of the 95 % interval of a mean is at most this share of the mean \
+         ([sweeps and seeds](sweeps.md#seeds-until-an-interval))",
+        |spec: &mut Spec, given| set(&mut spec.repeat, given.value(Repeat::read)),
+        |spec| Some(spec.repeat.show()),
     ),
     key(
         "sample",

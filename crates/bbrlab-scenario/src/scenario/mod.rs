@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::builtin::Builtin;
 use crate::keys::idle::IdleKeys;
 use crate::keys::link::{ACCESS_KEYS, LINK_KEYS};
+use crate::keys::repeat::{Repeat, Until};
 use crate::keys::spec::Spec;
 use crate::keys::stack::STACK_KEYS;
 use crate::language::document::Table;
@@ -44,7 +45,7 @@ pub struct Scenario {
     sweep: Sweep,
     traces: Traces,
     seed: u64,
-    repeat: u64,
+    repeat: Repeat,
     outside: Vec<Arc<Outside>>,
     hash: String,
     /// The hashes of the points, one per line.
@@ -147,10 +148,20 @@ impl Scenario {
         self.sweep.points()
     }
 
-    /// Returns the number of runs per point, each with its own seed.
+    /// Returns the number of runs per point, each with its own seed; with [`Self::until`], the largest
+    /// number.
     #[must_use]
     pub fn repeat(&self) -> u64 {
-        self.repeat
+        self.repeat.most()
+    }
+
+    /// The rule that ends the runs of each point, if their number is not fixed.
+    #[must_use]
+    pub fn until(&self) -> Option<&Until> {
+        match &self.repeat {
+            Repeat::Fixed(_) => None,
+            Repeat::Until(until) => Some(until),
+        }
     }
 
     /// Returns whether the file has a `[sweep]`.
@@ -159,17 +170,17 @@ impl Scenario {
         self.tree.get("sweep").is_some()
     }
 
-    /// Returns the total number of runs. Run `i` has the point `i / repeat` and the seed
-    /// `seed + i % repeat`.
+    /// Returns the total number of runs; with [`Self::until`], an upper bound. Run `i` has the point
+    /// `i / repeat` and the seed `seed + i % repeat`.
     #[must_use]
     pub fn runs(&self) -> u64 {
-        self.points() * self.repeat
+        self.points() * self.repeat()
     }
 
     /// Returns the point and the seed of a run, without resolving it.
     #[must_use]
     pub fn point_and_seed(&self, run: u64) -> (u64, u64) {
-        (run / self.repeat, self.seed.saturating_add(run % self.repeat))
+        (run / self.repeat(), self.seed.saturating_add(run % self.repeat()))
     }
 
     /// Returns the hash of a point's resolved scenario, without the seed.

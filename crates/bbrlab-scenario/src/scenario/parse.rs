@@ -68,7 +68,7 @@ impl Scenario {
         Ok(Self {
             name: name.to_owned(),
             title,
-            hash: sha256(&format!("{seed} {repeat}\n{}\n{hashes}", sweep.canonical())),
+            hash: sha256(&format!("{seed} {}\n{}\n{hashes}", repeat.show(), sweep.canonical())),
             tree: parsed.tree,
             sweep,
             traces,
@@ -197,13 +197,14 @@ fn check_runs(reader: &mut Reader<'_>, tree: &Table, spec: &Spec, points: u64) {
     let at = tree.get("repeat").map_or(At::NOWHERE, |entry| entry.value.at);
     // Files and tables store seeds as signed 64-bit numbers, so the largest seed is 2^63 - 1.
     let seeds = i64::MAX as u64 - spec.seed + 1;
-    if spec.repeat > seeds {
+    let repeat = spec.repeat.most();
+    if repeat > seeds {
         let title = format!("`repeat`: expected at most {seeds}, since seeds end at 2^63 - 1");
-        let found = format!("found {} seeds from {} on", spec.repeat, spec.seed);
+        let found = format!("found {repeat} seeds from {} on", spec.seed);
         reader.problem(at, title, found, Vec::new());
-    } else if points.saturating_mul(spec.repeat) > RUNS_MAX {
+    } else if points.saturating_mul(repeat) > RUNS_MAX {
         let title = format!("`repeat`: expected at most {RUNS_MAX} runs in all");
-        let found = format!("found {points} points times {}", spec.repeat);
+        let found = format!("found {points} points times {repeat}");
         reader.problem(at, title, found, Vec::new());
     }
 }

@@ -105,6 +105,25 @@ fn sets_are_applied_and_traces_are_part_of_it() {
 }
 
 #[test]
+fn the_rule_that_ends_the_seeds_is_part_of_it() {
+    let text = "duration = \"10s\"\nrepeat = { at_most = 40, of = \"share\", until = \"5%\" }\nsample = \"off\"\n\
+                [bottleneck]\nrate = \"5Mbit/s\"\n[[flows]]\ncc = \"reno\"\nrtt = \"20ms\"\n\
+                [sweep]\n\"flows.cc\" = [\"reno\", \"cubic\"]\n";
+    let scenario = Scenario::parse("s", "s.toml", text, None, &[]).unwrap();
+    assert_same(&scenario);
+    let until = again(&scenario).until().cloned().unwrap();
+    assert_eq!((until.of().name().as_str(), until.at_most()), ("flow_groups.share", 40));
+    assert_eq!((until.percentage().as_str(), scenario.runs()), ("5 %", 80));
+    // Another spelling is the same scenario, another rule is not, and a fixed number has no rule.
+    let hash = |set: &str| {
+        Scenario::parse("s", "s.toml", text, None, &[set.to_owned()]).unwrap().hash().to_owned()
+    };
+    assert_eq!(hash("repeat.until=0.05"), scenario.hash());
+    assert_ne!(hash("repeat.until=0.06"), scenario.hash());
+    assert_ne!(hash("repeat=40"), scenario.hash());
+}
+
+#[test]
 fn points_of_sizes_are_part_of_it() {
     let text = "duration = \"1s\"\n[bottleneck]\nrate = \"10Mbit/s\"\n[[flows]]\ncc = \"reno\"\nrtt = \"9ms\"\narrivals = { rate = \"9/s\" }\n\
                 sizes = { distribution = \"cdf\", points = \"sizes.txt\" }\n[sweep]\n\"flows.sizes.points\" = [\"sizes.txt\", [[\"1KB\", 1]]]\n";

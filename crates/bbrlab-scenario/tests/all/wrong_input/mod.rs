@@ -180,6 +180,27 @@ fn quantities() {
 }
 
 #[test]
+fn seeds_until_an_interval() {
+    check(&expect![[r#"
+        `repeat`: expected a whole number from 1 to 1000000, or a table such as { until = "2%", of = "goodput_mbps", at_most = 200 }
+            duration -> repeat = "some"; duration | 1:10-15 | found "some"
+        `repeat.of`: expected the name of a metric such as "goodput_mbps"
+            duration -> repeat = { until = "2%", at_most = 20 }; duration | 1:10-39 | found nothing: the key is missing
+        `repeat.until`: expected a share above zero such as "2%"
+            duration -> repeat = { until = "0%", of = "jain", at_most = 20 }; duration | 1:20-23 | found "0%"
+        `repeat.of`: expected a metric of runs, of groups of flows or, with `links.NAME.` before it, of a link
+            duration -> repeat = { until = "2%", of = "goodput", at_most = 20 }; duration             | 1:31-39 | found "goodput"; `bbrlab list metrics` lists all
+            duration -> repeat = { until = "2%", of = "queue_delay_ms.mean", at_most = 20 }; duration | 1:31-51 | found "queue_delay_ms.mean"; `bbrlab list metrics` lists all
+                help: did you mean `links.bottleneck.queue_delay_ms.mean`?
+        `repeat.at_most`: expected a whole number from 10 to 1000000
+            duration -> repeat = { until = "2%", of = "jain", at_most = 5 }; duration | 1:49-49 | found the number 5
+        `repeat.batch`: expected a key of `repeat`
+        note: keys of `repeat`: until, of, at_most
+            duration -> repeat = { until = "2%", of = "jain", at_most = 20, batch = 3 }; duration | 1:53-57 | found an unknown key
+    "#]]);
+}
+
+#[test]
 fn unknown_and_missing_keys() {
     check(&expect![[r#"
         `bottleneck.bufer`: expected a key of `bottleneck`
