@@ -365,7 +365,7 @@ algorithms! {
 }
 
 impl Algorithm {
-    /// The algorithm with that name; `newreno` is an alias of `reno`.
+    /// Returns the algorithm called `name`; `newreno` is an alias of `reno`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let name = if name == "newreno" { "reno" } else { name };
@@ -414,7 +414,8 @@ impl Algorithm {
         self.entry().is_paced
     }
 
-    /// Whether the algorithm is a version of BBR: only these fill the link in spite of losses.
+    /// Whether the algorithm is a version of BBR: only versions of BBR keep a link full in spite of
+    /// losses.
     #[must_use]
     pub fn is_bbr(self) -> bool {
         matches!(self.window(), Window::Bears { .. })
@@ -447,7 +448,7 @@ impl Algorithm {
         }
     }
 
-    /// Builds an instance whose private block is all zero; call `init` when the connection is
+    /// Builds an instance whose private state is all zero; call `init` when the connection is
     /// established.
     ///
     /// # Errors
@@ -493,9 +494,9 @@ impl<C: CongestionControl> Apply for C {}
 
 macro_rules! dispatch {
     ($($variant:ident($state:ty)),* $(,)?) => {
-        /// An instance of a built-in or custom algorithm. The tag is a separate byte (`repr`),
-        /// which the dispatch reads without decoding. States larger than BBRv1's are boxed, so that
-        /// every flow only needs the space of BBRv1's state.
+        /// An instance of a built-in or custom algorithm. The enum's tag is a separate byte
+        /// (`repr`), which the dispatch reads without decoding. States larger than BBRv1's are
+        /// boxed, so that no flow needs more space here than BBRv1's state.
         #[derive(Clone, Debug)]
         #[repr(u8)]
         #[expect(missing_docs, reason = "the variants are the algorithms' own types")]

@@ -1,4 +1,5 @@
-//! First in, first out; packets that do not fit are dropped on arrival. Linux: `pfifo`, `bfifo`.
+//! Drop-tail: first in, first out; packets that do not fit into the buffer are dropped on arrival.
+//! Linux: `pfifo`, `bfifo`.
 //!
 //! Sources: [linux] `net/sched/sch_fifo.c`.
 //! Deviations:
@@ -42,12 +43,12 @@ impl DropTail {
         self.queue.is_empty()
     }
 
-    /// The packet that has waited longest.
+    /// Returns the packet that has waited longest.
     pub(crate) fn front(&self) -> Option<&Queued> {
         self.queue.front()
     }
 
-    /// Whether a packet fits into the queue.
+    /// Whether the buffer has space for a packet.
     pub(crate) fn fits(&self, packet: &Queued) -> bool {
         self.buffer.admits(self.queue.len() as u64, self.bytes, packet.wire_bytes)
     }

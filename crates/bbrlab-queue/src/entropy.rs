@@ -25,8 +25,8 @@ pub trait Entropy {
         (mixed ^ (mixed >> 15)).wrapping_mul(0x85eb_ca77) >> 4
     }
 
-    /// The hashes of the packet's hosts and of its flow. By default, no two flows share a host.
-    /// Linux: `flow_hash_from_keys` in `cake_hash`.
+    /// Returns the hashes of the packet's hosts and of its flow. By default, no two flows share a
+    /// host. Linux: `flow_hash_from_keys` in `cake_hash`.
     fn host_hashes(&mut self, packet: &Queued) -> HostHashes {
         let flow = self.flow_hash(packet);
         HostHashes { destination: flow, source: flow, flow }

@@ -11,7 +11,7 @@ pub struct TcpHeader {
     pub ack: u32,
     /// `TSval` and `TSecr` of the timestamps option, if present.
     pub timestamps: Option<(u32, u32)>,
-    /// First byte of each SACK block, and the byte after its last.
+    /// For each SACK block, its first sequence number and the sequence number after its last byte.
     pub sack: [(u32, u32); 4],
     /// Number of SACK blocks.
     pub sack_count: u8,

@@ -20,10 +20,10 @@ const DEFAULT_RTT_US: u32 = 1000;
 /// `bbr_min_tso_rate`.
 const MIN_TSO_RATE: u64 = 1_200_000 >> 3;
 
-/// Bytes of the largest burst: `GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER`.
+/// Size of the largest burst in bytes. Linux: `GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER`.
 const TSO_BYTES_MAX: u64 = 65536 - 1 - 320;
 
-/// Packets of the largest burst that BBR plans for.
+/// Size of the largest burst that BBR plans for, in packets.
 const TSO_SEGS_MAX: u32 = 127;
 
 /// cwnd before the first RTT sample, in packets. Linux: `TCP_INIT_CWND`.
@@ -43,7 +43,8 @@ pub(super) fn min_tso_segs(pacing_rate: u64) -> u32 {
     if pacing_rate < MIN_TSO_RATE { 1 } else { 2 }
 }
 
-/// The burst that TCP will send at the pacing rate in `ctl`. Linux: `bbr_tso_segs_goal`.
+/// Returns the size in packets of the bursts that TCP will send at the pacing rate in `ctl`. Linux:
+/// `bbr_tso_segs_goal`.
 #[inline]
 fn tso_segs_goal(conn: &Conn, ctl: &Control) -> u32 {
     let bytes = trunc_u32(ctl.pacing_rate.wrapping_shr(conn.pacing_shift).min(TSO_BYTES_MAX));
@@ -104,9 +105,9 @@ impl<V: Variant> Bbr<V> {
         trunc_u32((bdp + ((1 << BW_SCALE) - 1)) >> BW_SCALE)
     }
 
-    /// Adds three bursts: one in the sender's queue, one in its offload engine, one in the
-    /// receiver's. Rounds the sum up to an even number for receivers that acknowledge every other
-    /// packet.
+    /// Adds three bursts: one for the sender's queue, one for its offload engine, one for the
+    /// receiver's offload engine. Rounds the sum up to an even number for receivers that
+    /// acknowledge every other packet.
     #[inline]
     pub(super) fn with_three_bursts(conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
         cwnd.wrapping_add(3 * tso_segs_goal(conn, ctl)).wrapping_add(1) & !1
@@ -116,7 +117,7 @@ impl<V: Variant> Bbr<V> {
     #[inline]
     fn quantization_budget(&self, conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
         let cwnd = V::Steps::with_bursts(self, conn, ctl, cwnd);
-        // If the BDP is small, the gain alone would not raise inflight above it.
+        // If the BDP is small, the gain alone would not raise inflight above the BDP.
         if self.state == State::ProbeBw && self.is_probing_phase() {
             cwnd.wrapping_add(self.steps.probe_extra())
         } else {
@@ -124,7 +125,8 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Whether this phase of the cycle probes for more bandwidth. In BBR v1, the first phase does.
+    /// Whether the current phase of the cycle probes for more bandwidth. In BBR v1, only the first
+    /// phase does.
     #[inline]
     fn is_probing_phase(&self) -> bool {
         (V::PROBING_PHASES >> self.cycle.idx) & 1 != 0
@@ -153,8 +155,8 @@ impl<V: Variant> Bbr<V> {
         inflight_now.wrapping_add(burst).saturating_sub(trunc_u32(delivered))
     }
 
-    /// Increases cwnd by the packets acknowledged, up to its target. A cwnd above the target is
-    /// reduced to it immediately. Linux: `bbr_set_cwnd`.
+    /// Increases cwnd by the packets acknowledged, up to its target. If the pipe is full, a cwnd
+    /// above the target is reduced to the target immediately. Linux: `bbr_set_cwnd`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called in one place, by every ACK")]
     pub(super) fn set_cwnd(&mut self, conn: &Conn, rs: &RateSample, ctl: &mut Control, bw: u32) {

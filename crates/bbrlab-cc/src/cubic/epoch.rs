@@ -27,21 +27,21 @@ const CNT_MIN: u32 = 2;
 pub(super) struct Epoch {
     /// Number of packets to acknowledge per packet by which cwnd grows.
     cnt: u32,
-    /// Wmax: cwnd at the last loss, in packets; 0 for none.
+    /// Wmax: cwnd at the last loss, in packets; 0 before a loss.
     last_max_cwnd: u32,
     /// cwnd at the latest calculation.
     last_cwnd: u32,
     /// Time of the latest calculation, in jiffies.
     last_time: u32,
-    /// The window at the curve's plateau. Linux: `bic_origin_point`.
+    /// cwnd at the curve's plateau, in packets. Linux: `bic_origin_point`.
     origin_cwnd: u32,
     /// Time from the epoch's start to the plateau, in 1/1024 s. Linux: `bic_K`.
     k: u32,
     /// Time of the epoch's first ACK in jiffies; 0 between epochs.
     epoch_start: u32,
-    /// Packets acknowledged since `tcp_cwnd` last grew.
+    /// Packets acknowledged since the last growth of `tcp_cwnd`, the cwnd of a Reno flow.
     ack_cnt: u32,
-    /// The cwnd that a Reno flow would have.
+    /// The cwnd that a Reno flow would have, in packets.
     tcp_cwnd: u32,
 }
 
@@ -51,7 +51,7 @@ impl Epoch {
         self.cnt
     }
 
-    /// Wmax in packets, 0 for none.
+    /// Wmax in packets; 0 before a loss.
     pub(super) fn wmax(&self) -> u32 {
         self.last_max_cwnd
     }
@@ -61,7 +61,7 @@ impl Epoch {
         self.last_max_cwnd = wmax;
     }
 
-    /// Whether the epoch began less than a second ago.
+    /// Whether an epoch is in progress that began less than a second ago.
     pub(super) fn is_younger_than_a_second(&self, conn: &Conn) -> bool {
         let age = conn.jiffies.wrapping_sub(self.epoch_start).cast_signed();
         self.epoch_start != 0 && age < conn.hz.cast_signed()
@@ -121,7 +121,7 @@ impl Epoch {
         params: &CubicParams,
     ) {
         let now = conn.jiffies;
-        // The curve is evaluated once per jiffy, the window of a Reno flow at every ACK.
+        // The curve is evaluated at most once per jiffy, the cwnd of a Reno flow at every ACK.
         if self.epoch_start == 0 || now != self.last_time {
             self.last_cwnd = cwnd;
             self.last_time = now;
@@ -197,8 +197,8 @@ impl Epoch {
     }
 }
 
-/// The inflection point of the curve: its time after the start of the epoch in 1/1024 s, and its
-/// cwnd in packets.
+/// Returns the inflection point of the curve: its time after the start of the epoch in 1/1024 s,
+/// and its cwnd in packets.
 pub(super) fn inflection(last_max_cwnd: u32, cwnd: u32, params: &CubicParams) -> (u32, u32) {
     if last_max_cwnd <= cwnd {
         return (0, cwnd);

@@ -19,7 +19,7 @@ use crate::info::DisciplineInfo;
 use crate::packet::Queued;
 use crate::rule::{DropCause, Rule};
 
-/// The probability up to which packets are marked instead of dropped.
+/// The highest drop probability at which packets are marked instead of dropped.
 const MARK_PROB_MAX: u64 = MAX_PROB / 10;
 
 /// A queue with a limit, and the control law that drops or marks arriving packets.

@@ -1,5 +1,5 @@
-//! RED, "random early detection": one queue that drops or marks arriving packets by its average
-//! length.
+//! RED, "random early detection": one queue that drops or marks arriving packets depending on its
+//! average length.
 //!
 //! Between two thresholds the drop probability rises with the average. The drops are spaced: a
 //! random number determines the number of packets until the next drop. Above the upper threshold
@@ -26,7 +26,7 @@ use crate::packet::Queued;
 use crate::rule::{DropCause, Rule};
 use tc::{Qopt, STAB_SIZE};
 
-/// Interval at which `adaptive` checks the average, in jiffies. Linux: `HZ / 2`.
+/// Interval at which `adaptive` adapts the probability, in jiffies. Linux: `HZ / 2`.
 const HALF_SECOND: u32 = 500;
 
 /// A probability of 1 %, in 1/2^32. Linux: `RED_ONE_PERCENT`.
@@ -61,7 +61,7 @@ enum Action {
 /// The parameters in the kernel's units. Linux: `struct red_parms`.
 #[derive(Clone, Debug)]
 struct Law {
-    /// Lower threshold in bytes; scaled by `2^wlog`, like `qth_max`.
+    /// Lower threshold in bytes times `2^wlog`; `qth_max` has the same scale.
     qth_min: u64,
     qth_max: u64,
     wlog: u32,
@@ -71,22 +71,22 @@ struct Law {
     max_p_delta: u32,
     /// Bytes between the thresholds.
     qth_delta: u32,
-    /// `adaptive` does not change the probability while the average is between these values, in
-    /// bytes, not scaled.
+    /// `adaptive` does not change the probability while the average is between these two values,
+    /// which are in bytes without the scale `2^wlog`.
     target_min: u64,
     target_max: u64,
     scell_log: u32,
     stab: Box<[u8; STAB_SIZE]>,
 }
 
-/// The average queue length, and the progress to the next drop. Linux: `struct red_vars`.
+/// The average queue length, and the state that spaces the drops. Linux: `struct red_vars`.
 #[derive(Clone, Copy, Debug)]
 struct Average {
     /// Number of packets since a random number was drawn; -1 if no number is in use.
     qcount: i32,
     /// The random number drawn last.
     qr: u32,
-    /// The average in bytes, scaled by `2^wlog`.
+    /// The average in bytes times `2^wlog`.
     qavg: u64,
     /// Start of the idle time, if the queue is idle.
     qidlestart: Option<Time>,
