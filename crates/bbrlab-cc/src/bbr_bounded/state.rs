@@ -30,14 +30,14 @@ pub(crate) enum Phase {
     Refill = 3,
 }
 
-/// How the ACKs that arrive relate to the bandwidth probe. Linux: `enum bbr_ack_phase`.
+/// The relation of the arriving ACKs to the bandwidth probe. Linux: `enum bbr_ack_phase`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum AckPhase {
     /// No probe, and no ACKs of packets sent in a probe.
     #[default]
     Init = 0,
-    /// Sending at the estimated bandwidth to fill the pipe.
+    /// The sender fills the pipe at the estimated bandwidth, before a probe.
     Refilling = 1,
     /// The probe has begun; ACKs of its packets have not arrived yet.
     ProbeStarting = 2,
@@ -107,7 +107,8 @@ impl State {
         let follows = match phase {
             Phase::Up => self.phase == Phase::Refill,
             Phase::Cruise => self.phase == Phase::Down,
-            // DOWN also begins PROBE_BW, where `self.phase` is old; REFILL may interrupt any phase.
+            // DOWN is also the first phase of PROBE_BW, when `self.phase` is stale; REFILL may
+            // follow any phase.
             Phase::Down | Phase::Refill => true,
         };
         assert!(follows, "UP follows REFILL, and CRUISE follows DOWN");
