@@ -10,9 +10,9 @@
 //! Sources: [linux-v2exp] `tcp_bbr2.c`; [lanigan] 3.3.5.7, whose ECN factor of 1/2 is
 //! `ecn_factor = 128`.
 //! Deviations:
-//! 1. [lanigan] gives the rule after marks have ceased as `inflight_hi + 1`, `bw_hi +
-//!    bw_hi/RTprop`; the kernel's file instead starts the growth of `inflight_hi` at the share
-//!    `ecn_reprobe_gain` of it, by default 0. This code follows the kernel's file. With
+//! 1. [lanigan] gives the rule after marks have ceased as `inflight_hi + 1`,
+//!    `bw_hi + bw_hi/RTprop`; the kernel's file instead starts the growth of `inflight_hi` at the
+//!    share `ecn_reprobe_gain` of it, by default 0. This code follows the kernel's file. With
 //!    `ecn_reprobe_gain` and `refill_add_inc`, a scenario gets a similar rule.
 
 use super::variant::Variant;

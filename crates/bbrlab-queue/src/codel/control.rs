@@ -1,10 +1,10 @@
 //! `CoDel`'s control law, which drops or marks packets at the head of a queue.
 //!
 //! The first packet is dropped when waiting times have been above a target for an interval. While
-//! waiting times stay above the target, further drops follow at intervals of `interval /
-//! sqrt(count)`, so that the rate of drops rises until a loss-based sender slows down. The kernel
-//! computes the reciprocal root with one Newton step per drop, in 16 bits; the times of drops
-//! depend on this precision.
+//! waiting times stay above the target, further drops follow at intervals of
+//! `interval / sqrt(count)`, so that the rate of drops rises until a loss-based sender slows down.
+//! The kernel computes the reciprocal root with one Newton step per drop, in 16 bits; the times of
+//! drops depend on this precision.
 //!
 //! Sources: [linux] `include/net/codel.h`, `codel_impl.h`; [rfc8289] 5.
 //! Deviations:
