@@ -90,7 +90,7 @@ struct BicParams {
 }
 
 impl Bic {
-    /// The state before `init`: all zero.
+    /// Makes the state before `init`: all zero.
     ///
     /// # Errors
     /// If a parameter is out of range.

@@ -149,7 +149,7 @@ macro_rules! record {
                 },
             },)*];
 
-            /// The record's rows in the table of fields.
+            /// Returns the record's rows in the table of fields.
             #[must_use]
             pub fn rows() -> Rows {
                 Rows {
@@ -187,7 +187,7 @@ fields!(Conn, record {
 });
 
 impl Conn {
-    /// The TCP clock in microseconds. Linux: `tcp_mstamp`.
+    /// Returns the TCP clock in microseconds. Linux: `tcp_mstamp`.
     #[must_use]
     pub const fn tcp_mstamp(&self) -> u64 {
         self.clock_ns / 1000

@@ -61,7 +61,7 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    /// The state before `init`: all zero.
+    /// Makes the state before `init`: all zero.
     ///
     /// # Errors
     /// If a parameter is out of range.

@@ -220,7 +220,7 @@ impl Value for bool {
     }
 }
 
-/// `Some(name)`, or `None` if the name is empty.
+/// Returns `Some(name)`, or `None` if the name is empty.
 pub(crate) const fn column(name: &'static str) -> Option<&'static str> {
     if name.is_empty() { None } else { Some(name) }
 }

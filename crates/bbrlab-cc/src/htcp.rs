@@ -95,7 +95,7 @@ struct Throughput {
 }
 
 impl Htcp {
-    /// The state before `init`: all zero.
+    /// Makes the state before `init`: all zero.
     ///
     /// # Errors
     /// If a parameter is not a switch.

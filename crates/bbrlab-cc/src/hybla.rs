@@ -53,7 +53,7 @@ pub struct Hybla {
 }
 
 impl Hybla {
-    /// The state before `init`: `rtt0` from the parameters, everything else zero.
+    /// Makes the state before `init`: `rtt0` from the parameters, everything else zero.
     ///
     /// # Errors
     /// If `rtt0` is out of range.

@@ -81,7 +81,7 @@ pub struct Illinois {
 }
 
 impl Illinois {
-    /// The state before `init`: all zero.
+    /// Makes the state before `init`: all zero.
     ///
     /// # Errors
     /// If a parameter is out of range.
@@ -116,7 +116,7 @@ impl Illinois {
         self.begin_round(conn);
     }
 
-    /// Alpha for the average delay `da` and the highest delay `dm`. Linux: `alpha`.
+    /// Returns alpha for the average delay `da` and the highest delay `dm`. Linux: `alpha`.
     fn alpha_of(&mut self, da: u32, dm: u32) -> u32 {
         let low = dm / 100;
         if da <= low {
@@ -140,7 +140,7 @@ impl Illinois {
     }
 }
 
-/// Beta for the average delay `da` and the highest delay `dm`. Linux: `beta`.
+/// Returns beta for the average delay `da` and the highest delay `dm`. Linux: `beta`.
 fn beta_of(da: u32, dm: u32) -> u32 {
     let low = dm / 10;
     if da <= low {

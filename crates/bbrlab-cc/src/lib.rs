@@ -54,7 +54,7 @@ pub use windowed_filter::WindowedFilter;
 
 /// The source of an algorithm's random integers. A replay supplies the kernel's draws.
 pub trait Draw {
-    /// A random integer in `0..bound`. Linux: `get_random_u32_below`.
+    /// Returns a random integer in `0..bound`. Linux: `get_random_u32_below`.
     fn below(&mut self, bound: u32) -> u32;
 
     /// Returns a copy of this source for a custom algorithm ([`Plugged`]) to use until
@@ -89,7 +89,7 @@ impl Lent {
         Self { state, below }
     }
 
-    /// The state after the draws so far.
+    /// Returns the state after the draws so far.
     #[must_use]
     pub const fn state(&self) -> [u64; 4] {
         self.state
@@ -164,7 +164,7 @@ pub struct Info {
 /// writable fields as they are after the call. A method that changes no field returns `conn.ctl`.
 /// The default methods behave like the kernel for a null callback.
 pub trait CongestionControl {
-    /// The callbacks that the algorithm has.
+    /// Returns the callbacks that the algorithm has.
     fn hooks(&self) -> Hooks;
 
     /// Called when the connection is established. The kernel zeroes the private state before this
@@ -216,23 +216,23 @@ pub trait CongestionControl {
         conn.ctl
     }
 
-    /// The size of the next burst in segments of `mss_now` bytes, for [`Hooks::tso_segs`].
+    /// Returns the size of the next burst in segments of `mss_now` bytes, for [`Hooks::tso_segs`].
     fn tso_segs(&self, _conn: &Conn, _mss_now: u32) -> u32 {
         0
     }
 
-    /// The smallest burst in segments, for [`Hooks::min_tso_segs`]. The default is the default of
-    /// the sysctl `tcp_min_tso_segs`.
+    /// Returns the smallest burst in segments, for [`Hooks::min_tso_segs`]. The default is the
+    /// default of the sysctl `tcp_min_tso_segs`.
     fn min_tso_segs(&self, _conn: &Conn) -> u32 {
         2
     }
 
-    /// The size of the send buffer as a multiple of cwnd.
+    /// Returns the size of the send buffer as a multiple of cwnd.
     fn sndbuf_expand(&self, _conn: &Conn) -> u32 {
         2
     }
 
-    /// The bandwidth that the tool `ss` would show, in bytes per second.
+    /// Returns the bandwidth that the tool `ss` would show, in bytes per second.
     fn bw(&self, _conn: &Conn) -> u64 {
         0
     }

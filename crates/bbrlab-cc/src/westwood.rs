@@ -72,7 +72,7 @@ impl Westwood {
         }
     }
 
-    /// The number of bytes that a slow-path ACK acknowledges. A duplicate ACK counts as one
+    /// Returns the number of bytes that a slow-path ACK acknowledges. A duplicate ACK counts as one
     /// segment, which the next cumulative ACK must not count again. Linux: `westwood_acked_count`.
     fn acked_count(&mut self, conn: &Conn) -> u32 {
         self.cumul_ack = conn.snd_una.wrapping_sub(self.snd_una);

@@ -40,13 +40,13 @@ impl WindowedFilter {
         Self { samples }
     }
 
-    /// The best value of the window. Linux: `minmax_get`.
+    /// Returns the best value of the window. Linux: `minmax_get`.
     #[must_use]
     pub const fn get(&self) -> u32 {
         self.samples[0].v
     }
 
-    /// The three samples, best first.
+    /// Returns the three samples, best first.
     #[must_use]
     pub const fn samples(&self) -> [Measured; 3] {
         self.samples
@@ -149,7 +149,7 @@ impl WindowedFilter {
 }
 
 impl Measured {
-    /// The time from the measurement of `other` to that of `self`.
+    /// Returns the time from the measurement of `other` to that of `self`.
     const fn age_of(self, other: Self) -> u32 {
         self.t.wrapping_sub(other.t)
     }

@@ -255,13 +255,13 @@ impl EventQueue {
         flow
     }
 
-    /// Ends the event of a tournament timer.
+    /// Ends the current event, which must have been a tournament timer.
     #[inline]
     pub fn close_timer(&mut self) {
         self.tournament.close();
     }
 
-    /// Ends the event of an entry of the heap.
+    /// Ends the current event, which must have been an entry of the heap.
     #[inline]
     pub fn close_entry(&mut self) {
         if self.heap.is_open() {

@@ -74,7 +74,7 @@ impl Handler<Payload> for FixedWindow {
     }
 }
 
-/// User CPU seconds of this process so far.
+/// Returns the user CPU seconds of this process so far.
 fn cpu_s() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(") ").next().unwrap_or_default();

@@ -59,13 +59,13 @@ impl<T> Default for Chunks<T> {
 }
 
 impl<T: Copy + Default> Chunks<T> {
-    /// The first value of a queue.
+    /// Returns the first value of a queue.
     #[inline]
     pub(crate) fn front(&self, queue: &Fifo) -> Option<&T> {
         self.places.get(queue.head as usize)
     }
 
-    /// The last value of a queue.
+    /// Returns the last value of a queue.
     pub(crate) fn back(&self, queue: &Fifo) -> Option<&T> {
         self.places.get(queue.tail as usize)
     }

@@ -78,7 +78,7 @@ impl<'a, P: PacketData> Arrival<'a, P> {
         Self { packet, extra }
     }
 
-    /// The flow.
+    /// Returns the packet's flow.
     #[must_use]
     #[inline]
     pub fn flow(&self) -> FlowId {

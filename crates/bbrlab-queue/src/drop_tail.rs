@@ -28,12 +28,12 @@ impl DropTail {
         Self { buffer, queue: VecDeque::new(), bytes: 0 }
     }
 
-    /// Wire bytes of the packets that wait.
+    /// Returns the bytes on the wire of the waiting packets.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Number of packets that wait.
+    /// Returns the number of packets that wait.
     pub(crate) fn len(&self) -> usize {
         self.queue.len()
     }

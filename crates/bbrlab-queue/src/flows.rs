@@ -13,12 +13,12 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Number of waiting packets.
+    /// Returns the number of waiting packets.
     pub(crate) fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// Bytes on the wire of the waiting packets.
+    /// Returns the bytes on the wire of the waiting packets.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -167,13 +167,13 @@ impl Turns {
         }
     }
 
-    /// The first queue, its deficit, and whether the queue is new.
+    /// Returns the first queue, its deficit, and whether the queue is new.
     pub(crate) fn first(&self) -> Option<(u32, i32, bool)> {
         let (at, is_new) = self.head()?;
         Some((at, self.queues[at as usize].deficit, is_new))
     }
 
-    /// The first queue, and whether the queue is new.
+    /// Returns the first queue, and whether the queue is new.
     fn head(&self) -> Option<(u32, bool)> {
         match self.new.first(&self.queues) {
             Some(at) => Some((at, true)),

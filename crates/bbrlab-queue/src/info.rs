@@ -23,7 +23,7 @@ pub enum DisciplineInfo {
     Red {
         /// Number of packets since a random number was drawn; -1 if no number is in use.
         qcount: i32,
-        /// The random number drawn last.
+        /// The random number that spaces the drops, drawn last.
         qr: u32,
         /// The average queue length in bytes, times `2^wlog`.
         qavg: u64,

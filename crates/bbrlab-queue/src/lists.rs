@@ -41,7 +41,7 @@ impl Default for List {
 }
 
 impl List {
-    /// Sum of the packets' bytes on the wire.
+    /// Returns the bytes on the wire of all packets in the list.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -81,7 +81,7 @@ impl Store {
         std::iter::successors(Some(list.head), next).take_while(|&at| at != NONE)
     }
 
-    /// The packet at a place.
+    /// Returns the packet at a place.
     pub(crate) fn packet(&self, place: u32) -> &Queued {
         &self.slots[place as usize].packet
     }

@@ -1,4 +1,5 @@
-//! `prio`: bands, each first in, first out. A band is served only if all earlier bands are empty.
+//! `prio`: strict priority between bands, each of which is a first-in, first-out queue. A band is
+//! served only if all earlier bands are empty.
 //!
 //! Sources: [linux] `net/sched/sch_prio.c`, `sch_fifo.c`.
 //! Deviations:
@@ -33,7 +34,7 @@ struct Band {
     packets: u64,
 }
 
-/// Number of bands.
+/// Returns the number of bands.
 pub(crate) fn bands(params: &PrioParams) -> u8 {
     params.bands.clamp(1, BANDS_MAX)
 }

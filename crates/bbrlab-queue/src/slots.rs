@@ -47,7 +47,7 @@ impl Slots {
         slots
     }
 
-    /// The fixed delay of each packet before it waits for a slot.
+    /// Returns the fixed delay of each packet before it waits for a slot.
     pub(crate) fn delay(&self) -> Span {
         self.params.delay
     }

@@ -18,7 +18,7 @@ pub struct TcpHeader {
 }
 
 impl TcpHeader {
-    /// The SACK blocks.
+    /// Returns the SACK blocks.
     #[must_use]
     pub fn blocks(&self) -> &[(u32, u32)] {
         &self.sack[..usize::from(self.sack_count).min(self.sack.len())]

@@ -40,7 +40,7 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    /// A state without samples, whose epoch begins at `now_us`.
+    /// Makes a state without samples, whose epoch begins at `now_us`.
     pub(super) fn starting_at(now_us: u64) -> Self {
         Self { ack_epoch_mstamp: now_us, ..Self::default() }
     }
@@ -64,7 +64,8 @@ impl Aggregation {
         let epoch_us = stamp_us_delta(conn.delivered_mstamp, self.ack_epoch_mstamp);
         let mut expected_acked = trunc_u32((u64::from(bw) * u64::from(epoch_us)) >> BW_SCALE);
         let acked = self.ack_epoch_acked.wrapping_add(rs.acked_sacked);
-        // ACKs that arrive no faster than the bandwidth are not aggregated.
+        // If the epoch's ACKs have arrived no faster than the bandwidth explains, they are not
+        // aggregated, and a new epoch begins.
         if self.ack_epoch_acked <= expected_acked || acked >= EPOCH_ACKED_RESET {
             self.restart_epoch(conn.delivered_mstamp);
             expected_acked = 0;
@@ -90,7 +91,8 @@ impl Aggregation {
         }
     }
 
-    /// Number of packets added to cwnd. Linux: `bbr_ack_aggregation_cwnd`.
+    /// Returns the number of packets added to cwnd for aggregated ACKs. Linux:
+    /// `bbr_ack_aggregation_cwnd`.
     #[inline]
     pub(super) fn allowance(&self, bw: u32) -> u32 {
         let [a, b] = self.extra_acked;

@@ -148,7 +148,8 @@ impl Moments {
         }
     }
 
-    /// The population's standard deviation in microseconds, rounded down; 0 without samples.
+    /// Returns the population's standard deviation in microseconds, rounded down; 0 without
+    /// samples.
     fn standard_deviation(self) -> u32 {
         let count = u128::from(self.count);
         let sum = u128::from(self.sum);

@@ -41,7 +41,7 @@ impl GainCycle {
         self.mstamp = conn.delivered_mstamp;
     }
 
-    /// The time since the start of the phase, in microseconds.
+    /// Returns the time since the start of the phase, in microseconds.
     #[inline]
     pub(super) fn elapsed_us(&self, conn: &Conn) -> u32 {
         stamp_us_delta(conn.delivered_mstamp, self.mstamp)

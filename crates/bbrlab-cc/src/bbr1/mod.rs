@@ -360,7 +360,7 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         ctl
     }
 
-    /// Handles a restart from idle. Linux: `bbr_cwnd_event`.
+    /// Handles the first transmission after an idle time. Linux: `bbr_cwnd_event`.
     fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
         if event != CwndEvent::TxStart || ctl.app_limited == 0 {
@@ -414,12 +414,13 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         min_tso_segs(conn.ctl.pacing_rate)
     }
 
-    /// BBR may slow-start even in recovery, so the send buffer must exceed the usual two windows.
+    /// Returns 3, not the usual 2: BBR may slow-start even in recovery, so the send buffer must
+    /// exceed two cwnds.
     fn sndbuf_expand(&self, _conn: &Conn) -> u32 {
         3
     }
 
-    /// The bandwidth without the pacing margin. Linux: `bbr_get_info`.
+    /// Returns the bandwidth without the pacing margin. Linux: `bbr_get_info`.
     fn bw(&self, conn: &Conn) -> u64 {
         u64::from(self.current_bw()).wrapping_mul(u64::from(conn.mss)).wrapping_mul(1_000_000)
             >> model::BW_SCALE

@@ -90,7 +90,7 @@ impl Policer {
         self.use_bw
     }
 
-    /// The long-term bandwidth in packets per microsecond `<< 24`.
+    /// Returns the long-term bandwidth in packets per microsecond `<< 24`.
     #[inline]
     pub(super) fn bw(&self) -> u32 {
         self.bw

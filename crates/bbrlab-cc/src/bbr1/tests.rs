@@ -466,7 +466,7 @@ fn bbr_acd(params: &Params) -> Flow<BbrAcd> {
 }
 
 /// Returns cwnd after each of the first four ACKs of a recovery, and after the first ACK that
-/// follows the recovery. The ACKs `before` precede the recovery.
+/// follows the recovery. The ACKs in `before` arrive before the recovery.
 fn recovery_cwnds(params: &Params, before: &[Ack]) -> Vec<u32> {
     let mut flow = bbr_acd(params);
     for &ack in before {

@@ -37,7 +37,8 @@ pub trait Variant: Clone + Debug + Sized {
     /// The steps of the TCP implementation that the variant runs on.
     type Steps: Steps;
 
-    /// PROBE_BW's pacing gains: probe, drain, cruise six times. Linux: `bbr_pacing_gain`.
+    /// PROBE_BW's pacing gains in 1/256: one probing phase, one draining phase, six cruising
+    /// phases. Linux: `bbr_pacing_gain`.
     const GAIN_CYCLE_Q8: [u32; CYCLE_LEN as usize] = [320, 192, 256, 256, 256, 256, 256, 256];
 
     /// The phases with a gain above 1, one bit per phase. Computed from the gains, so variants must
@@ -49,8 +50,8 @@ pub trait Variant: Clone + Debug + Sized {
     #[inline]
     fn observe(_bbr: &mut Bbr<Self>, _conn: &Conn, _rs: &RateSample) {}
 
-    /// The propagation delay that determines the BDP and the length of a phase, in microseconds;
-    /// `u32::MAX` if unknown.
+    /// Returns the propagation delay that determines the BDP and the length of a phase, in
+    /// microseconds; `u32::MAX` if unknown.
     #[inline]
     fn rtprop_us(bbr: &Bbr<Self>) -> u32 {
         bbr.min_rtt.us
@@ -90,12 +91,12 @@ pub trait Variant: Clone + Debug + Sized {
         bbr.update_probe_rtt(conn, is_expired, ctl, draw);
     }
 
-    /// Pacing and cwnd gain in PROBE_RTT.
+    /// Returns the pacing gain and the cwnd gain in PROBE_RTT, in 1/256.
     fn probe_rtt_gains_q8(_bbr: &Bbr<Self>) -> (u32, u32) {
         (GAIN_UNIT, GAIN_UNIT)
     }
 
-    /// Upper bound of cwnd in PROBE_RTT, in packets.
+    /// Returns the upper bound of cwnd in PROBE_RTT, in packets.
     fn probe_rtt_cwnd(_bbr: &Bbr<Self>) -> u32 {
         CWND_MIN_TARGET
     }
@@ -118,19 +119,20 @@ impl Variant for Plain {
 /// The steps in which a TCP implementation may differ from Linux. The implementing type holds the
 /// steps' settings.
 pub trait Steps: Copy + Debug + Default {
-    /// Pacing rate at gain 1, in millionths of the bandwidth. Linux: `bbr_pacing_margin_percent`.
+    /// Returns the pacing rate at gain 1, in millionths of the bandwidth. Linux:
+    /// `bbr_pacing_margin_percent`.
     #[inline]
     fn paced_ppm(&self) -> u32 {
         PACED_PPM
     }
 
-    /// Number of phases at which a gain cycle may start. Linux: `bbr_cycle_rand`.
+    /// Returns the number of phases at which a gain cycle may start. Linux: `bbr_cycle_rand`.
     #[inline]
     fn cycle_rand(&self) -> u8 {
         CYCLE_RAND
     }
 
-    /// Number of packets added to the inflight target in the probing phase.
+    /// Returns the number of packets added to the inflight target in the probing phase.
     #[inline]
     fn probe_extra(&self) -> u32 {
         PROBE_EXTRA
@@ -193,7 +195,8 @@ pub trait Steps: Copy + Debug + Default {
         bbr.aggregation.on_ack(conn, rs, starts, bw);
     }
 
-    /// Number of packets added to cwnd for aggregated ACKs. Linux: `bbr_ack_aggregation_cwnd`.
+    /// Returns the number of packets added to cwnd for aggregated ACKs. Linux:
+    /// `bbr_ack_aggregation_cwnd`.
     #[inline]
     fn allowance<V: Variant<Steps = Self>>(bbr: &Bbr<V>, _conn: &Conn, bw: u32) -> u32 {
         bbr.aggregation.allowance(bw)
@@ -214,8 +217,8 @@ pub trait Steps: Copy + Debug + Default {
     #[inline]
     fn after_initial_rate<V: Variant<Steps = Self>>(_bbr: &mut Bbr<V>, _bw: u32) {}
 
-    /// The number of packets that will be in the network when the next packet leaves. Linux:
-    /// `bbr_packets_in_net_at_edt`.
+    /// Returns the number of packets that will be in the network when the next packet leaves.
+    /// Linux: `bbr_packets_in_net_at_edt`.
     #[inline]
     fn packets_in_net<V: Variant<Steps = Self>>(
         bbr: &Bbr<V>,

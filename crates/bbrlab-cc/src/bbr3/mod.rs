@@ -89,7 +89,7 @@ fn can_use_ecn(conn: &Conn) -> bool {
 }
 
 impl<N: Numbers> Bbr3<N> {
-    /// An instance before `init`.
+    /// Makes an instance before `init`.
     pub(crate) fn with(numbers: N) -> Self {
         Self { model: Model::before_init(numbers, UNSET), full_bw_now: false }
     }
@@ -151,7 +151,7 @@ impl<N: Numbers> Bbr3<N> {
         self.model.bound_cwnd(sk);
     }
 
-    /// Ends the probe if too much was in flight when a lost packet of the probe was sent.
+    /// Ends the probe if too much was in flight when this lost packet of the probe was sent.
     fn check_probe_flight(
         &mut self,
         sk: &Sock<'_>,

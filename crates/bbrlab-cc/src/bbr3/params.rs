@@ -86,7 +86,7 @@ const LINUX: Params = Params {
     cwnd_gain: 512,
     cwnd_gain_after_probe_rtt: 0,
     bw_probe_cwnd_gain: 64,
-    // DOWN: 0.91, rounded down.
+    // UP: 1.25. DOWN: 0.91, rounded down to 1/256. CRUISE and REFILL: 1.
     pacing_gain: [FIVE_QUARTERS, 232, 256, 256],
 
     full_bw_thresh: FIVE_QUARTERS,
@@ -98,14 +98,14 @@ const LINUX: Params = Params {
     extra_acked_win_rtts: 5,
     extra_acked_in_startup: true,
 
-    // 30 %, 2 % and 15 %, rounded down.
+    // The next three values are 30 %, 2 % and 15 %, rounded down to 1/256.
     beta: 76,
     loss_thresh: 5,
     inflight_headroom: 38,
 
     ecn_alpha_gain: 16,
     ecn_alpha_init: 256,
-    // A third.
+    // One third, rounded down to 1/256.
     ecn_factor: 85,
     ecn_thresh: 128,
     ecn_max_rtt_us: 5000,

@@ -16,7 +16,7 @@ const NOMINAL_RTT_US: u64 = 1000;
 const SEND_QUANTUM_MAX: u64 = 65_536;
 const SEND_QUANTUM_MIN_SEGMENTS: u64 = 2;
 
-/// The values that the model determines for the sender.
+/// The gains, the send quantum and cwnd, which the model computes for the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parameters {
     /// `BBR.pacing_gain` in percent.

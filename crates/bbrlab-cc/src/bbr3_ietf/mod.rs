@@ -277,7 +277,7 @@ impl CongestionControl for Bbr3Ietf {
         self.finish(&c)
     }
 
-    /// `C.send_quantum`, in segments.
+    /// Returns `C.send_quantum`, in segments.
     fn tso_segs(&self, conn: &Conn, mss_now: u32) -> u32 {
         let quantum = self.control.send_quantum.min(u64::from(conn.gso_max_size));
         u32::try_from(quantum / u64::from(mss_now.max(1))).unwrap_or(u32::MAX).max(1)

@@ -19,7 +19,7 @@ pub(super) struct MaxBw {
 }
 
 impl MaxBw {
-    /// `BBR.max_bw`.
+    /// Returns `BBR.max_bw`.
     pub(super) fn get(self) -> u64 {
         self.previous.max(self.current)
     }
@@ -56,7 +56,7 @@ impl Bbr3Ietf {
         self.bw = self.max_bw.get().min(self.shortterm.bw_shortterm);
     }
 
-    /// `BBR.bdp` for a bandwidth; `C.InitialCwnd` before the first RTT.
+    /// Returns `BBR.bdp` for a bandwidth; `C.InitialCwnd` before the first RTT.
     fn bdp_of(&self, bw: u64) -> u64 {
         match self.min_rtt.min_rtt_us {
             INFINITY => self.control.initial_cwnd,
@@ -64,7 +64,7 @@ impl Bbr3Ietf {
         }
     }
 
-    /// `BBR.bdp`.
+    /// Returns `BBR.bdp`.
     pub(super) fn bdp(&self) -> u64 {
         self.bdp_of(self.bw)
     }
@@ -78,7 +78,7 @@ impl Bbr3Ietf {
         percent_of(self.bdp_of(bw), gain_percent)
     }
 
-    /// `BBR.MinPipeCwnd` in bytes.
+    /// Returns `BBR.MinPipeCwnd` in bytes.
     pub(super) fn min_pipe_cwnd(c: &Transport<'_>) -> u64 {
         MIN_PIPE_CWND_SEGMENTS * c.smss()
     }

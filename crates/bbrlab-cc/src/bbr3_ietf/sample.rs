@@ -95,17 +95,17 @@ impl<'a> Transport<'a> {
         Self { conn, ctl: conn.ctl, cwnd }
     }
 
-    /// `C.SMSS` in bytes.
+    /// Returns `C.SMSS` in bytes.
     pub(super) fn smss(&self) -> u64 {
         u64::from(self.conn.mss)
     }
 
-    /// `C.inflight` in bytes.
+    /// Returns `C.inflight` in bytes.
     pub(super) fn inflight(&self) -> u64 {
         u64::from(self.conn.inflight) * self.smss()
     }
 
-    /// `Now()`, in microseconds.
+    /// Returns `Now()`, in microseconds.
     pub(super) fn now_us(&self) -> u64 {
         self.conn.tcp_mstamp()
     }

@@ -34,7 +34,7 @@ pub(crate) struct AckAggregation {
 }
 
 impl AckAggregation {
-    /// The greatest excess of the last one to two slots, in packets.
+    /// Returns the greatest excess of the last one to two slots, in packets.
     pub(super) fn extra_acked(&self) -> u32 {
         u32::from(self.extra_acked[0].max(self.extra_acked[1]))
     }

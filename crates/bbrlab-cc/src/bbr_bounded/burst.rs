@@ -53,7 +53,7 @@ impl<N: Numbers> Model<N> {
         if self.is_in(Phase::Up) { cwnd.wrapping_add(2) } else { cwnd }
     }
 
-    /// The expected size of bursts, in packets. Linux: `bbr_tso_segs_goal`.
+    /// Returns the expected size of bursts, in packets. Linux: `bbr_tso_segs_goal`.
     #[inline]
     pub(super) fn tso_segs_goal(&self, sk: &Sock<'_>) -> u32 {
         let planned = self.planned.segs_for(sk.conn, sk.ctl.pacing_rate, self.min_rtt.min_rtt_us);

@@ -84,7 +84,8 @@ impl<N: Numbers> Model<N> {
         self.aggregation.count(sk, rs, bw);
     }
 
-    /// Packets that aggregation adds to cwnd at bandwidth `bw`. Linux: `bbr_ack_aggregation_cwnd`.
+    /// Returns the packets that aggregation adds to cwnd at bandwidth `bw`. Linux:
+    /// `bbr_ack_aggregation_cwnd`.
     #[inline]
     fn ack_aggregation_cwnd(&self, bw: u32) -> u32 {
         let p = &self.params;

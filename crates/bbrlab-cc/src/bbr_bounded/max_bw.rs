@@ -10,13 +10,13 @@ pub(crate) struct MaxBw {
 }
 
 impl MaxBw {
-    /// The larger of the two maxima. Linux: `bbr_max_bw`.
+    /// Returns the larger of the two maxima. Linux: `bbr_max_bw`.
     #[inline]
     pub(crate) fn get(self) -> u32 {
         self.greater
     }
 
-    /// The maxima of the previous cycle and of the current cycle.
+    /// Returns the maxima of the previous cycle and of the current cycle.
     pub(super) fn cycles(self) -> [u32; 2] {
         self.cycles
     }

@@ -168,7 +168,7 @@ impl<N: Numbers> Model<N> {
         self.start_cruise();
     }
 
-    /// The cwnd of PROBE_RTT in packets.
+    /// Returns the cwnd of PROBE_RTT in packets.
     pub(super) fn probe_rtt_cwnd(&self) -> u32 {
         let least = u32::from(self.params.cwnd_min_target);
         match u32::from(self.params.probe_rtt_cwnd_gain) {

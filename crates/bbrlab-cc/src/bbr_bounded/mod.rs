@@ -195,8 +195,8 @@ impl<N: Numbers> Model<N> {
         model
     }
 
-    /// The current bandwidth estimate: the maximum filter's value, limited by the bounds. Linux:
-    /// `bbr_bw`.
+    /// Returns the current bandwidth estimate: the maximum filter's value, limited by the bounds.
+    /// Linux: `bbr_bw`.
     pub(crate) fn bw(&self) -> u32 {
         let bw = self.max_bw.get().min(self.lower.bw_lo);
         if N::HAS_BW_CEILING { bw.min(self.bw_ceiling) } else { bw }
@@ -217,7 +217,7 @@ impl<N: Numbers> Model<N> {
         self.state.is_in(phase)
     }
 
-    /// `gain` times the BDP in packets; before the first RTT sample, the initial cwnd.
+    /// Returns `gain` times the BDP in packets; before the first RTT sample, the initial cwnd.
     #[inline]
     fn bdp(&self, bw: u32, gain: u32) -> u32 {
         if self.min_rtt.min_rtt_us == u32::MAX {
@@ -236,19 +236,19 @@ impl<N: Numbers> Model<N> {
         self.bdp(bw, gain)
     }
 
-    /// `gain` times the BDP, plus the budget for bursts, in packets. Linux: `bbr_inflight`.
+    /// Returns `gain` times the BDP, plus the budget for bursts, in packets. Linux: `bbr_inflight`.
     #[inline]
     pub(crate) fn inflight(&self, sk: &Sock<'_>, bw: u32, gain: u32) -> u32 {
         self.with_burst_budget(self.bdp(bw, gain), self.tso_segs_goal(sk))
     }
 
-    /// The target of inflight in packets: the BDP plus the budget for bursts, but at most cwnd.
-    /// Linux: `bbr_target_inflight`.
+    /// Returns the target of inflight in packets: the BDP plus the budget for bursts, but at most
+    /// cwnd. Linux: `bbr_target_inflight`.
     pub(crate) fn target_inflight(&self, sk: &Sock<'_>) -> u32 {
         self.inflight(sk, self.bw(), BBR_UNIT).min(sk.ctl.cwnd)
     }
 
-    /// The number of packets that will be in the network when the next packet departs.
+    /// Returns the number of packets that will be in the network when the next packet departs.
     /// `inflight_now` also counts packets that wait for their departure time. Linux:
     /// `bbr_packets_in_net_at_edt`.
     #[inline]

@@ -242,7 +242,7 @@ impl<N: Numbers> Model<N> {
                 && self.has_elapsed_in_phase(sk, self.min_rtt.min_rtt_us))
     }
 
-    /// `inflight_hi` less the share that is left to other flows. Linux:
+    /// Returns `inflight_hi` less the share that is left to other flows. Linux:
     /// `bbr_inflight_with_headroom`.
     pub(super) fn inflight_with_headroom(&self) -> u32 {
         if self.inflight_hi == UNSET {

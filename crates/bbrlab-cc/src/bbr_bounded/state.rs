@@ -56,13 +56,13 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// The mode.
+    /// Returns the mode.
     #[inline]
     pub(crate) const fn mode(self) -> Mode {
         self.mode
     }
 
-    /// The phase of PROBE_BW; in other modes, the phase of the latest PROBE_BW.
+    /// Returns the phase of PROBE_BW; in other modes, the phase of the latest PROBE_BW.
     #[inline]
     pub(crate) const fn phase(self) -> Phase {
         self.phase
@@ -116,7 +116,7 @@ impl State {
     }
 }
 
-/// The state's name in time series.
+/// Returns the state's name in time series.
 pub(super) fn name(mode: Mode, phase: Phase) -> &'static str {
     match (mode, phase) {
         (Mode::Startup, _) => "STARTUP",

@@ -18,7 +18,7 @@ const ROOTS: [u8; 64] = [
     231, 232, 234, 236, 237, 239, 240, 242, 244, 245, 246, 248, 250, 251, 252, 254,
 ];
 
-/// The approximate cube root of `a`. Linux: `cubic_root`.
+/// Returns the approximate cube root of `a`. Linux: `cubic_root`.
 #[must_use]
 pub fn cube_root(a: u64) -> u32 {
     let bits = u64::BITS - a.leading_zeros();

@@ -46,12 +46,12 @@ pub(super) struct Epoch {
 }
 
 impl Epoch {
-    /// Number of packets to acknowledge per packet by which cwnd grows.
+    /// Returns the number of packets to acknowledge per packet by which cwnd grows.
     pub(super) fn cnt(&self) -> u32 {
         self.cnt
     }
 
-    /// Wmax in packets; 0 before a loss.
+    /// Returns Wmax in packets; 0 before a loss.
     pub(super) fn wmax(&self) -> u32 {
         self.last_max_cwnd
     }
@@ -148,8 +148,8 @@ impl Epoch {
         (self.k, self.origin_cwnd) = inflection(self.last_max_cwnd, cwnd, params);
     }
 
-    /// The cwnd on the curve one minimum RTT from now, in packets. All products wrap, as in the
-    /// kernel: after a very long time the target is arbitrary.
+    /// Returns the cwnd on the curve one minimum RTT from now, in packets. All products wrap, as in
+    /// the kernel: after a very long time the target is arbitrary.
     fn target(&self, conn: &Conn, delay_min_us: u32, params: &CubicParams) -> u32 {
         let age =
             i64::from(conn.jiffies.wrapping_sub(self.epoch_start).cast_signed()).cast_unsigned();
@@ -183,7 +183,7 @@ impl Epoch {
         }
     }
 
-    /// The fields under the kernel's names.
+    /// Reports the fields under the kernel's names.
     pub(super) fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("cnt", i64::from(self.cnt));
         field("last_max_cwnd", i64::from(self.last_max_cwnd));

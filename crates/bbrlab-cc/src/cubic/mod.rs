@@ -53,7 +53,7 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// The state before `init`: all zero.
+    /// Makes the state before `init`: all zero.
     #[must_use]
     pub fn new(params: CubicParams) -> Self {
         Self { params, ..Self::default() }

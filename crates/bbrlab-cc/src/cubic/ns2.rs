@@ -71,13 +71,13 @@ pub struct CubicNs2 {
     tcp_cwnd: u32,
 }
 
-/// The TCP clock in milliseconds. Port: `tcp_time_stamp`.
+/// Returns the TCP clock in milliseconds. Port: `tcp_time_stamp`.
 fn now_ms(conn: &Conn) -> u32 {
     trunc_u32(conn.clock_ns / 1_000_000)
 }
 
 impl CubicNs2 {
-    /// The state before `init`.
+    /// Makes the state before `init`.
     #[must_use]
     pub fn new(params: CubicParams) -> Self {
         Self {

@@ -8,7 +8,7 @@ use crate::no_draw::NoDraw;
 use crate::{AckSample, CaState, CongestionControl as _, Conn, CwndEvent, ParamValue};
 use expect_test::{Expect, expect};
 
-/// A connection in congestion avoidance that is always limited by cwnd.
+/// Makes a connection in congestion avoidance that is always limited by cwnd.
 fn conn(cwnd: u32) -> Conn {
     let mut conn = Conn { hz: 1000, is_cwnd_limited: true, jiffies: 5_000, ..Conn::default() };
     conn.ctl.cwnd = cwnd;

@@ -129,7 +129,7 @@ impl RttRound {
         self.cnt_rtt > RTT_SAMPLES_MIN
     }
 
-    /// The fields under the kernel's names.
+    /// Reports the fields under the kernel's names.
     pub fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("doing_vegas_now", i64::from(self.doing_vegas_now));
         field("beg_snd_nxt", i64::from(self.beg_snd_nxt));
@@ -154,7 +154,7 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    /// The state before `init`: all zero.
+    /// Makes the state before `init`: all zero.
     ///
     /// # Errors
     /// If a parameter is out of range.
@@ -304,7 +304,7 @@ mod tests {
     use crate::no_draw::NoDraw;
     use crate::{AckSample, CongestionControl as _, Conn, ParamValue, Params};
 
-    /// cwnd after a round trip of `rtt_us`, if the lowest RTT is `base_us`.
+    /// Returns cwnd after a round trip of `rtt_us`, if the lowest RTT is `base_us`.
     fn cwnd_after(cwnd: u32, ssthresh: u32, base_us: i32, rtt_us: i32) -> u32 {
         cwnd_with(&Params::new(), cwnd, ssthresh, base_us, rtt_us)
     }

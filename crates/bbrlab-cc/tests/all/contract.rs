@@ -197,8 +197,8 @@ const SETTINGS: &[(&str, &str, &str)] = &[
     ("bbr2_exp", "ecn_enable", "true"),
 ];
 
-/// Every algorithm with its default parameters, then the algorithm of each row of [`SETTINGS`] with
-/// the row's parameter.
+/// Returns every algorithm with its default parameters, then the algorithm of each row of
+/// [`SETTINGS`] with the row's parameter.
 fn configurations() -> impl Iterator<Item = (Algorithm, Params)> {
     let defaults = Algorithm::ALL.iter().map(|&algorithm| (algorithm, Vec::new()));
     let others = SETTINGS.iter().map(|&(name, key, value)| {

@@ -7,7 +7,7 @@ use bbrlab_cc::fields::{About, Kind, Rows};
 use bbrlab_cc::{AckSample, Conn, Control, LostSkb, RateSample};
 use expect_test::expect_file;
 
-/// The records with their fields, in the order in which the page and the stubs list them.
+/// Returns the records with their fields, in the order in which the page and the stubs list them.
 fn records() -> [Rows; 5] {
     [Conn::rows(), Control::rows(), RateSample::rows(), AckSample::rows(), LostSkb::rows()]
 }

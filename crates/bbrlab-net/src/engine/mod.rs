@@ -236,7 +236,7 @@ impl<P: PacketData> Network<P> {
         &self.accounts.losses
     }
 
-    /// See [`Port::set_routes_like`].
+    /// Implements [`Port::set_routes_like`].
     pub(crate) fn set_routes_like(&mut self, flow: FlowId, like: FlowId) {
         self.flows[flow.0 as usize].first_leg = self.flows[like.0 as usize].first_leg;
         if let Some(Some(size)) = self.accounts.bursts.get(like.0 as usize).copied() {
@@ -468,7 +468,7 @@ impl<P: PacketData> Network<P> {
     }
 }
 
-/// The event queue's id of a timer.
+/// Returns the event queue's id of a timer.
 #[inline]
 const fn timer_id(side: Side, id: u8) -> TimerId {
     TimerId::new(side as u8, id)

@@ -84,7 +84,8 @@ pub(crate) struct Impairments {
 /// The backlog: packets that have not departed yet.
 #[derive(Debug)]
 pub(crate) enum Backlog {
-    /// Departures computed on arrival, for a link that only queues and serves.
+    /// Departures computed on arrival and counted in batches, for a link that only queues and
+    /// serves packets.
     Plain(Ledger),
     /// Departures computed on arrival. The packets themselves are already on their next leg;
     /// `records` has a record of each.

@@ -115,7 +115,7 @@ mod tests {
     use bbrlab_units::{BitRate, Bytes, Span, Time};
     use proptest::prelude::*;
 
-    /// A constant rate of 8 Mbit/s, at which a byte takes 1 us.
+    /// Makes a constant rate of 8 Mbit/s, at which a byte takes 1 us.
     fn at_8_mbps() -> Schedule {
         Schedule::new(&[(Time(0), BitRate(8_000_000))])
     }

@@ -20,7 +20,7 @@ fn dumbbell(config: &Link) -> (Network<Toy>, LinkId, FlowId) {
     (net, link, flow)
 }
 
-/// A link of 12 Mbit/s, which serialises 1500 bytes in 1 ms.
+/// Makes a link of 12 Mbit/s, which serialises 1500 bytes in 1 ms.
 fn twelve_mbit(buffer: Buffer) -> Link {
     Link::new("bottleneck", Rate::Constant(BitRate(12 * MBIT)), buffer)
 }

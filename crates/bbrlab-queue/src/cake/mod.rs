@@ -83,7 +83,7 @@ struct Shaper {
 }
 
 impl Shaper {
-    /// The time at which the next packet may leave; `None` if it may leave now.
+    /// Returns the time at which the next packet may leave; `None` if it may leave now.
     fn opens(&self, now: Ktime) -> Option<Ktime> {
         (self.next_packet > now && self.failsafe > now)
             .then_some(self.next_packet.min(self.failsafe))
@@ -317,7 +317,7 @@ struct Visit {
     patience: Patience,
 }
 
-/// The queue to try next: first one decaying queue, then new queues, then old queues.
+/// Returns the queue to try next: first one decaying queue, then new queues, then old queues.
 fn next_queue(tin: &Tin, visit: &mut Visit) -> Option<u16> {
     let decaying = tin.chains.first(Chain::Decaying);
     let busy = || tin.chains.first(Chain::New).or_else(|| tin.chains.first(Chain::Old));

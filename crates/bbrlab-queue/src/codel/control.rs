@@ -75,7 +75,7 @@ pub(crate) trait Source {
     /// Removes the packet at the head of the queue.
     fn take(&mut self) -> Option<Queued>;
 
-    /// Bytes that wait in all queues of the discipline.
+    /// Returns the bytes that wait in all queues of the discipline.
     fn backlog_bytes(&self) -> u64;
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// The state that the kernel's logger shows.
+    /// Returns the state that the kernel's packet logs contain.
     pub(crate) fn info(&self) -> CodelInfo {
         let Self { count, lastcount, dropping, rec_inv_sqrt, first_above_time, drop_next } = *self;
         CodelInfo { count, lastcount, drop_next, first_above_time, dropping, rec_inv_sqrt }
@@ -178,7 +178,8 @@ impl Control {
             next
         };
         self.dropping = true;
-        // If the last dropping state ended recently, drops continue at that state's rate.
+        // If the last dropping state ended less than 16 intervals ago, drops begin at the rate that
+        // this state had reached.
         let drops_last = self.count.wrapping_sub(self.lastcount);
         let since = now.wrapping_sub(self.drop_next);
         if drops_last > 1 && is_before(since, settings.interval.wrapping_mul(16)) {

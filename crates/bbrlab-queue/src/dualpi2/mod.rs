@@ -94,7 +94,7 @@ impl Credit {
 impl DualPi2 {
     pub(crate) fn new(params: &DualPi2Params, limit: Buffer) -> Self {
         let step_thresh = match params.step_thresh {
-            // The kernel keeps nanoseconds in 32 bits.
+            // The kernel stores this time as nanoseconds in 32 bits.
             StepThreshold::Wait(wait) => {
                 StepThreshold::Wait(Span(pi2::whole_us(wait).0.min(u64::from(u32::MAX))))
             }

@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// A law with a `p'` of `ppm` millionths.
+    /// Makes a law with a `p'` of `ppm` millionths.
     fn pi2(ppm: u64, params: DualPi2Params) -> Pi2 {
         let prob = u64::from(MAX_PROB) * ppm / 1_000_000;
         Pi2 { prob: u32::try_from(prob).unwrap(), ..Pi2::new(&params) }

@@ -230,7 +230,7 @@ impl Fq {
     }
 }
 
-/// The band of a packet, by its priority.
+/// Returns the band of a packet, by its priority.
 fn band_of(packet: &Queued) -> u8 {
     DEFAULT_PRIOMAP[usize::from(priority(packet.dscp))]
 }

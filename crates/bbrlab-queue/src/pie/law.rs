@@ -83,8 +83,8 @@ impl Settings {
         }
     }
 
-    /// The first time within the run at which the timer fires. Updates before the run have no
-    /// effect, because the queue is empty and the probability 0.
+    /// Returns the first time within the run at which the timer fires. Updates before the run have
+    /// no effect, because the queue is empty and the probability 0.
     pub(crate) fn first_update(&self) -> Time {
         if self.tupdate == 0 {
             return Time::NEVER;
@@ -92,8 +92,8 @@ impl Settings {
         jiffies::first_call_in_run(FIRST_UPDATE, self.tupdate)
     }
 
-    /// The next time at which the timer fires after it fired at `now`. With `is_unfinished`, the
-    /// timer fires as soon as possible, to do the rest of the work.
+    /// Returns the next time at which the timer fires after it fired at `now`. With
+    /// `is_unfinished`, the timer fires as soon as possible, to do the rest of the work.
     pub(crate) fn next_update(&self, now: Time, is_unfinished: bool) -> Time {
         if self.tupdate == 0 {
             return Time::NEVER;
@@ -146,7 +146,7 @@ impl Default for Law {
 }
 
 impl Law {
-    /// The state that the kernel's logger shows.
+    /// Returns the state that the kernel's packet logs contain.
     pub(crate) fn info(&self) -> PieInfo {
         let Self { qdelay, burst_time, prob, accu_prob, .. } = *self;
         PieInfo { qdelay, burst_time, prob, accu_prob }
@@ -302,7 +302,7 @@ impl Law {
         }
     }
 
-    /// The change of the probability at an update.
+    /// Returns the change of the probability at an update.
     fn step(&self, settings: &Settings, qdelay: Ticks, qdelay_old: Ticks) -> i64 {
         let (mut alpha, mut beta) = (settings.alpha, settings.beta);
         if self.prob < MAX_PROB / 10 {

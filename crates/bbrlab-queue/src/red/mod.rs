@@ -158,7 +158,8 @@ impl Law {
 }
 
 impl Average {
-    /// The new average when a packet arrives while `backlog` bytes wait. Linux: `red_calc_qavg`.
+    /// Returns the new average when a packet arrives while `backlog` bytes wait. Linux:
+    /// `red_calc_qavg`.
     fn at_arrival(&self, law: &Law, now: Time, backlog: u64) -> u64 {
         match self.qidlestart {
             Some(since) => self.decayed(law, now, since),
@@ -166,7 +167,8 @@ impl Average {
         }
     }
 
-    /// The average after the idle time since `since`. Linux: `red_calc_qavg_from_idle_time`.
+    /// Returns the average after the idle time since `since`. Linux:
+    /// `red_calc_qavg_from_idle_time`.
     fn decayed(&self, law: &Law, now: Time, since: Time) -> u64 {
         let idle_us = (now.since(since).0 / NS_PER_US).min(255 << law.scell_log);
         let shift = law.stab[(idle_us >> law.scell_log) as usize];

@@ -10,7 +10,7 @@
 //! 1. The limit may also be in bytes. Then the longest slots lose packets until the waiting packets
 //!    fit the limit.
 //! 2. The perturbation is a random number of 32 bits; in the kernel it is a hash key of 128 bits.
-//!    The engine computes the hash of flows anyway. The first perturbation is 0.
+//!    The hashes of flows differ from the kernel's anyway. The first perturbation is 0.
 //! 3. The first period of `perturb` begins with the first packet, and the timer fires on time. In
 //!    the kernel, the first period begins with the set-up, and an idle processor may defer the
 //!    timer. Here packets are hashed again when the next packet arrives or is requested. This

@@ -148,7 +148,8 @@ impl Steps for Ns3Steps {
         bbr.on_ack(conn, rs, draw)
     }
 
-    /// In the port of 2018, `round_start` stays set until the next valid sample.
+    /// As in Linux, except that in the port of 2018 `round_start` stays set until the next valid
+    /// sample.
     fn update_round<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
         conn: &Conn,

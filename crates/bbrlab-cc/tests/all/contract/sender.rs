@@ -207,7 +207,7 @@ impl Sender {
         }
     }
 
-    /// The name of the algorithm's state.
+    /// Returns the name of the algorithm's state.
     pub(crate) fn state(&self) -> &'static str {
         self.cc.info(&self.conn).state
     }
