@@ -52,7 +52,7 @@ pub const PARAMS: &[ParamSpec] = &[
 /// The value of `beta` that means 1. Linux: `BICTCP_BETA_SCALE`.
 const BETA_SCALE: u32 = 1024;
 
-/// Divisor of the distance to Wmax that gives a step of the search. Linux: `BICTCP_B`.
+/// A step of the search is the distance to Wmax divided by this number. Linux: `BICTCP_B`.
 const STEP: u32 = 4;
 
 /// Fraction bits of the average number of packets per ACK. Linux: `ACK_RATIO_SHIFT`.
@@ -65,7 +65,7 @@ const CNT_WITHOUT_WMAX: u32 = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bic {
     params: BicParams,
-    /// Number of packets to acknowledge per packet by which cwnd grows.
+    /// Number of acknowledged packets per packet of growth of cwnd.
     cnt: u32,
     /// Wmax: cwnd at the last loss, in packets; 0 before a loss.
     last_max_cwnd: u32,

@@ -58,7 +58,8 @@ pub struct Htcp {
     beta: u8,
     /// Whether beta may depend on the RTT: false until the first congestion.
     modeswitch: bool,
-    /// Packets covered by the latest ACK, truncated to 16 bits; 1 after its use.
+    /// Number of packets covered by the latest ACK, truncated to 16 bits; set to 1 when it has been
+    /// used.
     pkts_acked: u16,
     throughput: Throughput,
     /// Lowest RTT ever, in jiffies; 0 for none.

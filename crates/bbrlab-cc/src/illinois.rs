@@ -71,7 +71,8 @@ pub struct Illinois {
     alpha: u32,
     /// Share of cwnd that a loss subtracts, `<< 6`.
     beta: u32,
-    /// Packets covered by the latest ACK, truncated to 16 bits; 1 after its use.
+    /// Number of packets covered by the latest ACK, truncated to 16 bits; set to 1 when it has been
+    /// used.
     acked: u16,
     /// Whether the average queueing delay has been above a hundredth of the highest. False again
     /// when alpha rises to its maximum.

@@ -176,7 +176,7 @@ mod tests {
         expected.assert_eq(&lines);
     }
 
-    /// The kernel's code, line by line, for comparison. Linux: `minmax_running_min`,
+    /// Follows the kernel's code line by line, for comparison. Linux: `minmax_running_min`,
     /// `minmax_subwin_update`.
     fn kernel_running_min(s: &mut [Measured; 3], win: u32, t: u32, v: u32) {
         let new = Measured { t, v };

@@ -43,11 +43,11 @@ enum Variant {
     Plain,
     /// The 4-ary heap alone, with lazy timers.
     Heap,
-    /// Lanes: the first two are compared directly, the others are in a tournament.
+    /// In addition, lanes: the first two are compared directly, the others are in a tournament.
     Lanes,
-    /// With the tournament of pacing timers.
+    /// In addition, the tournament of pacing timers.
     Tournament,
-    /// With the calendar of timers for compressed ACKs: the complete queue.
+    /// In addition, the calendar of timers for compressed ACKs: the complete queue.
     Calendar,
 }
 
@@ -116,7 +116,7 @@ impl<Q: Queue> Flows<Q> {
                 self.queue.arm(flow, PACING, now + pause, now);
             }
             Kind::Timer if TimerId::of_sequence(sequence) == RETRANSMISSION => {}
-            // The timer for compressed ACKs.
+            // A timer for compressed ACKs has expired.
             Kind::Timer => self.send(ACKS, Kind::AtSender, flow, now),
             Kind::AtReceiver => {
                 if sequence.is_multiple_of(2) {

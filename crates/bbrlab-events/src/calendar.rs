@@ -54,7 +54,8 @@ const MORE_FOR_FEW: usize = 3;
 struct Timer {
     /// The deadline, if the timer is in the calendar.
     at: Time,
-    /// The next timer of the same bucket, or [`NIL`]; or [`IDLE`] or [`IN_HEAP`].
+    /// The next timer in the bucket's list, or [`NIL`] at its end; [`IDLE`] or [`IN_HEAP`] if the
+    /// timer is not in the calendar.
     after: u32,
 }
 
@@ -367,8 +368,8 @@ impl CalendarQueue {
         }
     }
 
-    /// Sorts the current bucket, which must have other timers than `next`: `flow` and those linked
-    /// to it.
+    /// Sorts the timers of the current bucket: `next`, the timer of `flow` and the timers linked to
+    /// it.
     #[inline(never)]
     fn sort_current(&mut self, mut flow: u32) {
         self.current.push(self.next);

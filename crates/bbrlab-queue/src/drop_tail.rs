@@ -3,8 +3,8 @@
 //!
 //! Sources: [linux] `net/sched/sch_fifo.c`.
 //! Deviations:
-//! 1. A packet that goes into service at once needs no space, so a link with a buffer of 0 can
-//!    send.
+//! 1. A packet that goes into service at once does not count against the limit, so a link with a
+//!    buffer of 0 can send.
 
 use std::collections::VecDeque;
 

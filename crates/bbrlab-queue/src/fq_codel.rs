@@ -8,7 +8,7 @@
 //! Deviations:
 //! 1. `memory_limit` is not implemented: the kernel's memory for a packet depends on the driver.
 //!    With `tc`'s defaults, 10,240 Ethernet packets stay below the limit of 32 MB.
-//! 2. The limit may be in bytes, too.
+//! 2. The limit may also be in bytes; in the kernel it is in packets.
 
 use bbrlab_link::{Buffer, FqCodelParams};
 use bbrlab_units::Time;

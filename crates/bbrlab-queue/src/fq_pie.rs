@@ -6,7 +6,8 @@
 //!
 //! Sources: [linux] `net/sched/sch_fq_pie.c`.
 //! Deviations:
-//! 1. A packet that goes into service at once needs no space. The limit may be in bytes, too.
+//! 1. A packet that goes into service at once does not count against the limit. The limit may also
+//!    be in bytes; in the kernel it is in packets.
 //! 2. `memory_limit` is not implemented: the kernel only counts how often it is exceeded.
 //! 3. The probability of a queue is not recomputed while an update would not change it. This saves
 //!    time and changes no result.

@@ -5,7 +5,7 @@
 //! Deviations:
 //! 1. The bands' own disciplines are `pfifo` and cannot be changed. All bands have equal limits,
 //!    which may be in bytes, too.
-//! 2. A packet that goes into service at once needs no space.
+//! 2. A packet that goes into service at once does not count against the limit.
 
 use bbrlab_link::{Buffer, PrioParams};
 use bbrlab_units::Time;

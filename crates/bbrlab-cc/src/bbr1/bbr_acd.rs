@@ -33,14 +33,14 @@ use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
 /// to count as identical.
 const MATCHES: u8 = 2;
 
-/// How often a recovery halves cwnd.
+/// The ACKs of a recovery at which cwnd is halved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Halving {
-    /// Once, when the recovery begins, as in the paper.
+    /// Only the first ACK, as in the paper.
     Once,
-    /// At every ACK of the recovery's first round trip, as in [acd-linux].
+    /// Every ACK of the recovery's first round trip, as in [acd-linux].
     Round,
-    /// At every ACK of the recovery, as in [acd-ns3].
+    /// Every ACK of the recovery, as in [acd-ns3].
     Recovery,
 }
 

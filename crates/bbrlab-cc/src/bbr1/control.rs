@@ -113,7 +113,8 @@ impl<V: Variant> Bbr<V> {
         cwnd.wrapping_add(3 * tso_segs_goal(conn, ctl)).wrapping_add(1) & !1
     }
 
-    /// Adds the space for bursts to a window. Linux: `bbr_quantization_budget`.
+    /// Adds the budget for bursts to a window and, in a probing phase, two more packets. Linux:
+    /// `bbr_quantization_budget`.
     #[inline]
     fn quantization_budget(&self, conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
         let cwnd = V::Steps::with_bursts(self, conn, ctl, cwnd);

@@ -1,4 +1,4 @@
-//! `bbr1`: BBR v1, the bandwidth and round-trip model of congestion.
+//! `bbr1`: BBR v1, which models a path by its bandwidth and its minimum round-trip time.
 //!
 //! Every ACK updates a model of the path. Pacing rate and cwnd follow from the model:
 //!

@@ -25,7 +25,7 @@ const CNT_MIN: u32 = 2;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's name")]
 pub(super) struct Epoch {
-    /// Number of packets to acknowledge per packet by which cwnd grows.
+    /// Number of acknowledged packets per packet of growth of cwnd.
     cnt: u32,
     /// Wmax: cwnd at the last loss, in packets; 0 before a loss.
     last_max_cwnd: u32,
@@ -46,7 +46,7 @@ pub(super) struct Epoch {
 }
 
 impl Epoch {
-    /// Returns the number of packets to acknowledge per packet by which cwnd grows.
+    /// Returns the number of acknowledged packets per packet of growth of cwnd.
     pub(super) fn cnt(&self) -> u32 {
         self.cnt
     }
@@ -140,7 +140,7 @@ impl Epoch {
         self.cnt = self.cnt.max(CNT_MIN);
     }
 
-    /// Fixes the curve at the first ACK of an epoch.
+    /// Sets the plateau of the curve, and the time until it, at the first ACK of an epoch.
     fn begin(&mut self, now: u32, cwnd: u32, acked: u32, params: &CubicParams) {
         self.epoch_start = now;
         self.ack_cnt = acked;

@@ -140,7 +140,7 @@ impl CubicNs2 {
         self.acks_needed = acks.unwrap_or(0).max(1);
     }
 
-    /// Fixes the curve at the first ACK of an epoch.
+    /// Sets the plateau of the curve, and the time until it, at the first ACK of an epoch.
     fn begin(&mut self, now: u32, cwnd: u32) {
         self.epoch_start_ms = now;
         self.ack_cnt = 1;

@@ -19,7 +19,7 @@
 //! 1. A packet takes as much memory as a TCP packet at its sender, 766 B more than its bytes on the
 //!    wire. In the kernel this size depends on the driver.
 //! 2. There may be a limit in packets or bytes on the wire, in addition to the memory limit. A
-//!    packet that goes into service at once needs no space.
+//!    packet that goes into service at once does not count against that limit.
 //! 3. Wake-ups of the timer while no packet waits are left out; they have no effect.
 //! 4. After 256 zero quanta in a row within one call a flow gets one byte: the kernel's loop ends
 //!    only because its random numbers vary.

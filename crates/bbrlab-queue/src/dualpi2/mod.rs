@@ -8,7 +8,8 @@
 //!
 //! Sources: [linux-dualpi2] `net/sched/sch_dualpi2.c`; [rfc9332].
 //! Deviations:
-//! 1. A packet that goes into service at once needs no space. The limit may be in bytes, too.
+//! 1. A packet that goes into service at once does not count against the limit. The limit may also
+//!    be in bytes; in the kernel it is in packets.
 //! 2. `memlimit` is not implemented: with `tc`'s defaults, 10,000 Ethernet packets stay below it.
 //!    `split_gso` is not implemented: there are no packets to split.
 //! 3. Packets are classified by the ECN field only. So all packets of the L queue are ECN-capable,

@@ -18,8 +18,8 @@
 //! Sources: [linux] `net/sched/sch_fq.c`.
 //! Deviations:
 //! 1. `buckets` and `orphan_mask` have their defaults, 1,024 and 1,023.
-//! 2. The limit may be in bytes, too.
-//! 3. A packet that goes into service at once needs no space.
+//! 2. The limit may also be in bytes; in the kernel it is in packets.
+//! 3. A packet that goes into service at once does not count against the limit.
 
 mod table;
 

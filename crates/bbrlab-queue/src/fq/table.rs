@@ -84,7 +84,7 @@ impl Table {
     }
 
     /// Adds a flow with `credit`, unless it is in the table. Removes the root of the bucket if the
-    /// search passes it and it has been empty for long.
+    /// search passes it and it has been empty for three seconds.
     pub(super) fn meet(&mut self, key: Key, jiffies: u64, credit: i32) {
         let Flow { is_known, is_child, other, .. } = self.flows[usize::from(key)];
         let mut has_other = other != NONE && self.flows[usize::from(other)].is_known;
@@ -114,8 +114,8 @@ impl Table {
     }
 }
 
-/// The kernel's record of the time at which a flow leaves its list. The last bit distinguishes it
-/// from a pointer. Linux: `fq_flow_set_detached`.
+/// Returns the kernel's record of the time at which a flow leaves its list. The last bit
+/// distinguishes it from a pointer. Linux: `fq_flow_set_detached`.
 pub(super) fn detached_at(jiffies: u64) -> u64 {
     jiffies | 1
 }

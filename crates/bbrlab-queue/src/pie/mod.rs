@@ -3,7 +3,7 @@
 //!
 //! Sources: [linux] `net/sched/sch_pie.c`; [rfc8033].
 //! Deviations:
-//! 1. A packet that goes into service at once needs no space.
+//! 1. A packet that goes into service at once does not count against the limit.
 //! 2. The discipline is set up two seconds before the run.
 
 mod law;

@@ -8,7 +8,8 @@
 //!
 //! Sources: [linux] `net/sched/sch_red.c`, `include/net/red.h`; [red]; [adaptive-red].
 //! Deviations:
-//! 1. A packet that goes into service at once needs no space. The limit may be in packets.
+//! 1. A packet that goes into service at once does not count against the limit. The limit may also
+//!    be in packets; in the kernel it is in bytes.
 //! 2. Thresholds that the kernel refuses, because they do not fit 32 bits with the fraction of the
 //!    average, are accepted.
 //! 3. The ticks of the timer of `adaptive` are counted from the start of the run.
