@@ -46,9 +46,12 @@ impl Flow {
             }
         }
         let rate = match (&class.source, self.application.pace()) {
-            (Source::Cbr(rate), _)
-            | (Source::OnOff { rate: Some(rate), .. }, _)
-            | (Source::Bursts(Bursts { rate: Some(rate), .. }), _) => *rate,
+            (
+                Source::Cbr(rate)
+                | Source::OnOff { rate: Some(rate), .. }
+                | Source::Bursts(Bursts { rate: Some(rate), .. }),
+                _,
+            ) => *rate,
             (Source::Rates(_), Some(Pace::At(rate))) => rate,
             _ => unreachable!("datagrams have a rate"),
         };

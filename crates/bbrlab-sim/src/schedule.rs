@@ -7,8 +7,8 @@ use crate::pieces::Pieces;
 
 /// The position in a schedule of paces.
 ///
-/// The application handles data in pieces. When the rate changes, the part of the current piece that
-/// is still missing takes as long as it does at the new rate. So the bytes that the application has
+/// The application handles data in pieces. When the rate changes, the missing part of the current
+/// piece takes the time that it needs at the new rate. So the bytes that the application has
 /// handled are always the integral of its rate.
 #[derive(Debug)]
 pub(crate) struct Schedule {
@@ -17,8 +17,8 @@ pub(crate) struct Schedule {
     step: usize,
     /// The time from which the steps count.
     start: Time,
-    /// What is missing of the current piece, in bits times nanoseconds per second. Only valid while
-    /// the rate is 0.
+    /// The missing part of the current piece, in bits times nanoseconds per second. Only valid
+    /// while the rate is 0.
     missing: u128,
 }
 
@@ -102,9 +102,9 @@ mod tests {
 
     #[test]
     fn the_bytes_are_the_integral_of_the_rate() {
-        // One piece per second, from 2.5 s on (written as 5 half pieces) two per second.
+        // One piece per second, from 3 s on two per second.
         assert_eq!(times(&[(0, 8000), (3, 16000)], 6), [0.0, 1.0, 2.0, 3.0, 3.5, 4.0]);
-        // A quarter of the second piece has passed at 1 s; the rest takes 0.75 s at the double rate.
+        // At 1 s, 6000 of the second piece's 8000 bits are missing. At 4 kbit/s they take 1.5 s.
         assert_eq!(times(&[(0, 2000), (1, 4000)], 3), [0.0, 2.5, 4.5]);
         // A pause of five seconds.
         assert_eq!(times(&[(0, 2000), (1, 0), (6, 2000)], 2), [0.0, 9.0]);

@@ -148,8 +148,8 @@ impl Scenario {
         self.sweep.points()
     }
 
-    /// Returns the number of runs per point, each with its own seed; with [`Self::until`], the largest
-    /// number.
+    /// Returns the number of runs per point, each with its own seed; with [`Self::until`], the
+    /// largest number.
     #[must_use]
     pub fn repeat(&self) -> u64 {
         self.repeat.most()
@@ -170,8 +170,8 @@ impl Scenario {
         self.tree.get("sweep").is_some()
     }
 
-    /// Returns the total number of runs; with [`Self::until`], an upper bound. Run `i` has the point
-    /// `i / repeat` and the seed `seed + i % repeat`.
+    /// Returns the total number of runs; with [`Self::until`], an upper bound. Run `i` has the
+    /// point `i / repeat` and the seed `seed + i % repeat`.
     #[must_use]
     pub fn runs(&self) -> u64 {
         self.points() * self.repeat()
