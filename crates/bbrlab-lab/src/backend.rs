@@ -124,7 +124,8 @@ mod tests {
 
     use super::{Backend, Refusal, Task, check_backend};
     use crate::backends::{SIMULATOR, backend_of};
-    use crate::batch::{Batch, BatchOptions, SummaryOf, default_out, run_batch};
+    use crate::batch::{Batch, BatchOptions, SummaryOf, default_out};
+    use crate::decided::run_batch;
     use crate::error::LabError;
     use crate::execute::Executed;
     use crate::finish::finish_if_complete;

@@ -19,7 +19,6 @@ use bbrlab_scenario::{Scenario, plain_name};
 
 use crate::atomic_file::{make_folder, remove_leftovers};
 use crate::backend::{Backend, Task, check_backend};
-use crate::decided::{check_divisible, run_decided};
 use crate::error::LabError;
 use crate::execute::Executed;
 use crate::finish::{finish, write_sweep};
@@ -32,7 +31,7 @@ use crate::run_folder::{
     Files, Found, Maker, RunKey, SCENARIO, begin_run, begin_sweep, examine, examine_sweep,
     forget_summary, is_marked, maker_of, write_run,
 };
-use crate::seed_plan::{SeedPlan, Undecided};
+use crate::seed_plan::Undecided;
 use crate::stop::Stop;
 
 /// Options of a batch.
@@ -160,26 +159,6 @@ enum How {
     Computed,
     /// Computed by this process, after another process had begun the run and was killed.
     Repeated,
-}
-
-/// Runs all runs of a scenario, or those that `options` selects. The caller must have checked with
-/// `check_limit` that the amount of work is accepted.
-///
-/// # Errors
-/// If a file cannot be written, or the folder contains other results or other files.
-///
-/// # Panics
-/// If an assertion in the simulator fails, which is a bug.
-pub fn run_batch<'s>(
-    scenario: &'s Scenario,
-    options: &BatchOptions,
-    mut watch: impl FnMut(Progress),
-) -> Result<Batch<'s>, LabError> {
-    match SeedPlan::of(scenario) {
-        None => run_these(scenario, options, watch),
-        Some(_) if options.only.is_some() => Err(check_divisible(scenario).expect_err("a plan")),
-        Some(plan) => run_decided(scenario, options, plan, &mut watch),
-    }
 }
 
 /// Makes the runs that the options name.

@@ -1,4 +1,5 @@
-//! Runs a scenario that decides its number of seeds: batch after batch, until its plan is complete.
+//! Runs a scenario: as one batch, or, if it decides its number of seeds, batch after batch until
+//! its plan is complete.
 
 use std::collections::BTreeSet;
 
@@ -13,6 +14,26 @@ use crate::pool::Progress;
 use crate::records::{Held, Records};
 use crate::run_folder::Maker;
 use crate::seed_plan::SeedPlan;
+
+/// Runs all runs of a scenario, or those that `options` selects. The caller must have checked with
+/// `check_limit` that the amount of work is accepted.
+///
+/// # Errors
+/// If a file cannot be written, or the folder contains other results or other files.
+///
+/// # Panics
+/// If an assertion in the simulator fails, which is a bug.
+pub fn run_batch<'s>(
+    scenario: &'s Scenario,
+    options: &BatchOptions,
+    mut watch: impl FnMut(Progress),
+) -> Result<Batch<'s>, LabError> {
+    match SeedPlan::of(scenario) {
+        None => run_these(scenario, options, watch),
+        Some(_) if options.only.is_some() => Err(check_divisible(scenario).expect_err("a plan")),
+        Some(plan) => run_decided(scenario, options, plan, &mut watch),
+    }
+}
 
 /// Returns an error if the runs of a scenario cannot be divided over processes, because a decision
 /// about more seeds looks at all runs of a point.
@@ -33,8 +54,8 @@ pub fn check_divisible(scenario: &Scenario) -> Result<(), LabError> {
 /// Runs the batches of a plan. Results of earlier batches are read from memory or from the folder.
 ///
 /// # Errors
-/// As [`run_batch`](crate::run_batch).
-pub(crate) fn run_decided<'s>(
+/// As [`run_batch`].
+fn run_decided<'s>(
     scenario: &'s Scenario,
     options: &BatchOptions,
     mut plan: SeedPlan<'s>,

@@ -69,9 +69,7 @@ mod stop;
 pub use atomic_file::{Unwritten, write_new};
 pub use backend::{Backend, Refusal, Task, check_backend};
 pub use backends::{BACKENDS, SIMULATOR, backend, backend_of};
-pub use batch::{
-    Batch, BatchOptions, SummaryOf, default_out, heaviest_first, part_of, run_batch, save_run,
-};
+pub use batch::{Batch, BatchOptions, SummaryOf, default_out, heaviest_first, part_of, save_run};
 pub use bbrlab_oracle::LogError;
 pub use bbrlab_results::{
     COMMIT, DEFAULT_LIMIT, FigureOf, RUSTC, VERSION, figure_of, flow_columns, link_columns,
@@ -79,7 +77,7 @@ pub use bbrlab_results::{
 };
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
 pub use chosen_pictures::{PlotChoice, plot_as, plot_overlay};
-pub use decided::check_divisible;
+pub use decided::{check_divisible, run_batch};
 pub use error::{LabError, plain};
 pub use execute::{Executed, execute};
 pub use export::export_csv;

@@ -176,7 +176,8 @@ mod tests {
 
     use super::Records;
     use crate::backends::SIMULATOR;
-    use crate::batch::{Batch, BatchOptions, SummaryOf, run_batch};
+    use crate::batch::{Batch, BatchOptions, SummaryOf};
+    use crate::decided::run_batch;
     use crate::lock::Lock;
     use crate::scratch::Scratch;
     use crate::stop::Stop;
