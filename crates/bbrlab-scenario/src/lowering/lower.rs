@@ -283,6 +283,12 @@ fn lower_loss(spec: &LossSpec) -> Option<Loss> {
         LossSpec::Steps(steps) => {
             Some(Loss::Steps(steps.iter().map(|&(at, ratio)| (at, probability(ratio))).collect()))
         }
+        &LossSpec::InTime { good, bad, loss_bad, loss_good } => Some(Loss::InTime {
+            good,
+            bad,
+            loss_good: probability(loss_good),
+            loss_bad: probability(loss_bad),
+        }),
         &LossSpec::GilbertElliott { p, r, loss_bad, loss_good } => Some(Loss::GilbertElliott {
             to_bad: probability(p),
             to_good: probability(r),

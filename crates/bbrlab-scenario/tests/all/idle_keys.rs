@@ -43,6 +43,10 @@ fn a_key_without_what_it_acts_on_is_refused() {
         text("", "", "[access]\nreverse_rate = \"1Mbit/s\""),
         text("", "", "[access]\nframing = \"2B\""),
         text("", udp, "[stack]\nrcvlowat = \"64KiB\"\nmss = \"1000B\""),
+        text("", "", "[stack]\nrcvbuf = \"1MB\"\ntcp_rmem = \"1 2 3\""),
+        text("", "", "[stack]\nsndbuf = \"1MB\"\ntcp_wmem = \"1 2 3\""),
+        text("", "", "[stack]\nsockbuf = \"payload\"\nnotsent_lowat = \"16KiB\""),
+        text("", "", "[stack]\ncwnd_validation = \"off\"\nslow_start_after_idle = false"),
         // Data crosses only link `a`, ACKs cross only link `b`.
         text("", path, &links("reverse_jitter = \"1ms\"", "")),
         text("", path, &links("ack_thinning = 2", "")),

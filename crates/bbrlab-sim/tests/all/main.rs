@@ -30,5 +30,6 @@ mod plugged;
 mod queues;
 mod requests;
 mod scenario_text;
+mod sockets;
 mod waits;
 mod watched;

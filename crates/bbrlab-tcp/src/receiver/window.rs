@@ -26,11 +26,6 @@ const DEFAULT_RATIO: u8 = 128;
 const MAX_WSCALE: u32 = 14;
 /// Largest value of the header's window field.
 const FIELD_MAX: u32 = 65_535;
-/// Initial size in bytes of a buffer that grows: `tcp_rmem[1]`.
-const RMEM_DEFAULT: u32 = 131_072;
-/// Largest size in bytes of a buffer that grows: `tcp_rmem[2]`, with the value of the reference
-/// runs.
-const RMEM_MAX: u32 = 64 << 20;
 /// `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
@@ -73,8 +68,8 @@ pub(super) struct Window {
 /// Whether a buffer counts memory or payload, and whether it grows.
 #[derive(Clone, Copy, Debug)]
 enum Buffer {
-    /// The buffer counts memory, and has a fixed size.
-    Fixed,
+    /// The buffer counts memory, and has a fixed size. The number is `tcp_rmem[2]`.
+    Fixed(i32),
     /// The buffer counts memory, and grows up to this many bytes: `tcp_rmem[2]`.
     Grows(i32),
     /// Payload.
@@ -127,8 +122,10 @@ impl Window {
         if config.stack.socket.sockbuf == Sockbuf::Payload {
             return Self::of_payload(config);
         }
+        let rmem = config.stack.tcp_rmem;
+        let most = i32::try_from(rmem.most).unwrap_or(i32::MAX);
         let (rcvbuf, rmem_max) = match config.stack.rcvbuf.fixed_size(Sockbuf::Memory) {
-            None => (RMEM_DEFAULT, Some(RMEM_MAX)),
+            None => (rmem.initial, Some(most)),
             Some(bytes) => (bytes, None),
         };
         let rcvbuf = i32::try_from(rcvbuf).unwrap_or(i32::MAX);
@@ -144,7 +141,7 @@ impl Window {
         }
         let wscale = config.wscale.unwrap_or_else(|| {
             // `tcp_rmem[2]` affects the scale even if the buffer does not grow.
-            let most = space.max(RMEM_MAX).max(config.rmem_max).min(clamp);
+            let most = space.max(rmem.most).max(config.rmem_max).min(clamp);
             let log = most.max(1).ilog2();
             u8::try_from(log.saturating_sub(15).min(MAX_WSCALE)).expect("at most 14")
         });
@@ -161,8 +158,7 @@ impl Window {
             scaling_ratio: DEFAULT_RATIO,
             wscale,
             advmss: config.mss,
-            buffer: rmem_max
-                .map_or(Buffer::Fixed, |max| Buffer::Grows(i32::try_from(max).unwrap_or(i32::MAX))),
+            buffer: rmem_max.map_or(Buffer::Fixed(most), Buffer::Grows),
             rwnd: config.rwnd().unwrap_or(u32::MAX),
         }
     }
@@ -170,7 +166,7 @@ impl Window {
     /// The window of a buffer that counts payload: the whole buffer from the start. Memory is
     /// unbounded.
     fn of_payload(config: &ReceiverConfig) -> Self {
-        let largest = RMEM_MAX;
+        let largest = config.stack.tcp_rmem.most;
         let size = config.stack.rcvbuf.fixed_size(Sockbuf::Payload).unwrap_or(largest);
         let advertised = config.rwnd().map_or(size, |rwnd| size.min(rwnd));
         // The smallest shift with which the window fits its field. ns-3: `CalculateWScale`.
@@ -227,7 +223,7 @@ impl Window {
     const fn rmem_max(&self) -> Option<i32> {
         match self.buffer {
             Buffer::Grows(most) => Some(most),
-            Buffer::Fixed | Buffer::Payload(_) => None,
+            Buffer::Fixed(_) | Buffer::Payload(_) => None,
         }
     }
 
@@ -364,7 +360,7 @@ impl Window {
     /// is small compared with the largest buffer. Linux: `__tcp_grow_window`.
     #[cold]
     fn slow_growth(&self, len: u32, truesize: u32, rcv_mss: u32) -> u32 {
-        let rmem_max = self.rmem_max().unwrap_or(64 << 20);
+        let (Buffer::Fixed(rmem_max) | Buffer::Grows(rmem_max)) = self.buffer else { return 0 };
         let mut truesize = self.win_from_space(truesize.cast_signed()) >> 1;
         let mut window = self.win_from_space(rmem_max) >> 1;
         while self.rcv_ssthresh.cast_signed() <= window {
@@ -467,7 +463,7 @@ impl Window {
         let (choice, crowded) = self.select(len);
         let depends_on_more = match self.buffer {
             Buffer::Payload(buffer) => !buffer.is_read_at_once,
-            Buffer::Fixed | Buffer::Grows(_) => self.wscale == 0,
+            Buffer::Fixed(_) | Buffer::Grows(_) => self.wscale == 0,
         };
         let choice = if crowded || depends_on_more { 0 } else { choice };
         Steady {

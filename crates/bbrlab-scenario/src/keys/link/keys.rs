@@ -172,7 +172,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         LOSS,
         "random loss of packets: a ratio, a schedule such as `[[\"0s\", 0], [\"10s\", 0.01]]`, `{ model = \"bernoulli\", ratio = 0.01 }`, or `{ model = \
          \"gilbert-elliott\", p = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }` (`p`: good to bad, `r`: bad to good; a \
-         packet is lost according to the state before its transition)",
+         packet is lost according to the state before its transition), or with mean lengths of the two states in \
+         time instead of `p` and `r`: `{ model = \"gilbert-elliott\", good = \"600ms\", bad = \"16ms\" }`",
         |spec: &mut LinkSpec, given| set(&mut spec.loss, given.value(read_loss)),
         |spec| {
             let is_of_trace = spec.trace.as_ref().is_some_and(|trace| trace.loss.is_some());
