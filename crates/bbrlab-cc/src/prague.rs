@@ -8,9 +8,9 @@
 //! ```
 //!
 //! The window w has a fractional part of 20 bits. cwnd follows w, rounded up, by one packet per
-//! ACK. If cwnd is at most four packets, the rate takes the place of w: it grows and shrinks by the
-//! same rules with an RTT of at least 25 ms, and is 3 % higher in the first half of each such RTT
-//! than its mean, and 3 % lower in the second half.
+//! ACK. If cwnd is at most four packets, the rate takes the place of w. It grows and shrinks by the
+//! same rules with an RTT of at least 25 ms. In the first half of each such RTT the pacing rate is
+//! 3 % above it, in the second half 3 % below.
 //!
 //! Sources: [linux-prague] `net/ipv4/tcp_prague.c`, version 0.7; [rfc9331].
 //! Deviations:
@@ -121,7 +121,7 @@ pub struct Prague {
     alpha_stamp: u64,
     /// The average share of marked packets, `<< 28`.
     upscaled_alpha: u64,
-    /// What a packet without a mark adds to the window, times the window.
+    /// The growth of the window by a packet without a mark, times the window.
     ai_ack_increase: u64,
     /// A slow average of the smoothed RTT, in microseconds `<< 10`.
     hsrtt_us: u64,

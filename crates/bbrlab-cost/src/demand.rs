@@ -134,7 +134,10 @@ impl Demand {
         demand.is_sure &= has_acks(class, outline, ramp.full_rate());
         demand.is_sure &= !waits_for_slots(class, outline) && !changes(class, outline);
         let reorders = links().any(|link| {
-            link.reorder.is_some() || link.jitter.is_some_and(|jitter| !jitter.keep_order)
+            link.reorder.is_some()
+                || link.random_delay.is_some()
+                || link.duplicate > Probability::ZERO
+                || link.jitter.is_some_and(|jitter| !jitter.keep_order)
         });
         demand.is_sure &= !reorders && loss <= loss_that_is_borne(class.cc);
         if demand.is_greedy
@@ -389,21 +392,26 @@ pub(crate) fn socket_limit(class: &FlowClass, outline: &Outline) -> Option<(f64,
 /// The share of the packets that a link loses at random.
 fn mean_loss(link: &Link) -> f64 {
     let ratio = |probability: Probability| probability.0 as f64 / Probability::ONE.0 as f64;
-    match &link.loss {
-        None => 0.0,
-        Some(Loss::Bernoulli(loss)) => ratio(*loss),
-        // While the loss ratio is lowest, the flow may send at its full rate.
-        Some(Loss::Steps(steps)) => steps.iter().map(|step| ratio(step.1)).fold(1.0, f64::min),
-        &Some(Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad }) => {
-            let turns = ratio(to_bad) + ratio(to_good);
-            let bad = if turns > 0.0 { ratio(to_bad) / turns } else { 0.0 };
-            bad * ratio(loss_bad) + (1.0 - bad) * ratio(loss_good)
-        }
-        &Some(Loss::InTime { good, bad, loss_good, loss_bad }) => {
-            let bad = seconds(bad) / seconds(good + bad);
-            bad * ratio(loss_bad) + (1.0 - bad) * ratio(loss_good)
-        }
-    }
+    let corrupt = ratio(link.corrupt);
+    corrupt
+        + (1.0 - corrupt)
+            * match &link.loss {
+                None => 0.0,
+                Some(Loss::Bernoulli(loss)) => ratio(*loss),
+                // While the loss ratio is lowest, the flow may send at its full rate.
+                Some(Loss::Steps(steps)) => {
+                    steps.iter().map(|step| ratio(step.1)).fold(1.0, f64::min)
+                }
+                &Some(Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad }) => {
+                    let turns = ratio(to_bad) + ratio(to_good);
+                    let bad = if turns > 0.0 { ratio(to_bad) / turns } else { 0.0 };
+                    bad * ratio(loss_bad) + (1.0 - bad) * ratio(loss_good)
+                }
+                &Some(Loss::InTime { good, bad, loss_good, loss_bad }) => {
+                    let bad = seconds(bad) / seconds(good + bad);
+                    bad * ratio(loss_bad) + (1.0 - bad) * ratio(loss_good)
+                }
+            }
 }
 
 /// The mean number of loss bursts per packet on a link.

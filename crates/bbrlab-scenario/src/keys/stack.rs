@@ -160,9 +160,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "tcp_rmem",
         "0.3.0",
         Form::Text,
-        "bounds of `rcvbuf = \"auto\"` in bytes of memory, as sysctl has them: `\"4096 131072 6291456\"` is the smallest, \
-         initial and largest size (the smallest matters only to a host short of memory, which no host here is). The \
-         default grows to 64 MiB; a stock kernel stops at 6 MiB, and its sender at 4 MiB: see [Sockets](sockets.md)",
+        "smallest, initial and largest size of `rcvbuf = \"auto\"` in bytes of memory, as sysctl has them; the default \
+         grows to 64 MiB, a stock kernel (`\"4096 131072 6291456\"`) to 6 MiB: see [Sockets](sockets.md)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.tcp_rmem, given.value(read_bounds)),
         |spec| show_text(&show_bounds(spec.stack.tcp_rmem)),
     )
@@ -171,7 +170,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "tcp_wmem",
         "0.3.0",
         Form::Text,
-        "bounds of `sndbuf = \"auto\"`, like `tcp_rmem`; a stock kernel has `\"4096 16384 4194304\"`",
+        "the same of `sndbuf = \"auto\"`; the default grows to 64 MiB, a stock kernel (`\"4096 16384 4194304\"`) to 4 MiB",
         |spec: &mut StackSpec, given| set(&mut spec.stack.tcp_wmem, given.value(read_bounds)),
         |spec| show_text(&show_bounds(spec.stack.tcp_wmem)),
     )

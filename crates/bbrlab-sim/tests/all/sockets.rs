@@ -1,5 +1,5 @@
-//! Settings of sockets: the maximum pacing rate, bounds of buffers, unsent bytes, and idle times. The
-//! expected values follow from the kernel's rules by arithmetic.
+//! Settings of sockets: the maximum pacing rate, bounds of buffers, unsent bytes, and idle times.
+//! The expected values follow from the kernel's rules by arithmetic.
 
 use crate::scenario_text::result;
 use bbrlab_run::FlowSummary;
@@ -79,7 +79,7 @@ fn the_send_buffer_of_a_stock_kernel_limits_a_long_path() {
         let goodput = flow.goodput_ss_mbps.unwrap();
         let range = 0.65 * whole_mbps..whole_mbps;
         assert!(range.contains(&goodput), "{cc} {rtt_ms}: {goodput}");
-        assert!(flow.limited_by.unwrap().sndbuf.unwrap() > 0.6, "{cc} {rtt_ms}");
+        assert!(flow.limited_by.sndbuf.unwrap() > 0.6, "{cc} {rtt_ms}");
         assert_eq!(flow.retransmitted_packets, Some(0));
     }
     let tuned = long_path("", "cubic", "720Mbit/s", 160).goodput_ss_mbps.unwrap();
@@ -94,7 +94,7 @@ fn the_receive_buffer_of_a_stock_kernel_limits_a_long_path() {
     let window_mbps = 8.0 * f64::from(6 << 20) * 160.0 / 256.0 / 100.0 / 1000.0;
     let goodput = flow.goodput_ss_mbps.unwrap();
     assert!((goodput / window_mbps - 1.0).abs() < 0.02, "{goodput} {window_mbps}");
-    assert!(flow.limited_by.unwrap().rwnd.unwrap() > 0.9);
+    assert!(flow.limited_by.rwnd.unwrap() > 0.9);
 }
 
 /// Writes of 300 KB with pauses of 900 ms: an idle time of four RTOs.
@@ -118,7 +118,7 @@ fn pauses(stack: &str) -> FlowSummary {
 #[test]
 fn without_slow_start_after_idle_cwnd_is_kept() {
     let [restarts, keeps] = ["", "slow_start_after_idle = false"].map(|stack| {
-        let cwnd = pauses(stack).cwnd_packets.unwrap();
+        let cwnd = pauses(stack).cwnd_packets;
         cwnd.mean.unwrap() / cwnd.max.unwrap()
     });
     assert!(restarts < 0.85 && keeps > 0.95, "{restarts} {keeps}");
