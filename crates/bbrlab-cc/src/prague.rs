@@ -21,6 +21,8 @@
 //! 3. Without ECN the kernel changes to Reno with PRR; here Reno reduces cwnd at once.
 //! 4. `alpha * w` has 128 bits; in the kernel it overflows above 2^20 packets.
 
+use std::cmp::Ordering;
+
 use crate::linux_int::{before, stamp_us_delta};
 use crate::params::ParamTable;
 use crate::reno;
@@ -111,6 +113,7 @@ struct Settings {
 
 /// TCP Prague. Linux: `struct prague`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "the kernel's flags, independent of each other")]
 pub struct Prague {
     settings: Settings,
     /// Whether ECN was not negotiated. Linux: `prague_reno`.
@@ -336,13 +339,13 @@ impl Prague {
             self.grow(conn, ctl, u64::from(acked));
         }
         let window = self.whole_cwnd(ctl);
-        if ctl.cwnd > window {
-            ctl.cwnd -= 1;
-            ctl.ssthresh = ctl.cwnd;
-        } else if ctl.cwnd < window {
-            ctl.cwnd += 1;
-        } else {
-            return;
+        match ctl.cwnd.cmp(&window) {
+            Ordering::Greater => {
+                ctl.cwnd -= 1;
+                ctl.ssthresh = ctl.cwnd;
+            }
+            Ordering::Less => ctl.cwnd += 1,
+            Ordering::Equal => return,
         }
         self.update_increase(conn);
     }

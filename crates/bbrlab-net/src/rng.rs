@@ -70,8 +70,8 @@ impl Rng {
     /// Returns an exponentially distributed time with this mean, at least 1 ns.
     pub(crate) fn exponential(&mut self, mean: Span) -> Span {
         let halvings = u128::from(mean.0) * u128::from(self.minus_log2());
-        let ns = (((halvings >> LOG_BITS) * LN_2) >> LOG_BITS) as u64;
-        Span(ns.max(1))
+        let ns = ((halvings >> LOG_BITS) * LN_2) >> LOG_BITS;
+        Span(u64::try_from(ns).unwrap_or(u64::MAX).max(1))
     }
 
     /// Returns a number from the Poisson distribution whose probability of 0 is `none` / 2^64: the

@@ -1,9 +1,15 @@
 //! TCP Prague and CUBIC in `dualpi2`, compared with a measurement of 2020.
 //!
-//! Source: heistp/l4s-tests, scenario 1, with TCP Prague and `dualpi2` of the L4STeam tree. Goodput
-//! of CUBIC and Prague in Mbit/s: 12.7 and 34.6, 14.9 and 32.4, 17.9 and 29.6 on 50 Mbit/s with RTTs
-//! of 10, 20 and 80 ms; 2.9 and 6.2, 3.3 and 5.9, 3.5 and 5.9 on 10 Mbit/s. That is another version
-//! of Prague, so the tests compare only which of the two gets more.
+//! Source: heistp/l4s-tests, scenario 1, with TCP Prague and `dualpi2` of the `L4STeam` tree. The
+//! measured goodputs in Mbit/s:
+//!
+//! | RTT | CUBIC and Prague on 50 Mbit/s | on 10 Mbit/s |
+//! | --- | --- | --- |
+//! | 10 ms | 12.7, 34.6 | 2.9, 6.2 |
+//! | 20 ms | 14.9, 32.4 | 3.3, 5.9 |
+//! | 80 ms | 17.9, 29.6 | 3.5, 5.9 |
+//!
+//! That is another version of Prague, so the tests compare only which of the two gets more.
 
 use crate::scenario_text::result;
 use bbrlab_run::RunSummary;

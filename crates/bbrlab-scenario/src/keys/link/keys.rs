@@ -187,9 +187,9 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "loss",
         "0.1.0",
         LOSS,
-        "random loss of packets: a ratio, a schedule such as `[[\"0s\", 0], [\"10s\", 0.01]]`, `{ model = \"bernoulli\", ratio = 0.01 }`, \
-         or `{ model = \"gilbert-elliott\", p = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }` (`p`: good to bad, `r`: bad to \
-         good), with mean lengths `good = \"600ms\", bad = \"16ms\"` instead of `p` and `r` in time: see [networks](networks.md)",
+        "random loss of packets: a ratio, a schedule such as `[[\"0s\", 0], [\"10s\", 0.01]]`, or `{ model = \"gilbert-elliott\", p \
+         = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }` (`p`: good to bad, `r`: bad to good, per packet), in time with mean \
+         lengths `good = \"600ms\", bad = \"16ms\"` instead of `p` and `r`: see [networks](networks.md)",
         |spec: &mut LinkSpec, given| set(&mut spec.loss, given.value(read_loss)),
         |spec| {
             let is_of_trace = spec.trace.as_ref().is_some_and(|trace| trace.loss.is_some());
