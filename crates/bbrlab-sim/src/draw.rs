@@ -8,7 +8,7 @@ use bbrlab_net::Rng;
 use bbrlab_run::{Distribution, Random};
 use bbrlab_units::{LN_2, LOG_BITS, LOG2_E, log2, times_power};
 
-/// Parameters of distributions are in thousandths.
+/// Factor by which the parameters of distributions are multiplied: they are in thousandths.
 const MILLI: u64 = 1000;
 
 /// A stream of random numbers from one distribution.
@@ -25,7 +25,7 @@ pub(crate) struct Draws {
 const SCALE_BITS: u32 = 8;
 
 impl Draws {
-    /// A stream of draws in the run with `seed`. Each `name` gives a separate stream.
+    /// Creates a stream of draws in the run with `seed`. Each `name` gives a separate stream.
     pub(crate) fn new(random: &Random, seed: u64, name: &str) -> Self {
         let scale = match random.distribution {
             Distribution::Pareto { shape } => least(random, shape),
@@ -68,7 +68,7 @@ impl Draws {
         u64::try_from(drawn).unwrap_or(u64::MAX).clamp(1, self.random.max)
     }
 
-    /// A number from the standard normal distribution, with [`LOG_BITS`] fractional bits.
+    /// Draws a number from the standard normal distribution, with [`LOG_BITS`] fractional bits.
     fn normal(&mut self) -> i128 {
         const ONE: u64 = 1 << 31;
         loop {
@@ -89,8 +89,8 @@ impl Draws {
     }
 }
 
-/// The smallest value of a Pareto distribution whose draws have the mean `random.mean`, with
-/// [`SCALE_BITS`] fractional bits. Draws above `random.max` are reduced to `random.max`.
+/// Returns the smallest value of a Pareto distribution whose draws have the mean `random.mean`,
+/// with [`SCALE_BITS`] fractional bits. Draws above `random.max` are reduced to `random.max`.
 ///
 /// With smallest value l, largest value h and shape a, the mean is l (a - (l / h)^(a - 1)) / (a -
 /// 1), which rises with l.
@@ -136,8 +136,8 @@ mod tests {
         drawn
     }
 
-    /// With 200,000 draws, four standard deviations of the share below a quantile are 0.4 % of all
-    /// draws.
+    /// With 200,000 draws, four standard deviations of the share of draws below a quantile are 0.4
+    /// % of all draws.
     #[test]
     fn distributions_have_their_quantiles() {
         let mean = 1_000_000.0_f64;
@@ -149,7 +149,7 @@ mod tests {
                 Distribution::Exponential,
                 [0.5, 0.9, 0.99].map(|share: f64| -mean * (1.0 - share).ln()),
             ),
-            // The largest value is so large that it hardly changes the smallest value.
+            // The largest value is so large that it has hardly any effect on the smallest value.
             (Distribution::Pareto { shape: 1200 }, [0.5, 0.9, 0.99].map(pareto)),
             (Distribution::Lognormal { sigma: 1500 }, [0.0, 1.281_552, 2.326_348].map(body)),
         ];
