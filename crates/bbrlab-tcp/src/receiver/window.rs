@@ -363,7 +363,11 @@ impl Window {
     /// unless the window is small compared with the largest buffer. Linux: `__tcp_grow_window`.
     #[cold]
     fn slow_growth(&self, len: u32, truesize: u32, rcv_mss: u32) -> u32 {
-        let (Buffer::Fixed(rmem_max) | Buffer::Grows(rmem_max)) = self.buffer else { return 0 };
+        let rmem_max = match self.buffer {
+            Buffer::Fixed(most) | Buffer::Grows(most) => most,
+            // The advertised window does not depend on `rcv_ssthresh`.
+            Buffer::Payload(_) => 64 << 20,
+        };
         let mut truesize = self.win_from_space(truesize.cast_signed()) >> 1;
         let mut window = self.win_from_space(rmem_max) >> 1;
         while self.rcv_ssthresh.cast_signed() <= window {
