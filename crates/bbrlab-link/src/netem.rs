@@ -149,8 +149,8 @@ mod tests {
         let normal = table(&Distribution::Normal);
         let mean = normal.iter().sum::<i64>() as f64 / 4096.0;
         let square = normal.iter().map(|&value| (value * value) as f64).sum::<f64>() / 4096.0;
-        // Entry n is the quantile (4 n + 1/2) / 16384, 1.5 / 16384 below the middle of its share. The
-        // entries span eight standard deviations, so the mean is about -1.5 / 16384 * 8 * 8192.
+        // Entry n is the quantile (4 n + 1/2) / 16384, 1.5 / 16384 below the middle of its share.
+        // The entries span eight standard deviations, so the mean is about -1.5 / 16384 * 8 * 8192.
         assert!((-7.0..-5.5).contains(&mean), "{mean}");
         assert!((square.sqrt() / DIST_SCALE as f64 - 1.0).abs() < 0.005, "{}", square.sqrt());
     }

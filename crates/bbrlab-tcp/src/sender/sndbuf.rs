@@ -118,8 +118,8 @@ impl Sndbuf {
         self.waiting != Waiting::No
     }
 
-    /// Grows the buffer so that it holds `segs` packets, each of which takes `per_seg` bytes, but to
-    /// at most `most` bytes.
+    /// Grows the buffer so that it holds `segs` packets, each of which takes `per_seg` bytes. The
+    /// buffer grows to at most `most` bytes.
     fn expand(&mut self, segs: u32, per_seg: u32, most: u32) {
         let segs = segs.max(INIT_CWND);
         if segs <= self.segs {
