@@ -15,6 +15,7 @@ use crate::highspeed::Highspeed;
 use crate::htcp::Htcp;
 use crate::hybla::Hybla;
 use crate::illinois::Illinois;
+use crate::prague::Prague;
 use crate::runtime_params::RuntimeParams;
 use crate::scalable::Scalable;
 use crate::veno::Veno;
@@ -23,7 +24,7 @@ use crate::yeah::Yeah;
 use crate::{
     AckSample, CaState, CongestionControl, Conn, Control, Cubic, CwndEvent, Draw, Hooks, Info,
     LostSkb, ParamError, ParamSpec, ParamValue, Params, Plugged, RateSample, Reno, Vegas, bic,
-    cubic, dctcp, htcp, hybla, illinois, vegas,
+    cubic, dctcp, htcp, hybla, illinois, prague, vegas,
 };
 
 /// Builds an instance from a table of parameters.
@@ -280,6 +281,15 @@ algorithms! {
         family: None, is_paced: false, window: Window::Reno, marks: Marks::Share,
         params: dctcp::PARAMS,
         new: |p| Ok(Cc::Dctcp(Dctcp::new(p)?)),
+    }
+    Prague {
+        name: "prague",
+        title: "TCP Prague",
+        summary: "L4S: follows the share of ECN marks, paced, independent of the RTT below 25 ms",
+        source: "L4STeam/linux tcp_prague.c 0.7",
+        family: None, is_paced: true, window: Window::Reno, marks: Marks::Share,
+        params: prague::PARAMS,
+        new: |p| Ok(Cc::Prague(Box::new(Prague::new(p)?))),
     }
     Bic {
         name: "bic",
@@ -613,6 +623,7 @@ dispatch! {
     Htcp(Htcp),
     Bic(Bic),
     Dctcp(Dctcp),
+    Prague(Box<Prague>),
     Plugged(Plugged),
 }
 
@@ -653,7 +664,9 @@ mod tests {
 
     #[test]
     fn who_is_paced_asks_for_it_and_nobody_else() {
-        let ctl = Control { cwnd: 10, cwnd_clamp: u32::MAX, ..Control::default() };
+        // Without ECN, Prague is Reno.
+        let ecn_flags = crate::ecn_flags::OK;
+        let ctl = Control { cwnd: 10, cwnd_clamp: u32::MAX, ecn_flags, ..Control::default() };
         let conn = Conn { ctl, mss: 1448, hz: 1000, max_pacing_rate: u64::MAX, ..Conn::default() };
         for algorithm in Algorithm::ALL {
             let mut cc = algorithm.build(&Vec::new()).unwrap();

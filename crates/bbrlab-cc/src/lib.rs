@@ -28,6 +28,7 @@ pub mod linux_int;
 mod no_draw;
 mod params;
 mod plugin;
+pub mod prague;
 pub mod reno;
 mod runtime_params;
 pub mod scalable;

@@ -143,6 +143,16 @@ fn describe(
         "about: within a factor of two (time: at this machine's present speed); at most: an upper bound"
             .to_owned(),
     );
+    if let Some(limit) = estimate.socket_limit {
+        line(
+            "sockets",
+            format!(
+                "`stack.{}` limits a flow to {} Mbit/s, below the rate of its path",
+                limit.key,
+                figure(limit.bits_per_s / 1e6)
+            ),
+        );
+    }
     if let Some(error) = over {
         line("refused", format!("by `run`: {error}"));
     }

@@ -9,7 +9,7 @@ use bbrlab_run::{
     Arrivals, Bursts, Distribution, FlowClass, Hop, Pace, Pause, Reading, Requests, Source, headers,
 };
 use bbrlab_scenario::Outline;
-use bbrlab_stack::{Sockbuf, SocketBuffer, Stack};
+use bbrlab_stack::{BufferBounds, Sockbuf, SocketBuffer, Stack};
 use bbrlab_units::{BitRate, NS_PER_S, Span, Time};
 
 /// Bytes of the headers of a data packet: Ethernet, IP, TCP and timestamps.
@@ -18,10 +18,6 @@ pub(crate) const AROUND_PAYLOAD: f64 = (Link::ETHERNET.0 + headers::DATA as u64)
 /// Payload bytes per byte of memory in a socket buffer. Linux: `tcp_rcv_established` measures the
 /// ratio of payload to truesize, 1448 / 2304 for full segments.
 const PAYLOAD_OF_MEMORY: f64 = 0.628;
-
-/// The maximum memory of an auto-tuned buffer. Linux: the third value of `tcp_rmem` and `tcp_wmem`
-/// on a host of some gigabytes.
-const AUTO_BYTES: f64 = 64.0 * 1024.0 * 1024.0;
 
 /// The mean window of Reno under random loss is at most this value divided by the square root of
 /// the loss ratio. The mean of a deterministic sawtooth is 1.22 (Mathis et al. 1997); measured
@@ -95,17 +91,18 @@ impl Demand {
         let narrowest = links()
             .filter_map(|link| Some((link, highest(&link.rate)? / 8.0 / wire)))
             .min_by(|one, other| one.1.total_cmp(&other.1));
-        let window = (window_bytes(&outline.stack) / mss).max(1.0);
+        let window = (window_of_sockets(&outline.stack).0 / mss).max(1.0);
+        let paced = class.max_pacing_rate.map_or(f64::INFINITY, |rate| rate.0 as f64 / 8.0 / mss);
         let ramp = Ramp {
             rtt_s,
             initial: f64::from(outline.stack.initial_cwnd),
             window,
-            link: narrowest.map_or(f64::INFINITY, |(_, rate)| rate),
+            link: narrowest.map_or(f64::INFINITY, |(_, rate)| rate).min(paced),
         };
         let window_rate = if rtt_s > 0.0 { window / rtt_s } else { f64::INFINITY };
         let loss = links().map(mean_loss).fold(0.0, |sum, loss| sum + loss * (1.0 - sum));
         let mut demand = Self {
-            rate: window_rate,
+            rate: window_rate.min(paced),
             packets: f64::INFINITY,
             alone_s: f64::INFINITY,
             each: f64::INFINITY,
@@ -154,7 +151,10 @@ impl Demand {
         demand.is_sure &= has_acks(class, outline, ramp.full_rate());
         demand.is_sure &= !waits_for_slots(class, outline) && !changes(class, outline);
         let reorders = links().any(|link| {
-            link.reorder.is_some() || link.jitter.is_some_and(|jitter| !jitter.keep_order)
+            link.reorder.is_some()
+                || link.random_delay.is_some()
+                || link.duplicate > Probability::ZERO
+                || link.jitter.is_some_and(|jitter| !jitter.keep_order)
         });
         demand.is_sure &= !reorders && loss <= loss_that_is_borne(class.cc);
         if demand.is_greedy
@@ -393,31 +393,68 @@ pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     }
 }
 
-/// Returns the largest number of bytes in flight that windows and buffers allow.
-fn window_bytes(stack: &Stack) -> f64 {
+/// Returns the largest number of bytes in flight that windows and buffers allow, and the key that
+/// limits it.
+fn window_of_sockets(stack: &Stack) -> (f64, &'static str) {
     let sockbuf = stack.socket.sockbuf;
-    let memory = |buffer: SocketBuffer| buffer.fixed_size(sockbuf).map_or(AUTO_BYTES, f64::from);
+    let memory = |buffer: SocketBuffer, bounds: BufferBounds, [fixed, grows]: [&'static str; 2]| {
+        match buffer.fixed_size(sockbuf) {
+            Some(size) => (f64::from(size), fixed),
+            None => (f64::from(bounds.most), grows),
+        }
+    };
     let payload_share = if sockbuf == Sockbuf::Payload { 1.0 } else { PAYLOAD_OF_MEMORY };
-    let receiver = memory(stack.rcvbuf) * payload_share;
+    let (bytes, key) = memory(stack.rcvbuf, stack.tcp_rmem, ["rcvbuf", "tcp_rmem"]);
+    let receiver = (bytes * payload_share, key);
     // The sender's buffer holds large segments, whose overhead is small.
-    let sender = memory(stack.sndbuf);
-    stack.rwnd.map_or(f64::INFINITY, |rwnd| rwnd.0 as f64).min(receiver).min(sender)
+    let sender = memory(stack.sndbuf, stack.tcp_wmem, ["sndbuf", "tcp_wmem"]);
+    let rwnd = stack.rwnd.map_or((f64::INFINITY, "rwnd"), |rwnd| (rwnd.0 as f64, "rwnd"));
+    let smaller = |one: (f64, &'static str), other: (f64, &'static str)| {
+        if other.0 < one.0 { other } else { one }
+    };
+    smaller(smaller(receiver, sender), rwnd)
+}
+
+/// The limit that the sockets of a flow set below the rate of its path: its goodput in bits per
+/// second, and the key. `None` if its path or its source limits it.
+pub(crate) fn socket_limit(class: &FlowClass, outline: &Outline) -> Option<(f64, &'static str)> {
+    let is_bulk = matches!(class.source, Source::Unlimited | Source::Bytes(_));
+    let rtt_s = seconds(least_rtt(class, outline));
+    if class.is_udp || !is_bulk || rtt_s == 0.0 {
+        return None;
+    }
+    let (bytes, key) = window_of_sockets(&outline.stack);
+    let by_window = bytes * 8.0 / rtt_s;
+    let mss = f64::from(class.mss);
+    let links = outline.links_of(class).filter_map(|link| highest(&link.rate));
+    let by_path = links.fold(f64::INFINITY, f64::min) * mss / (mss + AROUND_PAYLOAD);
+    let paced = class.max_pacing_rate.map_or(f64::INFINITY, |rate| rate.0 as f64);
+    (by_window < by_path.min(paced) && by_path.is_finite()).then_some((by_window, key))
 }
 
 /// Returns the share of the packets that a link loses at random.
 fn mean_loss(link: &Link) -> f64 {
     let ratio = |probability: Probability| probability.0 as f64 / Probability::ONE.0 as f64;
-    match &link.loss {
-        None => 0.0,
-        Some(Loss::Bernoulli(loss)) => ratio(*loss),
-        // While the loss ratio is lowest, the flow may send at its full rate.
-        Some(Loss::Steps(steps)) => steps.iter().map(|step| ratio(step.1)).fold(1.0, f64::min),
-        &Some(Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad }) => {
-            let turns = ratio(to_bad) + ratio(to_good);
-            let bad = if turns > 0.0 { ratio(to_bad) / turns } else { 0.0 };
-            bad * ratio(loss_bad) + (1.0 - bad) * ratio(loss_good)
-        }
-    }
+    let corrupt = ratio(link.corrupt);
+    corrupt
+        + (1.0 - corrupt)
+            * match &link.loss {
+                None => 0.0,
+                Some(Loss::Bernoulli(loss)) => ratio(*loss),
+                // While the loss ratio is lowest, the flow may send at its full rate.
+                Some(Loss::Steps(steps)) => {
+                    steps.iter().map(|step| ratio(step.1)).fold(1.0, f64::min)
+                }
+                &Some(Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad }) => {
+                    let turns = ratio(to_bad) + ratio(to_good);
+                    let bad = if turns > 0.0 { ratio(to_bad) / turns } else { 0.0 };
+                    bad * ratio(loss_bad) + (1.0 - bad) * ratio(loss_good)
+                }
+                &Some(Loss::InTime { good, bad, loss_good, loss_bad }) => {
+                    let bad = seconds(bad) / seconds(good + bad);
+                    bad * ratio(loss_bad) + (1.0 - bad) * ratio(loss_good)
+                }
+            }
 }
 
 /// Returns the mean number of bursts of losses per packet on a link.
@@ -426,6 +463,11 @@ fn loss_bursts(link: &Link) -> f64 {
     match link.loss {
         Some(Loss::GilbertElliott { to_bad, loss_good, loss_bad, .. }) => {
             mean_loss(link).min(ratio(to_bad) * ratio(loss_bad) + ratio(loss_good))
+        }
+        Some(Loss::InTime { good, bad, loss_good, .. }) => {
+            let bursts_per_s = 1.0 / seconds(good + bad);
+            let packets_per_s = highest(&link.rate).map_or(f64::INFINITY, |rate| rate / 12_112.0);
+            mean_loss(link).min(bursts_per_s / packets_per_s + ratio(loss_good))
         }
         _ => mean_loss(link),
     }

@@ -20,7 +20,7 @@ use bbrlab_run::{Bursts, FlowClass, Hop, Paces, Reading, Sample, Source};
 use bbrlab_scenario::Outline;
 use bbrlab_units::{BitRate, Span};
 
-use crate::demand::{AROUND_PAYLOAD, mean_rate, seconds};
+use crate::demand::{AROUND_PAYLOAD, mean_rate, seconds, socket_limit};
 use crate::fluid::{Activity, activities};
 
 /// The estimated cost of runs.
@@ -58,6 +58,17 @@ pub struct Estimate {
     pub series_rows_unsure: u64,
     /// Whether `memory_bytes` is only an upper bound.
     pub is_memory_at_most: bool,
+    /// The lowest limit that the sockets of a flow set below the rate of its path, if there is one.
+    pub socket_limit: Option<SocketLimit>,
+}
+
+/// A limit of goodput by the size of a socket's buffer or window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SocketLimit {
+    /// Highest goodput of the flow in bits per second.
+    pub bits_per_s: f64,
+    /// The key of `[stack]` that sets the size.
+    pub key: &'static str,
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "one for each kind of figure")]
@@ -190,6 +201,11 @@ const WORK_PER_DATAGRAM_EVENT: f64 = 0.6;
 /// 20,000 packets at 20 Mbit/s and 1 Gbit/s.
 const ACKED_ONE_BY_ONE: f64 = 200.0;
 
+/// The lower of two limits.
+fn lower(one: Option<SocketLimit>, other: Option<SocketLimit>) -> Option<SocketLimit> {
+    [one, other].into_iter().flatten().min_by(|a, b| a.bits_per_s.total_cmp(&b.bits_per_s))
+}
+
 impl Estimate {
     /// Estimates the cost of a run with this outline.
     #[must_use]
@@ -205,6 +221,9 @@ impl Estimate {
         let mut transfers = 0.0;
         for (table, active) in outline.tables.iter().zip(&activities) {
             let class = &table.class;
+            let limit = socket_limit(class, outline);
+            let limit = limit.map(|(bits_per_s, key)| SocketLimit { bits_per_s, key });
+            estimate.socket_limit = lower(estimate.socket_limit, limit);
             let count = table.count as f64;
             if is_counted(class, outline) {
                 packets += active.packets;
@@ -329,9 +348,11 @@ impl Estimate {
     /// Returns the total cost of `self` and `other`, if they run one after the other.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
+        let socket_limit = lower(self.socket_limit, other.socket_limit);
         let is_larger = self.memory_bytes > other.memory_bytes;
         let largest = if is_larger { self } else { other };
         Self {
+            socket_limit,
             runs: self.runs.saturating_add(other.runs),
             flows: self.flows.max(other.flows),
             sim_s: self.sim_s + other.sim_s,

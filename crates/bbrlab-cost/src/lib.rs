@@ -18,4 +18,4 @@ mod estimate;
 mod fluid;
 mod scenario;
 
-pub use estimate::{AtMost, Estimate};
+pub use estimate::{AtMost, Estimate, SocketLimit};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bbrlab_units::{Span, Time};
 
 use crate::loss::Probability;
+use crate::netem::Distribution;
 
 /// A propagation delay that changes. A packet's delay is the one in effect when the packet leaves
 /// the link.
@@ -41,6 +42,32 @@ pub struct Jitter {
     /// Whether packets stay in order: if so, a packet never arrives before a packet that left the
     /// link earlier.
     pub keep_order: bool,
+}
+
+/// A random delay per packet whose distribution is not uniform, drawn when the packet leaves the
+/// link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RandomDelay {
+    /// As netem's `delay DELAY SPREAD CORRELATION distribution NAME`: the link's delay plus a
+    /// random value, at least 0.
+    Netem {
+        /// The standard deviation; for the uniform distribution, the largest distance from the
+        /// link's delay.
+        spread: Span,
+        /// How much a draw depends on the one before, in 2^-32: see `get_crandom`.
+        correlation: u32,
+        /// The distribution.
+        distribution: Distribution,
+        /// Whether packets stay in order. netem reorders them.
+        keep_order: bool,
+    },
+    /// Wi-Fi: 1 ms times a Poisson number with mean 1 and, for a share of the packets, 7.5 ms times
+    /// a Poisson number with mean 12, both spread evenly within a unit. Packets stay in order.
+    /// picoquic: `picoquictest_sim_link_wifi_jitter`.
+    Wifi {
+        /// The share of the packets that meet the longer delay.
+        share: Probability,
+    },
 }
 
 /// Reordering as in netem's `delay BY reorder`: after the queue, each data packet is delayed by

@@ -8,14 +8,16 @@ mod airtime;
 mod delay;
 mod link;
 mod loss;
+mod netem;
 mod policer;
 mod queue;
 mod rate;
 
 pub use airtime::Airtime;
-pub use delay::{DelaySteps, Jitter, Reorder};
+pub use delay::{DelaySteps, Jitter, RandomDelay, Reorder};
 pub use link::Link;
 pub use loss::{Loss, LossAt, Probability};
+pub use netem::{DIST_SCALE, Distribution};
 pub use policer::{PeakRate, Policer};
 pub use queue::*;
 pub use rate::{Rate, RateChange, Trace};

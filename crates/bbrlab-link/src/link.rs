@@ -3,8 +3,8 @@
 use bbrlab_units::{Bytes, Span, Time};
 
 use crate::airtime::Airtime;
-use crate::delay::{DelaySteps, Jitter, Reorder};
-use crate::loss::{Loss, LossAt};
+use crate::delay::{DelaySteps, Jitter, RandomDelay, Reorder};
+use crate::loss::{Loss, LossAt, Probability};
 use crate::policer::{PeakRate, Policer};
 use crate::queue::{Buffer, CakeParams, EcnThreshold, Queue};
 use crate::rate::{Rate, RateChange};
@@ -52,6 +52,13 @@ pub struct Link {
     pub loss_at: LossAt,
     /// Random additional delay after the queue.
     pub jitter: Option<Jitter>,
+    /// Random additional delay after the queue, not uniform.
+    pub random_delay: Option<RandomDelay>,
+    /// The probability that a packet that leaves the link arrives twice.
+    pub duplicate: Probability,
+    /// The probability that a packet that leaves the link is corrupt: it crosses the rest of its
+    /// path, and the host discards it.
+    pub corrupt: Probability,
     /// Reordering after the queue.
     pub reorder: Option<Reorder>,
     /// Link-layer bytes around each IP packet. They are included in a packet's wire size, which the
@@ -112,6 +119,9 @@ impl Link {
             loss: None,
             loss_at: LossAt::After,
             jitter: None,
+            random_delay: None,
+            duplicate: Probability::ZERO,
+            corrupt: Probability::ZERO,
             reorder: None,
             framing: Self::ETHERNET,
         }

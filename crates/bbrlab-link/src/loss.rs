@@ -1,9 +1,9 @@
 //! Random loss: independent (Bernoulli), with a constant or changing probability, or in bursts
-//! (Gilbert-Elliott).
+//! (Gilbert-Elliott), whose states change with packets or with time.
 
 use std::sync::Arc;
 
-use bbrlab_units::Time;
+use bbrlab_units::{Span, Time};
 
 /// A probability in units of 2^-32. An event happens if a uniform 32-bit draw is below this number.
 /// The largest value, 2^32, means always.
@@ -38,6 +38,18 @@ pub enum Loss {
         to_bad: Probability,
         /// Probability of the transition from bad to good, per packet.
         to_good: Probability,
+        /// Probability of loss in the good state.
+        loss_good: Probability,
+        /// Probability of loss in the bad state.
+        loss_bad: Probability,
+    },
+    /// The two states of [`Self::GilbertElliott`], which change with time, whether or not packets
+    /// pass. The lengths of both states are exponentially distributed. The first state is good.
+    InTime {
+        /// Mean length of the good state.
+        good: Span,
+        /// Mean length of the bad state.
+        bad: Span,
         /// Probability of loss in the good state.
         loss_good: Probability,
         /// Probability of loss in the bad state.

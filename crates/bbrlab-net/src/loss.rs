@@ -1,7 +1,7 @@
 //! The random loss process: a loss model with its state and its generator.
 
 use bbrlab_link::{Loss, Probability};
-use bbrlab_units::Time;
+use bbrlab_units::{Span, Time};
 
 use crate::rng::Rng;
 use crate::steps::Steps;
@@ -18,17 +18,33 @@ pub(crate) struct LossProcess {
 enum State {
     Bernoulli(Probability),
     Steps(Steps<Probability>),
-    GilbertElliott { is_bad: bool, moves: [Probability; 2], loses: [Probability; 2] },
+    GilbertElliott {
+        is_bad: bool,
+        moves: [Probability; 2],
+        loses: [Probability; 2],
+    },
+    /// The state ends at `until`.
+    InTime {
+        is_bad: bool,
+        until: Time,
+        means: [Span; 2],
+        loses: [Probability; 2],
+    },
 }
 
 impl LossProcess {
-    pub(crate) fn new(model: &Loss, rng: Rng) -> Self {
+    pub(crate) fn new(model: &Loss, mut rng: Rng) -> Self {
         let state = match model {
             Loss::Bernoulli(probability) => State::Bernoulli(*probability),
             Loss::Steps(steps) => State::Steps(Steps::new(steps)),
             &Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad } => {
                 let (moves, loses) = ([to_bad, to_good], [loss_good, loss_bad]);
                 State::GilbertElliott { is_bad: false, moves, loses }
+            }
+            &Loss::InTime { good, bad, loss_good, loss_bad } => {
+                let until = Time::ZERO + rng.exponential(good);
+                let (means, loses) = ([good, bad], [loss_good, loss_bad]);
+                State::InTime { is_bad: false, until, means, loses }
             }
         };
         Self { state, rng }
@@ -46,6 +62,13 @@ impl LossProcess {
                 *is_bad ^= self.rng.happens(moves[state]);
                 lost
             }
+            State::InTime { is_bad, until, means, loses } => {
+                while *until <= at {
+                    *is_bad = !*is_bad;
+                    *until += self.rng.exponential(means[usize::from(*is_bad)]);
+                }
+                self.rng.happens(loses[usize::from(*is_bad)])
+            }
         }
     }
 }
@@ -55,7 +78,7 @@ mod tests {
     use super::LossProcess;
     use crate::rng::Rng;
     use bbrlab_link::{Loss, Probability};
-    use bbrlab_units::Time;
+    use bbrlab_units::{Span, Time};
 
     #[test]
     fn gilbert_elliott_loses_the_stationary_share_in_bursts_of_the_expected_length() {
@@ -73,6 +96,25 @@ mod tests {
         // 0.25 = 4 packets on average.
         assert!((7_000..8_400).contains(&lost), "{lost}");
         assert!((36..44).contains(&(lost * 10 / bursts)), "{lost} in {bursts}");
+    }
+
+    #[test]
+    fn states_in_time_last_as_long_as_their_means_however_many_packets_pass() {
+        let (good, bad) = (Span::from_millis(30), Span::from_millis(10));
+        let (loss_good, loss_bad) = (Probability::ZERO, Probability::ONE);
+        let model = Loss::InTime { good, bad, loss_good, loss_bad };
+        for step_us in [20, 100, 7_000] {
+            let mut process = LossProcess::new(&model, Rng::new(1, "test"));
+            let times = (0..20_000_000 / step_us).map(|n| Time(n * step_us * 1000));
+            let fates: Vec<bool> = times.map(|at| process.loses(at)).collect();
+            // A quarter of 20 s is bad, in 500 periods.
+            let lost = fates.iter().filter(|&&lost| lost).count() * 100 / fates.len();
+            assert!((22..=28).contains(&lost), "{step_us}: {lost} %");
+            if step_us < 1000 {
+                let bursts = fates.windows(2).filter(|pair| !pair[0] && pair[1]).count();
+                assert!((440..=560).contains(&bursts), "{step_us}: {bursts}");
+            }
+        }
     }
 
     #[test]

@@ -143,7 +143,13 @@ impl<P: PacketData> Packet<P> {
         FlowId(id_of(self.tie))
     }
 
-    /// Whether the packet has extra data.
+    /// Whether the packet is corrupt.
+    #[inline]
+    pub(crate) fn is_corrupt(&self) -> bool {
+        self.extra == ExtraId::CORRUPT
+    }
+
+    /// Whether the packet has extra data, or is corrupt.
     #[inline]
     pub(crate) fn has_extra(&self) -> bool {
         self.extra != ExtraId::NONE
@@ -206,11 +212,19 @@ impl PackedTag {
 }
 
 /// The slot of a packet's extra data; `NONE` for most packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
 struct ExtraId(u32);
 
 impl ExtraId {
     const NONE: Self = Self(u32::MAX);
+    /// Marks a corrupt packet, which needs no extra data: the host discards it.
+    const CORRUPT: Self = Self(u32::MAX - 1);
+
+    /// Whether extra data are stored.
+    #[inline]
+    fn is_stored(self) -> bool {
+        self < Self::CORRUPT
+    }
 }
 
 /// The extra data of packets: slots, of which the free ones form a list.
@@ -261,15 +275,30 @@ impl<P: PacketData> Extras<P> {
 
     /// Returns the extra data of a packet; the data stay in the store.
     pub(crate) fn of(&self, packet: &Packet<P>) -> Option<&P::Extra> {
-        (packet.extra != ExtraId::NONE).then(|| &self.slots[packet.extra.0 as usize].kept)
+        packet.extra.is_stored().then(|| &self.slots[packet.extra.0 as usize].kept)
     }
 
     /// Frees the extra data of a packet that was dropped.
     #[inline]
     pub(crate) fn forget(&mut self, packet: &Packet<P>) {
-        if packet.extra != ExtraId::NONE {
+        if packet.extra.is_stored() {
             self.take(packet.extra);
         }
+    }
+
+    /// Gives a copy of a packet its own copy of the extra data.
+    #[cold]
+    pub(crate) fn duplicate(&mut self, copy: &mut Packet<P>) {
+        if let Some(&extra) = self.of(copy) {
+            copy.extra = self.keep(&extra);
+        }
+    }
+
+    /// Makes a packet corrupt.
+    #[cold]
+    pub(crate) fn corrupt(&mut self, packet: &mut Packet<P>) {
+        self.forget(packet);
+        packet.extra = ExtraId::CORRUPT;
     }
 
     #[inline]
@@ -284,7 +313,7 @@ impl<P: PacketData> Extras<P> {
     #[cold]
     fn keep_in_new(&mut self, extra: &P::Extra) -> ExtraId {
         let place = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets in flight");
-        assert!(ExtraId(place) != ExtraId::NONE, "fewer than 2^32 packets in flight");
+        assert!(ExtraId(place).is_stored(), "fewer than 2^32 packets in flight");
         self.slots.push(Slot { kept: *extra, next_free: ExtraId::NONE });
         ExtraId(place)
     }

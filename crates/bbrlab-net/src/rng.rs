@@ -5,7 +5,7 @@
 //! same on every machine; adding a consumer does not change the numbers of the other consumers.
 
 use bbrlab_link::Probability;
-use bbrlab_units::split_mix;
+use bbrlab_units::{LN_2, LOG_BITS, Span, log2, split_mix};
 
 /// The generator of one consumer.
 #[derive(Clone, Debug)]
@@ -56,6 +56,34 @@ impl Rng {
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// Returns minus the base-2 logarithm of a number uniform in (0, 1], with [`LOG_BITS`]
+    /// fractional bits.
+    pub fn minus_log2(&mut self) -> u64 {
+        match self.next_u64() {
+            0 => 64 << LOG_BITS,
+            drawn => (64 << LOG_BITS) - log2(drawn),
+        }
+    }
+
+    /// Returns an exponentially distributed time with this mean, at least 1 ns.
+    pub(crate) fn exponential(&mut self, mean: Span) -> Span {
+        let halvings = u128::from(mean.0) * u128::from(self.minus_log2());
+        let ns = ((halvings >> LOG_BITS) * LN_2) >> LOG_BITS;
+        Span(u64::try_from(ns).unwrap_or(u64::MAX).max(1))
+    }
+
+    /// Returns a number from the Poisson distribution whose probability of 0 is `none` / 2^64: the
+    /// number of uniform draws, minus one, whose product is below `none` (Knuth).
+    pub(crate) fn poisson(&mut self, none: u64) -> u32 {
+        let mut product = self.next_u64();
+        let mut count = 0;
+        while product >= none {
+            product = ((u128::from(product) * u128::from(self.next_u64())) >> 64) as u64;
+            count += 1;
+        }
+        count
     }
 
     /// Returns true with the probability `probability`. Always draws exactly one number.

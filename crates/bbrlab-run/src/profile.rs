@@ -3,8 +3,10 @@
 /// The TCP stack that a run imitates. Keys of the scenario may change parts of its behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// Linux 6.x.
+    /// Linux 6.x, on a host whose socket buffers grow to 64 MiB.
     Linux,
+    /// Linux 6.12 with the defaults of its source text.
+    LinuxStock,
     /// ns-3 3.44. The results of ns-3 3.43 are identical.
     Ns3,
     /// ns-3 3.40. The profile also stands for 3.37 to 3.39.
@@ -21,12 +23,19 @@ impl Profile {
     /// All profiles with the names that scenarios and results use.
     pub const NAMED: &[(&str, Self)] = &[
         ("linux", Self::Linux),
+        ("linux-stock", Self::LinuxStock),
         ("ns3", Self::Ns3),
         ("ns3-3.40", Self::Ns3V40),
         ("ns3-3.27", Self::Ns3V27),
         ("lanigan", Self::Lanigan),
         ("piotrowska", Self::Piotrowska),
     ];
+
+    /// Whether the profile imitates Linux, not ns-3.
+    #[must_use]
+    pub fn is_linux(self) -> bool {
+        matches!(self, Self::Linux | Self::LinuxStock)
+    }
 
     /// Returns the profile's name in scenarios and results.
     ///

@@ -98,6 +98,8 @@ pub struct FlowClass {
     pub host: u32,
     /// The number of the sending host, from 1. With 0, each flow has its own sending host.
     pub sender_host: u32,
+    /// Upper bound of the pacing rate, in bits of payload; every congestion control then paces.
+    pub max_pacing_rate: Option<BitRate>,
     /// Whether the delivery rate is sampled. Without samples, a congestion control such as BBR
     /// cannot estimate the path's bandwidth.
     pub rate_samples: bool,

@@ -1,40 +1,15 @@
 //! Draws from the distributions of random traffic. All arithmetic is on integers, so that every
 //! machine draws the same numbers.
 //!
-//! Logarithms are to base 2 with 32 fractional bits. They are computed bit by bit: a number in [1,
-//! 2) is squared, and the next bit of its logarithm is 1 if the square is at least 2. Powers of two
-//! are products of the roots 2^(1/2), 2^(1/4) ... Logarithms and powers are exact to a few parts in
-//! 10^9, as `distributions_have_their_quantiles` shows.
-//!
 //! Sources: inversion for the exponential and the Pareto distribution, the polar method for the
 //! normal distribution (Marsaglia and Bray 1964).
 
 use bbrlab_net::Rng;
 use bbrlab_run::{Distribution, Random};
+use bbrlab_units::{LN_2, LOG_BITS, LOG2_E, log2, times_power};
 
-/// Fractional bits of logarithms.
-const LOG_BITS: u32 = 32;
-/// Fractional bits of powers of two in [1, 2).
-const POWER_BITS: u32 = 62;
-/// ln 2 and its inverse, with [`LOG_BITS`] fractional bits.
-const LN_2: u128 = 2_977_044_472;
-const LOG2_E: i128 = 6_196_328_019;
 /// Factor by which the parameters of distributions are multiplied: they are in thousandths.
 const MILLI: u64 = 1000;
-
-/// The numbers 2^(1/2), 2^(1/4) ...: each is the square root of the one before.
-#[expect(clippy::cast_possible_truncation, reason = "below 2^63")]
-const ROOTS: [u64; LOG_BITS as usize] = {
-    let mut roots = [0; LOG_BITS as usize];
-    let mut root = 2_u128 << POWER_BITS;
-    let mut n = 0;
-    while n < roots.len() {
-        root = (root << POWER_BITS).isqrt();
-        roots[n] = root as u64;
-        n += 1;
-    }
-    roots
-};
 
 /// A stream of random numbers from one distribution.
 #[derive(Clone, Debug)]
@@ -72,11 +47,11 @@ impl Draws {
             Distribution::Cdf(_) => unreachable!("its quantiles are in its points"),
             Distribution::Constant => 0,
             Distribution::Exponential => {
-                let halvings = (self.scale * u128::from(self.falls())) >> LOG_BITS;
+                let halvings = (self.scale * u128::from(self.rng.minus_log2())) >> LOG_BITS;
                 return self.fit((halvings * LN_2) >> (LOG_BITS + SCALE_BITS));
             }
             Distribution::Pareto { shape } => {
-                i128::from(self.falls()) * i128::from(MILLI) / i128::from(shape)
+                i128::from(self.rng.minus_log2()) * i128::from(MILLI) / i128::from(shape)
             }
             Distribution::Lognormal { sigma } => {
                 let sigma = i128::from(sigma);
@@ -91,15 +66,6 @@ impl Draws {
 
     fn fit(&self, drawn: u128) -> u64 {
         u64::try_from(drawn).unwrap_or(u64::MAX).clamp(1, self.random.max)
-    }
-
-    /// Draws minus the base-2 logarithm of a number uniform in (0, 1], with [`LOG_BITS`] fractional
-    /// bits.
-    fn falls(&mut self) -> u64 {
-        match self.rng.next_u64() {
-            0 => 64 << LOG_BITS,
-            drawn => (64 << LOG_BITS) - log2(drawn),
-        }
     }
 
     /// Draws a number from the standard normal distribution, with [`LOG_BITS`] fractional bits.
@@ -120,40 +86,6 @@ impl Draws {
             let size = ((u128::from(x) * root) >> 31).cast_signed();
             return if drawn >> 63 == 0 { -size } else { size };
         }
-    }
-}
-
-/// Returns the base-2 logarithm of a number that is not 0, with [`LOG_BITS`] fractional bits.
-#[expect(clippy::cast_possible_truncation, reason = "a bit, and a number below 2^64")]
-fn log2(number: u64) -> u64 {
-    let whole = number.ilog2();
-    let mut rest = number << (63 - whole);
-    let mut log = u64::from(whole);
-    for _ in 0..LOG_BITS {
-        let square = u128::from(rest) * u128::from(rest);
-        let bit = (square >> 127) as u64;
-        rest = (square >> (63 + bit)) as u64;
-        log = log << 1 | bit;
-    }
-    log
-}
-
-/// Returns `number` times 2^`power`, at most 2^127. `power` has [`LOG_BITS`] fractional bits.
-fn times_power(number: u128, power: i128) -> u128 {
-    let whole = power >> LOG_BITS;
-    let fraction = power & ((1 << LOG_BITS) - 1);
-    let mut factor = 1_u128 << POWER_BITS;
-    for (n, &root) in (1..).zip(&ROOTS) {
-        if fraction >> (LOG_BITS - n) & 1 == 1 {
-            factor = (factor * u128::from(root)) >> POWER_BITS;
-        }
-    }
-    // The product of a number below 2^65 and one below 2^63 fits into 128 bits.
-    let product = (number.min(1 << 64) * factor) >> POWER_BITS;
-    match u32::try_from(whole) {
-        Ok(up) if up < product.leading_zeros() => product << up,
-        Ok(_) => u128::MAX >> 1,
-        Err(_) => product.checked_shr(u32::try_from(-whole).unwrap_or(u32::MAX)).unwrap_or(0),
     }
 }
 
@@ -194,7 +126,7 @@ fn least(random: &Random, shape: u32) -> u128 {
     reason = "compared with floating point"
 )]
 mod tests {
-    use super::{Draws, log2, times_power};
+    use super::Draws;
     use bbrlab_run::{Cdf, Distribution, Random};
 
     fn sorted(distribution: Distribution, mean: u64, max: u64) -> Vec<u64> {
@@ -202,21 +134,6 @@ mod tests {
         let mut drawn: Vec<u64> = (0..200_000).map(|_| draws.next()).collect();
         drawn.sort_unstable();
         drawn
-    }
-
-    #[test]
-    fn logarithms_and_powers_are_those_of_floating_point() {
-        for number in [1, 2, 3, 10, 12_345, 1 << 40, u64::MAX] {
-            let log = log2(number) as f64 / 2_f64.powi(32);
-            assert!((log - (number as f64).log2()).abs() < 1e-9, "{number}: {log}");
-        }
-        for power in [0.0, 0.25, 1.0, 7.3, -0.5, -20.1] {
-            let fixed = (power * 2_f64.powi(32)) as i128;
-            let found = times_power(1 << 50, fixed) as f64 / 2_f64.powi(50);
-            assert!((found / f64::exp2(power) - 1.0).abs() < 1e-8, "{power}: {found}");
-        }
-        assert_eq!(times_power(3, 200 << 32), u128::MAX >> 1);
-        assert_eq!(times_power(3, -(200 << 32)), 0);
     }
 
     /// With 200,000 draws, four standard deviations of the share of draws below a quantile are 0.4

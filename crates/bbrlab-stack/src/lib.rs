@@ -22,6 +22,16 @@ pub struct Stack {
     pub sndbuf: SocketBuffer,
     /// Size of the receiver's receive buffer.
     pub rcvbuf: SocketBuffer,
+    /// Bounds of a receive buffer that grows. Linux: `tcp_rmem`.
+    pub tcp_rmem: BufferBounds,
+    /// Bounds of a send buffer that grows. Linux: `tcp_wmem`.
+    pub tcp_wmem: BufferBounds,
+    /// Unsent bytes in the send buffer from which on the application cannot write; `None`: only
+    /// the size of the buffer limits it. Linux: `tcp_notsent_lowat`.
+    pub notsent_lowat: Option<u32>,
+    /// Whether cwnd shrinks after an idle time longer than the RTO, and while it is not filled.
+    /// Linux: `tcp_slow_start_after_idle`.
+    pub slow_start_after_idle: bool,
     /// Upper bound of the advertised window. Below this bound the window grows as usual. `None`:
     /// only the receive buffer limits the window.
     pub rwnd: Option<Bytes>,
@@ -60,11 +70,16 @@ pub struct Stack {
 }
 
 impl Default for Stack {
-    /// Linux's defaults, on a host whose clock has a step of 1 ns.
+    /// Linux's defaults, on a host whose clock has a step of 1 ns, and whose socket buffers grow to
+    /// 64 MiB as in the reference runs.
     fn default() -> Self {
         Self {
             sndbuf: SocketBuffer::Auto,
             rcvbuf: SocketBuffer::Auto,
+            tcp_rmem: BufferBounds { least: 4096, initial: 131_072, most: 64 << 20 },
+            tcp_wmem: BufferBounds { least: 4096, initial: 16_384, most: 64 << 20 },
+            notsent_lowat: None,
+            slow_start_after_idle: true,
             rwnd: None,
             rcvlowat: Bytes(1),
             hz: 1000,
@@ -106,6 +121,17 @@ impl SocketBuffer {
         };
         Some(u32::try_from(size).unwrap_or(u32::MAX >> 1))
     }
+}
+
+/// The bounds of a socket buffer that grows, in bytes of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferBounds {
+    /// Size that a host short of memory still grants. No simulated host is short of memory.
+    pub least: u32,
+    /// Initial size.
+    pub initial: u32,
+    /// Size up to which the buffer grows.
+    pub most: u32,
 }
 
 /// The queue discipline on the sender.

@@ -5,12 +5,14 @@
 //! in the name.
 
 mod ecn;
+mod fixed_point;
 mod split_mix;
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 pub use ecn::Ecn;
+pub use fixed_point::{LN_2, LOG_BITS, LOG2_E, log2, times_power};
 pub use split_mix::{SPLIT_MIX_STEP, split_mix, split_mix_bits};
 
 /// Nanoseconds in a second.

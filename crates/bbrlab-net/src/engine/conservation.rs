@@ -10,9 +10,9 @@ use crate::packet::PacketData;
 /// The numbers of packets sent, delivered, dropped and in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conservation {
-    /// Sent by a host.
+    /// Sent by a host, or made by a link that duplicates packets.
     pub sent: u64,
-    /// Delivered to a host.
+    /// Delivered to a host, which discards corrupt packets.
     pub delivered: u64,
     /// Dropped at a link.
     pub dropped: u64,

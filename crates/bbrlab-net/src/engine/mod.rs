@@ -17,7 +17,7 @@ use bbrlab_events::{
 use bbrlab_queue::Tins;
 use bbrlab_units::{Span, Time};
 
-use crate::accounts::{Accounts, FlowLosses};
+use crate::accounts::{Accounts, FlowLosses, Lost};
 use crate::digest::{Digest, Record};
 use crate::lane::{LanePackets, Lanes};
 use crate::link::Link;
@@ -419,6 +419,10 @@ impl<P: PacketData> Network<P> {
             }
             let kept;
             let extra = if packet.has_extra() {
+                if packet.is_corrupt() {
+                    self.discard(packet);
+                    return;
+                }
                 kept = self.extras.unpack(packet);
                 Some(&kept)
             } else {
@@ -431,6 +435,10 @@ impl<P: PacketData> Network<P> {
             self.accounts.digest.add(Record::AtSender, LinkId(0), identity, now);
             let kept;
             let extra = if packet.has_extra() {
+                if packet.is_corrupt() {
+                    self.discard(packet);
+                    return;
+                }
                 kept = self.extras.unpack(packet);
                 Some(&kept)
             } else {
@@ -441,6 +449,14 @@ impl<P: PacketData> Network<P> {
         } else {
             self.events += 1;
             self.arrive_at_link(*packet);
+        }
+    }
+
+    /// Discards a corrupt packet at its host, whose checksum fails.
+    #[cold]
+    fn discard(&mut self, packet: &Packet<P>) {
+        if packet.tag.is_data() {
+            self.accounts.lose(packet.flow(), packet.wire_bytes, Lost::Random);
         }
     }
 

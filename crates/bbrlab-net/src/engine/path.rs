@@ -241,7 +241,8 @@ impl<P: PacketData> Network<P> {
         // The event that sends the packet is a departure, and `tie_base` already contains this
         // kind.
         packet.advance(tie_base);
-        let impairments = &mut self.links[id.0 as usize].impairments;
+        let Link { impairments, delay: own, .. } = &mut self.links[id.0 as usize];
+        let mut own = *own;
         let (mut lane, mut at) = (lane, departed + delay);
         if impairments.plain {
             self.enter_lane(lane, at, packet);
@@ -250,7 +251,9 @@ impl<P: PacketData> Network<P> {
         // Packets with individual delays cannot share a lane.
         let mut is_alone = false;
         if let Some(clock) = impairments.delay.as_deref_mut() {
-            at = clock.arrival(departed) + delay;
+            at = clock.arrival(departed);
+            own = at.since(departed);
+            at += delay;
             is_alone = true;
         }
         if let Some((reorder, rng)) = impairments.reorder.as_deref_mut()
@@ -266,6 +269,25 @@ impl<P: PacketData> Network<P> {
                 *last = at;
             }
             is_alone = true;
+        }
+        if let Some(noise) = impairments.noise.as_deref_mut() {
+            let early = at;
+            at = noise.arrival(early, own);
+            is_alone = true;
+            if noise.duplicates() {
+                let mut copy = packet;
+                self.extras.duplicate(&mut copy);
+                if noise.corrupts() {
+                    self.extras.corrupt(&mut copy);
+                }
+                self.sent += 1;
+                let second = (at + Span(1)).max(noise.arrival(early, own));
+                let handle = self.packets.insert(copy);
+                self.queue.insert(Key::new(second, copy.tie), handle);
+            }
+            if noise.corrupts() {
+                self.extras.corrupt(&mut packet);
+            }
         }
         if is_alone {
             let handle = self.packets.insert(packet);

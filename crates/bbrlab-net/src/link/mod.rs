@@ -15,6 +15,7 @@ mod delay_clock;
 pub(crate) mod delay_histogram;
 mod even_packets;
 mod front;
+mod noise;
 mod plain;
 pub(crate) mod queue_length;
 mod serialiser;
@@ -37,6 +38,7 @@ use crate::rng::Rng;
 use chance::Chance;
 use delay_clock::DelayClock;
 use front::Front;
+use noise::Noise;
 pub(crate) use plain::{Admission, Ledger};
 use server::Server;
 use stats::{LinkStats, TinStats};
@@ -73,12 +75,14 @@ pub(crate) struct Link {
 /// The effects on a packet after its departure.
 #[derive(Debug)]
 pub(crate) struct Impairments {
-    /// Whether no packet is lost, delayed by jitter or reordered, and the delay is constant.
+    /// Whether no packet is lost, delayed by jitter, reordered, duplicated or corrupted, and the
+    /// delay is constant.
     pub(crate) plain: bool,
     pub(crate) delay: Option<Box<DelayClock>>,
     pub(crate) loss: Option<Box<LossProcess>>,
     pub(crate) jitter: Option<Box<(Jitter, Rng, Time)>>,
     pub(crate) reorder: Option<Box<(Reorder, Rng)>>,
+    pub(crate) noise: Option<Box<Noise>>,
 }
 
 /// The backlog: packets that have not departed yet.
@@ -138,7 +142,12 @@ impl Link {
             _ => Server::new(&link.rate, link.rate_change, link.burst, link.peak_rate),
         };
         let delay = link.delay_steps.as_ref().map(|changes| Box::new(DelayClock::new(changes)));
-        let is_quiet = loss.is_none() && jitter.is_none() && reorder.is_none() && delay.is_none();
+        let noise = Noise::of(link, rng);
+        let is_quiet = loss.is_none()
+            && jitter.is_none()
+            && reorder.is_none()
+            && delay.is_none()
+            && noise.is_none();
         let is_plain = is_quiet
             && front.is_none()
             && link.ecn_threshold.is_none()
@@ -167,7 +176,7 @@ impl Link {
             delay: if delay.is_some() { Span::ZERO } else { link.delay },
             ecn_threshold: link.ecn_threshold,
             front,
-            impairments: Impairments { plain: is_quiet, delay, loss, jitter, reorder },
+            impairments: Impairments { plain: is_quiet, delay, loss, jitter, reorder, noise },
             tins,
             medium: None,
             stats: LinkStats {

@@ -1,7 +1,9 @@
 //! Jitter and reordering after a queue, and random loss before and after it.
 
 use crate::fixed_window::{Hosts, Seen, Toy, ToyFlow};
-use bbrlab_link::{Buffer, Jitter, Link, Loss, LossAt, Probability, Rate, Reorder};
+use bbrlab_link::{
+    Buffer, Distribution, Jitter, Link, Loss, LossAt, Probability, RandomDelay, Rate, Reorder,
+};
 use bbrlab_net::{LinkMode, Network, RouteStep};
 use bbrlab_units::{BitRate, Span, Time};
 
@@ -87,5 +89,49 @@ fn random_loss_takes_its_share_behind_or_before_the_queue() {
         let used_link = if at == LossAt::After { 10_000 } else { seen.len() as u64 };
         assert_eq!(stats.sent_packets, used_link);
         assert_eq!(stats.sent_data_packets, seen.len() as u64);
+    }
+}
+
+#[test]
+fn a_duplicated_packet_arrives_twice_and_a_corrupt_one_reaches_no_application() {
+    let tenth = Probability(Probability::ONE.0 / 10);
+    for random_delay in [None, Some(RandomDelay::Wifi { share: tenth })] {
+        let (seen, _) = run(|config| {
+            config.duplicate = tenth;
+            config.random_delay.clone_from(&random_delay);
+        });
+        let copies = seen.len() - 10_000;
+        assert!((880..1_120).contains(&copies), "{copies}");
+    }
+    let (seen, mut net) = run(|config| config.corrupt = tenth);
+    let discarded = 10_000 - seen.len();
+    assert!((880..1_120).contains(&discarded), "{discarded}");
+    assert_eq!(net.flow_losses()[0].random, discarded as u64);
+}
+
+/// netem's delay is the link's delay plus a random distance, and at least 0. In this test it is 20
+/// ms plus a normal distance with a standard deviation of 15 ms.
+#[test]
+fn a_netem_delay_is_around_the_delay_of_the_link_and_never_negative() {
+    let own = 20_000_000;
+    for keep_order in [false, true] {
+        let (seen, _) = run(|config| {
+            config.delay = Span(own);
+            config.random_delay = Some(RandomDelay::Netem {
+                spread: Span(15_000_000),
+                correlation: 0,
+                distribution: Distribution::Normal,
+                keep_order,
+            });
+        });
+        assert_eq!(seen.is_sorted_by_key(|&(seq, _)| seq), keep_order);
+        let delays: Vec<u64> = seen.iter().map(|&(_, delay)| delay).collect();
+        let least = delays.iter().filter(|&&delay| delay == 0).count();
+        if !keep_order {
+            // A normal number is below -4/3 with a probability of 9.1 %.
+            assert!((820..1_000).contains(&least), "{least}");
+            let mean = delays.iter().sum::<u64>() / 10_000;
+            assert!((20_300_000..21_300_000).contains(&mean), "{mean}");
+        }
     }
 }

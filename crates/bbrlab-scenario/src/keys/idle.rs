@@ -18,7 +18,7 @@ use crate::language::document::{At, Table, Value};
 use crate::language::key::Key;
 use crate::language::reader::Reader;
 use bbrlab_link::{Queue, Rate};
-use bbrlab_stack::EcnMode;
+use bbrlab_stack::{CwndValidation, EcnMode, Sockbuf, SocketBuffer};
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 /// Whether a link is crossed by data, by ACKs in its forward direction, by ACKs in its reverse
@@ -169,8 +169,26 @@ impl<'s> Network<'s> {
     }
 
     fn of_host(&self, acts: Acts) -> Option<(&'static str, &'static str)> {
-        let is_idle = acts == Acts::Connections && self.spec.flows.iter().all(|flow| flow.is_udp);
-        is_idle.then_some(("a flow with a connection", "only flows of datagrams"))
+        if self.spec.flows.iter().all(|flow| flow.is_udp) {
+            return Some(("a flow with a connection", "only flows of datagrams"));
+        }
+        let stack = &self.spec.stack.stack;
+        let is_fixed = |buffer| buffer != SocketBuffer::Auto;
+        match acts {
+            Acts::GrowingRcvbuf if is_fixed(stack.rcvbuf) => {
+                Some(("`rcvbuf = \"auto\"`", "a receive buffer of a fixed size"))
+            }
+            Acts::GrowingSndbuf if is_fixed(stack.sndbuf) => {
+                Some(("`sndbuf = \"auto\"`", "a send buffer of a fixed size"))
+            }
+            Acts::Memory if stack.socket.sockbuf == Sockbuf::Payload => {
+                Some(("`sockbuf = \"memory\"`", "buffers that count payload"))
+            }
+            Acts::LinuxValidation if stack.loss.cwnd_validation != CwndValidation::Linux => {
+                Some(("`cwnd_validation = \"linux\"`", "another rule"))
+            }
+            _ => None,
+        }
     }
 
     fn of_access(&self, acts: Acts) -> Option<(&'static str, &'static str)> {

@@ -1,8 +1,8 @@
 //! Profiles: values for keys that a scenario does not set. The values of the `linux` profile are
 //! the defaults of the keys. The values of the other profiles are defined only here.
 //!
-//! Sources: [ns3] for the releases; [lanigan] and the data file `papers/lanigan2020.toml`;
-//! [piotrowska]. `docs/ns3-profile.md` gives the reason for each value.
+//! Sources: [linux] 6.12 and [ns3] for the releases; [lanigan] and the data file
+//! `papers/lanigan2020.toml`; [piotrowska]. `docs/ns3-profile.md` gives the reason for each value.
 
 use bbrlab_run::Profile;
 
@@ -24,6 +24,17 @@ struct Preset {
 }
 
 const PRESETS: &[Preset] = &[
+    // `net/ipv4/tcp.c`: `tcp_init`; `kernel/Kconfig.hz`.
+    Preset {
+        profile: Profile::LinuxStock,
+        like: None,
+        toml: r#"
+            [stack]
+            tcp_rmem = "4096 131072 6291456"
+            tcp_wmem = "4096 16384 4194304"
+            hz = 250
+        "#,
+    },
     Preset {
         profile: Profile::Ns3,
         like: None,

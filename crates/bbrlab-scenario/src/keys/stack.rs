@@ -3,9 +3,9 @@
 use bbrlab_cc::Family;
 use bbrlab_run::Profile;
 use bbrlab_stack::{
-    AckInterval, CcRtt, CwndValidation, DelAck, Handshake, InvalidSample, LossCount, Pacing,
-    PartialAck, Recovery, Rto, RtoEstimate, RttClock, Rule3, RwndBounds, SampleBound, SenderQdisc,
-    Sockbuf, SocketBuffer, Stack, TcpOptions, Tso,
+    AckInterval, BufferBounds, CcRtt, CwndValidation, DelAck, Handshake, InvalidSample, LossCount,
+    Pacing, PartialAck, Recovery, Rto, RtoEstimate, RttClock, Rule3, RwndBounds, SampleBound,
+    SenderQdisc, Sockbuf, SocketBuffer, Stack, TcpOptions, Tso,
 };
 use bbrlab_units::{Bytes, Span};
 
@@ -142,7 +142,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "sndbuf",
         "0.1.0",
         SOCKET_BUFFER,
-        "send buffer: grows as in Linux, or fixed as with `SO_SNDBUF`",
+        "send buffer: grows as in Linux, within `tcp_wmem`, or fixed as with `SO_SNDBUF`",
         |spec: &mut StackSpec, given| set(&mut spec.stack.sndbuf, given.value(read_socket_buffer)),
         |spec| show_socket_buffer(spec.stack.sndbuf),
     )
@@ -151,11 +151,53 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rcvbuf",
         "0.1.0",
         SOCKET_BUFFER,
-        "receive buffer: grows as in Linux, or fixed as with `SO_RCVBUF`",
+        "receive buffer: grows as in Linux, within `tcp_rmem`, or fixed as with `SO_RCVBUF`",
         |spec: &mut StackSpec, given| set(&mut spec.stack.rcvbuf, given.value(read_socket_buffer)),
         |spec| show_socket_buffer(spec.stack.rcvbuf),
     )
     .acts_on(Acts::Connections),
+    key(
+        "tcp_rmem",
+        "0.3.0",
+        Form::Text,
+        "smallest, initial and largest size of `rcvbuf = \"auto\"` in bytes of memory, as sysctl has them; the default \
+         grows to 64 MiB, a stock kernel (`\"4096 131072 6291456\"`) to 6 MiB: see [Sockets](sockets.md)",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.tcp_rmem, given.value(read_bounds)),
+        |spec| show_text(&show_bounds(spec.stack.tcp_rmem)),
+    )
+    .acts_on(Acts::GrowingRcvbuf),
+    key(
+        "tcp_wmem",
+        "0.3.0",
+        Form::Text,
+        "the same of `sndbuf = \"auto\"`; the default grows to 64 MiB, a stock kernel (`\"4096 16384 4194304\"`) to 4 MiB",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.tcp_wmem, given.value(read_bounds)),
+        |spec| show_text(&show_bounds(spec.stack.tcp_wmem)),
+    )
+    .acts_on(Acts::GrowingSndbuf),
+    key(
+        "notsent_lowat",
+        "0.3.0",
+        Form::Bytes,
+        "the application may write while fewer bytes than this are unsent, and is woken when fewer than half of them \
+         are (`tcp_notsent_lowat`)",
+        |spec: &mut StackSpec, given| spec.stack.notsent_lowat = given.value(read_lowat),
+        |spec| spec.stack.notsent_lowat.and_then(|bytes| show_bytes(bytes.into())),
+    )
+    .acts_on(Acts::Memory)
+    .without("no limit"),
+    key(
+        "slow_start_after_idle",
+        "0.3.0",
+        Form::Bool,
+        "cwnd halves for each RTO of an idle time but the first, and decays while it is not filled, down to the initial \
+         cwnd (`tcp_slow_start_after_idle`); not for algorithms that set their window themselves, such as BBR",
+        |spec: &mut StackSpec, given| {
+            set(&mut spec.stack.slow_start_after_idle, given.value(Reader::boolean));
+        },
+        |spec| Some(spec.stack.slow_start_after_idle.to_string()),
+    )
+    .acts_on(Acts::LinuxValidation),
     key(
         "rwnd",
         "0.1.0",
@@ -602,6 +644,37 @@ impl StackSpec {
     }
 }
 
+/// Reads the bounds of a growing buffer, spelt as in sysctl.
+fn read_bounds(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<BufferBounds> {
+    let text = reader.text(node, name)?;
+    let sizes: Option<Vec<u32>> = text.split_whitespace().map(|size| size.parse().ok()).collect();
+    if let Some(&[least, initial, most]) = sizes.as_deref()
+        && 0 < least
+        && least <= initial
+        && initial <= most
+        && most <= i32::MAX.unsigned_abs()
+    {
+        return Some(BufferBounds { least, initial, most });
+    }
+    let expected = "three numbers of bytes in ascending order, as sysctl has them, such as \
+                    \"4096 131072 6291456\"";
+    reader.wrong(node, name, expected);
+    None
+}
+
+fn show_bounds(bounds: BufferBounds) -> String {
+    format!("{} {} {}", bounds.least, bounds.initial, bounds.most)
+}
+
+fn read_lowat(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {
+    let bytes = reader.positive_bytes(node, name)?;
+    let lowat = u32::try_from(bytes.0).ok();
+    if lowat.is_none() {
+        reader.wrong(node, name, "at most \"4294967295B\", the largest value of the sysctl");
+    }
+    lowat
+}
+
 fn read_hz(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {
     let hz = reader.integer(node, name, 100, 1000)?;
     if 1000 % hz != 0 {
@@ -729,7 +802,7 @@ fn read_delack(
         Some(timer) => Some(DelAck::Every { every, timer }),
         None if every > 1 => None,
         // With one segment per ACK no ACK is delayed, so the timer has no effect.
-        None if profile == Profile::Linux => Some(DelAck::Quick),
+        None if profile.is_linux() => Some(DelAck::Quick),
         None => Some(DelAck::Every { every, timer: NS3_DELACK }),
     }
 }

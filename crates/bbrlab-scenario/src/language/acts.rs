@@ -8,6 +8,14 @@ pub(crate) enum Acts {
     Always,
     /// TCP connections; the key has no effect if all flows are UDP.
     Connections,
+    /// Connections with a receive buffer that grows.
+    GrowingRcvbuf,
+    /// Connections with a send buffer that grows.
+    GrowingSndbuf,
+    /// Connections with socket buffers that count memory.
+    Memory,
+    /// Connections that validate cwnd as Linux does.
+    LinuxValidation,
     /// Packets that cross the link forward: data, and ACKs of a `return_path`.
     Forward,
     /// Packets that cross the link in the reverse direction: ACKs.

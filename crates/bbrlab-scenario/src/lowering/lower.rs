@@ -202,6 +202,9 @@ fn lower_link<'s>(
         let alters = link.police.is_some()
             || link.loss.is_some()
             || link.jitter.is_some()
+            || link.random_delay.is_some()
+            || link.duplicate > Probability::ZERO
+            || link.corrupt > Probability::ZERO
             || link.reorder.is_some()
             || link.ack_thinning.is_some()
             || link.delay_steps.is_some();
@@ -234,8 +237,10 @@ fn lower_link<'s>(
     let reordering = |spec: ReorderSpec| Reorder { ratio: probability(spec.ratio), by: spec.by };
     // The number of the forward link is also the medium's number, because it is unique.
     let airtime = spec.airtime.map(|airtime| airtime.of(first));
-    let link = Link {
+    let mut link = Link {
         name: name.to_owned(),
+        duplicate: probability(spec.duplicate),
+        corrupt: probability(spec.corrupt),
         airtime,
         queue: spec.queue.queue,
         loss: lower_loss(&spec.loss),
@@ -246,6 +251,9 @@ fn lower_link<'s>(
         ack_thinning: (is_on_return_path && spec.ack_thinning > 1).then_some(spec.ack_thinning),
         ..plain.clone()
     };
+    if let Some(jitter) = &spec.jitter {
+        jitter.lower(&mut link);
+    }
     let waits = Waits { slot: spec.slot, grant: spec.grant };
     let forward = {
         let buffer = BufferSpec::of_link(spec, table, spec.nominal_rate(&plain.rate, duration));
@@ -253,19 +261,23 @@ fn lower_link<'s>(
         direction(link, (buffer, police), waits, 1)
     };
     let reverse_rate = spec.reverse_rate.rate(&plain.rate);
-    let link = Link {
+    let mut link = Link {
         airtime,
+        duplicate: probability(spec.reverse_duplicate),
+        corrupt: probability(spec.reverse_corrupt),
         queue: spec.reverse_queue.unwrap_or(spec.queue).queue,
         rate_change: plain.rate_change,
         framing: plain.framing,
         delay_steps: plain.delay_steps.clone(),
         loss: lower_loss(&spec.reverse_loss),
         loss_at: plain.loss_at,
-        jitter: spec.reverse_jitter,
         reorder: spec.reverse_reorder.map(reordering),
         police: spec.reverse_police.map(|police| police.value),
         ..Link::new(format!("{name}.reverse"), reverse_rate.clone(), Buffer::Unlimited)
     };
+    if let Some(jitter) = &spec.reverse_jitter {
+        jitter.lower(&mut link);
+    }
     let waits = Waits { slot: spec.reverse_slot, grant: spec.reverse_grant };
     let reverse = {
         let rate = spec.nominal_rate(reverse_rate, duration);
@@ -283,6 +295,12 @@ fn lower_loss(spec: &LossSpec) -> Option<Loss> {
         LossSpec::Steps(steps) => {
             Some(Loss::Steps(steps.iter().map(|&(at, ratio)| (at, probability(ratio))).collect()))
         }
+        &LossSpec::InTime { good, bad, loss_bad, loss_good } => Some(Loss::InTime {
+            good,
+            bad,
+            loss_good: probability(loss_good),
+            loss_bad: probability(loss_bad),
+        }),
         &LossSpec::GilbertElliott { p, r, loss_bad, loss_good } => Some(Loss::GilbertElliott {
             to_bad: probability(p),
             to_good: probability(r),

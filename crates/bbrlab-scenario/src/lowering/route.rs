@@ -166,6 +166,7 @@ impl<'s> Router<'s> {
             dscp: flow.dscp,
             host: self.hosts.receiver(flow),
             sender_host: self.hosts.sender(flow),
+            max_pacing_rate: flow.max_pacing_rate,
             rate_samples: flow.rate_samples,
             reading: flow.reading.clone(),
             source,

@@ -121,7 +121,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
 
 /// Each row: section, key and inline table. Each inline table has an unknown key `no`, so the error
 /// lists the keys that the reader accepts.
-const VALUES: [(&str, &str, &str); 31] = [
+const VALUES: [(&str, &str, &str); 34] = [
     ("flows", "sizes", "{ distribution = \"web_search\", no = 1 }"),
     ("flows", "sizes", "{ distribution = \"cdf\", points = [[\"1KB\", 1]], no = 1 }"),
     ("bottleneck", "grant", "{ delay = \"1ms\", no = 1 }"),
@@ -140,7 +140,10 @@ const VALUES: [(&str, &str, &str); 31] = [
     ("bottleneck", "rate", "{ opportunities_ms = [1], no = 1 }"),
     ("bottleneck", "loss", "{ model = \"bernoulli\", ratio = 0.1, no = 1 }"),
     ("bottleneck", "loss", "{ model = \"gilbert-elliott\", p = 0.1, r = 0.1, no = 1 }"),
+    ("bottleneck", "loss", "{ model = \"gilbert-elliott\", good = \"1s\", bad = \"1s\", no = 1 }"),
     ("bottleneck", "jitter", "{ up_to = \"1ms\", no = 1 }"),
+    ("bottleneck", "jitter", "{ spread = \"1ms\", no = 1 }"),
+    ("bottleneck", "jitter", "{ model = \"wifi\", mean = \"7ms\", no = 1 }"),
     ("bottleneck", "reorder", "{ ratio = 0.1, by = \"1ms\", no = 1 }"),
     ("stack", "delack", "{ every = 1, no = 1 }"),
     ("flows", "write", "{ bytes = \"1KB\", every = \"1s\", no = 1 }"),

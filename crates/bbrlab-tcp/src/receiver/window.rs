@@ -27,11 +27,6 @@ const DEFAULT_RATIO: u8 = 128;
 const MAX_WSCALE: u32 = 14;
 /// Largest value of the header's window field.
 const FIELD_MAX: u32 = 65_535;
-/// Initial size in bytes of a buffer that grows: `tcp_rmem[1]`.
-const RMEM_DEFAULT: u32 = 131_072;
-/// Largest size in bytes of a buffer that grows: `tcp_rmem[2]`, with the value of the reference
-/// runs.
-const RMEM_MAX: u32 = 64 << 20;
 /// Initial cwnd in segments. Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
@@ -74,8 +69,8 @@ pub(super) struct Window {
 /// Whether a buffer counts memory or payload, and whether it grows.
 #[derive(Clone, Copy, Debug)]
 enum Buffer {
-    /// The buffer counts memory, and has a fixed size.
-    Fixed,
+    /// The buffer counts memory, and has a fixed size. The number is `tcp_rmem[2]`.
+    Fixed(i32),
     /// The buffer counts memory, and grows up to this many bytes: `tcp_rmem[2]`.
     Grows(i32),
     /// The buffer counts payload.
@@ -128,8 +123,10 @@ impl Window {
         if config.stack.socket.sockbuf == Sockbuf::Payload {
             return Self::of_payload(config);
         }
+        let rmem = config.stack.tcp_rmem;
+        let most = i32::try_from(rmem.most).unwrap_or(i32::MAX);
         let (rcvbuf, rmem_max) = match config.stack.rcvbuf.fixed_size(Sockbuf::Memory) {
-            None => (RMEM_DEFAULT, Some(RMEM_MAX)),
+            None => (rmem.initial, Some(most)),
             Some(bytes) => (bytes, None),
         };
         let rcvbuf = i32::try_from(rcvbuf).unwrap_or(i32::MAX);
@@ -145,7 +142,7 @@ impl Window {
         }
         let wscale = config.wscale.unwrap_or_else(|| {
             // `tcp_rmem[2]` affects the window scale even if the buffer does not grow.
-            let most = space.max(RMEM_MAX).max(config.rmem_max).min(clamp);
+            let most = space.max(rmem.most).max(config.rmem_max).min(clamp);
             let log = most.max(1).ilog2();
             u8::try_from(log.saturating_sub(15).min(MAX_WSCALE)).expect("at most 14")
         });
@@ -162,8 +159,7 @@ impl Window {
             scaling_ratio: DEFAULT_RATIO,
             wscale,
             advmss: config.mss,
-            buffer: rmem_max
-                .map_or(Buffer::Fixed, |max| Buffer::Grows(i32::try_from(max).unwrap_or(i32::MAX))),
+            buffer: rmem_max.map_or(Buffer::Fixed(most), Buffer::Grows),
             rwnd: config.rwnd().unwrap_or(u32::MAX),
         }
     }
@@ -171,7 +167,7 @@ impl Window {
     /// Creates the window of a buffer that counts payload: from the start it is the whole buffer.
     /// Memory is unlimited.
     fn of_payload(config: &ReceiverConfig) -> Self {
-        let largest = RMEM_MAX;
+        let largest = config.stack.tcp_rmem.most;
         let size = config.stack.rcvbuf.fixed_size(Sockbuf::Payload).unwrap_or(largest);
         let advertised = config.rwnd().map_or(size, |rwnd| size.min(rwnd));
         // The smallest shift with which the window fits into the header field. ns-3:
@@ -229,7 +225,7 @@ impl Window {
     const fn rmem_max(&self) -> Option<i32> {
         match self.buffer {
             Buffer::Grows(most) => Some(most),
-            Buffer::Fixed | Buffer::Payload(_) => None,
+            Buffer::Fixed(_) | Buffer::Payload(_) => None,
         }
     }
 
@@ -367,7 +363,11 @@ impl Window {
     /// unless the window is small compared with the largest buffer. Linux: `__tcp_grow_window`.
     #[cold]
     fn slow_growth(&self, len: u32, truesize: u32, rcv_mss: u32) -> u32 {
-        let rmem_max = self.rmem_max().unwrap_or(64 << 20);
+        let rmem_max = match self.buffer {
+            Buffer::Fixed(most) | Buffer::Grows(most) => most,
+            // The advertised window does not depend on `rcv_ssthresh`.
+            Buffer::Payload(_) => 64 << 20,
+        };
         let mut truesize = self.win_from_space(truesize.cast_signed()) >> 1;
         let mut window = self.win_from_space(rmem_max) >> 1;
         while self.rcv_ssthresh.cast_signed() <= window {
@@ -470,7 +470,7 @@ impl Window {
         let (choice, crowded) = self.select(len);
         let depends_on_more = match self.buffer {
             Buffer::Payload(buffer) => !buffer.is_read_at_once,
-            Buffer::Fixed | Buffer::Grows(_) => self.wscale == 0,
+            Buffer::Fixed(_) | Buffer::Grows(_) => self.wscale == 0,
         };
         let choice = if crowded || depends_on_more { 0 } else { choice };
         Steady {

@@ -183,8 +183,8 @@ impl Sender {
                 self.board.last_unsent_len().map_or(0, |len| size_goal.saturating_sub(len));
             let payload_room = self.sndbuf_room();
             if room == 0 || payload_room == Some(0) {
-                if self.sndbuf_used() >= self.sndbuf.size() {
-                    self.sndbuf.note_full();
+                if self.is_write_blocked() {
+                    self.note_full();
                     if left < bytes {
                         self.push(Nonagle::Push, size_goal, host);
                     }

@@ -333,6 +333,9 @@ impl Sender {
     /// Reduces a cwnd that was not fully used for at least one RTO. Linux: the end of
     /// `tcp_cwnd_validate`.
     fn decay_unused_cwnd(&mut self) {
+        if !self.config.stack.slow_start_after_idle {
+            return;
+        }
         let starving = UnderuseInput {
             rto_jiffies: self.timer.rto(),
             init_cwnd: self.config.stack.initial_cwnd,
@@ -350,6 +353,7 @@ impl Sender {
         if self.board.packets_out() != 0
             || self.hooks.cong_control
             || self.mechanisms.cwnd_validation != CwndValidation::Linux
+            || !self.config.stack.slow_start_after_idle
         {
             return;
         }

@@ -318,8 +318,10 @@ impl Sender {
                 cwnd: config.stack.initial_cwnd,
                 cwnd_clamp: u32::MAX,
                 ssthresh: Control::INFINITE_SSTHRESH,
-                pacing_rate: if mechanisms.is_paced_by_timer { max_pacing_rate } else { u64::MAX },
+                pacing_rate: max_pacing_rate,
                 pacing_status: match config.stack.sender_qdisc {
+                    // Linux: in `sk_setsockopt`, for `SO_MAX_PACING_RATE`.
+                    SenderQdisc::None if config.max_pacing_rate != u64::MAX => PacingStatus::Needed,
                     SenderQdisc::None => PacingStatus::None,
                     SenderQdisc::Fq => PacingStatus::Fq,
                 },

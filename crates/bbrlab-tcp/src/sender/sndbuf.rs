@@ -28,13 +28,6 @@ const SHARED_INFO: u32 = 320;
 /// Bytes of memory of an skb's `sk_buff`. Linux: `SKB_DATA_ALIGN(sizeof(struct sk_buff))`.
 const SK_BUFF: u32 = 256;
 
-/// Initial size in bytes of a buffer that grows. Linux: `tcp_wmem[1]`.
-const WMEM_DEFAULT: u32 = 16_384;
-
-/// Largest size in bytes of a buffer that grows. Linux: `tcp_wmem[2]`, with the value of the
-/// reference runs.
-const WMEM_MAX: u32 = 64 << 20;
-
 /// Initial cwnd in segments. Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
@@ -62,6 +55,8 @@ pub(super) struct Sndbuf {
     grows: bool,
     /// Whether `size` counts payload, not memory.
     counts_payload: bool,
+    /// Whether `tcp_notsent_lowat` limits the unsent bytes.
+    has_lowat: bool,
 }
 
 /// Whether an application waits for space.
@@ -74,6 +69,8 @@ enum Waiting {
     ForFixedMemory,
     /// For space in a buffer that counts payload.
     ForPayload,
+    /// For memory, and until less than half of `tcp_notsent_lowat` is unsent.
+    ForUnsent,
 }
 
 /// Returns the number of bytes in use below which a buffer of `size` bytes wakes a waiting
@@ -89,7 +86,7 @@ impl Sndbuf {
     /// Creates the buffer at the start of a connection.
     pub(super) fn new(config: &SenderConfig) -> Self {
         let sockbuf = config.stack.socket.sockbuf;
-        let size = config.stack.sndbuf.fixed_size(sockbuf).unwrap_or(WMEM_DEFAULT);
+        let size = config.stack.sndbuf.fixed_size(sockbuf).unwrap_or(config.stack.tcp_wmem.initial);
         let counts_payload = sockbuf == Sockbuf::Payload;
         Self {
             size,
@@ -98,6 +95,7 @@ impl Sndbuf {
             waiting: Waiting::No,
             grows: config.stack.sndbuf == SocketBuffer::Auto,
             counts_payload,
+            has_lowat: config.stack.notsent_lowat.is_some(),
         }
     }
 
@@ -120,24 +118,16 @@ impl Sndbuf {
         self.waiting != Waiting::No
     }
 
-    /// Records that the application waits for space.
-    pub(super) fn note_full(&mut self) {
-        self.waiting = match (self.counts_payload, self.grows) {
-            (true, _) => Waiting::ForPayload,
-            (false, true) => Waiting::ForMemory,
-            (false, false) => Waiting::ForFixedMemory,
-        };
-    }
-
-    /// Grows the buffer so that it holds `segs` packets, each of which takes `per_seg` bytes.
-    fn expand(&mut self, segs: u32, per_seg: u32) {
+    /// Grows the buffer so that it holds `segs` packets, each of which takes `per_seg` bytes. The
+    /// buffer grows to at most `most` bytes.
+    fn expand(&mut self, segs: u32, per_seg: u32, most: u32) {
         let segs = segs.max(INIT_CWND);
         if segs <= self.segs {
             return;
         }
         self.segs = segs;
         let bytes = u64::from(per_seg) * u64::from(segs);
-        self.size = self.size.max(trunc_u32(bytes.min(u64::from(WMEM_MAX))));
+        self.size = self.size.max(trunc_u32(bytes.min(u64::from(most))));
         self.wake_below = wake_below(self.size, self.counts_payload);
     }
 
@@ -151,6 +141,34 @@ impl Sndbuf {
 }
 
 impl Sender {
+    /// Whether the application must not write: the buffer is full, or too much of its data is
+    /// unsent. Linux: `sk_stream_memory_free`, `tcp_stream_memory_free`.
+    #[inline]
+    pub(super) fn is_write_blocked(&self) -> bool {
+        self.sndbuf_used() >= self.sndbuf.size()
+            || (self.sndbuf.has_lowat && self.unsent_bytes() >= self.notsent_lowat())
+    }
+
+    /// Linux: `tcp_notsent_lowat`.
+    fn notsent_lowat(&self) -> u32 {
+        self.config.stack.notsent_lowat.unwrap_or(u32::MAX)
+    }
+
+    /// Bytes that were written and never sent.
+    fn unsent_bytes(&self) -> u32 {
+        self.app.write_seq.wrapping_sub(self.conn.snd_nxt)
+    }
+
+    /// Records that the application waits for space.
+    pub(super) fn note_full(&mut self) {
+        self.sndbuf.waiting = match (self.sndbuf.counts_payload, self.sndbuf.grows) {
+            (true, _) => Waiting::ForPayload,
+            (false, _) if self.sndbuf.has_lowat => Waiting::ForUnsent,
+            (false, true) => Waiting::ForMemory,
+            (false, false) => Waiting::ForFixedMemory,
+        };
+    }
+
     /// Grows the buffer with cwnd. Linux: `tcp_sndbuf_expand`.
     #[inline]
     pub(super) fn expand_sndbuf(&mut self) {
@@ -173,7 +191,7 @@ impl Sender {
         // `factor` is the number of windows that the buffer must hold.
         let factor = self.cc.sndbuf_expand(&self.conn);
         let per_seg = bytes_per_segment(&self.config).wrapping_mul(factor);
-        self.sndbuf.expand(segs, per_seg);
+        self.sndbuf.expand(segs, per_seg, self.config.stack.tcp_wmem.most);
     }
 
     /// Wakes a waiting application if space has become free. `in_flight` counts the packets in
@@ -192,7 +210,8 @@ impl Sender {
         }
     }
 
-    /// [`Self::check_space`] of a buffer that does not grow, or counts payload.
+    /// [`Self::check_space`] of a buffer that does not grow or counts payload, or of a socket with
+    /// `notsent_lowat`.
     #[cold]
     #[inline(never)]
     fn check_unusual_space(&mut self, in_flight: u32) {
@@ -200,6 +219,19 @@ impl Sender {
             Waiting::No | Waiting::ForMemory => unreachable!("a buffer of the usual kind"),
             Waiting::ForFixedMemory => self.sndbuf.wake(self.board.memory()),
             Waiting::ForPayload => self.check_payload_space(in_flight),
+            Waiting::ForUnsent => self.check_unsent(in_flight),
+        }
+    }
+
+    /// [`Self::check_space`] of a socket with `notsent_lowat`. The application is woken when less
+    /// than half of the limit is unsent. Linux: `__sk_stream_is_writeable` with `wake` 1.
+    fn check_unsent(&mut self, in_flight: u32) {
+        if self.sndbuf.grows && in_flight < self.conn.ctl.cwnd {
+            self.expand_growing_sndbuf();
+            self.usage.snd_cwnd_stamp = self.conn.jiffies;
+        }
+        if u64::from(self.unsent_bytes()) << 1 < u64::from(self.notsent_lowat()) {
+            self.sndbuf.wake(self.board.memory());
         }
     }
 

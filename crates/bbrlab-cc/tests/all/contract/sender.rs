@@ -170,7 +170,11 @@ impl Sender {
         // Window-based algorithms do not grow cwnd beyond the clamp, but do not shrink cwnd to the
         // clamp either (Westwood sets cwnd regardless of it). Vegas and Veno keep two packets even
         // if the clamp is one packet.
+        // Prague moves cwnd towards the clamp by one packet per ACK.
         let bound = match call {
+            "cong_control" if self.algorithm == Algorithm::Prague => {
+                ctl.cwnd_clamp.max(before.cwnd - 1)
+            }
             "cong_control" => ctl.cwnd_clamp,
             "cong_avoid" => ctl.cwnd_clamp.max(before.cwnd).max(2),
             _ => u32::MAX,

@@ -1,6 +1,6 @@
 //! The keys of `[[flows]]`.
 
-use bbrlab_units::Span;
+use bbrlab_units::{BitRate, Span};
 
 use super::cc::{accepted, algorithm, is_udp, outside, read_cc, read_params};
 use super::pace::{self, RATE_FORM, READ_FORM};
@@ -17,7 +17,7 @@ use crate::language::acts::Acts;
 use crate::language::canonical::{show_bytes, show_text};
 use crate::language::document::Node;
 use crate::language::key::{Form, Key, KeyInput, key, needed, set};
-use crate::language::quantity::show_span;
+use crate::language::quantity::{show_rate, show_span};
 use crate::language::reader::{Reader, found};
 
 /// The keys of `[[flows]]` in the order of the canonical text, which must not change because it is
@@ -186,7 +186,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["low", "l4s"])]),
         "`true`: ECN is negotiated (`bbr2` also needs `cc_params = { ecn_enable = true }`); `\"low\"`: on a \
          low-latency route, which `bbr3` needs (it responds to marks up to a minimum RTT of 5 ms); `\"l4s\"`: \
-         like `\"low\"` with ECT(1), for `dctcp`, `bbr2` and `bbr3`. For these three the receiver echoes each mark, for \
+         like `\"low\"` with ECT(1), for `prague` (always), `dctcp`, `bbr2` and `bbr3`. For these four the receiver echoes each mark, for \
          others as in RFC 3168",
         |flow: &mut FlowSpec, given| {
             // `check_udp` rejects the key `ecn` for UDP flows, so it is not read here.
@@ -239,6 +239,17 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.mss.and_then(|mss| show_bytes(mss.into())),
     )
     .without("that of `[stack]`"),
+    key(
+        "max_pacing_rate",
+        "0.3.0",
+        Form::Rate,
+        "upper bound of the pacing rate, of payload, as `SO_MAX_PACING_RATE` sets it: every algorithm then paces, also \
+         CUBIC, with TCP's own timer or with `sender_qdisc = \"fq\"`; see [Sockets](sockets.md)",
+        |flow: &mut FlowSpec, given| flow.max_pacing_rate = given.value(read_pacing_rate),
+        |flow| flow.max_pacing_rate.and_then(|rate| show_text(&show_rate(rate))),
+    )
+    .acts_on(Acts::Connections)
+    .without("no bound; only algorithms that ask for pacing pace"),
     key(
         "rate_samples",
         "0.1.0",
@@ -377,6 +388,16 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     .acts_on(Acts::Connections)
     .without("data is read as soon as it arrives"),
 ];
+
+/// Reads a pacing rate. The kernel counts whole bytes per second.
+fn read_pacing_rate(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<BitRate> {
+    let rate = reader.rate(node, name)?;
+    if rate.0 < 8 {
+        reader.wrong(node, name, "at least \"8bit/s\", one byte per second");
+        return None;
+    }
+    Some(rate)
+}
 
 fn read_stop(flow: &mut FlowSpec, given: &mut KeyInput<'_, '_>) {
     flow.stop = given.value(Reader::positive_span);

@@ -10,7 +10,7 @@ mod source;
 use std::sync::Arc;
 
 use bbrlab_cc::{Algorithm, Params};
-use bbrlab_units::Span;
+use bbrlab_units::{BitRate, Span};
 
 use crate::language::canonical::Writer;
 use crate::language::document::At;
@@ -58,6 +58,7 @@ pub(crate) struct FlowSpec {
     pub(crate) host: Option<String>,
     pub(crate) sender_host: Option<String>,
     pub(crate) mss: Option<u32>,
+    pub(crate) max_pacing_rate: Option<BitRate>,
     pub(crate) rate_samples: bool,
     pub(crate) source: SourceSpec,
     pub(crate) reading: Option<Reading>,
@@ -90,6 +91,7 @@ impl Default for FlowSpec {
             host: None,
             sender_host: None,
             mss: None,
+            max_pacing_rate: None,
             rate_samples: true,
             source: SourceSpec::default(),
             reading: None,

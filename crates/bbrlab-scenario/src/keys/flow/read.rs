@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use bbrlab_cc::Algorithm;
+use bbrlab_stack::EcnMode;
 use bbrlab_units::{NS_PER_S, Span};
 
 use super::FlowSpec;
@@ -24,12 +26,31 @@ impl FlowSpec {
         let mut flow = Self { at: keys.at, ..Self::default() };
         let others = FLOW_KEYS.iter().filter(|row| row.source.is_none());
         read_keys(others, &mut flow, reader, &mut keys);
+        flow.choose_ecn(reader, &keys);
         flow.check_start(reader, &keys, duration);
         flow.check_way(reader, &keys);
         flow.read_source(reader, &mut keys);
         let has_cc = flow.outside.is_some() || keys.get("cc").and_then(algorithm).is_some();
         keys.finish(reader);
         has_cc.then_some(flow)
+    }
+
+    /// Makes flows with `prague` send ECT(1), as the kernel does. Another value of `ecn` is a
+    /// mistake.
+    fn choose_ecn(&mut self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        if self.cc_name() != Algorithm::Prague.name() || self.outside.is_some() {
+            return;
+        }
+        match keys.get("ecn") {
+            None => self.ecn = EcnMode::L4s,
+            Some(_) if self.ecn == EcnMode::L4s => {}
+            Some(node) => {
+                let title =
+                    format!("`{}`: expected \"l4s\" with `cc = \"prague\"`", keys.name("ecn"));
+                let found = format!("found {}; TCP Prague always sends ECT(1)", found(&node.value));
+                reader.problem(node.at, title, found, Vec::new());
+            }
+        }
     }
 
     /// Checks that every flow starts before the run ends, including the last of `count` flows with

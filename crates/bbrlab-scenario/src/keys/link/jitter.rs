@@ -1,9 +1,10 @@
 //! Delays that differ between packets: jitter and reordering.
 
-use bbrlab_link::Jitter;
+use bbrlab_link::{Jitter, Link};
 use bbrlab_units::Span;
 
 use super::loss::toml_number;
+use super::random_delay::RandomDelaySpec;
 use crate::language::canonical::toml_string;
 use crate::language::decimal::Decimal;
 use crate::language::document::{Node, Value};
@@ -17,24 +18,50 @@ pub(crate) struct ReorderSpec {
     pub(crate) by: Span,
 }
 
-pub(super) fn read_jitter(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Jitter> {
+/// `jitter`: a random delay, uniform or with a distribution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum JitterSpec {
+    Uniform(Jitter),
+    Random(RandomDelaySpec),
+}
+
+impl JitterSpec {
+    /// The random delay of the link, in one of two fields.
+    pub(crate) fn lower(&self, link: &mut Link) {
+        match self {
+            Self::Uniform(jitter) => link.jitter = Some(*jitter),
+            Self::Random(delay) => link.random_delay = Some(delay.lower()),
+        }
+    }
+}
+
+pub(super) fn read_jitter(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<JitterSpec> {
     let Value::Table(table) = &node.value else {
         let such_as = "\"2ms\", or a table such as { up_to = \"2ms\", keep_order = false }";
         let up_to = reader.positive_span_such_as(node, name, such_as)?;
-        return Some(Jitter { up_to, keep_order: true });
+        return Some(JitterSpec::Uniform(Jitter { up_to, keep_order: true }));
     };
     let mut keys = Keys::new(table, name, node.at);
+    if keys.has("spread") || keys.has("model") {
+        let delay = RandomDelaySpec::read(reader, &mut keys);
+        keys.finish(reader);
+        return delay.map(JitterSpec::Random);
+    }
     let up_to = reader.needed(
         &mut keys,
         "up_to",
         "the longest additional delay, such as \"2ms\"",
         Reader::positive_span,
     );
-    let keep_order = keys.take("keep_order");
-    let keep_order =
-        keep_order.map_or(Some(true), |node| reader.boolean(node, &format!("{name}.keep_order")));
+    let keep_order = read_keep_order(reader, &mut keys);
     keys.finish(reader);
-    Some(Jitter { up_to: up_to?, keep_order: keep_order? })
+    Some(JitterSpec::Uniform(Jitter { up_to: up_to?, keep_order: keep_order? }))
+}
+
+/// Reads `keep_order`, which is true by default.
+pub(super) fn read_keep_order(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<bool> {
+    let name = keys.name("keep_order");
+    keys.take("keep_order").map_or(Some(true), |node| reader.boolean(node, &name))
 }
 
 pub(super) fn read_reorder(
@@ -65,7 +92,11 @@ pub(super) fn show_reorder(reorder: ReorderSpec) -> String {
     format!("{{ ratio = {}, by = {} }}", toml_number(ratio), toml_string(&show_span(by)))
 }
 
-pub(super) fn show_jitter(jitter: Jitter) -> String {
+pub(super) fn show_jitter(jitter: &JitterSpec) -> String {
+    let jitter = match jitter {
+        JitterSpec::Uniform(jitter) => jitter,
+        JitterSpec::Random(delay) => return delay.show(),
+    };
     let up_to = toml_string(&show_span(jitter.up_to));
     if jitter.keep_order { up_to } else { format!("{{ up_to = {up_to}, keep_order = false }}") }
 }

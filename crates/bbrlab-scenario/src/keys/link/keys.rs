@@ -6,9 +6,10 @@ use super::LinkSpec;
 use super::airtime::{self, AirtimeSpec};
 use super::grant::{self, GrantSpec};
 use super::jitter::{read_jitter, read_reorder, show_jitter, show_reorder};
-use super::loss::{LOSS_MODELS, read_loss, show_loss};
+use super::loss::{LOSS_MODELS, read_loss, show_loss, toml_number};
 use super::path::{read_delay, show_delay, show_trace};
 use super::queue::{QUEUE, UNITS, read_device_queue, read_ecn_threshold, show_ecn_threshold};
+use super::random_delay;
 use super::rate::{
     MISREAD, RATE, REVERSE_RATE, read_framing, read_rate, read_reverse_rate, show_rates,
     show_reverse_rate,
@@ -43,6 +44,8 @@ const LOSS: Form = Form::Any(&[
         optional("ratio", Form::Ratio),
         optional("p", Form::Ratio),
         optional("r", Form::Ratio),
+        optional("good", Form::Time),
+        optional("bad", Form::Time),
         optional("loss_bad", Form::Ratio),
         optional("loss_good", Form::Ratio),
     ]),
@@ -51,7 +54,21 @@ const LOSS: Form = Form::Any(&[
 /// The form of `jitter`, an additional random delay.
 const JITTER: Form = Form::Any(&[
     Form::Time,
-    Form::Table(&[needed("up_to", Form::Time), optional("keep_order", Form::Bool)]),
+    Form::Table(&[
+        optional("up_to", Form::Time),
+        optional("spread", Form::Time),
+        optional(
+            "distribution",
+            Form::Any(&[
+                Form::Choice(random_delay::distributions),
+                Form::List(&Form::Number(-32_768.0, 32_767)),
+            ]),
+        ),
+        optional("correlation", Form::Ratio),
+        optional("keep_order", Form::Bool),
+        optional("model", Form::Choice(|| vec!["wifi"])),
+        optional("mean", Form::Time),
+    ]),
 ]);
 
 /// The form of `reorder`.
@@ -170,9 +187,9 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "loss",
         "0.1.0",
         LOSS,
-        "random loss of packets: a ratio, a schedule such as `[[\"0s\", 0], [\"10s\", 0.01]]`, `{ model = \"bernoulli\", ratio = 0.01 }`, or `{ model = \
-         \"gilbert-elliott\", p = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }` (`p`: good to bad, `r`: bad to good; a \
-         packet is lost according to the state before its transition)",
+        "random loss of packets: a ratio, a schedule such as `[[\"0s\", 0], [\"10s\", 0.01]]`, or `{ model = \"gilbert-elliott\", p \
+         = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }` (`p`: good to bad, `r`: bad to good, per packet), in time with mean \
+         lengths `good = \"600ms\", bad = \"16ms\"` instead of `p` and `r`: see [networks](networks.md)",
         |spec: &mut LinkSpec, given| set(&mut spec.loss, given.value(read_loss)),
         |spec| {
             let is_of_trace = spec.trace.as_ref().is_some_and(|trace| trace.loss.is_some());
@@ -295,9 +312,11 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "jitter",
         "0.1.0",
         JITTER,
-        "additional delay, uniform in [0, x), in order; or `{ up_to = \"2ms\", keep_order = false }`",
-        |spec: &mut LinkSpec, given| spec.link.jitter = given.value(read_jitter),
-        |spec| spec.link.jitter.map(show_jitter),
+        "additional delay, uniform in [0, x), in order; or `{ up_to = \"2ms\", keep_order = false }`; or as netem's: `{ spread = \
+         \"5ms\", distribution = \"normal\", correlation = 0.25, keep_order = false }`; or as on Wi-Fi: `{ model = \"wifi\", mean = \
+         \"7ms\" }`: see [networks](networks.md)",
+        |spec: &mut LinkSpec, given| spec.jitter = given.value(read_jitter),
+        |spec| spec.jitter.as_ref().map(show_jitter),
     )
     .acts_on(Acts::Forward),
     key(
@@ -309,6 +328,42 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         |spec| spec.reorder.map(show_reorder),
     )
     .acts_on(Acts::Forward),
+    key(
+        "duplicate",
+        "0.3.0",
+        Form::Ratio,
+        "share of the packets that arrive twice",
+        |spec: &mut LinkSpec, given| set(&mut spec.duplicate, given.value(Reader::ratio)),
+        |spec| Some(toml_number(spec.duplicate)),
+    )
+    .acts_on(Acts::Forward),
+    key(
+        "corrupt",
+        "0.3.0",
+        Form::Ratio,
+        "share of the packets that become corrupt: they cross the rest of the path, and the host discards them",
+        |spec: &mut LinkSpec, given| set(&mut spec.corrupt, given.value(Reader::ratio)),
+        |spec| Some(toml_number(spec.corrupt)),
+    )
+    .acts_on(Acts::Forward),
+    key(
+        "reverse_duplicate",
+        "0.3.0",
+        Form::Ratio,
+        "`duplicate` for the reverse direction",
+        |spec: &mut LinkSpec, given| set(&mut spec.reverse_duplicate, given.value(Reader::ratio)),
+        |spec| Some(toml_number(spec.reverse_duplicate)),
+    )
+    .acts_on(Acts::Reverse),
+    key(
+        "reverse_corrupt",
+        "0.3.0",
+        Form::Ratio,
+        "`corrupt` for the reverse direction",
+        |spec: &mut LinkSpec, given| set(&mut spec.reverse_corrupt, given.value(Reader::ratio)),
+        |spec| Some(toml_number(spec.reverse_corrupt)),
+    )
+    .acts_on(Acts::Reverse),
     key(
         "reverse_loss",
         "0.2.0",
@@ -324,7 +379,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         JITTER,
         "additional delay in the reverse direction, as `jitter`",
         |spec: &mut LinkSpec, given| spec.reverse_jitter = given.value(read_jitter),
-        |spec| spec.reverse_jitter.map(show_jitter),
+        |spec| spec.reverse_jitter.as_ref().map(show_jitter),
     )
     .acts_on(Acts::Reverse),
     key(

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use bbrlab_units::Time;
+use bbrlab_units::{Span, Time};
 
 use crate::keys::steps::{ScheduleTerms, read_steps, show_steps};
+use crate::language::canonical::toml_string;
 use crate::language::decimal::Decimal;
 use crate::language::document::{Node, Value};
+use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 
 /// Random loss, with its ratios as the scenario writes them.
@@ -15,6 +17,7 @@ pub(crate) enum LossSpec {
     Bernoulli(Decimal),
     Steps(Arc<[(Time, Decimal)]>),
     GilbertElliott { p: Decimal, r: Decimal, loss_bad: Decimal, loss_good: Decimal },
+    InTime { good: Span, bad: Span, loss_bad: Decimal, loss_good: Decimal },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,19 +62,37 @@ pub(super) fn read_loss(reader: &mut Reader<'_>, node: &Node, name: &str) -> Opt
         return None;
     };
     let model = reader.choice(model, &keys.name("model"), &LOSS_MODELS, "")?;
-    let mut ratio = |keys: &mut Keys<'_>, key: &'static str, default: Option<Decimal>| {
+    let ratio = |reader: &mut Reader<'_>,
+                 keys: &mut Keys<'_>,
+                 key: &'static str,
+                 default: Option<Decimal>| {
         if default.is_some() && !keys.has(key) {
             return default.filter(|_| keys.take(key).is_none());
         }
         reader.needed(keys, key, "a number from 0 to 1", Reader::ratio)
     };
     let loss = match model {
-        LossModel::Bernoulli => ratio(&mut keys, "ratio", None).map(LossSpec::Bernoulli),
+        LossModel::Bernoulli => ratio(reader, &mut keys, "ratio", None).map(LossSpec::Bernoulli),
+        LossModel::GilbertElliott if keys.has("good") || keys.has("bad") => {
+            let expected = "the mean length of the state, such as \"100ms\"";
+            let [good, bad] =
+                ["good", "bad"].map(|key| reader.needed(&mut keys, key, expected, read_mean));
+            let loss_bad = ratio(reader, &mut keys, "loss_bad", Some(Decimal::from_int(1)));
+            let loss_good = ratio(reader, &mut keys, "loss_good", Some(Decimal::ZERO));
+            (|| {
+                Some(LossSpec::InTime {
+                    good: good?,
+                    bad: bad?,
+                    loss_bad: loss_bad?,
+                    loss_good: loss_good?,
+                })
+            })()
+        }
         LossModel::GilbertElliott => {
-            let p = ratio(&mut keys, "p", None);
-            let r = ratio(&mut keys, "r", None);
-            let loss_bad = ratio(&mut keys, "loss_bad", Some(Decimal::from_int(1)));
-            let loss_good = ratio(&mut keys, "loss_good", Some(Decimal::ZERO));
+            let p = ratio(reader, &mut keys, "p", None);
+            let r = ratio(reader, &mut keys, "r", None);
+            let loss_bad = ratio(reader, &mut keys, "loss_bad", Some(Decimal::from_int(1)));
+            let loss_good = ratio(reader, &mut keys, "loss_good", Some(Decimal::ZERO));
             (|| {
                 Some(LossSpec::GilbertElliott {
                     p: p?,
@@ -86,10 +107,28 @@ pub(super) fn read_loss(reader: &mut Reader<'_>, node: &Node, name: &str) -> Opt
     loss
 }
 
+/// Reads the mean length of a state. Much shorter states would only be an expensive way to write a
+/// constant ratio.
+fn read_mean(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Span> {
+    let mean = reader.positive_span(node, name)?;
+    if mean < Span::from_micros(1) {
+        reader.wrong(node, name, "at least \"1us\"");
+        return None;
+    }
+    Some(mean)
+}
+
 pub(super) fn show_loss(loss: &LossSpec) -> String {
     match loss {
         LossSpec::Bernoulli(ratio) => toml_number(*ratio),
         LossSpec::Steps(steps) => show_steps(steps, |&ratio| toml_number(ratio)),
+        &LossSpec::InTime { good, bad, loss_bad, loss_good } => {
+            let [good, bad] = [good, bad].map(|mean| toml_string(&show_span(mean)));
+            let [in_bad, in_good] = [loss_bad, loss_good].map(toml_number);
+            format!(
+                "{{ model = \"gilbert-elliott\", good = {good}, bad = {bad}, loss_bad = {in_bad}, loss_good = {in_good} }}"
+            )
+        }
         &LossSpec::GilbertElliott { p, r, loss_bad, loss_good } => {
             let [p, r, bad, good] = [p, r, loss_bad, loss_good].map(toml_number);
             format!(

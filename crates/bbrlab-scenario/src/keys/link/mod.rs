@@ -9,13 +9,14 @@ mod keys;
 mod loss;
 mod path;
 mod queue;
+mod random_delay;
 mod rate;
 mod shaper;
 mod slot;
 
 use std::sync::Arc;
 
-use bbrlab_link::{Buffer, Jitter, Link, Policer, Rate};
+use bbrlab_link::{Buffer, Link, Policer, Rate};
 use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 use crate::keys::model::ModelSpec;
@@ -32,7 +33,7 @@ pub(crate) use access::{ACCESS_KEYS, AccessSpec};
 use airtime::AirtimeSpec;
 use checks::check_buffer;
 pub(crate) use grant::GrantSpec;
-pub(crate) use jitter::ReorderSpec;
+pub(crate) use jitter::{JitterSpec, ReorderSpec};
 pub(crate) use keys::LINK_KEYS;
 pub(crate) use loss::LossSpec;
 pub(crate) use queue::BufferUnit;
@@ -76,7 +77,12 @@ pub(crate) struct LinkSpec {
     pub(crate) reverse_rate: Reverse,
     pub(crate) reverse_buffer: Option<Placed<QueueSize>>,
     pub(crate) reverse_loss: LossSpec,
-    pub(crate) reverse_jitter: Option<Jitter>,
+    pub(crate) jitter: Option<JitterSpec>,
+    pub(crate) duplicate: Decimal,
+    pub(crate) corrupt: Decimal,
+    pub(crate) reverse_duplicate: Decimal,
+    pub(crate) reverse_corrupt: Decimal,
+    pub(crate) reverse_jitter: Option<JitterSpec>,
     pub(crate) reverse_reorder: Option<ReorderSpec>,
     pub(crate) reverse_police: Option<Placed<Policer>>,
     pub(crate) reverse_slot: Option<SlotSpec>,
@@ -109,6 +115,11 @@ impl Default for LinkSpec {
             reverse_rate: Reverse::UNLIMITED,
             reverse_buffer: None,
             reverse_loss: LossSpec::Bernoulli(Decimal::ZERO),
+            jitter: None,
+            duplicate: Decimal::ZERO,
+            corrupt: Decimal::ZERO,
+            reverse_duplicate: Decimal::ZERO,
+            reverse_corrupt: Decimal::ZERO,
             reverse_jitter: None,
             reverse_reorder: None,
             reverse_police: None,

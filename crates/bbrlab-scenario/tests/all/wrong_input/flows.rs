@@ -81,9 +81,9 @@ fn the_ip_header() {
             + ecn = "L4S" | 11:7-11 | found "L4S"
         `flows[0].ecn`: expected a `cc` that answers marks by their share
             + ecn = "l4s"                 | 11:7-11 | found "l4s" with `cc = "reno"`
-                help: `dctcp`, `bbr3`, or `bbr2` with `cc_params = { ecn_enable = true }`; others: `ecn = true`
+                help: `prague`, `dctcp`, `bbr3`, or `bbr2` with `cc_params = { ecn_enable = true }`; others: `ecn = true`
             "reno" -> "bbr2"; ecn = "l4s" | 10:7-11 | found "l4s" with `cc = "bbr2"`
-                help: `dctcp`, `bbr3`, or `bbr2` with `cc_params = { ecn_enable = true }`; others: `ecn = true`
+                help: `prague`, `dctcp`, `bbr3`, or `bbr2` with `cc_params = { ecn_enable = true }`; others: `ecn = true`
         `flows[0].dscp`: expected a DSCP such as "EF" or 46
             + dscp = "EFF" | 11:8-12 | found "EFF"
                 help: did you mean "EF"?

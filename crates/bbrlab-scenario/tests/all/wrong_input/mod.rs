@@ -230,7 +230,7 @@ fn the_stack() {
             also | 14:6-7 | found the number 50
         `stack.delack.timer`: expected the longest time that an ACK waits, such as "200ms"
             + [stack]; delack = { every = 2 } | 12:10-22 | found nothing: the key is missing
-        `stack.profile`: expected "linux" or "ns3" or "ns3-3.40" or "ns3-3.27" or "lanigan" or "piotrowska"
+        `stack.profile`: expected "linux" or "linux-stock" or "ns3" or "ns3-3.40" or "ns3-3.27" or "lanigan" or "piotrowska"
             + [stack]; profile = "ns-3" | 12:11-16 | found "ns-3"
                 help: did you mean "ns3"?
         `stack.handshake`: connections without a handshake are not supported yet

@@ -1,0 +1,224 @@
+//! Random delays with a distribution, duplicates and corruption after a link.
+//!
+//! Sources: [linux] `net/sched/sch_netem.c`: `get_crandom`, `tabledist`, `netem_enqueue`;
+//! [picoquic] `picoquictest/sim_link.c`: `picoquictest_sim_link_wifi_jitter`.
+//! Deviations:
+//! 1. A packet that is lost is not duplicated; netem forwards one of the two copies.
+//! 2. A copy arrives 1 ns after the other one, or later if its own delay is longer.
+
+use std::sync::Arc;
+
+use bbrlab_link::{DIST_SCALE, Link, Probability, RandomDelay};
+use bbrlab_units::{Span, Time};
+
+use crate::rng::Rng;
+
+/// e^-1 and e^-12 in 2^-64: the probabilities that a Poisson number with mean 1 and 12 is 0.
+const EXP_MINUS_1: u64 = 6_786_177_901_268_885_274;
+const EXP_MINUS_12: u64 = 113_340_712_816_370;
+
+/// The units of the two parts of the delay on Wi-Fi.
+const WIFI_SHORT: Span = Span::from_millis(1);
+const WIFI_LONG: Span = Span::from_micros(7500);
+
+/// The effects on a packet after its departure, except uniform delays and reordering.
+#[derive(Debug)]
+pub(crate) struct Noise {
+    delay: Option<Delay>,
+    duplicate: Option<(Probability, Rng)>,
+    corrupt: Option<(Probability, Rng)>,
+}
+
+#[derive(Debug)]
+struct Delay {
+    kind: Kind,
+    keep_order: bool,
+    /// The latest arrival so far.
+    last: Time,
+    rng: Rng,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Netem { spread_ns: i64, correlation: u32, last_draw: u32, table: Option<Arc<[i16]>> },
+    Wifi { share: Probability },
+}
+
+impl Noise {
+    /// Makes the noise of a link; `None` for a link without any, as most links are.
+    pub(crate) fn of(link: &Link, rng: impl Fn(&str) -> Rng) -> Option<Box<Self>> {
+        let chance = |probability: Probability, name: &str| {
+            (probability > Probability::ZERO).then(|| (probability, rng(name)))
+        };
+        let delay = link.random_delay.as_ref().map(|delay| Delay::new(delay, rng("random_delay")));
+        let noise = Self {
+            delay,
+            duplicate: chance(link.duplicate, "duplicate"),
+            corrupt: chance(link.corrupt, "corrupt"),
+        };
+        let is_silent =
+            noise.delay.is_none() && noise.duplicate.is_none() && noise.corrupt.is_none();
+        (!is_silent).then(|| Box::new(noise))
+    }
+
+    /// Returns the arrival of a packet that would arrive at `at` without a random delay. The random
+    /// delay takes at most `own`, the delay of the link, from it.
+    pub(crate) fn arrival(&mut self, at: Time, own: Span) -> Time {
+        self.delay.as_mut().map_or(at, |delay| delay.arrival(at, own))
+    }
+
+    /// Whether the next packet arrives twice.
+    pub(crate) fn duplicates(&mut self) -> bool {
+        self.duplicate.as_mut().is_some_and(|(probability, rng)| rng.happens(*probability))
+    }
+
+    /// Whether the next packet is corrupt.
+    pub(crate) fn corrupts(&mut self) -> bool {
+        self.corrupt.as_mut().is_some_and(|(probability, rng)| rng.happens(*probability))
+    }
+}
+
+impl Delay {
+    fn new(delay: &RandomDelay, mut rng: Rng) -> Self {
+        let (kind, keep_order) = match delay {
+            RandomDelay::Netem { spread, correlation, distribution, keep_order } => {
+                let kind = Kind::Netem {
+                    spread_ns: i64::try_from(spread.0).expect("at most 2^31 ns"),
+                    correlation: *correlation,
+                    last_draw: (rng.next_u64() >> 32) as u32,
+                    table: distribution.table(),
+                };
+                (kind, *keep_order)
+            }
+            RandomDelay::Wifi { share } => (Kind::Wifi { share: *share }, true),
+        };
+        Self { kind, keep_order, last: Time::ZERO, rng }
+    }
+
+    fn arrival(&mut self, at: Time, own: Span) -> Time {
+        let mut at = match &mut self.kind {
+            Kind::Wifi { share } => at + wifi(*share, &mut self.rng),
+            Kind::Netem { spread_ns, correlation, last_draw, table } => {
+                let draw = correlated(*correlation, last_draw, &mut self.rng);
+                let distance = distance(*spread_ns, draw, table.as_deref());
+                match u64::try_from(distance) {
+                    Ok(more) => at + Span(more),
+                    Err(_) => Time(at.0 - distance.unsigned_abs().min(own.0)),
+                }
+            }
+        };
+        if self.keep_order {
+            at = at.max(self.last);
+            self.last = at;
+        }
+        at
+    }
+}
+
+/// A random number that depends on the one before. Linux: `get_crandom`.
+fn correlated(correlation: u32, last: &mut u32, rng: &mut Rng) -> u32 {
+    let value = rng.next_u64() >> 32;
+    if correlation == 0 {
+        return value as u32;
+    }
+    let rho = u64::from(correlation) + 1;
+    // The sum may exceed 64 bits by its carry alone, and the kernel keeps 64 bits.
+    let sum = (value * ((1 << 32) - rho)).wrapping_add(u64::from(*last) * rho);
+    *last = (sum >> 32) as u32;
+    *last
+}
+
+/// The distance from the mean in nanoseconds. Linux: `tabledist` with a mean of 0.
+fn distance(spread: i64, draw: u32, table: Option<&[i16]>) -> i64 {
+    let Some(table) = table else {
+        return i64::from(draw) % (2 * spread) - spread;
+    };
+    let entry = i64::from(table[draw as usize % table.len()]);
+    let small = (spread % DIST_SCALE) * entry;
+    let half = if small >= 0 { DIST_SCALE / 2 } else { -DIST_SCALE / 2 };
+    (small + half) / DIST_SCALE + spread / DIST_SCALE * entry
+}
+
+/// picoquic: `picoquictest_sim_link_wifi_jitter`.
+fn wifi(share: Probability, rng: &mut Rng) -> Span {
+    let times = |unit: Span, count: u32| unit.0 * u64::from(count);
+    let short = rng.poisson(EXP_MINUS_1);
+    let mut ns = times(WIFI_SHORT, short);
+    if short > 0 {
+        ns -= rng.below(WIFI_SHORT.0);
+    }
+    if rng.happens(share) {
+        let long = rng.poisson(EXP_MINUS_12);
+        ns += times(WIFI_LONG, long);
+        if long > 1 {
+            ns -= rng.below(WIFI_LONG.0);
+        }
+    }
+    Span(ns)
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "compared with floating point"
+)]
+mod tests {
+    use super::{Probability, Rng, correlated, distance, wifi};
+    use bbrlab_link::Distribution;
+
+    #[test]
+    fn delays_have_the_spread_and_the_mean_of_their_distribution() {
+        let spread = 10_000_000;
+        // The Pareto table ends at 4 standard deviations. That lowers its mean by 0.033, the
+        // integral of 4/3 (p^(-1/3) - 9/2) up to p = (2/9)^3.
+        for (distribution, expected, deviation) in [
+            (Distribution::Uniform, 0.0, 1.0 / 3.0_f64.sqrt()),
+            (Distribution::Normal, 0.0, 1.0),
+            (Distribution::Pareto, -0.033, 0.9),
+            (Distribution::ParetoNormal, -0.025, 0.9),
+        ] {
+            let table = distribution.table();
+            let mut rng = Rng::new(1, "test");
+            let draws: Vec<f64> = (0..100_000)
+                .map(|_| distance(spread, (rng.next_u64() >> 32) as u32, table.as_deref()) as f64)
+                .collect();
+            let mean = draws.iter().sum::<f64>() / 1e5 / spread as f64;
+            let square = draws.iter().map(|draw| draw * draw).sum::<f64>() / 1e5;
+            let found = square.sqrt() / spread as f64;
+            // Four standard deviations of the mean of 100,000 draws are 0.013.
+            assert!((mean - expected).abs() < 0.013, "{distribution:?}: {mean}");
+            let tolerance = if expected < 0.0 { 0.1 } else { 0.01 };
+            assert!((found / deviation - 1.0).abs() < tolerance, "{distribution:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn correlated_draws_follow_each_other() {
+        let share = |correlation: f64| {
+            let rho = (correlation * 4_294_967_295.0) as u32;
+            let (mut last, mut rng) = (1 << 31, Rng::new(1, "test"));
+            let draws: Vec<f64> = (0..100_000)
+                .map(|_| f64::from(correlated(rho, &mut last, &mut rng)) / 2_f64.powi(32) - 0.5)
+                .collect();
+            let product: f64 = draws.windows(2).map(|pair| pair[0] * pair[1]).sum();
+            product / draws.iter().map(|draw| draw * draw).sum::<f64>()
+        };
+        for correlation in [0.0, 0.25, 0.9] {
+            assert!((share(correlation) - correlation).abs() < 0.02, "{correlation}");
+        }
+    }
+
+    #[test]
+    fn wifi_delays_have_the_means_of_their_two_parts() {
+        let mean_ms = |share: f64| {
+            let share = Probability((share * Probability::ONE.0 as f64) as u64);
+            let mut rng = Rng::new(1, "test");
+            (0..100_000).map(|_| wifi(share, &mut rng).0 as f64).sum::<f64>() / 1e5 / 1e6
+        };
+        // 1 ms - 0.5 ms (1 - 1/e); then 12 * 7.5 ms - 3.75 ms for a tenth of the packets.
+        assert!((mean_ms(0.0) - 0.684).abs() < 0.01, "{}", mean_ms(0.0));
+        assert!((mean_ms(0.1) - 9.309).abs() < 0.3, "{}", mean_ms(0.1));
+    }
+}

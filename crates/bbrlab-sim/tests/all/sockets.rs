@@ -1,0 +1,139 @@
+//! Settings of sockets: the maximum pacing rate, bounds of buffers, unsent bytes, and idle times.
+//! The expected values follow from the kernel's rules by arithmetic.
+
+use crate::scenario_text::result;
+use bbrlab_run::FlowSummary;
+
+fn flow(text: &str) -> FlowSummary {
+    let mut flows = result(text).summary.flows;
+    assert_eq!(flows.len(), 1, "one flow");
+    flows.remove(0)
+}
+
+/// A host with 10 Gbit/s behind a path of 1 Gbit/s with a shallow buffer (perfsonar issue 256).
+fn fast_host(cc: &str, stack: &str, own: &str) -> FlowSummary {
+    flow(&format!(
+        r#"
+        duration = "6s"
+        sample = "off"
+        [stack]
+        {stack}
+        [access]
+        rate = "10Gbit/s"
+        [bottleneck]
+        rate = "1Gbit/s"
+        buffer = "100pkt"
+        [[flows]]
+        cc = "{cc}"
+        rtt = "30ms"
+        {own}
+        "#
+    ))
+}
+
+/// `SO_MAX_PACING_RATE` counts payload: 900 Mbit/s are 941 Mbit/s on the wire.
+#[test]
+fn a_maximum_pacing_rate_below_the_path_fills_the_rate_without_retransmissions() {
+    for cc in ["cubic", "reno", "bbr1"] {
+        for stack in ["", "sender_qdisc = \"fq\""] {
+            let flow = fast_host(cc, stack, "max_pacing_rate = \"900Mbit/s\"");
+            // The rate is reached one second after the start at the latest.
+            let goodput = flow.goodput_ss_mbps.unwrap();
+            assert!((898.0..900.5).contains(&goodput), "{cc} {stack}: {goodput}");
+            assert_eq!(flow.retransmitted_packets, Some(0), "{cc} {stack}");
+        }
+    }
+    let unpaced = fast_host("cubic", "", "");
+    assert!(unpaced.retransmitted_packets > Some(100), "{:?}", unpaced.retransmitted_packets);
+}
+
+/// One flow over a long path.
+fn long_path(stack: &str, cc: &str, rate: &str, rtt_ms: u32) -> FlowSummary {
+    flow(&format!(
+        r#"
+        duration = "20s"
+        sample = "off"
+        [stack]
+        {stack}
+        [bottleneck]
+        rate = "{rate}"
+        delay = "10ms"
+        buffer = "unlimited"
+        [[flows]]
+        cc = "{cc}"
+        rtt = "{rtt_ms}ms"
+        "#
+    ))
+}
+
+/// The kernel wakes the application when a third of the send buffer is free. The sender therefore
+/// has between two thirds of 4 MiB and 4 MiB in flight.
+///
+/// One iperf over 720 Mbit/s and "80 ms" measured about 300 Mbit/s (mahimahi issue 144), which is
+/// in the range of an RTT of 80 ms and above the range of 160 ms.
+#[test]
+fn the_send_buffer_of_a_stock_kernel_limits_a_long_path() {
+    for (cc, rtt_ms) in [("cubic", 80), ("bbr1", 80), ("cubic", 160), ("bbr1", 160)] {
+        let flow = long_path("profile = \"linux-stock\"", cc, "720Mbit/s", rtt_ms);
+        let whole_mbps = 8.0 * f64::from(4 << 20) / f64::from(rtt_ms) / 1000.0;
+        let goodput = flow.goodput_ss_mbps.unwrap();
+        let range = 0.65 * whole_mbps..whole_mbps;
+        assert!(range.contains(&goodput), "{cc} {rtt_ms}: {goodput}");
+        assert!(flow.limited_by.sndbuf.unwrap() > 0.6, "{cc} {rtt_ms}");
+        assert_eq!(flow.retransmitted_packets, Some(0));
+    }
+    let tuned = long_path("", "cubic", "720Mbit/s", 160).goodput_ss_mbps.unwrap();
+    assert!(tuned > 680.0, "{tuned}");
+}
+
+/// A segment of 1,448 bytes counts as 2,304 bytes of memory, so 6 MiB hold 3.95 MB of payload.
+#[test]
+fn the_receive_buffer_of_a_stock_kernel_limits_a_long_path() {
+    let stack = "tcp_rmem = \"4096 131072 6291456\"";
+    let flow = long_path(stack, "cubic", "1Gbit/s", 100);
+    let window_mbps = 8.0 * f64::from(6 << 20) * 160.0 / 256.0 / 100.0 / 1000.0;
+    let goodput = flow.goodput_ss_mbps.unwrap();
+    assert!((goodput / window_mbps - 1.0).abs() < 0.02, "{goodput} {window_mbps}");
+    assert!(flow.limited_by.rwnd.unwrap() > 0.9);
+}
+
+/// Writes of 300 KB with pauses of 900 ms: an idle time of four RTOs.
+fn pauses(stack: &str) -> FlowSummary {
+    flow(&format!(
+        r#"
+        duration = "20s"
+        sample = "off"
+        [stack]
+        {stack}
+        [bottleneck]
+        rate = "100Mbit/s"
+        [[flows]]
+        cc = "reno"
+        rtt = "50ms"
+        write = {{ bytes = "300KB", every = "1s" }}
+        "#
+    ))
+}
+
+#[test]
+fn without_slow_start_after_idle_cwnd_is_kept() {
+    let [restarts, keeps] = ["", "slow_start_after_idle = false"].map(|stack| {
+        let cwnd = pauses(stack).cwnd_packets;
+        cwnd.mean.unwrap() / cwnd.max.unwrap()
+    });
+    assert!(restarts < 0.85 && keeps > 0.95, "{restarts} {keeps}");
+}
+
+/// With fewer unsent bytes the application writes more often, and the flow is as fast.
+#[test]
+fn few_unsent_bytes_do_not_slow_a_flow() {
+    for sender in ["", "sndbuf = \"1MB\""] {
+        let goodput = |lowat: &str| {
+            let stack = format!("{sender}\n{lowat}");
+            let path = long_path(&stack, "cubic", "20Mbit/s", 50);
+            path.goodput_ss_mbps.unwrap()
+        };
+        let (whole, little) = (goodput(""), goodput("notsent_lowat = \"16KiB\""));
+        assert!((little / whole - 1.0).abs() < 0.01, "{sender}: {whole} {little}");
+    }
+}
