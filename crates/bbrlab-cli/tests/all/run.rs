@@ -461,7 +461,7 @@ fn the_list_of_algorithms_has_names_a_line_sources_and_parameters_with_defaults(
     let output = shell.output(&["list", "algorithms", "--json"]);
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let algorithms = document.as_array().unwrap();
-    assert_eq!(algorithms.len(), 23);
+    assert_eq!(algorithms.len(), 24);
     for algorithm in algorithms {
         for field in ["name", "title", "summary", "source"] {
             assert!(!algorithm[field].as_str().unwrap().is_empty(), "{algorithm}: {field}");
