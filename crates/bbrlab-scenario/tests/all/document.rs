@@ -121,7 +121,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
 
 /// Each row: section, key and inline table. Each inline table has an unknown key `no`, so the error
 /// lists the keys that the reader accepts.
-const VALUES: [(&str, &str, &str); 34] = [
+const VALUES: [(&str, &str, &str); 35] = [
     ("flows", "sizes", "{ distribution = \"web_search\", no = 1 }"),
     ("flows", "sizes", "{ distribution = \"cdf\", points = [[\"1KB\", 1]], no = 1 }"),
     ("bottleneck", "grant", "{ delay = \"1ms\", no = 1 }"),
@@ -148,6 +148,7 @@ const VALUES: [(&str, &str, &str); 34] = [
     ("stack", "delack", "{ every = 1, no = 1 }"),
     ("flows", "write", "{ bytes = \"1KB\", every = \"1s\", no = 1 }"),
     ("flows", "train", "{ bytes = \"1KB\", count = 1, gap = \"1s\", no = 1 }"),
+    ("flows", "read", "{ bytes = \"1KB\", every = \"1s\", no = 1 }"),
     ("flows", "requests", "{ no = 1 }"),
     ("flows", "video", "{ rate = \"1Mbit/s\", no = 1 }"),
     ("flows", "on", "{ distribution = \"pareto\", mean = \"1s\", no = 1 }"),
