@@ -167,6 +167,8 @@ impl<'s> Router<'s> {
             host: self.hosts.receiver(flow),
             sender_host: self.hosts.sender(flow),
             rate_samples: flow.rate_samples,
+            latency: flow.latency,
+            late: flow.late,
             source,
             private_links,
             forward: forward.hops,

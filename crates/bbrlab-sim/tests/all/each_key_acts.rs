@@ -271,6 +271,8 @@ const OF_FLOW: &[Case] = &[
     case("sender_host", Digest, "sender_host = \"A\"", &[CAKE, (FLOW, "count = 4"), OTHER]),
     case("mss", Digest, "mss = \"536B\"", &[]),
     case("rate_samples", Digest, "rate_samples = false", &[BBR]),
+    case("latency", Record, "latency = true", &[]),
+    case("late", Record, "late = \"30ms\"", &[(FLOW, "rate = \"1Mbit/s\"")]),
     case("bytes", Digest, "bytes = \"100KB\"", &[]),
     case("rate", Digest, "rate = \"1Mbit/s\"", &[]),
     case("on", Digest, "on = \"300ms\"", &[(FLOW, "on = \"200ms\"; off = \"200ms\"")]),

@@ -249,6 +249,26 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     )
     .acts_on(Acts::Connections)
     .without("`true`"),
+    // Measurements.
+    key(
+        "latency",
+        "0.2.0",
+        Form::Bool,
+        "`true`: the one-way delay of each message (a write or a transfer) and the queueing delay of each data \
+         packet over its whole path are measured. The delay of datagrams is always measured. See [Delays of messages and \
+         packets](traffic.md#delays-of-messages-and-packets)",
+        |flow: &mut FlowSpec, given| set(&mut flow.latency, given.value(Reader::boolean)),
+        |flow| flow.latency.then(|| true.to_string()),
+    )
+    .without("`false`"),
+    key(
+        "late",
+        "0.2.0",
+        Form::Time,
+        "messages with a longer one-way delay count as late; the delay of each message is then measured",
+        |flow: &mut FlowSpec, given| flow.late = given.value(Reader::positive_span),
+        |flow| flow.late.and_then(|late| show_text(&show_span(late))),
+    ),
     // Sources: periods of sending.
     key(
         "on",

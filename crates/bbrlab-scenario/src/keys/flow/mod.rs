@@ -58,6 +58,8 @@ pub(crate) struct FlowSpec {
     pub(crate) sender_host: Option<String>,
     pub(crate) mss: Option<u32>,
     pub(crate) rate_samples: bool,
+    pub(crate) latency: bool,
+    pub(crate) late: Option<Span>,
     pub(crate) source: SourceSpec,
 }
 
@@ -89,6 +91,8 @@ impl Default for FlowSpec {
             sender_host: None,
             mss: None,
             rate_samples: true,
+            latency: false,
+            late: None,
             source: SourceSpec::default(),
         }
     }
