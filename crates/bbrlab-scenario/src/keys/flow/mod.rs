@@ -2,6 +2,7 @@
 
 mod cc;
 mod keys;
+mod pace;
 mod path;
 mod read;
 mod source;
@@ -15,7 +16,7 @@ use crate::language::canonical::Writer;
 use crate::language::document::At;
 use crate::language::key::write_keys;
 use crate::language::reader::Placed;
-use bbrlab_run::Outside;
+use bbrlab_run::{Outside, Reading};
 use bbrlab_stack::EcnMode;
 
 use cc::UDP;
@@ -61,6 +62,7 @@ pub(crate) struct FlowSpec {
     pub(crate) latency: bool,
     pub(crate) late: Option<Span>,
     pub(crate) source: SourceSpec,
+    pub(crate) reading: Option<Reading>,
 }
 
 impl Default for FlowSpec {
@@ -94,12 +96,13 @@ impl Default for FlowSpec {
             latency: false,
             late: None,
             source: SourceSpec::default(),
+            reading: None,
         }
     }
 }
 
 impl FlowSpec {
-    /// The name of the flow's congestion control, or `udp`.
+    /// Returns the name of the flow's congestion control, or `udp`.
     pub(crate) fn cc_name(&self) -> &str {
         match &self.outside {
             Some(outside) => &outside.name,
@@ -108,7 +111,7 @@ impl FlowSpec {
         }
     }
 
-    /// Whether the flow's congestion control responds to the share of marked packets.
+    /// Returns whether the flow's congestion control responds to the share of marked packets.
     pub(crate) fn answers_share_of_marks(&self) -> bool {
         self.outside.as_ref().map_or_else(
             || self.cc.answers_share_of_marks(&self.cc_params),
@@ -116,7 +119,7 @@ impl FlowSpec {
         )
     }
 
-    /// The largest number of concurrent flows.
+    /// Returns the largest number of flows of this table that can be open at the same time.
     pub(crate) fn places(&self) -> u64 {
         self.source.arrivals.as_ref().map_or(self.count, |arrivals| arrivals.at_most().into())
     }
