@@ -116,7 +116,7 @@ class _Sample(NamedTuple):
     without: int = 0
 
 
-_DISTRIBUTIONS = ("rtt", "queue", "throughput", "fct")
+_DISTRIBUTIONS = ("rtt", "queue", "throughput", "fct", "delay")
 
 WINDOWS = 250
 """Maximum number of windows over which rates are averaged, as in the command line's plots. Over a single sample of 10
@@ -243,7 +243,7 @@ class RunPlots:
 
     def cdf(
         self,
-        what: Literal["rtt", "queue", "throughput", "fct"] = "rtt",
+        what: Literal["rtt", "queue", "throughput", "fct", "delay"] = "rtt",
         *,
         title: str | None = None,
         legend: Legend = True,
@@ -254,7 +254,8 @@ class RunPlots:
         """Plots a distribution of the run.
 
         `rtt` is over the RTT samples of each flow, `queue` over the packets that left the queue of each shared link.
-        `throughput` is over the rows of `series` by flow, `fct` over the transfers by group.
+        `throughput` is over the rows of `series` by flow, `fct` over the transfers by group. `delay` is over the
+        messages by group, of datagrams and of flows with `latency` or `late`.
 
         RTTs and queue delays are those of `delays`, so that a percentile read off a curve equals the one in `summary`.
         If flows have no rows in `series`, RTTs are by group. A transfer that never ended counts, so the curve of its
@@ -281,6 +282,8 @@ class RunPlots:
             return _cdf("RTT, ms", "RTT samples", self._rtts(), look)
         if what == "queue":
             return _cdf("queue delay, ms", "packets", self._queue_delays(), look)
+        if what == "delay":
+            return _cdf("one-way delay, ms", "messages", self._message_delays(), look)
         column = _PANELS["throughput"]
         samples = [_Sample(line.name, line.y) for line in self._flows(column)]
         return _cdf(column.label, "samples", samples, look)
@@ -305,6 +308,13 @@ class RunPlots:
         if not of_groups and any(group["rtt_ms"]["mean"] is not None for group in groups):
             raise self._without_delays()
         return self._delays("flows.rtt_ms", self._names()) or of_groups
+
+    def _message_delays(self) -> list[_Sample]:
+        groups = self._result.summary["flow_groups"]
+        samples = self._delays("flow_groups.delay_ms", {at: str(group["group"]) for at, group in enumerate(groups)})
+        if not samples and any(group["delay_ms"]["mean"] is not None for group in groups):
+            raise self._without_delays()
+        return samples
 
     def _queue_delays(self) -> list[_Sample]:
         links = self._result.summary["links"]

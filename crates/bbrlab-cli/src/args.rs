@@ -425,7 +425,7 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) to: Option<String>,
     /// Draw distributions instead: fct (completion times), rtt (RTT samples), queue (delays of
-    /// packets at the bottleneck)
+    /// packets at the bottleneck), delay (one-way delays of messages)
     #[arg(long, value_name = "KIND", value_delimiter = ',', conflicts_with_all = ["panels", "metric", "against", "x"])]
     pub(crate) cdf: Vec<String>,
     /// Draw two runs in one plot, the second on top of the first

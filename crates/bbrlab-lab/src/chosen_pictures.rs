@@ -42,7 +42,7 @@ pub struct PlotChoice {
     pub size: Option<String>,
     /// The file formats: `svg`, `png`, `pdf`.
     pub formats: Vec<String>,
-    /// The quantities whose distributions are drawn: `fct`, `rtt`, `queue`.
+    /// The quantities whose distributions are drawn: `fct`, `rtt`, `queue`, `delay`.
     pub cdf: Vec<String>,
     /// The groups of flows that are drawn; all if empty.
     pub groups: Vec<String>,
@@ -302,6 +302,7 @@ impl<'a> Chosen<'a> {
         let axis = match of {
             Distribution::Fct => "completion time, ms".to_owned(),
             Distribution::Rtt => "RTT, ms".to_owned(),
+            Distribution::Delay => "one-way delay, ms".to_owned(),
             Distribution::Queue => {
                 format!(
                     "queue delay at {}, ms",
@@ -314,6 +315,7 @@ impl<'a> Chosen<'a> {
             let of_run = match of {
                 Distribution::Fct => self.completion_times(folder, summary)?,
                 Distribution::Rtt => rtts(folder, summary)?,
+                Distribution::Delay => delays(folder, summary)?,
                 Distribution::Queue => queue_delays(folder, summary)?,
             };
             let of_run = of_run.ok_or_else(|| {
@@ -337,6 +339,7 @@ impl<'a> Chosen<'a> {
             counted: match of {
                 Distribution::Fct => "transfers",
                 Distribution::Rtt => "RTT samples",
+                Distribution::Delay => "messages",
                 Distribution::Queue => "packets",
             },
             without: "not completed",
@@ -444,6 +447,24 @@ fn rtts(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, L
     Ok(Some(samples).filter(|all| all.iter().all(|sample| !sample.values.is_empty())))
 }
 
+/// Reads the one-way delays of the messages of each group of flows in which they were measured;
+/// `None` if they were measured but not stored.
+fn delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, Reason> {
+    let measured = summary.flow_groups.iter().enumerate();
+    let measured: Vec<_> = measured.filter(|(_, of)| of.delay_ms.n > Some(0)).collect();
+    if measured.is_empty() {
+        let reason = "no delays of messages here: they are measured for datagrams (`cc = \"udp\"`) \
+                      and for flows with `latency = true` or `late`";
+        return Err(reason.to_owned().into());
+    }
+    let delays = read_delays(folder)?;
+    let samples = measured
+        .into_iter()
+        .map(|(at, of)| sample(&of.group, delays.of(Delays::GROUP_DELAY, at).collect()));
+    let samples: Vec<CdfSample> = samples.collect();
+    Ok(Some(samples).filter(|all| all.iter().all(|sample| !sample.values.is_empty())))
+}
+
 /// Returns the title of a run's scenario or, if it has none, its name.
 fn title_of(folder: &Path, summary: &RunSummary) -> Result<String, LabError> {
     let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
@@ -457,11 +478,12 @@ enum Distribution {
     Fct,
     Rtt,
     Queue,
+    Delay,
 }
 
 impl Distribution {
     const NAMED: &[(&str, Self)] =
-        &[("fct", Self::Fct), ("rtt", Self::Rtt), ("queue", Self::Queue)];
+        &[("fct", Self::Fct), ("rtt", Self::Rtt), ("queue", Self::Queue), ("delay", Self::Delay)];
 
     fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(_, of)| *of == self).map_or("", |(name, _)| name)

@@ -2,7 +2,7 @@
 
 use bbrlab_events::{ID_TIE, id_of, sequence_of};
 use bbrlab_queue::TcpHeader;
-use bbrlab_units::Ecn;
+use bbrlab_units::{Ecn, Span};
 
 /// A flow: a pair of hosts and the routes between them. Numbered from 0 in the order of `add_flow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,7 +28,7 @@ pub enum Side {
 /// are stored separately.
 pub trait PacketData: Copy + Default + std::fmt::Debug {
     /// Extra data that only few packets carry.
-    type Extra: Copy + std::fmt::Debug;
+    type Extra: Copy + Default + std::fmt::Debug;
 
     /// Whether the payload is an ACK that carries only an ACK number. A packet with extra data is
     /// never such an ACK; the caller checks this.
@@ -112,6 +112,11 @@ impl<'a, P: PacketData> Arrival<'a, P> {
     #[inline]
     pub fn payload(&self) -> &'a P {
         &self.packet.payload
+    }
+
+    /// Returns the packet in the network.
+    pub(crate) fn packet(&self) -> &'a Packet<P> {
+        self.packet
     }
 
     /// Returns the packet's extra data as sent.
@@ -232,6 +237,9 @@ impl ExtraId {
 pub(crate) struct Extras<P: PacketData> {
     slots: Vec<Slot<P::Extra>>,
     first_free: ExtraId,
+    /// For each slot: how long its packet has waited in queues. Valid only for packets that have
+    /// crossed a link of a measured route; empty without such routes.
+    waits: Vec<Span>,
 }
 
 #[derive(Debug)]
@@ -243,7 +251,7 @@ struct Slot<T> {
 
 impl<P: PacketData> Extras<P> {
     pub(crate) const fn new() -> Self {
-        Self { slots: Vec::new(), first_free: ExtraId::NONE }
+        Self { slots: Vec::new(), first_free: ExtraId::NONE, waits: Vec::new() }
     }
 
     /// Makes the packet that a host sends on `leg`.
@@ -276,6 +284,27 @@ impl<P: PacketData> Extras<P> {
     /// Returns the extra data of a packet; the data stay in the store.
     pub(crate) fn of(&self, packet: &Packet<P>) -> Option<&P::Extra> {
         packet.extra.is_stored().then(|| &self.slots[packet.extra.0 as usize].kept)
+    }
+
+    /// Adds `wait` to the time that a packet has waited in queues. `is_first` is whether the packet
+    /// has not waited before. A packet without extra data gets a slot with default data.
+    #[cold]
+    pub(crate) fn add_wait(&mut self, packet: &mut Packet<P>, wait: Span, is_first: bool) {
+        if packet.extra == ExtraId::NONE {
+            packet.extra = self.keep(&P::Extra::default());
+        }
+        let place = packet.extra.0 as usize;
+        if place >= self.waits.len() {
+            self.waits.resize(self.slots.len(), Span::ZERO);
+        }
+        let waited = &mut self.waits[place];
+        *waited = if is_first { wait } else { *waited + wait };
+    }
+
+    /// Returns how long a packet that has arrived has waited in queues. Its slot must not have been
+    /// used again.
+    pub(crate) fn waited(&self, packet: &Packet<P>) -> Span {
+        self.waits.get(packet.extra.0 as usize).copied().unwrap_or_default()
     }
 
     /// Frees the extra data of a packet that was dropped.

@@ -1,6 +1,6 @@
 //! The interface between hosts and network, in both directions.
 
-use bbrlab_units::Time;
+use bbrlab_units::{Span, Time};
 
 use crate::engine::Network;
 use crate::packet::{Arrival, FlowId, Outgoing, PacketData, Side};
@@ -138,6 +138,13 @@ impl<P: PacketData> Port<'_, P> {
     #[must_use]
     pub fn packets_sent(&self, flow: FlowId) -> u32 {
         self.net.packets_sent(flow)
+    }
+
+    /// Returns how long a data packet that has just arrived waited in the queues of its route. The
+    /// route must be measured ([`Network::measure_waits`]). Call it before the host sends a packet.
+    #[must_use]
+    pub fn waited(&self, packet: &Arrival<'_, P>) -> Span {
+        self.net.waited(packet)
     }
 
     /// Returns the wire bytes of a flow that have departed so far from the last link with a rate on

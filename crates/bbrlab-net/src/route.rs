@@ -50,12 +50,26 @@ pub(crate) struct Leg {
     pub(crate) late_lane: u32,
     /// Whether `target` is the route's last link with a rate.
     pub(crate) last_rated: bool,
+    /// Whether a data packet adds its wait at the link before this leg to its sum of waits.
+    pub(crate) wait: AddsWait,
     /// The DSCP of the packets on this leg.
     pub(crate) dscp: u8,
     /// The hosts of the packets on this leg.
     pub(crate) hosts: Hosts,
     /// A copy of parts of the leg after `target`, if `target` is a link.
     pub(crate) onward: Onward,
+}
+
+/// Whether a data packet on a leg adds its wait at the link before the leg to its sum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum AddsWait {
+    /// The route is not measured.
+    #[default]
+    No,
+    /// It is the first wait of the packet.
+    First,
+    /// The packet has waited before.
+    Further,
 }
 
 /// The values of a packet's next leg that are needed when the packet leaves a link, copied so that

@@ -1,8 +1,8 @@
 //! The metrics that answer a sweep's question, the most important first.
 //!
-//! If groups of flows compete, these are their shares; if transfers end, their completion times;
-//! otherwise goodput, queue delay and retransmissions. Tables and pictures take their columns and
-//! panels from here.
+//! If the delays of messages are measured, these come first. If groups of flows compete, their
+//! shares follow; if transfers end, their completion times. Then come goodput, queue delay and
+//! retransmissions. Tables and pictures take their columns and panels from here.
 
 use bbrlab_run::{Group, GroupMetric, RunSummary};
 
@@ -101,6 +101,7 @@ impl Most {
 pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
     let is_worth_showing = |answer: &Answer<'_>| match answer.metric.name() {
         "share" => most.flow_groups > 1,
+        "share_active" => most.is_active_in_part && most.flow_groups > 1,
         "fct_ms.unfinished" => most.unfinished > 0,
         "rejected" => most.rejected > 0,
         "goodput_active_mbps" => most.is_active_in_part && most.flow_groups > 1,
@@ -117,13 +118,19 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
 }
 
 /// All metrics that can be shown for a sweep, in order.
-const ALL: [Answer<'static>; 18] = [
+const ALL: [Answer<'static>; 24] = [
+    answer("delay p50", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p50")),
+    answer("delay p95", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p95")),
+    answer("datagrams lost", "%", 100.0, 2, Metric::PerGroup("loss_ratio")),
+    answer("late", "%", 100.0, 2, Metric::PerGroup("late_ratio")),
     answer("share", "%", 100.0, 1, Metric::PerGroup("share")),
+    answer("share all active", "%", 100.0, 1, Metric::PerGroup("share_active")),
     answer("FCT p50", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p50")),
     answer("FCT p95", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p95")),
     answer("FCT p99", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p99")),
     answer("unfinished", "", 1.0, 0, Metric::PerGroup("fct_ms.unfinished")),
     answer("rejected", "", 1.0, 0, Metric::PerGroup("rejected")),
+    answer("path queue delay", "ms", 1.0, 2, Metric::PerGroup("path_queue_delay_ms.mean")),
     answer("while active", "Mbit/s", 1.0, 2, Metric::PerGroup("goodput_active_mbps")),
     answer("goodput", "Mbit/s", 1.0, 2, Metric::Run("goodput_mbps")),
     answer("queue delay", "ms", 1.0, 2, Metric::Bottleneck("queue_delay_ms.mean")),

@@ -30,10 +30,10 @@ pub use metrics::{GroupMetric, Metrics};
 pub use place::Place;
 pub use profile::Profile;
 pub use record::{
-    ControlFromOutside, Cwnd, DelayRow, Delays, Fct, FlowGroup, FlowSummary, Group, GroupFct,
-    GroupRtt, LimitedBy, LinkSummary, QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt,
-    RunResult, RunSummary, RunsDocument, SIMULATOR, Series, SeriesRow, Slowdown, Sojourn, Srtt,
-    TinSummary, TransferRow, Transfers, Wait, WaitSummary,
+    ControlFromOutside, Cwnd, Delay, DelayRow, Delays, Fct, FlowGroup, FlowSummary, Group,
+    GroupFct, GroupRtt, LimitedBy, LinkSummary, QueueDelay, QueuePackets, QueueRow, QueueSeries,
+    Rtt, RunResult, RunSummary, RunsDocument, SIMULATOR, Series, SeriesRow, Slowdown, Sojourn,
+    Srtt, TinSummary, TransferRow, Transfers, Wait, WaitSummary,
 };
 pub use route::{framing, wire_bytes};
 pub use run::{Flow, FlowClass, Hop, Outside, Run, Sample, Source, SweepPoint};

@@ -238,8 +238,40 @@ record! {
         srtt_ms: Srtt, Result, "ms", "of the smoothed RTT, sampled with the period of the time series";
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
         limited_by: LimitedBy, Result, "share", "limited the sender: share of its active time; the shares sum to 1";
+        #[serde(default)]
+        delay_ms: Delay, Result, "ms", "of the one-way delays of its messages (datagrams, writes or transfers), from the write until the receiving application has read the last byte (of a response: from the request); null if they are not measured";
+        jitter_ms: Option<f64>, Result, "ms", "interarrival jitter of its messages as in RFC 3550 (6.4.1): mean of the estimates after each arrival; null with `arrivals`";
+        loss_ratio: Option<f64>, Result, "share", "lost datagrams / sent datagrams; null for connections",
+            = |flow| flow.lost_datagrams();
+        late_ratio: Option<f64>, Result, "share", "messages with a delay above the flow's `late`, or not read although they have waited for longer / messages (of datagrams: those sent); null without `late`";
+        #[serde(default)]
+        path_queue_delay_ms: QueueDelay, Result, "ms", "of the queueing delays of its data packets that arrived, each the sum over all queues of the path; null without `latency`";
         fct_ms: Fct, Result, "ms", "of transfers' completion times, from the connect (for a response, from the request) until the receiver has read the last byte";
         stalled_s: Option<f64>, Result, "s", "time in which a player had nothing to play after its first chunk; null without `video`";
+    }
+}
+
+impl FlowSummary {
+    /// Lost datagrams / sent datagrams.
+    fn lost_datagrams(&self) -> Option<f64> {
+        let lost = self.drops? + self.random_losses? + self.policer_drops.unwrap_or(0);
+        (self.cc == UDP).then(|| ratio(lost, self.sent_packets?)).flatten()
+    }
+}
+
+/// The name in `cc` of a flow that sends datagrams.
+const UDP: &str = "udp";
+
+record! {
+    /// One-way delays of messages.
+    #[derive(Copy)]
+    Delay {
+        n: Option<u64>, Result, "messages", "number";
+        mean: Option<f64>, Result, "ms", "mean";
+        p50: Option<f64>, Result, "ms", "median";
+        p95: Option<f64>, Result, "ms", "95th percentile";
+        p99: Option<f64>, Result, "ms", "99th percentile";
+        max: Option<f64>, Result, "ms", "maximum";
     }
 }
 
@@ -309,6 +341,8 @@ record! {
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got / the time of the run's goodput";
         goodput_active_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got while their flows were active / the time in which at least one of them was active; null with `arrivals`";
         share: Option<f64>, Result, "share", "its share of the bytes that all receiving applications got in that time";
+        share_active: Option<f64>, Result, "share", "its share of these bytes while all flows are active: from the last start to the first end, those with `arrivals` disregarded; null if that never happens";
+        share_ss: Option<f64>, Result, "share", "its share of these bytes in the steady state while all flows are active; null if that never happens";
         retransmitted_packets: Option<u64>, Result, "packets", "retransmissions";
         out_of_order_packets: Option<u64>, Result, "packets", "new data packets that arrived out of order; null if there are only datagrams";
         duplicate_packets: Option<u64>, Result, "packets", "data packets that arrived with a payload that the receiver already had; null if there are only datagrams";
@@ -316,6 +350,13 @@ record! {
         random_losses: Option<u64>, Result, "packets", "data packets lost at random";
         policer_drops: Option<u64>, Result, "packets", "data packets that policers dropped; null if there is none on the path";
         rtt_ms: GroupRtt, Result, "ms", "of the round-trip times of all data packets of its flows that arrived, like the flows' `rtt_ms`";
+        #[serde(default)]
+        delay_ms: Delay, Result, "ms", "of the one-way delays of the messages of its flows, like the flows' `delay_ms`";
+        jitter_ms: Option<f64>, Result, "ms", "interarrival jitter of the messages of its flows, like the flows' `jitter_ms`";
+        loss_ratio: Option<f64>, Result, "share", "lost datagrams / sent datagrams; null if there are only connections";
+        late_ratio: Option<f64>, Result, "share", "late messages / messages, of its flows with `late`, like the flows' `late_ratio`";
+        #[serde(default)]
+        path_queue_delay_ms: QueueDelay, Result, "ms", "of the queueing delays of the data packets of its flows with `latency`, like the flows' `path_queue_delay_ms`";
         fct_ms: GroupFct, Result, "ms", "of the transfers of its flows, from the connect until the receiver has read the last byte";
         slowdown: Slowdown, Result, "", "of the completed transfers: completion time / (time of the wire bytes at the smallest rate of the forward path (for a Mahimahi trace, its mean) + base RTT, both at the transfer's start)";
     }
@@ -429,6 +470,7 @@ columns! {
         min_rtt_us: Option<u32>, "us", "the congestion control's minimum RTT, or the stack's if it has none";
         srtt_us: Option<u32>, "us", "smoothed RTT";
         rtt_us: Option<u32>, "us", "the last RTT sample";
+        delay_us: Option<u64>, "us", "one-way delay of the last message that the receiving application has read; null if it is not measured";
         sent_packets: MaybeKnown<u64>, "packets", "data packets sent so far";
         delivered_packets: MaybeKnown<u64>, "packets", "packets delivered so far, according to the sender";
         lost_packets: MaybeKnown<u64>, "packets", "packets marked lost so far";
@@ -483,14 +525,14 @@ columns! {
     /// The columns of `delays.parquet`: the distributions from which the percentiles of the summary
     /// are computed. A row is a non-empty bucket of a histogram; the rows of a histogram are in
     /// ascending order. `links.queue_delay_ms` has rows only for the links that flows share, and
-    /// `flows.rtt_ms` only for the flows with a time series.
+    /// metrics of `flows` only for the flows with a time series.
     Delays of
     /// A bucket of a histogram.
     DelayRow {
-        metric: Cow<'static, str>, "", "the metric of `summary.json` whose percentiles come from these rows: `links.queue_delay_ms`, `flow_groups.rtt_ms` or `flows.rtt_ms`";
+        metric: Cow<'static, str>, "", "the metric of `summary.json` whose percentiles come from these rows: `links.queue_delay_ms`, or `rtt_ms`, `delay_ms` or `path_queue_delay_ms` of `flow_groups` or `flows`";
         index: u32, "", "the index, from 0, of the link, group or flow in the summary's `links`, `flow_groups` or `flows`";
         delay_ns: u64, "ns", "the delay of the bucket: the value that a percentile in this bucket has";
-        count: u64, "", "the number of packets with this wait, or of RTT samples with this value";
+        count: u64, "", "the number of packets, RTT samples or messages with this value";
     }
 }
 
@@ -501,6 +543,15 @@ impl Delays {
     pub const GROUP_RTT: &'static str = "flow_groups.rtt_ms";
     /// RTT samples of a flow.
     pub const FLOW_RTT: &'static str = "flows.rtt_ms";
+
+    /// One-way delays of the messages of a group of flows.
+    pub const GROUP_DELAY: &'static str = "flow_groups.delay_ms";
+    /// One-way delays of the messages of a flow.
+    pub const FLOW_DELAY: &'static str = "flows.delay_ms";
+    /// Queueing delays of the packets of a group of flows, over all queues of their paths.
+    pub const GROUP_QUEUE_DELAY: &'static str = "flow_groups.path_queue_delay_ms";
+    /// Queueing delays of the packets of a flow, over all queues of its path.
+    pub const FLOW_QUEUE_DELAY: &'static str = "flows.path_queue_delay_ms";
 
     /// Appends a histogram: delays in ascending order with their counts.
     ///

@@ -103,6 +103,11 @@ pub struct FlowClass {
     /// Whether the delivery rate is sampled. Without samples, a congestion control such as BBR
     /// cannot estimate the path's bandwidth.
     pub rate_samples: bool,
+    /// Whether the delay of each message and the queueing delay of each data packet are measured.
+    pub latency: bool,
+    /// The bound beyond which a message is late. If it is set, the delay of each message is
+    /// measured.
+    pub late: Option<Span>,
     /// The data that the application sends.
     pub source: Source,
     /// How the receiving application reads. With `None`, it reads data as soon as it arrives.
@@ -179,6 +184,18 @@ pub enum Source {
 }
 
 impl Source {
+    /// Whether the data consists of messages: writes at known times, or transfers.
+    #[must_use]
+    pub const fn has_messages(&self) -> bool {
+        !matches!(
+            self,
+            Self::Unlimited
+                | Self::Rates(_)
+                | Self::OnOff { rate: None, .. }
+                | Self::Bursts(Bursts { rate: None, .. })
+        )
+    }
+
     /// Returns the arrival process of the flows, if there is one.
     #[must_use]
     pub const fn arrivals(&self) -> Option<&Arrivals> {
@@ -260,6 +277,12 @@ impl FlowClass {
             None if self.is_udp => "udp",
             None => self.cc.name(),
         }
+    }
+
+    /// Whether the delay of each message is measured. That of datagrams always is.
+    #[must_use]
+    pub fn measures_messages(&self) -> bool {
+        self.is_udp || (self.source.has_messages() && (self.latency || self.late.is_some()))
     }
 
     /// Returns whether the congestion control responds to the share of marked packets in a round

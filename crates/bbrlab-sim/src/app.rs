@@ -7,6 +7,7 @@ use bbrlab_units::{Span, Time};
 use crate::client::Client;
 use crate::connection::Connection;
 use crate::duplex::REQUEST_BYTES;
+use crate::latency::Latency;
 use crate::pieces::Pieces;
 use crate::wire::{self, FlowEnd as _, Payload};
 
@@ -101,18 +102,26 @@ pub(crate) struct Application {
     /// time.
     is_woken: bool,
     /// Bytes of all transfers begun on the current connection; `u64::MAX` for a source without end.
+    /// While the delays of writes are measured: bytes up to the end of the first unread write.
     transfer_bytes: u64,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) pieces: Pieces,
     /// The state of a client, of random bursts or of a schedule; `None` for other sources.
     client: Option<Box<Client>>,
+    /// The delays of the flow's messages and packets, if they are measured.
+    pub(crate) latency: Option<Box<Latency>>,
     /// The time from which on the application sends nothing.
     stop: Time,
 }
 
 impl Application {
     /// Creates the application of flow `id` in the run with `seed`.
-    pub(crate) fn new((seed, id): (u64, u32), source: &Source, stop: Option<Time>) -> Self {
+    pub(crate) fn new(
+        (seed, id): (u64, u32),
+        source: &Source,
+        stop: Option<Time>,
+        latency: Option<Box<Latency>>,
+    ) -> Self {
         Self {
             phase: Phase::Open,
             is_on: true,
@@ -121,6 +130,7 @@ impl Application {
             transfers: Vec::new(),
             pieces: Pieces::default(),
             client: Client::new(source, (seed, id)).map(Box::new),
+            latency,
             stop: stop.unwrap_or(Time::NEVER),
         }
     }
@@ -200,12 +210,14 @@ impl Application {
             }
             Source::Cbr(rate) => {
                 sender.write(end.now(), u64::from(mss), &mut end);
+                self.note_write(now, u64::from(mss));
                 let next = self.pieces.next_at_rate(mss, rate.0);
                 port.schedule(flow, next, Token::Write as u32);
             }
             Source::Rates(_) => self.offer(port, connection, token, mss),
             Source::Write { bytes, every } => {
                 sender.write(end.now(), bytes.0, &mut end);
+                self.note_write(now, bytes.0);
                 let next = self.pieces.next_periodic(every);
                 port.schedule(flow, next, Token::Write as u32);
             }
@@ -224,6 +236,7 @@ impl Application {
                     (true, Some(rate)) => {
                         if self.pieces.is_due(now) {
                             sender.write(end.now(), u64::from(mss), &mut end);
+                            self.note_write(now, u64::from(mss));
                             self.pieces.next_at_rate(mss, rate.0);
                         }
                         if let Some(at) = self.pieces.due_in_period() {
@@ -232,6 +245,24 @@ impl Application {
                     }
                 }
             }
+        }
+    }
+
+    /// Records a write at `now`, if the delays of writes are measured.
+    fn note_write(&mut self, now: Time, bytes: u64) {
+        if let Some(latency) = &mut self.latency {
+            latency.write(now, bytes);
+            self.transfer_bytes = latency.next_end().unwrap_or(u64::MAX);
+        }
+    }
+
+    /// Records at `now` that the receiving application has read the first `bytes` bytes, if the
+    /// delays of writes are measured.
+    #[cold]
+    pub(crate) fn note_read(&mut self, now: Time, bytes: u64) {
+        if let Some(latency) = &mut self.latency {
+            latency.read(now, bytes);
+            self.transfer_bytes = latency.next_end().unwrap_or(u64::MAX);
         }
     }
 
@@ -398,6 +429,9 @@ impl Application {
             return;
         };
         transfer.done = Some(now);
+        if let Some(latency) = &mut self.latency {
+            latency.arrive(now.since(transfer.start));
+        }
         // The count includes the retransmissions of earlier answers on the connection.
         // `all_transfers` subtracts them.
         transfer.retransmitted = retransmitted;

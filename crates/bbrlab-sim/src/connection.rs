@@ -48,8 +48,10 @@ impl Connection {
             first_packet: 0,
             framing: setup.framing[side as usize],
             tcp_options: setup.tcp_options,
-            may_end: setup.source.transfers() > 0,
+            may_end: setup.source.transfers() > 0
+                || (side == Side::Receiver && setup.measures_messages),
             is_whole: setup.is_whole(),
+            is_special: setup.is_whole() || setup.measures_waits,
         };
         Self {
             data_arrivals: 0,

@@ -68,7 +68,7 @@ impl Flow {
     }
 
     fn send_datagram(&mut self, port: &mut Port<'_, Payload>, bytes: u32) {
-        let flow = self.id();
+        let (flow, now) = (self.id(), port.now());
         let number = port.packets_sent(flow);
         self.connection.receiver_end.first_packet = number.wrapping_add(AHEAD);
         let packet = Outgoing {
@@ -79,7 +79,7 @@ impl Flow {
             retransmission: 0,
             extra: None,
         };
-        port.send(flow, Side::Sender, packet, || Payload::datagram(bytes));
+        port.send(flow, Side::Sender, packet, || Payload::datagram(bytes, now));
         self.accounts.count_sent_datagram(bytes);
     }
 }

@@ -1,5 +1,6 @@
 //! Converts integers of the engine to the units of the result records.
 
+use bbrlab_run::{Delay, QueueDelay};
 use bbrlab_units::Span;
 
 use crate::histogram::Histogram;
@@ -25,4 +26,46 @@ pub(crate) fn mbps(bytes: u64, span: Span) -> Option<f64> {
 /// Returns the round-trip times of a histogram in ascending order, with their counts.
 pub(crate) fn rtts(rtts_us: &Histogram) -> impl Iterator<Item = (Span, u64)> {
     rtts_us.buckets().map(|(us, count)| (Span::from_micros(us), count))
+}
+
+/// The delays in a histogram with their counts, in ascending order.
+pub(crate) fn delays(delays_ns: &Histogram) -> impl Iterator<Item = (Span, u64)> {
+    delays_ns.buckets().map(|(ns, count)| (Span(ns), count))
+}
+
+/// The one-way delays of messages.
+pub(crate) fn message_delays(delays_ns: &Histogram) -> Delay {
+    Delay {
+        n: Some(delays_ns.total()),
+        mean: delays_ns.mean().map(|ns| ns / NS_PER_MS),
+        p50: quantile_ms(delays_ns, 500),
+        p95: quantile_ms(delays_ns, 950),
+        p99: quantile_ms(delays_ns, 990),
+        max: delays_ns.max().map(ms),
+    }
+}
+
+/// The queueing delays of packets.
+pub(crate) fn queue_delays(waits_ns: &Histogram) -> QueueDelay {
+    QueueDelay {
+        mean: waits_ns.mean().map(|ns| ns / NS_PER_MS),
+        p50: quantile_ms(waits_ns, 500),
+        p95: quantile_ms(waits_ns, 950),
+        p99: quantile_ms(waits_ns, 990),
+    }
+}
+
+fn quantile_ms(times_ns: &Histogram, per_mille: u32) -> Option<f64> {
+    times_ns.quantile(per_mille).map(ms)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+fn ms(ns: u64) -> f64 {
+    ns as f64 / NS_PER_MS
+}
+
+/// `part / whole`; `None` if `whole` is 0.
+#[expect(clippy::cast_precision_loss, reason = "counts below 2^52")]
+pub(crate) fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
 }

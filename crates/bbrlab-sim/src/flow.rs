@@ -9,6 +9,7 @@ use bbrlab_units::Time;
 use crate::accounts::{Accounts, Totals};
 use crate::app::{Application, Token, Transfer};
 use crate::connection::Connection;
+use crate::latency::Latency;
 use crate::meter::Meter;
 use crate::reader::Reader;
 use crate::setup::ClassSetup;
@@ -39,10 +40,14 @@ impl Flow {
         setup: &ClassSetup,
         meter: Meter,
     ) -> Self {
+        let measures = setup.measures_messages || setup.measures_waits;
+        let latency = measures.then(|| {
+            Latency::new(meter.precision(), setup.late_after, setup.measures_waits).into()
+        });
         Self {
             connection: Connection::new((seed, id), setup, meter),
             accounts: Accounts::default(),
-            application: Application::new((seed, id), &setup.source, spec.stop),
+            application: Application::new((seed, id), &setup.source, spec.stop, latency),
             reader: setup
                 .reading
                 .as_ref()
@@ -106,10 +111,37 @@ impl Flow {
         if connection.receiver_end.is_late(packet) {
             return self.take_datagram(port, packet);
         }
-        if connection.receiver_end.is_whole {
-            return connection.at_client(port, packet);
+        if connection.receiver_end.is_special
+            && let Some(until) = self.at_special_receiver(port, packet)
+        {
+            return until;
         }
-        connection.at_receiver(port, packet)
+        self.connection.at_receiver(port, packet)
+    }
+
+    /// Records the wait of a data packet, if the flow measures waits. If both ends write, delivers
+    /// the packet and returns when the application has finished reading. Does not call
+    /// `Connection::at_receiver`: a second caller would cost every packet 22 instructions.
+    #[cold]
+    fn at_special_receiver(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        packet: &Arrival<'_, Payload>,
+    ) -> Option<Time> {
+        if packet.is_data() {
+            self.note_wait(port, packet);
+        }
+        let connection = &mut self.connection;
+        connection.is_whole().then(|| connection.at_client(port, packet))
+    }
+
+    /// Records how long a data packet has waited in queues, if the flow measures waits.
+    fn note_wait(&mut self, port: &Port<'_, Payload>, packet: &Arrival<'_, Payload>) {
+        if let Some(latency) = &mut self.application.latency
+            && latency.measures_waits()
+        {
+            latency.wait(port.waited(packet));
+        }
     }
 
     /// Counts a packet that does not belong to the current connection: a datagram of a UDP flow, or
@@ -122,22 +154,27 @@ impl Flow {
     ) -> Time {
         if self.is_udp {
             self.accounts.count_read_datagram(packet.payload().len());
+            self.note_wait(port, packet);
+            if let Some(latency) = &mut self.application.latency {
+                latency.arrive(port.now().since(packet.payload().datagram_sent()));
+            }
         } else if packet.is_data() {
             self.accounts.count_late_packet();
         }
         wire::host_time(port.now())
     }
 
-    /// Whether the application has read all bytes of a transfer, and the source consists of
-    /// transfers.
+    /// Whether the application has read all bytes of a transfer that has an end, or of a write
+    /// whose delay is measured.
     #[inline]
     pub(crate) fn is_transfer_read(&self) -> bool {
         self.connection.receiver_end.may_end
             && self.application.is_read(self.connection.receiver.stats().bytes_read)
     }
 
-    /// If the last read has completed a transfer, records the end of the transfer and schedules the
-    /// next one. `until` is the time on the host's clock at which that read ended.
+    /// If the last read completed a transfer, records the end of the transfer and schedules the
+    /// next one; if it completed a write whose delay is measured, records the delay. The read ended
+    /// when the host's clock showed `until`.
     pub(crate) fn check_transfer(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -145,15 +182,22 @@ impl Flow {
         until: Time,
     ) {
         if self.is_transfer_read() {
-            self.end_transfer(port, &classes[self.class as usize].source, until);
+            let source = &classes[self.class as usize].source;
+            self.end_transfer(port, source, until);
         }
     }
 
-    /// Records that the last transfer has been read, and schedules the next one. The read ended
-    /// when the host's clock showed `until`.
+    /// Records that the last transfer has been read, and schedules the next one; for a source of
+    /// writes, records the delays of the writes that have been read. The read ended when the host's
+    /// clock showed `until`.
     fn end_transfer(&mut self, port: &mut Port<'_, Payload>, source: &Source, until: Time) {
-        let retransmitted = self.connection.sender.stats().retransmitted;
         let now = wire::run_time(until);
+        if source.transfers() == 0 {
+            let bytes_read = self.connection.receiver.stats().bytes_read;
+            self.application.note_read(now, bytes_read);
+            return;
+        }
+        let retransmitted = self.connection.sender.stats().retransmitted;
         self.application.end_transfer(port, self.id(), source, (now, retransmitted));
     }
 
@@ -287,12 +331,33 @@ impl Flow {
         self.application.all_transfers(self.connection.sender.stats().retransmitted)
     }
 
+    /// Ends the measurement of delays at `now`, the end of the run.
+    pub(crate) fn end_latency(&mut self, now: Time) {
+        let Application { latency: Some(latency), transfers, .. } = &mut self.application else {
+            return;
+        };
+        let unfinished = transfers.last().filter(|transfer| transfer.done.is_none());
+        latency.end(now, unfinished.map(|transfer| transfer.start));
+    }
+
+    /// The number of messages that were late, and the number of messages; `None` without a bound.
+    pub(crate) fn late_messages(&self) -> Option<(u64, u64)> {
+        let latency = self.application.latency.as_ref()?;
+        let messages =
+            if self.is_udp { self.totals_at_end().sender.sent } else { latency.messages() };
+        latency.late().map(|late| (late, messages))
+    }
+
     /// Adds the counts of another flow of the class. The active times of both flows ended at `now`.
     pub(crate) fn merge(&mut self, other: &Self, now: Time) {
         let mut totals = self.totals(now);
         totals.merge(&other.totals(now));
         self.accounts.merge(&other.accounts, totals);
         self.connection.merge(&other.connection);
+        let (own, others) = (&mut self.application.latency, &other.application.latency);
+        if let (Some(own), Some(other)) = (own, others) {
+            own.merge(other);
+        }
     }
 
     /// Fires the pacing timer, which was in the event queue.

@@ -12,9 +12,10 @@ use bbrlab_units::{Span, Time};
 use crate::accounts::Totals;
 use crate::arrivals::Population;
 use crate::completions::Completions;
-use crate::figures::{NS_PER_MS, SLOWDOWN_UNIT, US_PER_MS, mbps, rtts};
+use crate::figures::{self, NS_PER_MS, SLOWDOWN_UNIT, US_PER_MS, mbps, ratio, rtts};
 use crate::flow::Flow;
 use crate::histogram::Histogram;
+use crate::latency::Latency;
 use crate::slowdown::Ideal;
 use crate::wiring;
 use crate::world::World;
@@ -25,6 +26,8 @@ struct Gathered<'a> {
     flows: u64,
     rejected: Option<u64>,
     bytes: u64,
+    /// Bytes read while all flows were active: after the last start, and in the steady state.
+    competing: [u64; 2],
     /// Bytes that arrived during the active time of their flow.
     active_bytes: u64,
     /// Start and end of each flow's active time, in the order of the flows.
@@ -34,6 +37,15 @@ struct Gathered<'a> {
     is_policed: bool,
     has_connections: bool,
     rtt_us: Option<Histogram>,
+    latency: Option<Latency>,
+    /// Whether the group has messages whose delays are measured, and none with `arrivals`, of which
+    /// no order is defined.
+    has_messages: bool,
+    has_jitter: bool,
+    /// Datagrams lost and sent.
+    datagrams: (u64, u64),
+    /// Late messages, and all messages of the flows with a bound.
+    late: (u64, u64),
     transfers: Completions,
 }
 
@@ -60,6 +72,8 @@ pub(crate) fn summarise(
     for (class, &place) in run.classes.iter().zip(&place_of_class) {
         groups[place].is_policed |= wiring::is_policed(run, class);
         groups[place].has_connections |= !class.is_udp;
+        groups[place].has_messages |= class.measures_messages();
+        groups[place].has_jitter &= class.source.arrivals().is_none();
     }
     for (flow, &lost) in world.flows.iter().zip(losses) {
         let class = flow.class as usize;
@@ -71,13 +85,22 @@ pub(crate) fn summarise(
         }
     }
     let window = world.windows.traffic();
-    let total: u64 = groups.iter().map(|group| group.bytes).sum();
+    let total = |bytes: fn(&Gathered<'_>) -> u64| groups.iter().map(bytes).sum::<u64>();
+    let all_active = world.windows.all_active();
+    let competing = [total(|group| group.competing[0]), total(|group| group.competing[1])];
+    let competing = [0, 1].map(|at| competing[at] * u64::from(all_active[at]));
+    let bytes = total(|group| group.bytes);
     for (index, group) in groups.iter().enumerate() {
         if let Some(rtt_us) = &group.rtt_us {
             delays.add(Delays::GROUP_RTT, index, rtts(rtt_us));
         }
+        if let Some(latency) = &group.latency {
+            let waits = latency.waits_ns.iter().flat_map(figures::delays);
+            delays.add(Delays::GROUP_DELAY, index, figures::delays(&latency.delays_ns));
+            delays.add(Delays::GROUP_QUEUE_DELAY, index, waits);
+        }
     }
-    groups.into_iter().map(|group| group.finish(window, total)).collect()
+    groups.into_iter().map(|group| group.finish(window, bytes, competing)).collect()
 }
 
 impl<'a> Gathered<'a> {
@@ -87,6 +110,7 @@ impl<'a> Gathered<'a> {
             flows: 0,
             rejected: None,
             bytes: 0,
+            competing: [0; 2],
             active_bytes: 0,
             active: Vec::new(),
             totals: Totals::default(),
@@ -94,12 +118,21 @@ impl<'a> Gathered<'a> {
             is_policed: false,
             has_connections: false,
             rtt_us: None,
+            latency: None,
+            has_messages: false,
+            has_jitter: true,
+            datagrams: (0, 0),
+            late: (0, 0),
             transfers: Completions::new(),
         }
     }
 
     fn add(&mut self, ideal: &Ideal, flow: &Flow, losses: FlowLosses) {
-        self.bytes += flow.accounts.marks.in_traffic;
+        let marks = &flow.accounts.marks;
+        self.bytes += marks.in_traffic;
+        for (bytes, from) in self.competing.iter_mut().zip([marks.at_last_start, marks.at_steady]) {
+            *bytes += marks.at_first_end.saturating_sub(from);
+        }
         let at_end = flow.accounts.at_end();
         self.active.push((flow.start, at_end.at));
         self.active_bytes += at_end.bytes_read;
@@ -109,6 +142,20 @@ impl<'a> Gathered<'a> {
         match &mut self.rtt_us {
             Some(all) => all.merge(rtt_us),
             None => self.rtt_us = Some(rtt_us.clone()),
+        }
+        if let Some(latency) = &flow.application.latency {
+            match &mut self.latency {
+                Some(all) => all.merge(latency),
+                None => self.latency = Some((**latency).clone()),
+            }
+        }
+        if let Some((late, messages)) = flow.late_messages() {
+            self.late.0 += late;
+            self.late.1 += messages;
+        }
+        if flow.is_udp {
+            self.datagrams.0 += losses.drops + losses.random + losses.policer;
+            self.datagrams.1 += flow.totals_at_end().sender.sent;
         }
         for transfer in &flow.application.transfers {
             self.transfers.add(transfer, ideal.slowdown(transfer));
@@ -122,10 +169,13 @@ impl<'a> Gathered<'a> {
         self.transfers.merge(&population.counts.all);
     }
 
+    /// The results. `total_bytes` and `competing` are the sums over all groups; `competing` is 0 if
+    /// the flows were never all active.
     #[expect(clippy::cast_precision_loss, reason = "figures in floating point")]
-    fn finish(mut self, window: Span, total_bytes: u64) -> FlowGroup {
+    fn finish(mut self, window: Span, total_bytes: u64, competing: [u64; 2]) -> FlowGroup {
         let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / NS_PER_MS);
         let rtt = self.rtt_us.as_ref();
+        let latency = self.latency.as_ref();
         let Completions { fct_ns, slowdown, unfinished } = &self.transfers;
         let slowdown = |per_mille| slowdown.quantile(per_mille).map(|it| it as f64 / SLOWDOWN_UNIT);
         FlowGroup {
@@ -137,7 +187,9 @@ impl<'a> Gathered<'a> {
                 Some(_) => None,
                 None => mbps(self.active_bytes, covered(&mut self.active)),
             },
-            share: (total_bytes > 0).then(|| self.bytes as f64 / total_bytes as f64),
+            share: ratio(self.bytes, total_bytes),
+            share_active: ratio(self.competing[0], competing[0]),
+            share_ss: ratio(self.competing[1], competing[1]),
             retransmitted_packets: Some(self.totals.sender.retransmitted),
             out_of_order_packets: self
                 .has_connections
@@ -152,6 +204,20 @@ impl<'a> Gathered<'a> {
                 mean: rtt.and_then(Histogram::mean).map(|us| us / US_PER_MS),
                 p95: rtt.and_then(|rtt| rtt.quantile(950)).map(|us| us as f64 / US_PER_MS),
             },
+            delay_ms: latency
+                .filter(|_| self.has_messages)
+                .map(|latency| figures::message_delays(&latency.delays_ns))
+                .unwrap_or_default(),
+            jitter_ms: latency
+                .filter(|_| self.has_jitter)
+                .and_then(Latency::mean_jitter_ns)
+                .map(|ns| ns / NS_PER_MS),
+            loss_ratio: ratio(self.datagrams.0, self.datagrams.1),
+            late_ratio: ratio(self.late.0, self.late.1),
+            path_queue_delay_ms: latency
+                .and_then(|latency| latency.waits_ns.as_ref())
+                .map(figures::queue_delays)
+                .unwrap_or_default(),
             fct_ms: GroupFct {
                 n: Some(fct_ns.total()),
                 unfinished: (fct_ns.total() + unfinished > 0).then_some(*unfinished),

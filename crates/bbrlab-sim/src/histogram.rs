@@ -36,6 +36,11 @@ impl Histogram {
         }
     }
 
+    /// The precision with which the histogram was created.
+    pub(crate) fn precision(&self) -> u32 {
+        self.scale.precision
+    }
+
     /// Counts `value` as if it occurred `times` times.
     #[inline]
     pub(crate) fn add(&mut self, value: u64, times: u32) {

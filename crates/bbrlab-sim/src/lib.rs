@@ -19,7 +19,7 @@
 //! | `pieces.rs`, `arrivals.rs`, `client.rs`, `draw.rs` | write times, arriving flows, requests and bursts, and random draws |
 //! | `path_delay.rs` | the propagation delay of a path |
 //! | `datagrams.rs` | UDP flows |
-//! | `meter.rs`, `round_trips.rs`, `histogram.rs`, `wide.rs` | measurements of a flow |
+//! | `meter.rs`, `round_trips.rs`, `latency.rs`, `histogram.rs`, `wide.rs` | measurements of a flow |
 //! | `series.rs` | the rows of the time series |
 //! | `windows.rs` | the time spans over which results are computed |
 //! | `summary.rs`, `groups.rs`, `completions.rs`, `slowdown.rs`, `figures.rs` | the results at the end, and their units |
@@ -37,6 +37,7 @@ mod figures;
 mod flow;
 mod groups;
 mod histogram;
+mod latency;
 mod meter;
 mod pacing_timer;
 mod path_delay;
@@ -277,6 +278,7 @@ impl Sim {
         let mut goes_on = false;
         for (id, flow) in (0..).zip(&mut *flows) {
             flow.connection.count_round_trips();
+            flow.end_latency(now);
             let is_present = flow.freeze(now, self.net.flow_wire_bytes(FlowId(id)));
             let population = populations[flow.class as usize].as_ref();
             goes_on |= is_present && population.is_none_or(|them| them.ended.is_none());

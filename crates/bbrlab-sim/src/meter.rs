@@ -93,6 +93,11 @@ impl Meter {
         }
     }
 
+    /// The precision of the histograms.
+    pub(crate) fn precision(&self) -> u32 {
+        self.rtt_us.precision()
+    }
+
     /// Begins the flow's active time.
     pub(crate) fn start(&mut self, now: Time) {
         self.seen_until = now;

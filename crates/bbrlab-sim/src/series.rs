@@ -17,6 +17,8 @@ use crate::flow::Flow;
 use crate::wire::Payload;
 use crate::wiring::ReportedLink;
 
+const NS_PER_US: u64 = 1000;
+
 /// Bits in a byte.
 const BITS: u64 = 8;
 
@@ -175,6 +177,12 @@ fn ca_state(conn: &Conn) -> &'static str {
     }
 }
 
+/// The one-way delay of the flow's last message, if it is measured.
+fn last_delay_us(flow: &Flow) -> Option<u64> {
+    let latency = flow.application.latency.as_ref()?;
+    latency.last().map(|delay| delay.0 / NS_PER_US)
+}
+
 /// Returns the row of a flow at `now`.
 pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> SeriesRow {
     let conn = flow.connection.sender.conn();
@@ -189,6 +197,7 @@ pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> Serie
             sent_packets: totals.sender.sent.into(),
             delivered_packets: 0.into(),
             retransmitted_packets: 0.into(),
+            delay_us: last_delay_us(flow),
             received_bytes: totals.receiver.bytes_read.into(),
             limited_by: "app".into(),
             ..SeriesRow::default()
@@ -207,6 +216,7 @@ pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> Serie
         min_rtt_us: info.min_rtt_us.or(known(conn.min_rtt_us)),
         srtt_us: (conn.srtt_us > 0).then_some(conn.srtt_us >> 3),
         rtt_us: flow.connection.meter.last_sample_us(),
+        delay_us: last_delay_us(flow),
         sent_packets: totals.sender.sent.into(),
         delivered_packets: totals.delivered.into(),
         lost_packets: totals.lost.into(),

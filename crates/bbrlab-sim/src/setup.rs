@@ -29,6 +29,12 @@ pub(crate) struct ClassSetup {
     pub(crate) framing: [u32; 2],
     /// Whether packets can queue on the forward path.
     pub(crate) has_rated_link: bool,
+    /// Whether the delay of each message is measured.
+    pub(crate) measures_messages: bool,
+    /// Whether the queueing delay of each data packet is measured.
+    pub(crate) measures_waits: bool,
+    /// The bound beyond which a message is late.
+    pub(crate) late_after: Option<Span>,
 }
 
 impl ClassSetup {
@@ -82,6 +88,9 @@ pub(crate) fn class(
         reading: class.reading.clone(),
         is_udp: class.is_udp,
         has_rated_link: run.links_on(class, &class.forward).any(|link| link.rate.is_limited()),
+        measures_messages: class.measures_messages(),
+        measures_waits: class.latency,
+        late_after: class.late,
         tcp_options: stack.socket.tcp_options,
         framing: [&class.forward, &class.reverse].map(|route| run.framing(class, route)),
     })

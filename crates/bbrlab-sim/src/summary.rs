@@ -18,10 +18,11 @@ use bbrlab_run::{
 use bbrlab_units::{NS_PER_S, Span, Time};
 
 use crate::completions::Completions;
-use crate::figures::{BITS, MEGA, NS_PER_MS, US_PER_MS, mbps, rtts};
+use crate::figures::{self, BITS, MEGA, NS_PER_MS, US_PER_MS, mbps, ratio, rtts};
 use crate::flow::Flow;
 use crate::groups;
 use crate::histogram::Histogram;
+use crate::latency::Latency;
 use crate::wire::Payload;
 use crate::wiring::{self, ReportedLink};
 use crate::world::World;
@@ -43,6 +44,12 @@ pub(crate) fn summarise(
     let flow_groups = groups::summarise(run, world, losses, &mut delays);
     for (id, flow) in flows.iter().enumerate().filter(|_| run.flow_series) {
         delays.add(Delays::FLOW_RTT, id, rtts(&flow.connection.meter.rtt_us));
+        if let Some(latency) = &flow.application.latency {
+            let Latency { delays_ns, waits_ns, .. } = &**latency;
+            delays.add(Delays::FLOW_DELAY, id, figures::delays(delays_ns));
+            let waits = waits_ns.iter().flat_map(figures::delays);
+            delays.add(Delays::FLOW_QUEUE_DELAY, id, waits);
+        }
     }
     let is_policed: Vec<bool> =
         run.classes.iter().map(|class| wiring::is_policed(run, class)).collect();
@@ -264,6 +271,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
     let present = if population.is_some() { spent } else { active };
     let totals = flow.totals_at_end();
     let meter = &flow.connection.meter;
+    let latency = flow.application.latency.as_deref();
     let ms = |us: Option<u64>| us.map(|us| us as f64 / US_PER_MS);
     FlowSummary {
         id: u32::try_from(id).expect("flows are numbered in 24 bits"),
@@ -319,6 +327,19 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
         } else {
             limited_by(flow, at_end.limits, present)
         },
+        delay_ms: latency
+            .filter(|_| class.measures_messages())
+            .map(|latency| figures::message_delays(&latency.delays_ns))
+            .unwrap_or_default(),
+        jitter_ms: latency
+            .filter(|_| population.is_none())
+            .and_then(Latency::mean_jitter_ns)
+            .map(|ns| ns / NS_PER_MS),
+        late_ratio: flow.late_messages().and_then(|(late, all)| ratio(late, all)),
+        path_queue_delay_ms: latency
+            .and_then(|latency| latency.waits_ns.as_ref())
+            .map(figures::queue_delays)
+            .unwrap_or_default(),
         fct_ms: match population {
             Some(population) => fct(&population.counts.all.fct_ns),
             None => completion_times(class, flow),

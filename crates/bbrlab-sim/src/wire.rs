@@ -207,9 +207,17 @@ impl Payload {
         self.kind.has(Kind::HAS_TS)
     }
 
-    /// Returns the payload for a UDP datagram with `bytes` bytes of data.
-    pub(crate) fn datagram(bytes: u32) -> Self {
-        Self { len_or_arrived: bytes, ..Self::default() }
+    /// The payload for a UDP datagram with `bytes` bytes of data that is sent at `sent`. The fields
+    /// of a TCP header are unused, so two of them carry the time.
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves of the time")]
+    pub(crate) fn datagram(bytes: u32, sent: Time) -> Self {
+        let (seq, ack) = (sent.0 as u32, (sent.0 >> 32) as u32);
+        Self { seq, ack, len_or_arrived: bytes, ..Self::default() }
+    }
+
+    /// When a UDP datagram was sent.
+    pub(crate) fn datagram_sent(&self) -> Time {
+        Time(u64::from(self.ack) << 32 | u64::from(self.seq))
     }
 
     /// Returns the number of bytes of data in a segment that a client sends to the flow's sender;
@@ -393,6 +401,8 @@ pub(crate) struct Endpoint {
     pub(crate) may_end: bool,
     /// Whether both ends write. Each end then has a socket with a sending and a receiving half.
     pub(crate) is_whole: bool,
+    /// At the receiver: whether both ends write, or the waits of data packets are measured.
+    pub(crate) is_special: bool,
 }
 
 impl Endpoint {

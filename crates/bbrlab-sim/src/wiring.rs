@@ -62,6 +62,11 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
         .iter()
         .map(|class| class.private_links.is_empty().then(|| routes(&mut net, class, 0)))
         .collect();
+    for (class, routes) in run.classes.iter().zip(&shared_routes) {
+        if let (true, &Some([forward, _])) = (class.latency, routes) {
+            net.measure_waits(forward);
+        }
+    }
     for (id, (flow, first)) in run.flows.iter().zip(run.private_link_numbers()).enumerate() {
         let class = &run.classes[flow.class as usize];
         for link in &class.private_links {
@@ -74,6 +79,9 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
         }
         let [forward, reverse] =
             shared_routes[flow.class as usize].unwrap_or_else(|| routes(&mut net, class, first));
+        if class.latency && !class.private_links.is_empty() {
+            net.measure_waits(forward);
+        }
         let id = net.add_flow(forward, reverse);
         if run.stack.tso == Tso::Whole && !class.is_udp {
             net.set_burst_size(id, burst_size(run, class));

@@ -8,7 +8,7 @@ use super::{Flow, Network};
 use crate::accounts::BurstSize;
 use crate::link::{Link, LinkMode};
 use crate::packet::{FlowId, LinkId, PackedTag, PacketData};
-use crate::route::{Leg, NO_LANE, Onward, RouteId, RouteStep, Source, Target};
+use crate::route::{AddsWait, Leg, NO_LANE, Onward, RouteId, RouteStep, Source, Target};
 
 impl<P: PacketData> Network<P> {
     /// Adds a link. `mode` matters only for links with a drop-tail queue. The link's delay becomes
@@ -60,6 +60,22 @@ impl<P: PacketData> Network<P> {
             if leg.link().is_none() {
                 break;
             }
+        }
+    }
+
+    /// Makes each data packet on a forward route carry the sum of its waits in the queues of the
+    /// route, which [`crate::Port::waited`] returns. The results do not change, but the links of
+    /// the route are no longer plain, so their packets cost more. Call it before the run.
+    pub fn measure_waits(&mut self, route: RouteId) {
+        let mut wait = AddsWait::First;
+        let mut place = route.0 as usize;
+        while let Some((LinkId(number), _)) = self.legs[place].link() {
+            let link = &mut self.links[number as usize];
+            link.record_waits_on_arrival();
+            link.impairments.plain = false;
+            place += 1;
+            self.legs[place].wait = wait;
+            wait = AddsWait::Further;
         }
     }
 
@@ -118,6 +134,7 @@ impl<P: PacketData> Network<P> {
             lane,
             late_lane,
             last_rated: false,
+            wait: AddsWait::No,
             dscp: 0,
             hosts: Hosts::default(),
             onward: Onward::default(),

@@ -249,6 +249,11 @@ impl<P: PacketData> Network<P> {
         self.flows[flow.0 as usize].next_sequence
     }
 
+    /// See [`Port::waited`].
+    pub(crate) fn waited(&self, packet: &Arrival<'_, P>) -> Span {
+        self.extras.waited(packet.packet())
+    }
+
     /// Returns the last link with a rate on a flow's forward route.
     fn last_rated_link(&self, flow: FlowId) -> Option<LinkId> {
         let first = self.flows[flow.0 as usize].first_leg[Side::Sender as usize] as usize;

@@ -13,7 +13,7 @@ use crate::link::{
     Admission, Backlog, DepartureRecord, InService, Link, has_room, marks_on_arrival, marks_on_wait,
 };
 use crate::packet::{Extras, FlowId, Handle, LinkId, Outgoing, Packet, PacketData, Packets, Side};
-use crate::route::{Leg, NO_LANE, Onward, Target};
+use crate::route::{AddsWait, Leg, NO_LANE, Onward, Target};
 
 impl<P: PacketData> Network<P> {
     /// Sends a packet from one end of a flow.
@@ -105,7 +105,8 @@ impl<P: PacketData> Network<P> {
         let times = (self.due, self.now);
         if let Some(departs) = link.admit_plainly(id, times, admission, &mut self.accounts) {
             let onward = self.legs[packet.tag.leg() as usize].onward;
-            self.forward(id, packet, departs, onward);
+            // A measured route has no plain links, so the wait is not needed.
+            self.forward(id, packet, departs, (onward, Span::ZERO));
         } else {
             self.extras.forget(packet);
         }
@@ -171,7 +172,7 @@ impl<P: PacketData> Network<P> {
             self.extras.forget(packet);
         } else {
             let onward = self.legs[packet.tag.leg() as usize].onward;
-            self.forward(id, packet, departs, onward);
+            self.forward(id, packet, departs, (onward, waited));
         }
     }
 
@@ -231,9 +232,15 @@ impl<P: PacketData> Network<P> {
     }
 
     /// Sends a packet that departs from link `id` at `departs` to its next leg, which `onward`
-    /// describes.
+    /// describes. `waited` is how long the packet waited at the link.
     #[inline]
-    fn forward(&mut self, id: LinkId, packet: &Packet<P>, departs: Time, onward: Onward) {
+    fn forward(
+        &mut self,
+        id: LinkId,
+        packet: &Packet<P>,
+        departs: Time,
+        (onward, waited): (Onward, Span),
+    ) {
         let departed =
             if self.clock.is_none() { departs } else { self.notice(departs, Time::ZERO) };
         let Onward { delay, tie_base, lane } = onward;
@@ -247,6 +254,10 @@ impl<P: PacketData> Network<P> {
         if impairments.plain {
             self.enter_lane(lane, at, packet);
             return;
+        }
+        let adds_wait = self.legs[packet.tag.leg() as usize].wait;
+        if adds_wait != AddsWait::No && packet.tag.is_data() {
+            self.extras.add_wait(&mut packet, waited, adds_wait == AddsWait::First);
         }
         // Packets with individual delays cannot share a lane.
         let mut is_alone = false;
@@ -431,7 +442,7 @@ impl<P: PacketData> Network<P> {
             }
             self.extras.forget(&kept);
         } else {
-            self.forward(id, &kept, due, onward);
+            self.forward(id, &kept, due, (onward, served.waited));
         }
         self.start_service_on(medium, id, Time::ZERO);
         self.arm_link_timer_if(has_timer, id);

@@ -75,8 +75,8 @@ pub(crate) struct Link {
 /// The effects on a packet after its departure.
 #[derive(Debug)]
 pub(crate) struct Impairments {
-    /// Whether no packet is lost, delayed by jitter, reordered, duplicated or corrupted, and the
-    /// delay is constant.
+    /// Whether no packet is lost, delayed by jitter, reordered, duplicated or corrupted, the delay is
+    /// constant, and no measured route crosses the link.
     pub(crate) plain: bool,
     pub(crate) delay: Option<Box<DelayClock>>,
     pub(crate) loss: Option<Box<LossProcess>>,
@@ -194,6 +194,11 @@ impl Link {
     /// arrivals and departures no longer determine the wait.
     pub(crate) fn set_clock_step(&mut self, step: Span) {
         self.server.set_clock_step(step);
+        self.record_waits_on_arrival();
+    }
+
+    /// Makes a plain link one that records each packet's wait when the packet arrives.
+    pub(crate) fn record_waits_on_arrival(&mut self) {
         if let Backlog::Plain(ledger) = &self.backlog {
             self.backlog =
                 Backlog::Virtual { buffer: ledger.buffer(), records: chunks::Queue::default() };

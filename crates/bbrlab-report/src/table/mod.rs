@@ -47,6 +47,7 @@ pub(crate) mod tests {
             rtt_ms: GroupRtt { mean: Some(47.31), p95: Some(71.4) },
             fct_ms: GroupFct { n: Some(0), unfinished: Some(0), ..GroupFct::default() },
             slowdown: Slowdown::default(),
+            ..FlowGroup::default()
         }
     }
 

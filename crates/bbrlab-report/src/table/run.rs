@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use bbrlab_run::{
-    FlowGroup, FlowSummary, LimitedBy, LinkSummary, RunSummary, TinSummary, Wait, WaitSummary,
+    Delay, FlowGroup, FlowSummary, LimitedBy, LinkSummary, QueueDelay, RunSummary, TinSummary,
+    Wait, WaitSummary,
 };
 
 use super::block::{Block, html};
@@ -76,6 +77,7 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
             count(run.flows.len() as u64)
         )));
     }
+    delays(&mut blocks, &run.flow_groups);
     // Only a run of one flow needs this line: with several flows, the table of groups contains
     // these counts.
     if let [flow] = run.flows.as_slice()
@@ -287,6 +289,70 @@ fn tins(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     blocks.extend([Block::Gap, Block::Table(table)]);
 }
 
+/// The table of the one-way delays of messages and of the queueing delays of packets, for groups in
+/// which they are measured. Columns without a value for any group are omitted.
+fn delays(blocks: &mut Vec<Block>, groups: &[FlowGroup]) {
+    let is_measured = |group: &&FlowGroup| {
+        group.delay_ms.n > Some(0)
+            || group.loss_ratio.is_some()
+            || group.path_queue_delay_ms.mean.is_some()
+    };
+    let shown: Vec<&FlowGroup> = groups.iter().filter(is_measured).collect();
+    if shown.is_empty() {
+        return;
+    }
+    let has = |of: fn(&FlowGroup) -> Option<f64>| shown.iter().any(|group| of(group).is_some());
+    let has_messages = has(|group| group.delay_ms.mean);
+    let has_losses = has(|group| group.loss_ratio);
+    let has_bound = has(|group| group.late_ratio);
+    let has_waits = has(|group| group.path_queue_delay_ms.mean);
+    let mut table = Table::new().column("group", "", Align::Left);
+    if has_messages {
+        table = table
+            .column("messages", "", Align::Right)
+            .column("delay mean", "ms", Align::Right)
+            .column("p50", "", Align::Right)
+            .column("p95", "", Align::Right)
+            .column("p99", "", Align::Right)
+            .column("max", "", Align::Right)
+            .column("jitter", "ms", Align::Right);
+    }
+    if has_losses {
+        table = table.column("lost", "%", Align::Right);
+    }
+    if has_bound {
+        table = table.column("late", "%", Align::Right);
+    }
+    if has_waits {
+        table = table
+            .column("path queue mean", "ms", Align::Right)
+            .column("p50", "", Align::Right)
+            .column("p95", "", Align::Right)
+            .column("p99", "", Align::Right);
+    }
+    for group in shown {
+        let mut cells = vec![group.group.clone()];
+        if has_messages {
+            let Delay { n, mean, p50, p95, p99, max } = group.delay_ms;
+            cells.push(count(n));
+            cells.extend([mean, p50, p95, p99, max, group.jitter_ms].map(|ms| fixed(ms, 2)));
+        }
+        let percent = |share: Option<f64>| fixed(share.map(|share| share * 100.0), 2);
+        if has_losses {
+            cells.push(percent(group.loss_ratio));
+        }
+        if has_bound {
+            cells.push(percent(group.late_ratio));
+        }
+        if has_waits {
+            let QueueDelay { mean, p50, p95, p99 } = group.path_queue_delay_ms;
+            cells.extend([mean, p50, p95, p99].map(|ms| fixed(ms, 2)));
+        }
+        table.row(cells);
+    }
+    blocks.extend([Block::Gap, Block::Table(table)]);
+}
+
 /// Whether some packets arrived out of order or were duplicates.
 fn is_disordered(out_of_order: Option<u64>, duplicates: Option<u64>) -> bool {
     out_of_order > Some(0) || duplicates > Some(0)
@@ -307,6 +373,9 @@ fn groups(run: &RunSummary) -> Table {
         table = table.column("while active", "Mbit/s", Align::Right);
     }
     table = table.column("share", "%", Align::Right);
+    if is_active_in_part {
+        table = table.column("all active", "%", Align::Right);
+    }
     if has_transfers {
         table = table
             .column("FCT p50", "ms", Align::Right)
@@ -345,6 +414,9 @@ fn groups(run: &RunSummary) -> Table {
             cells.push(fixed(group.goodput_active_mbps, 2));
         }
         cells.push(fixed(group.share.map(|share| share * 100.0), 1));
+        if is_active_in_part {
+            cells.push(fixed(group.share_active.map(|share| share * 100.0), 1));
+        }
         if has_transfers {
             cells.extend([
                 figure(group.fct_ms.p50),
@@ -459,8 +531,8 @@ mod tests {
     use super::super::block::text;
     use super::super::layout::WIDTH;
     use super::super::tests::sample_run;
-    use super::{run_table, waits};
-    use bbrlab_run::{Sojourn, TinSummary, Wait, WaitSummary};
+    use super::{delays, run_table, waits};
+    use bbrlab_run::{Delay, QueueDelay, Sojourn, TinSummary, Wait, WaitSummary};
     use expect_test::expect;
 
     #[test]
@@ -531,6 +603,31 @@ mod tests {
         "#]]
         .assert_eq(&text(&blocks, Some(WIDTH)));
         assert!(run_table(&run, Some(WIDTH)).contains("bottleneck.reverse.slots"));
+    }
+
+    #[test]
+    fn delays_are_shown_for_the_groups_in_which_they_are_measured() {
+        let mut run = sample_run();
+        assert!(!run_table(&run, Some(WIDTH)).contains("jitter"));
+        let ms = Some(52.9);
+        let delay_ms = Delay { n: Some(1414), mean: ms, p50: ms, p95: ms, p99: ms, max: ms };
+        let path_queue_delay_ms = QueueDelay { mean: ms, p50: ms, p95: ms, p99: ms };
+        run.flow_groups[0].delay_ms = delay_ms;
+        run.flow_groups[0].loss_ratio = Some(0.187);
+        run.flow_groups[1].path_queue_delay_ms = path_queue_delay_ms;
+        let mut blocks = Vec::new();
+        delays(&mut blocks, &run.flow_groups);
+        expect![[r#"
+
+            group  messages  delay mean    p50    p95    p99    max  jitter   lost  path queue mean    p50
+                                     ms                                  ms      %               ms
+            ──────────────────────────────────────────────────────────────────────────────────────────────
+            bbr1      1,414       52.90  52.90  52.90  52.90  52.90       –  18.70                –      –
+            cubic         –           –      –      –      –      –       –      –            52.90  52.90
+            not shown: p95, p99 (--wide shows all columns)
+        "#]]
+        .assert_eq(&text(&blocks, Some(WIDTH)));
+        assert!(run_table(&run, Some(WIDTH)).contains("jitter"));
     }
 
     #[test]

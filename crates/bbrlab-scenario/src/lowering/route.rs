@@ -168,6 +168,8 @@ impl<'s> Router<'s> {
             sender_host: self.hosts.sender(flow),
             max_pacing_rate: flow.max_pacing_rate,
             rate_samples: flow.rate_samples,
+            latency: flow.latency,
+            late: flow.late,
             reading: flow.reading.clone(),
             source,
             private_links,

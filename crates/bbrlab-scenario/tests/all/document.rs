@@ -13,7 +13,7 @@ const DOCUMENT: &str = include_str!("../../../../docs/scenario-files.md");
 /// Pages with scenarios, and the number of scenarios on each.
 const PAGES: [(&str, &str, usize); 4] = [
     ("docs/scenarios.md", include_str!("../../../../docs/scenarios.md"), 1),
-    ("docs/traffic.md", include_str!("../../../../docs/traffic.md"), 1),
+    ("docs/traffic.md", include_str!("../../../../docs/traffic.md"), 2),
     ("docs/sweeps.md", include_str!("../../../../docs/sweeps.md"), 2),
     ("docs/networks.md", include_str!("../../../../docs/networks.md"), 2),
 ];

@@ -280,6 +280,8 @@ const OF_FLOW: &[Case] = &[
     case("mss", Digest, "mss = \"536B\"", &[]),
     case("max_pacing_rate", Digest, "max_pacing_rate = \"5Mbit/s\"", &[]),
     case("rate_samples", Digest, "rate_samples = false", &[BBR]),
+    case("latency", Record, "latency = true", &[]),
+    case("late", Record, "late = \"30ms\"", &[(FLOW, "rate = \"1Mbit/s\"")]),
     case("bytes", Digest, "bytes = \"100KB\"", &[]),
     case("rate", Digest, "rate = \"1Mbit/s\"", &[]),
     case("on", Digest, "on = \"300ms\"", &[(FLOW, "on = \"200ms\"; off = \"200ms\"")]),

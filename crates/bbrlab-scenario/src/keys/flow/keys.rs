@@ -261,6 +261,39 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     )
     .acts_on(Acts::Connections)
     .without("`true`"),
+    // Measurements.
+    key(
+        "latency",
+        "0.2.0",
+        Form::Bool,
+        "`true`: the one-way delay of each message (a write or a transfer) and the queueing delay of each data \
+         packet over its whole path are measured. The delay of datagrams is always measured. See [Delays of messages and \
+         packets](traffic.md#delays-of-messages-and-packets)",
+        |flow: &mut FlowSpec, given| set(&mut flow.latency, given.value(Reader::boolean)),
+        |flow| flow.latency.then(|| true.to_string()),
+    )
+    .without("`false`"),
+    key(
+        "late",
+        "0.2.0",
+        Form::Time,
+        "messages with a longer one-way delay count as late; the delay of each message is then measured",
+        |flow: &mut FlowSpec, given| flow.late = given.value(Reader::positive_span),
+        |flow| flow.late.and_then(|late| show_text(&show_span(late))),
+    ),
+    // The receiving application.
+    key(
+        "read",
+        "0.2.0",
+        READ_FORM,
+        "how fast the receiving application reads: a rate or rates with times as in `rate`, one segment at a time; or \
+         `{ bytes = \"64KiB\", every = \"50ms\" }`, at most these bytes at that interval; see [Slow \
+         readers](traffic.md#slow-readers)",
+        |flow: &mut FlowSpec, given| flow.reading = given.value(pace::read_reading),
+        |flow| flow.reading.as_ref().and_then(pace::show_reading),
+    )
+    .acts_on(Acts::Connections)
+    .without("data is read as soon as it arrives"),
     // Sources that send in on and off periods.
     key(
         "on",
@@ -374,19 +407,6 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.source.sizes.as_ref().map(distribution::show_sizes),
     )
     .source("sizes"),
-    // The receiving application.
-    key(
-        "read",
-        "0.2.0",
-        READ_FORM,
-        "how fast the receiving application reads: a rate or rates with times as in `rate`, one segment at a time; or \
-         `{ bytes = \"64KiB\", every = \"50ms\" }`, at most these bytes at that interval; see [Slow \
-         readers](traffic.md#slow-readers)",
-        |flow: &mut FlowSpec, given| flow.reading = given.value(pace::read_reading),
-        |flow| flow.reading.as_ref().and_then(pace::show_reading),
-    )
-    .acts_on(Acts::Connections)
-    .without("data is read as soon as it arrives"),
 ];
 
 /// Reads a pacing rate. The kernel counts whole bytes per second.

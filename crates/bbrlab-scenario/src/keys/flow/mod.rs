@@ -60,6 +60,8 @@ pub(crate) struct FlowSpec {
     pub(crate) mss: Option<u32>,
     pub(crate) max_pacing_rate: Option<BitRate>,
     pub(crate) rate_samples: bool,
+    pub(crate) latency: bool,
+    pub(crate) late: Option<Span>,
     pub(crate) source: SourceSpec,
     pub(crate) reading: Option<Reading>,
 }
@@ -93,6 +95,8 @@ impl Default for FlowSpec {
             mss: None,
             max_pacing_rate: None,
             rate_samples: true,
+            latency: false,
+            late: None,
             source: SourceSpec::default(),
             reading: None,
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bbrlab_cc::Algorithm;
 use bbrlab_stack::EcnMode;
-use bbrlab_units::{NS_PER_S, Span};
+use bbrlab_units::{BitRate, Bytes, NS_PER_S, Span};
 
 use super::FlowSpec;
 use super::cc::algorithm;
@@ -136,6 +136,7 @@ impl FlowSpec {
         read_keys(sources(), self, reader, keys);
         self.check_sizes(reader, keys);
         self.check_udp(reader, keys);
+        self.check_late(reader, keys);
         self.check_rates(reader, keys);
         for (key, other) in [("on", "off"), ("off", "on")] {
             if keys.has(other) && !keys.has(key) {
@@ -179,6 +180,20 @@ impl FlowSpec {
         }
         if !keys.has("rate") {
             reader.missing(keys, "rate", "the rate of the datagrams, such as \"10Mbit/s\"");
+        }
+    }
+
+    /// Checks that a flow with `late` has messages, which can be late.
+    fn check_late(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        // Only the kind of the source matters, not its size or rate.
+        let has_messages = self.source.source(1, (BitRate(1), Bytes(0))).has_messages();
+        if let (Some(_), false, Some(at)) = (self.late, has_messages, keys.key_at("late")) {
+            let title = format!(
+                "`{}`: expected a source with messages: `rate`, `write`, `bytes`, `train`, `arrivals` or `requests`",
+                keys.name("late")
+            );
+            let found = "found a source without end, of which no part can be late";
+            reader.problem(at, title, found, Vec::new());
         }
     }
 

@@ -1,0 +1,198 @@
+//! The delays of a flow's messages, from the write to the read by the receiving application, and
+//! the queueing delays of its packets.
+//!
+//! A message is a datagram, a write of a source with a rate or with periodic writes, or a whole
+//! transfer. TCP delivers in order, so a message that waits for a retransmission delays all later
+//! ones.
+//!
+//! Sources: [rfc3550] 6.4.1 (interarrival jitter) and A.8 (its computation in integers).
+//! Deviations: none.
+
+use std::collections::VecDeque;
+
+use bbrlab_units::{Span, Time};
+
+use crate::histogram::Histogram;
+
+/// The delays that are measured for a flow, in nanoseconds.
+#[derive(Clone, Debug)]
+pub(crate) struct Latency {
+    /// Of the messages that were read.
+    pub(crate) delays_ns: Histogram,
+    /// The queueing delays of the data packets that arrived; `None` if they are not measured.
+    pub(crate) waits_ns: Option<Histogram>,
+    jitter: Jitter,
+    /// The delay of the last message.
+    last: Option<Span>,
+    /// Messages with longer delays are late.
+    bound: Option<Span>,
+    late: u64,
+    /// Messages on a connection that were not read: the byte after each, and when it was written.
+    unread: VecDeque<(u64, Time)>,
+    /// Bytes of all messages written on the connection.
+    written: u64,
+}
+
+impl Latency {
+    /// No delays yet. `precision` is that of the histograms.
+    pub(crate) fn new(precision: u32, bound: Option<Span>, measures_waits: bool) -> Self {
+        Self {
+            delays_ns: Histogram::new(precision),
+            waits_ns: measures_waits.then(|| Histogram::new(precision)),
+            jitter: Jitter::default(),
+            last: None,
+            bound,
+            late: 0,
+            unread: VecDeque::new(),
+            written: 0,
+        }
+    }
+
+    /// Records the delay of a message that was read now.
+    pub(crate) fn arrive(&mut self, delay: Span) {
+        self.delays_ns.add(delay.0, 1);
+        self.jitter.add(delay);
+        self.last = Some(delay);
+        self.late += u64::from(self.bound.is_some_and(|bound| delay > bound));
+    }
+
+    /// Records how long a data packet that arrived has waited in queues, if that is measured.
+    pub(crate) fn wait(&mut self, waited: Span) {
+        if let Some(waits_ns) = &mut self.waits_ns {
+            waits_ns.add(waited.0, 1);
+        }
+    }
+
+    /// Whether the waits of data packets are measured.
+    pub(crate) fn measures_waits(&self) -> bool {
+        self.waits_ns.is_some()
+    }
+
+    /// Records that the application writes a message of `bytes` bytes at `now`.
+    pub(crate) fn write(&mut self, now: Time, bytes: u64) {
+        self.written += bytes;
+        self.unread.push_back((self.written, now));
+    }
+
+    /// Records at `now` that the receiving application has read the first `bytes` bytes.
+    pub(crate) fn read(&mut self, now: Time, bytes: u64) {
+        while let Some(&(end, written)) = self.unread.front()
+            && end <= bytes
+        {
+            self.unread.pop_front();
+            self.arrive(now.since(written));
+        }
+    }
+
+    /// Bytes that must be read until the next message is complete; `None` if all were read.
+    pub(crate) fn next_end(&self) -> Option<u64> {
+        self.unread.front().map(|&(end, _)| end)
+    }
+
+    /// Ends the measurement at `now`. Messages that have waited for longer than the bound are late,
+    /// although they were not read. `unfinished` is the beginning of a transfer that was not read.
+    pub(crate) fn end(&mut self, now: Time, unfinished: Option<Time>) {
+        if let Some(start) = unfinished {
+            self.unread.push_back((u64::MAX, start));
+        }
+        if let Some(bound) = self.bound {
+            let overdue = |&&(_, written): &&(u64, Time)| now.since(written) > bound;
+            self.late += self.unread.iter().filter(overdue).count() as u64;
+        }
+    }
+
+    /// The delay of the last message that was read.
+    pub(crate) fn last(&self) -> Option<Span> {
+        self.last
+    }
+
+    /// The number of messages that were late; `None` without a bound. After a merge it is meaningful
+    /// only if all flows had the same bound.
+    pub(crate) fn late(&self) -> Option<u64> {
+        self.bound.map(|_| self.late)
+    }
+
+    /// The number of messages on connections, those included that were not read.
+    pub(crate) fn messages(&self) -> u64 {
+        self.delays_ns.total() + self.unread.len() as u64
+    }
+
+    /// The mean of the jitter's estimates, in nanoseconds.
+    pub(crate) fn mean_jitter_ns(&self) -> Option<f64> {
+        self.jitter.mean_ns()
+    }
+
+    /// Adds the delays of another flow. Its bound may differ: see [`Self::late`].
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.delays_ns.merge(&other.delays_ns);
+        if let Some(waits_ns) = &other.waits_ns {
+            match &mut self.waits_ns {
+                Some(own) => own.merge(waits_ns),
+                None => self.waits_ns = Some(waits_ns.clone()),
+            }
+        }
+        self.jitter.count += other.jitter.count;
+        self.jitter.sum += other.jitter.sum;
+        self.late += other.late;
+        self.unread.extend(&other.unread);
+    }
+}
+
+/// The interarrival jitter: the smoothed difference between the delays of consecutive arrivals.
+#[derive(Clone, Copy, Debug, Default)]
+struct Jitter {
+    last: Option<Span>,
+    /// The estimate in sixteenths of a nanosecond.
+    estimate: u64,
+    /// The sum of all estimates, and their number.
+    sum: u128,
+    count: u64,
+}
+
+impl Jitter {
+    /// [rfc3550] A.8: `s->jitter += d - ((s->jitter + 8) >> 4)`.
+    fn add(&mut self, delay: Span) {
+        if let Some(last) = self.last.replace(delay) {
+            self.estimate = self.estimate + delay.0.abs_diff(last.0) - ((self.estimate + 8) >> 4);
+            self.sum += u128::from(self.estimate);
+            self.count += 1;
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "for display")]
+    fn mean_ns(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / 16.0 / self.count as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Jitter, Latency};
+    use bbrlab_units::{Span, Time};
+
+    #[test]
+    fn jitter_moves_a_sixteenth_towards_each_difference() {
+        let mut jitter = Jitter::default();
+        jitter.add(Span(1000));
+        assert_eq!(jitter.mean_ns(), None);
+        // J = 0 + 320 / 16 = 20, then 20 + (160 - 20) / 16 = 28.75, in sixteenths rounded to 460.
+        jitter.add(Span(1320));
+        jitter.add(Span(1160));
+        assert_eq!(jitter.estimate, 460);
+        assert_eq!(jitter.mean_ns(), Some((20.0 + 28.75) / 2.0));
+    }
+
+    #[test]
+    fn a_read_completes_the_messages_that_end_by_it() {
+        let mut latency = Latency::new(10, Some(Span(40)), false);
+        for at in [0, 10, 20, 90] {
+            latency.write(Time(at), 100);
+        }
+        latency.read(Time(50), 250);
+        assert_eq!((latency.next_end(), latency.last()), (Some(300), Some(Span(40))));
+        // The third message has waited for 80 ns at the end, the fourth for 10 ns.
+        latency.end(Time(100), None);
+        assert_eq!((latency.messages(), latency.late()), (4, Some(2)));
+        assert_eq!(latency.delays_ns.mean(), Some(45.0));
+    }
+}

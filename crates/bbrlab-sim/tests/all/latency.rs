@@ -1,0 +1,316 @@
+//! One-way delays of messages and queueing delays of packets, against arithmetic.
+//!
+//! A datagram of 958 B takes 1,000 B on the wire (IP 20, UDP 8, Ethernet 14), which is 1 ms at
+//! 8 Mbit/s.
+
+use crate::scenario_text::{result, results};
+use bbrlab_run::{Delay, Delays, FlowSummary, RunResult};
+
+/// Percentiles come from buckets of a width of 1/1024.
+const BUCKET: f64 = 1.0 / 1024.0;
+
+fn flow(result: &RunResult) -> &FlowSummary {
+    &result.summary.flows[0]
+}
+
+/// Asserts that the mean and the maximum are those of `delays_ms` to the nanosecond, and that the
+/// percentiles are those of `delays_ms` to a bucket.
+fn assert_delays(found: &Delay, delays_ms: &[f64]) {
+    let mut sorted = delays_ms.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    assert_eq!(found.n, Some(delays_ms.len() as u64));
+    let near = |found: Option<f64>, expected: f64, within: f64| {
+        let found = found.expect("delays were measured");
+        assert!((found - expected).abs() <= within, "{found}, not {expected}");
+    };
+    near(found.mean, mean(delays_ms), 1e-6);
+    near(found.max, sorted[sorted.len() - 1], 1e-6);
+    for (found, per_cent) in [(found.p50, 50), (found.p95, 95), (found.p99, 99)] {
+        let expected = sorted[(sorted.len() * per_cent).div_ceil(100) - 1];
+        near(found, expected, expected * BUCKET);
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "short lists")]
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The mean of RFC 3550's estimates, J += (|D| - J) / 16, after each of these delays but the first.
+fn mean_jitter(delays_ms: &[f64]) -> f64 {
+    let mut jitter = 0.0;
+    let estimates: Vec<f64> = delays_ms
+        .windows(2)
+        .map(|two| {
+            jitter += ((two[1] - two[0]).abs() - jitter) / 16.0;
+            jitter
+        })
+        .collect();
+    mean(&estimates)
+}
+
+/// 200 datagrams, one per 0.5 ms, over the links of `path` with a delay of 5 ms each.
+fn burst(links: &str, path: &str, keys: &str) -> RunResult {
+    result(&format!(
+        r#"
+        duration = "2s"
+        {links}
+        [[flows]]
+        cc = "udp"
+        mss = "958B"
+        rate = "15.328Mbit/s"
+        stop = "100ms"
+        path = [{path}]
+        {keys}
+        "#
+    ))
+}
+
+/// Delays of the burst: `first` plus `step` for each earlier datagram.
+fn rising(first: f64, step: f64) -> Vec<f64> {
+    (0..200).map(|number| first + step * f64::from(number)).collect()
+}
+
+#[test]
+fn without_a_rate_every_message_takes_the_delay_of_the_path() {
+    let link = "[[links]]\nname = \"a\"\ndelay = \"5ms\"";
+    let sent = burst(link, "\"a\"", "late = \"5ms\"");
+    let datagrams = flow(&sent);
+    assert_delays(&datagrams.delay_ms, &rising(5.0, 0.0));
+    assert_eq!((datagrams.jitter_ms, datagrams.loss_ratio), (Some(0.0), Some(0.0)));
+    // A message is late only beyond the bound.
+    assert_eq!(datagrams.late_ratio, Some(0.0));
+    // Without `latency`, the waits of packets are not measured.
+    assert_eq!(datagrams.path_queue_delay_ms.mean, None);
+    assert_eq!(sent.series.delay_us.last(), Some(&Some(5000)));
+}
+
+#[test]
+fn in_a_queue_each_datagram_waits_for_those_before_it() {
+    let link = "[[links]]\nname = \"a\"\ndelay = \"5ms\"\nrate = \"8Mbit/s\"\nbuffer = \"1000pkt\"";
+    for queue in ["droptail", "fq_codel"] {
+        let link = format!("{link}\nqueue = {{ discipline = \"{queue}\" }}");
+        let with = |keys| burst(&link, "\"a\"", keys);
+        let sent = with("latency = true\nlate = \"50.2ms\"");
+        let datagrams = flow(&sent);
+        if queue == "droptail" {
+            // Service takes 1 ms, so each datagram waits 0.5 ms longer than the one before.
+            let delays = rising(6.0, 0.5);
+            assert_delays(&datagrams.delay_ms, &delays);
+            let jitter = datagrams.jitter_ms.unwrap();
+            assert!((jitter - mean_jitter(&delays)).abs() < 1e-6, "{jitter}");
+            assert!(
+                (datagrams.path_queue_delay_ms.mean.unwrap() - mean(&rising(0.0, 0.5))).abs()
+                    < 1e-9
+            );
+            // 6 + 0.5 k ms exceed 50.2 ms from k = 89 on.
+            assert_eq!(datagrams.late_ratio, Some(111.0 / 200.0));
+        }
+        // On a path with one queue, the flow's delays are the link's.
+        let buckets = |metric| sent.delays.of(metric, 0).collect::<Vec<_>>();
+        let of_link = &sent.summary.links[0].queue_delay_ms;
+        let mean = datagrams.path_queue_delay_ms.mean.unwrap();
+        assert!((mean - of_link.mean.unwrap()).abs() < 1e-9, "{queue}: {mean} {of_link:?}");
+        assert_eq!(buckets(Delays::FLOW_QUEUE_DELAY), buckets(Delays::GROUP_QUEUE_DELAY));
+        assert_eq!(buckets(Delays::FLOW_DELAY), buckets(Delays::GROUP_DELAY));
+        // The measurement changes nothing else.
+        let without = with("");
+        assert_eq!(without.summary.digest, sent.summary.digest);
+        assert_eq!(without.summary.links, sent.summary.links);
+        assert_eq!(flow(&without).delay_ms, datagrams.delay_ms);
+    }
+}
+
+#[test]
+fn over_two_queues_the_waits_add_up() {
+    let links = r#"
+        [[links]]
+        name = "a"
+        delay = "5ms"
+        rate = "8Mbit/s"
+        buffer = "1000pkt"
+        [[links]]
+        name = "b"
+        delay = "5ms"
+        rate = "4Mbit/s"
+        buffer = "1000pkt"
+    "#;
+    let sent = burst(links, "\"a\", \"b\"", "latency = true");
+    // Datagram k leaves the first queue after k + 1 ms, and the second takes 2 ms for each.
+    assert_delays(&flow(&sent).delay_ms, &rising(13.0, 1.5));
+    let waits = &flow(&sent).path_queue_delay_ms;
+    assert!((waits.mean.unwrap() - mean(&rising(0.0, 1.5))).abs() < 1e-9, "{waits:?}");
+    let group = &sent.summary.flow_groups[0];
+    assert_eq!((&group.path_queue_delay_ms, &group.delay_ms), (waits, &flow(&sent).delay_ms));
+}
+
+/// A write of 100 B each 5 ms over an RTT of 20 ms without a queue.
+fn small_writes(nagle: bool) -> RunResult {
+    result(&format!(
+        r#"
+        duration = "1s"
+        [stack]
+        nagle = {nagle}
+        delack = {{ every = 1 }}
+        [[links]]
+        name = "a"
+        delay = "10ms"
+        [[flows]]
+        cc = "cubic"
+        path = ["a"]
+        latency = true
+        write = {{ bytes = "100B", every = "5ms" }}
+        "#
+    ))
+}
+
+#[test]
+fn with_nagle_a_write_waits_for_the_ack_of_the_one_before() {
+    // The connection is established after 20 ms. Until then all writes wait; the first is then sent
+    // alone. From then on an ACK arrives every 20 ms and releases the writes before it.
+    let delays = |sent_at: fn(u32) -> u32| -> Vec<f64> {
+        let writes = (0..200).map(|number| 5 * number);
+        let delays = writes.map(|at| (sent_at(at) + 10, at)).filter(|&(read, _)| read <= 1000);
+        delays.map(|(read, at)| f64::from(read - at)).collect()
+    };
+    let without = small_writes(false);
+    assert_delays(&flow(&without).delay_ms, &delays(|at| at.max(20)));
+    let with = small_writes(true);
+    let sent_at = |at| match at {
+        0 => 20,
+        _ => (at / 20 + 1).max(2) * 20,
+    };
+    assert_delays(&flow(&with).delay_ms, &delays(sent_at));
+    assert_eq!(flow(&with).path_queue_delay_ms.p99, Some(0.0));
+    assert_eq!(flow(&with).loss_ratio, None);
+}
+
+#[test]
+fn a_policer_loses_datagrams_and_delays_none() {
+    let result = result(
+        r#"
+        duration = "2s"
+        [[links]]
+        name = "a"
+        delay = "5ms"
+        police = { rate = "4Mbit/s", burst = "10000B" }
+        [[flows]]
+        cc = "udp"
+        mss = "958B"
+        rate = "7.664Mbit/s"
+        stop = "1s"
+        path = ["a"]
+        "#,
+    );
+    // 1,000 datagrams of 1,000 B, one per ms; the bucket holds 10,000 B and fills by 500 B per ms.
+    let (mut tokens, mut dropped) = (10_000, 0);
+    for _ in 0..1000 {
+        match tokens >= 1000 {
+            true => tokens -= 1000,
+            false => dropped += 1,
+        }
+        tokens = (tokens + 500).min(10_000);
+    }
+    let flow = flow(&result);
+    assert_eq!((flow.sent_packets, flow.policer_drops), (Some(1000), Some(dropped)));
+    #[expect(clippy::cast_precision_loss, reason = "few datagrams")]
+    let expected = dropped as f64 / 1000.0;
+    assert_eq!(flow.loss_ratio, Some(expected));
+    assert_eq!(result.summary.flow_groups[0].loss_ratio, Some(expected));
+    assert_eq!((flow.delay_ms.mean, flow.jitter_ms), (Some(5.0), Some(0.0)));
+}
+
+#[test]
+fn a_request_waits_behind_an_upload() {
+    let result = result(
+        r#"
+        duration = "3s"
+        [[links]]
+        name = "down"
+        delay = "10ms"
+        [[links]]
+        name = "up"
+        delay = "10ms"
+        rate = "8Mbit/s"
+        buffer = "1000pkt"
+        [[flows]]
+        cc = "cubic"
+        path = ["down"]
+        return_path = ["up"]
+        start = "1050ms"
+        bytes = "1000B"
+        requests = { think = "100ms", count = 3 }
+        latency = true
+        late = "100ms"
+        # 100 datagrams within 1 ms, which take the uplink until 1,100 ms.
+        [[flows]]
+        cc = "udp"
+        mss = "958B"
+        rate = "766.4Mbit/s"
+        start = "1s"
+        stop = "1001ms"
+        path = ["up"]
+        "#,
+    );
+    let page = flow(&result);
+    // The SYN waits for 50 ms. It takes 74 us (74 B), the ACK of the handshake 66 us and the request
+    // of 100 B 166 us on the uplink; the path is crossed four times.
+    let first = 50.0 + 0.074 + 0.066 + 0.166 + 4.0 * 10.0;
+    // The ACK of the answer has left the uplink when the next request is sent.
+    let further = 0.166 + 2.0 * 10.0;
+    assert_delays(&page.delay_ms, &[first, further, further]);
+    assert_eq!(page.delay_ms.mean, page.fct_ms.mean);
+    assert_eq!((page.late_ratio, page.path_queue_delay_ms.mean), (Some(0.0), Some(0.0)));
+    let upload = &result.summary.flows[1];
+    assert_eq!((upload.delay_ms.n, upload.loss_ratio), (Some(100), Some(0.0)));
+}
+
+#[test]
+fn a_message_that_is_not_read_counts_as_late_after_the_bound() {
+    let result = result(
+        r#"
+        duration = "1s"
+        [[links]]
+        name = "a"
+        delay = "10ms"
+        loss = [["0s", 0], ["500ms", 1]]
+        [[flows]]
+        cc = "cubic"
+        path = ["a"]
+        late = "100ms"
+        write = { bytes = "1448B", every = "50ms" }
+        "#,
+    );
+    // Of the writes at 0, 50, ... 1000 ms, those from 500 ms on are lost; the last three have waited
+    // for at most 100 ms at the end.
+    let flow = flow(&result);
+    assert_eq!(flow.delay_ms.n, Some(10));
+    assert_eq!(flow.late_ratio, Some(8.0 / 21.0), "{flow:?}");
+}
+
+#[test]
+fn voice_beside_bulk_is_late_behind_drop_tail_and_not_behind_fq_codel() {
+    let runs = results(include_str!("latency/voice_delay.toml"));
+    let voices: Vec<_> = runs.iter().map(|run| &run.summary.flow_groups[2]).collect();
+    let [droptail, fq_codel] = &voices[..] else { panic!("two points") };
+    // The queue holds 82 packets, many of them ACKs. 82 full segments, one more in service and the
+    // propagation take 214 ms, which no datagram exceeds.
+    assert!((150.0..=214.0).contains(&droptail.delay_ms.max.unwrap()), "{droptail:?}");
+    assert!((0.15..0.23).contains(&droptail.loss_ratio.unwrap()), "{droptail:?}");
+    // A datagram of 214 B waits, takes 0.3424 ms at 5 Mbit/s, and propagates for 10 ms.
+    for voice in [droptail, fq_codel] {
+        let waits = voice.path_queue_delay_ms.mean.unwrap();
+        assert!((voice.delay_ms.mean.unwrap() - waits - 10.3424).abs() < 1e-5, "{voice:?}");
+    }
+    // A sparse flow waits for at most some packets in service.
+    assert!((10.0..20.0).contains(&fq_codel.delay_ms.p95.unwrap()), "{fq_codel:?}");
+    assert_eq!(fq_codel.loss_ratio, Some(0.0));
+}
+
+#[test]
+fn messages_take_the_delay_of_the_path_without_nagle_and_wait_for_acks_with_it() {
+    let runs = results(include_str!("latency/message_delay.toml"));
+    let [with, without] = &runs[..] else { panic!("two points") };
+    assert!((flow(without).delay_ms.p50.unwrap() - 10.0).abs() < 0.1, "{without:?}");
+    assert!(flow(with).delay_ms.p50.unwrap() > 20.0, "{with:?}");
+}

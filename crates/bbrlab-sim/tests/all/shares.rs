@@ -1,0 +1,57 @@
+//! Shares of groups while all flows compete, next to shares of the whole run.
+
+use crate::scenario_text::{result, results};
+
+/// 25 MB next to an endless flow: who gets what while the download lasts? The share of the whole run
+/// is the same for every congestion control, because each downloads the same bytes.
+#[test]
+fn the_share_of_a_download_while_it_lasts_depends_on_its_congestion_control() {
+    let text = include_str!("shares/share_while_active.toml")
+        .replace("repeat = 10", "")
+        .replace("\"flows[0].cc\" = [\"reno\", \"cubic\"]", "");
+    let runs = results(&text);
+    // Mbit/s of 9.5 next to Reno, with seed 1.
+    for (run, expected) in runs.iter().zip([8.54, 4.55, 6.84, 5.41, 4.67]) {
+        let download = &run.summary.flow_groups[1];
+        let (share, goodput) =
+            (download.share_active.unwrap(), download.goodput_active_mbps.unwrap());
+        assert!((goodput - expected).abs() < 0.005, "{goodput}, not {expected}");
+        // Both compete from the download's start to its end, so its goodput is its share of what
+        // both get in this time: 9.5 Mbit/s.
+        assert!((share * 9.5 - goodput).abs() < 0.03 * goodput, "{share} of 9.5, not {goodput}");
+        assert!((download.share.unwrap() - 0.117).abs() < 0.002);
+    }
+    assert_eq!(runs.len(), 5);
+}
+
+#[test]
+fn shares_in_the_steady_state_exist_only_while_all_are_active() {
+    let two = |stop: &str| {
+        result(&format!(
+            r#"
+            duration = "12s"
+            [bottleneck]
+            rate = "10Mbit/s"
+            [[flows]]
+            cc = "cubic"
+            rtt = "20ms"
+            group = "a"
+            {stop}
+            [[flows]]
+            cc = "cubic"
+            rtt = "20ms"
+            group = "b"
+            "#
+        ))
+        .summary
+        .flow_groups
+    };
+    let [lasting, brief] = ["", "stop = \"4s\""].map(two);
+    let sum = |share: fn(&bbrlab_run::FlowGroup) -> Option<f64>| {
+        lasting.iter().map(|group| share(group).unwrap()).sum::<f64>()
+    };
+    assert!((sum(|it| it.share_ss) - 1.0).abs() < 1e-9);
+    assert!((sum(|it| it.share_active) - 1.0).abs() < 1e-9);
+    // The steady state of a run of 12 s begins after 5 s.
+    assert!(brief.iter().all(|group| group.share_ss.is_none() && group.share_active.is_some()));
+}
