@@ -276,8 +276,8 @@ fn requests_videos_and_random_bursts() {
             + on = "1s"; off = { distribution = "exponential", mean = "0s" } | 12:46-49 | found "0s", which is zero
         `flows[0]`: expected one source
             + on = "1s"; off = "1s"; bytes = "1KB" | 13:1-5 | found `on` and `off` and `bytes`
-        `flows[0].rate`: expected a rate above zero such as "50Mbit/s"
-            + rate = "0Mbit/s"           | 11:8-16 | found "0Mbit/s", which is zero
+        `flows[0].rate`: expected a rate above zero such as "2Mbit/s" or [["0s", "2Mbit/s"], ["10s", "unlimited"]]
+            + rate = "0Mbit/s" | 11:8-16 | found "0Mbit/s", which is zero
         `flows[0].bytes`: expected a number of bytes above zero such as "131072B"
             + bytes = "1pkt" | 11:9-14 | found "1pkt", whose unit is none of B, KB, KiB, MB, MiB, GB or GiB
             + bytes = -5     | 11:9-10 | found the number -5, which has no unit
