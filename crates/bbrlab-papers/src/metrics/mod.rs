@@ -1,9 +1,10 @@
 //! The list of papers, and the formulas by which they compute their metrics from runs. Each paper
-//! has a file.
+//! has a file, and so has the corpus of the C4 test cases.
 //!
 //! Sources: "How each paper computes its metrics" in `papers/README.md`, `definition` in the
 //! papers' files, and item 7 of that page for metrics shown only in figures.
 
+mod c4;
 mod kato2025;
 mod lanigan2020;
 mod mahmud2020;
@@ -149,6 +150,7 @@ papers! {
     "mahmud2020": mahmud2020::FORMULAS,
     "kato2025": kato2025::FORMULAS,
     "piotrowska2024": piotrowska2024::FORMULAS,
+    "c4": c4::FORMULAS,
 }
 
 /// Returns the formulas of an experiment's paper.

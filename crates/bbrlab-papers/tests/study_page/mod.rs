@@ -25,8 +25,12 @@ pub(crate) fn verdict(claim: &Value) -> &str {
     claim["verdict"].as_str().unwrap_or("not judged")
 }
 
-/// Returns a paper's name, such as `Song 2021` for `song2021`.
+/// Returns a paper's name, such as `Song 2021` for `song2021`, or a corpus's, such as `the C4 test
+/// cases` for `c4`.
 pub(crate) fn name(paper: &Paper) -> String {
+    if paper.is_corpus {
+        return format!("the {} test cases", paper.key.to_uppercase());
+    }
     let digits = paper.key.find(|it: char| it.is_ascii_digit()).unwrap_or(paper.key.len());
     let (author, year) = paper.key.split_at(digits);
     let (first, rest) = author.split_at(1);
@@ -63,12 +67,17 @@ pub(crate) fn with_a_recipe<'a>(paper: &Paper, results: &'a Value) -> Vec<&'a Va
 /// Writes the page of a paper.
 pub(crate) fn page(paper: &Paper, results: &Value, explanations: &Value) -> String {
     let name = name(paper);
-    let anchor = name.to_lowercase().replace(' ', "-");
+    let explained = if paper.is_corpus {
+        format!("[The page on this corpus](../{}.md)", paper.key)
+    } else {
+        let anchor = name.to_lowercase().replace(' ', "-");
+        format!("[The five papers](../papers.md#{anchor})")
+    };
     let claims: Vec<&Value> = claims_of(paper, results).collect();
     let mut out = format!(
         "# Claims of {name}\n\n\
          This page has the verdict on each of the {} claims of *{}* ({}, {}), and what changes the verdicts. \
-         [The five papers](../papers.md#{anchor}) explains why claims fail.\n\n\
+         {explained} explains why claims fail.\n\n\
          ```sh\nbbrlab reproduce {} --seeds 20\n```\n\n\
          ## Verdicts\n\n\
          `expected` is what the data file expected before any run, `verdict` the result on Linux's stack \
