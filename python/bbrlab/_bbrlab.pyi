@@ -94,13 +94,13 @@ class Scenario:
         """
     @property
     def runs(self) -> int:
-        """Number of runs: `points * seeds`."""
+        """Number of runs: `points * seeds`; an upper bound if `repeat` has `until`."""
     @property
     def points(self) -> int:
         """Number of points of the sweep; 1 without a sweep."""
     @property
     def seeds(self) -> int:
-        """Number of seeds per point."""
+        """Number of seeds per point; the largest number if `repeat` has `until`."""
     def to_toml(self) -> str:
         """Returns the scenario as the text of a file, with every key that has an effect.
 

@@ -74,8 +74,8 @@ class _Look(NamedTuple):
     labels: Mapping[str, str] | None = None
 
     def text(self, name: str) -> str:
-        """Returns the user's text for a name. A key and its value are joined by `=`; a key whose text is empty is left
-        out."""
+        """Returns the user's text for a name, which may be a key and its value joined by `=`. If the text of the key is
+        empty, only the text of the value is returned."""
         labels = self.labels or {}
         key, equals, value = name.partition("=")
         if name in labels or not equals:
@@ -84,7 +84,7 @@ class _Look(NamedTuple):
         return f"{key}={value}" if key else value
 
     def texts(self, words: str) -> str:
-        """Returns the user's text for several names that are separated by commas, or for each of them."""
+        """Returns the user's text for names such as "a, b" together; if there is none, the text of each name."""
         if self.labels and words not in self.labels:
             return ", ".join(self.text(word) for word in words.split(", "))
         return self.text(words)
@@ -308,7 +308,7 @@ class RunPlots:
 
     def _queue_delays(self) -> list[_Sample]:
         links = self._result.summary["links"]
-        # A name that ends in a bracket is that of a link of a single flow: names in scenarios have no brackets.
+        # A name that ends in a bracket belongs to a private link of one flow: names in scenarios have no brackets.
         shared = {index: link for index, link in enumerate(links) if not link["name"].endswith("]")}
         samples = self._delays("links.queue_delay_ms", {index: link["name"] for index, link in shared.items()})
         if not samples and any(link["queue_delay_ms"]["mean"] is not None for link in shared.values()):
@@ -680,7 +680,7 @@ def _against_key(
 
 
 def _beside(hue: str | None, traits: Sequence[Mapping[str, str]]) -> list[str]:
-    """Returns the traits of lines that do not follow from `hue`, so that dashes and marks show them."""
+    """Returns the traits that can differ between lines of one colour, which dashes and marks must show."""
     if hue is None:
         return []
     pairs = {(trait, of[hue], value) for of in traits for trait, value in of.items()}
@@ -689,12 +689,12 @@ def _beside(hue: str | None, traits: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def _has_seeds(runs: npt.NDArray[np.bool_], places: npt.NDArray[np.intp]) -> bool:
-    """Whether a line has several runs at a value of the axis."""
+    """Returns whether a line has several runs at a value of the axis."""
     return bool(np.bincount(places[runs], minlength=1).max() > 1)
 
 
 def _windowed(lines: list[_Line]) -> list[_Line]:
-    """Returns means over time windows, which are equal for all lines."""
+    """Returns the mean of each line over time windows. All lines have the same windows."""
     end = max((float(line.x[-1]) for line in lines if len(line.x)), default=0.0)
 
     def windowed(line: _Line) -> _Line:
@@ -785,7 +785,7 @@ def _against(
 
 
 def _is_log(across: SweptKey) -> bool:
-    """Whether the axis of a key is logarithmic: three values or more that span a large factor."""
+    """Returns whether the axis of a key is logarithmic: three values or more that span a large factor."""
     values = across.values
     return values is not None and len(values) > 2 and bool(values[0] > 0) and bool(values[-1] >= LOG_RATIO * values[0])
 
@@ -800,7 +800,7 @@ def _reach(line: _Line) -> npt.NDArray[Any] | None:
 def _lines(axis: Any, lines: list[_Line]) -> None:
     for line in lines:
         axis.plot(line.x, line.y, color=line.colour, linewidth=1.2, label=line.name)
-    # Axes that share their scale must keep growing with later lines.
+    # If axes share their scale, lines that are drawn later may raise the upper end.
     axis.set_ylim(bottom=0, auto=None)
 
 

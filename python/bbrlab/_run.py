@@ -200,7 +200,7 @@ def reproduce(
         names: Papers or experiments, such as `lanigan2020.single-flow`; by default all.
         seeds: Seeds per point; five by default, one at 1 Gbit/s.
         quick: One seed, no points at 1 Gbit/s, and shorter runs if the metrics settle early.
-        explain: Whether to find the switch that causes each claim that is considered an artefact.
+        explain: Whether to find, for each claim that is considered an artefact, the setting that causes it.
         out: The folder for the runs; `bbrlab-runs` by default.
         limit: Maximum work in data packets.
 
@@ -366,7 +366,7 @@ def _jobs(jobs: int | None) -> int | None:
 
 
 def whole(name: str, given: float, least: int, most: int, expected: str) -> int:
-    """Checks a whole number from `least` to `most`."""
+    """Returns a number as an integer. If it is not a whole number from `least` to `most`, raises an error."""
     if not isinstance(given, Real) or isinstance(given, bool):
         raise TypeError(f"{name}: expected {expected}, found {given!r} of type {type(given).__name__}")
     # This condition is false for NaN and infinities.

@@ -232,7 +232,7 @@ class Selection:
         return parts
 
     def _lines(self, name: str) -> tuple[list[Line], list[Over]]:
-        """Returns the lines of a metric, and the flows that they would average without request."""
+        """Returns the lines of a metric, and the flows that a line would average without a request by the user."""
         table, of = self._table_and_owner(name)
         if of == "link":
             return [self._line_of_link(table, name)], []
@@ -246,7 +246,7 @@ class Selection:
         return lines, (self._flows_of_a_group(name, rows) if of == "flow" and self._group is None else [])
 
     def _refuse(self, name: str, over: Sequence[Over]) -> None:
-        """Raises the error for a mean without request."""
+        """Raises the error for a mean that the user did not request."""
         means = " and ".join(f"{noun} ({_some(values)})" for noun, values, _ in over)
         choices = " and ".join(choice for *_, choice in over)
         raise UsageError(f"{self.what}: {name} would be averaged over {means}; choose with {choices}")
@@ -281,7 +281,7 @@ class Selection:
     def _line_of_link(self, links: Table, name: str) -> Line:
         values, names = numbers(links, name), links["link_name"]
         runs = _runs_of_rows(links)
-        # A name that ends in a bracket is that of a link of a single flow: names in scenarios have no brackets.
+        # A name that ends in a bracket belongs to a private link of one flow: names in scenarios have no brackets.
         shared = [link for link in dict.fromkeys(names.tolist()) if not link.endswith("]")]
         link = self._link
         if link is None:
@@ -384,7 +384,7 @@ def _has_numbers(table: Table, name: str) -> bool:
 
 
 def _readable(values: npt.NDArray[np.float64], unit: str) -> tuple[float, str]:
-    """Returns the unit in which the largest value is at least 1, and its size in the base unit."""
+    """Returns the largest unit in which the largest value is at least 1: its size in the base unit, and its name."""
     most = float(np.abs(values).max(initial=0))
     known = UNITS.get(unit, ((1, unit),))
     return next(((size, name) for size, name in known if most >= size), known[-1])
@@ -395,7 +395,7 @@ def _is_list(value: object) -> TypeGuard[Iterable[object]]:
 
 
 def _some(names: Sequence[str]) -> str:
-    """Returns names for a message, truncated after `NAMES_SHOWN`."""
+    """Joins the first `NAMES_SHOWN` names for a message, and says how many more there are."""
     more = len(names) - NAMES_SHOWN
     return ", ".join([*names[:NAMES_SHOWN], *([f"{more} more"] if more > 0 else [])])
 

@@ -104,7 +104,8 @@ def spread(
     at_once = max(min(TEXT_UNDER_WAY // len(text), UNDER_WAY_MAX), UNDER_WAY_MIN)
     ended: queue.SimpleQueue[tuple[Piece, Outcome | None, BaseException | None]] = queue.SimpleQueue()
     under_way: dict[Piece, Any] = {}
-    # The executor's own dict: an executor that breaks forgets it, but leaves its processes in it.
+    # This is the executor's own dict. A broken executor drops its reference to the dict, but the dict still has the
+    # processes.
     processes = getattr(executor, "_processes", None)
     workers: Mapping[int, Any] = {} if processes is None else processes
     lost: list[BaseException] = []
@@ -195,7 +196,7 @@ def _reason(error: BaseException | None, lost: Sequence[BaseException], workers:
     if isinstance(error, BrokenExecutor):
         for worker in tuple(workers.values()):
             worker.join(1)
-    # Terminated processes are those that the pool ends itself.
+    # Processes that ended by SIGTERM are not reported, because the pool itself terminates them.
     ended = {worker.exitcode for worker in tuple(workers.values())} - {None, 0, -signal.SIGTERM}
     for code in sorted(ended):
         how = f"with exit code {code}" if code > 0 else f"by signal {-code}"

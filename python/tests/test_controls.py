@@ -199,8 +199,8 @@ def test_the_switches_of_a_class_are_the_cores() -> None:
     for ecn in (True, "l4s"):
         Dctcp.echoes = Dctcp.acks = 0
         r = bl.run(DUMBBELL, {**marked, "flows.ecn": ecn})
-        # Echoes of RFC 3168 would continue until the sender responds. These equal the number of marks, two of which one
-        # ACK may report.
+        # Echoes as in RFC 3168 would continue until the sender responds. With these switches there is one echo per
+        # mark, or one for two marks if one ACK reports both.
         marks = int(r.links["link_marks"][0])
         assert marks > 20 and marks / 2 <= Dctcp.echoes <= marks and Dctcp.acks > 1000
     with pytest.raises(bl.ScenarioError, match="expected a `cc` that answers marks by their share"):

@@ -9,8 +9,8 @@ use std::process::Command;
 /// Sixteen runs of unequal length, so that two jobs finish them out of order.
 const SCENARIO: &str = "crates/bbrlab-cli/tests/data/sixteen-unequal.toml";
 
-/// Makes the debug and the release build, runs the sweep with each build with one and with two
-/// jobs, and compares the files of these four sweeps.
+/// Makes the debug and the release build, runs the sweep with both builds, each with one and with
+/// two jobs, and compares the files of these four sweeps.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     super::cargo(&["build", "--quiet", "-p", "bbrlab-cli"], &[])?;
     super::cargo(&["build", "--quiet", "--release", "-p", "bbrlab-cli"], &[])?;

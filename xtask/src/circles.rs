@@ -1,19 +1,19 @@
 //! Checks that no two files of a crate import each other, directly or through other files.
 //!
-//! A reader of two files that import each other has to read both at once. A module and its parts
-//! are an exception: `mod.rs` names its parts, and the parts may use its items.
+//! Two files that import each other can only be understood together. A module and its parts are an
+//! exception: `mod.rs` declares its parts, and the parts may use its items.
 //!
-//! The graph is built from the text: `use` trees and paths that begin with `crate`, `super` or
-//! `self`. A name that a module re-exports (`pub use part::Name`) is followed to the file that
-//! defines it.
+//! The graph of imports is built from the text of the files: from `use` declarations, and from
+//! paths that begin with `crate`, `super` or `self`. If a module re-exports a name
+//! (`pub use part::Name`), an import of the name counts for the file that defines it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
 use crate::source;
 
-/// Circles of imports that are accepted, each with its reason. A circle is written from its first
-/// file in alphabetical order.
+/// Accepted circles of imports, each with the reason. A circle is written beginning with the file
+/// that is first in alphabetical order.
 const DEFENDED: &[(&str, &str)] = &[(
     "bbrlab-net: engine/mod.rs -> port.rs -> engine/mod.rs",
     "a port is the hosts' interface to the network, and the network passes one to its handler",
@@ -37,13 +37,13 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(format!("\n  {}", wrong.join("\n  "))) }
 }
 
-/// The imports between files. The keys are module paths: `["link", "server"]`.
+/// The imports between files. The keys are module paths, such as `["link", "server"]`.
 struct Graph {
     modules: BTreeMap<Vec<String>, Module>,
 }
 
 struct Module {
-    /// The file name in reports, from `src/` on.
+    /// The file's name in reports: its path relative to `src/`.
     file: String,
     /// Paths in the file, relative to the crate's root.
     paths: Vec<Vec<String>>,
@@ -61,11 +61,11 @@ impl Graph {
         Ok(Self { modules })
     }
 
-    /// Returns the module to which `path` leads, after following re-exports; `None` if there is
-    /// none.
+    /// Returns the module that defines the item at `path`, after following re-exports, or `None` if
+    /// no file of the crate does.
     fn resolve(&self, path: &[String]) -> Option<Vec<String>> {
         let mut path = path.to_vec();
-        // Real chains of re-exports are shorter than this; a longer chain is a circle.
+        // No chain of re-exports has more than eight links, so a longer chain is a circle.
         for _ in 0..8 {
             let depth = (0..=path.len()).rev().find(|&n| self.modules.contains_key(&path[..n]))?;
             let next =
@@ -90,7 +90,7 @@ impl Graph {
         edges
     }
 
-    /// Returns, for each import that is part of a circle, the shortest circle with it.
+    /// Returns the shortest circle through each import that is part of a circle.
     fn circles(&self) -> BTreeSet<String> {
         let edges = self.edges();
         let mut circles = BTreeSet::new();
@@ -110,7 +110,7 @@ impl Graph {
     }
 }
 
-/// Returns the shortest path over the edges, including both ends.
+/// Returns the shortest path from one file to another over the edges, including both files.
 fn shortest(
     edges: &BTreeMap<&Vec<String>, BTreeSet<Vec<String>>>,
     from: &Vec<String>,
@@ -175,7 +175,7 @@ impl Module {
     }
 }
 
-/// Returns the start of the next `use` declaration, and its length up to the semicolon.
+/// Returns the offset of the next `use` declaration, and its length up to the semicolon.
 fn next_use(code: &str) -> Option<(usize, usize)> {
     let bytes = code.as_bytes();
     let mut from = 0;
@@ -188,7 +188,7 @@ fn next_use(code: &str) -> Option<(usize, usize)> {
     None
 }
 
-/// Returns the leaves of a use tree: each path, and its local name.
+/// Returns each path that a `use` declaration imports, with its local name.
 fn leaves(tree: &str) -> Vec<(Vec<String>, String)> {
     let tree = tree.trim();
     if let Some(open) = tree.find('{') {
@@ -216,7 +216,7 @@ fn leaves(tree: &str) -> Vec<(Vec<String>, String)> {
     name.map(|name| (path, name)).into_iter().filter(|(path, _)| !path.is_empty()).collect()
 }
 
-/// Splits at the commas outside of braces.
+/// Splits a list at the commas outside of braces.
 fn split(list: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0_usize, 0, Vec::new());
     for (at, byte) in list.bytes().enumerate() {
@@ -240,8 +240,8 @@ fn segments(path: &str) -> Vec<String> {
 
 /// Returns the paths in the code that begin with `crate`, `super` or `self`.
 fn inline(code: &str) -> Vec<Vec<String>> {
-    // A path with `$crate` in a macro counts for the file that uses the macro, so it is omitted
-    // here.
+    // A path with `$crate` in a macro is an import of the files that use the macro, so it is
+    // ignored here.
     let code = code.replace("$crate::", "");
     let is_path = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
     code.split(|c| !is_path(c))
@@ -261,8 +261,8 @@ fn absolute(module: &[String], path: &[String]) -> Option<Vec<String>> {
             rest = &rest[1..];
         }
         "self" => rest = &rest[1..],
-        // A path that begins with another word may name a part of this module, as `part::Name` does
-        // in a re-export of its `mod.rs`.
+        // A path that begins with another word may begin with a part of this module, like
+        // `part::Name` in a re-export of a `mod.rs`.
         _ => {}
     }
     while rest.first().is_some_and(|part| part == "super") {

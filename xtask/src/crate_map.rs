@@ -7,7 +7,8 @@ use std::path::Path;
 
 use crate::source;
 
-/// Each crate, and the crates that it imports outside of its tests.
+/// Each crate with the crates that it imports outside of its tests. A crate imports only crates
+/// above it in this list.
 const IMPORTS: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("cc", &[]),
@@ -36,7 +37,7 @@ pub(crate) fn crates() -> Vec<String> {
     IMPORTS.iter().map(|(package, _)| format!("bbrlab-{package}")).collect()
 }
 
-/// Returns the names of the crates up to `last`, the lowest first.
+/// Returns the names of the crates up to and including `last`, the lowest first.
 pub(crate) fn crates_up_to(last: &str) -> Vec<String> {
     let place = IMPORTS.iter().position(|&(package, _)| package == last);
     let count = place.expect("the crate is on the map") + 1;

@@ -1,4 +1,5 @@
-//! Checks that dependencies are used. An unused dependency costs every build a download and time.
+//! Checks that the crates use all of their dependencies. An unused dependency costs every build a
+//! download and time.
 
 use std::collections::BTreeSet;
 use std::path::Path;

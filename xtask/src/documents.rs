@@ -1,8 +1,9 @@
-//! Checks the documentation of all items: no warnings and no broken links.
+//! Checks that rustdoc builds the documentation of all items without warnings, such as broken
+//! links.
 //!
-//! File headers name sources by the keys of docs/SOURCES.md, such as `[linux]`. These look like
-//! links. rustdoc cannot be configured to ignore them, so its warnings about them are filtered out
-//! here.
+//! File headers name sources by the keys of docs/SOURCES.md, such as `[linux]`. These keys look
+//! like links. rustdoc cannot be configured to ignore them, so its warnings about these keys are
+//! filtered out here.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -40,7 +41,7 @@ fn keys(page: &str) -> BTreeSet<String> {
     names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// Returns the warnings about links that are not keys of sources.
+/// Returns the warnings about unresolved links, except links that are keys of sources.
 fn broken<'m>(messages: &'m str, keys: &BTreeSet<String>) -> Vec<&'m str> {
     let is_broken = |line: &&str| {
         let target =

@@ -85,8 +85,8 @@ fn check() -> Result<(), String> {
     step("speed", || bench::gate(&root()))
 }
 
-/// Runs the checks that only read files, without compiling anything, and reports all of their
-/// errors.
+/// Runs the checks that only read files and compile nothing, and reports all of their errors
+/// together.
 fn map() -> Result<(), String> {
     let root = root();
     let results = [

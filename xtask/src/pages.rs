@@ -1,9 +1,10 @@
-//! Checks that the things that pages and comments mention exist: files of this repository, links
-//! between pages, and items such as `sim::meter` or `Hooks::skb_marked_lost`.
+//! Checks that files of this repository, targets of links between pages, and items such as
+//! `sim::meter` or `Hooks::skb_marked_lost` exist if pages or comments mention them.
 //!
 //! A mention is text in backticks that looks like a file path or a Rust path. Other text is not
-//! checked. The changelog and superseded decisions are not checked, because they describe the past.
-//! Names of kernel sources, which end in `.c` and `.h`, are not checked either.
+//! checked. The changelog and superseded decisions are not checked, because they describe earlier
+//! versions. Names that end in `.c` and `.h` are not checked either, because they are kernel
+//! sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -14,7 +15,7 @@ use crate::source;
 /// Pages outside of `docs/`.
 const PAGES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "papers/README.md"];
 
-/// The names in the repository that a mention can refer to.
+/// The names of files and items in the repository to which a mention can refer.
 struct Repository {
     root: PathBuf,
     /// The paths, from the root, of all files with extensions that pages mention.
@@ -57,7 +58,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(format!("\n  {}", wrong.join("\n  "))) }
 }
 
-/// The place of a mention.
+/// The page or comment that contains a mention.
 #[derive(Clone, Copy)]
 struct At<'a> {
     file: &'a Path,
@@ -108,7 +109,7 @@ impl Repository {
         let (before, behind) = line.split_once("`bbrlab-").unwrap_or((line, ""));
         let named = behind.split('`').next().map(|package| format!("bbrlab-{package}"));
         let named = named.filter(|package| self.names.contains_key(package));
-        // In a row of the code map, the last cell names the file to read first.
+        // In a row of the code map (ARCHITECTURE.md), the last cell names the file to read first.
         let map_row = before == "| " && line.ends_with('|');
         let last_cell = line.trim_end_matches('|').rfind('|').filter(|_| map_row);
         let cell = last_cell.map_or("", |at| &line[at..]);
@@ -175,8 +176,8 @@ impl Repository {
                 .iter()
                 .all(|part| matches!(*part, "super" | "self") || names.contains(*part));
         }
-        // The path is a type and one of its items, a path in a module of any crate, or an item of
-        // the standard library. Only the first kind is checked here.
+        // The path is one of three kinds: a type with one of its items, a path in a module of any
+        // crate, or an item of the standard library. Only the first kind is checked here.
         let is_ours = |name: &str| self.names.values().any(|names| names.contains(name));
         let begins_type = first.starts_with(|c: char| c.is_ascii_uppercase());
         // ns-3's classes begin with `Tcp`, and its methods with a capital letter.
@@ -205,7 +206,7 @@ fn is_path(mention: &str) -> bool {
         && (tops.iter().any(|top| mention.starts_with(top)) || stem(".rs") || stem(".md"))
 }
 
-/// Whether a mention is a path of Rust: `sim::wire`, `Hooks::notes_in_flight`.
+/// Whether a mention is a path of Rust, such as `sim::wire` or `Hooks::notes_in_flight`.
 fn is_item(mention: &str) -> bool {
     mention.contains("::")
         && mention.split("::").all(|part| {

@@ -1,5 +1,5 @@
-//! Checks that the crates up to `results` on the crate map can be part of a web page: they use no
-//! part of the operating system, and compile for WebAssembly.
+//! Checks that the crates up to `results` on the crate map can be part of a web page: they must not
+//! use the operating system, and must compile for WebAssembly.
 
 use std::env;
 use std::path::Path;
@@ -8,7 +8,8 @@ use std::process::Command;
 use crate::crate_map;
 use crate::source;
 
-/// A web page can contain this crate and all crates before it on the crate map.
+/// The last crate on the crate map that must be able to be part of a web page. All crates before it
+/// must be, too.
 const LAST: &str = "results";
 
 /// The compiler's target for WebAssembly without an operating system.

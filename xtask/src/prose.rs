@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Returns an error with the checker's hits, if there are any. Without Python it prints that the
-/// check is skipped.
+/// Returns an error with the checker's hits, if there are any. If Python is unavailable, prints
+/// that the check is skipped.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let Ok(out) = Command::new("python3").arg("xtask/prose.py").current_dir(root).output() else {
         println!("skipped: no Python for the checker of prose");

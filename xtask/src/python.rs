@@ -1,7 +1,7 @@
 //! Checks the Python package. The package is built and tested in a virtual environment under
 //! `target/`, with the packages in `python/requirements.txt`. Then it is installed into an empty
-//! environment, as a user does. If Python or the packages are unavailable, a line that begins with
-//! `skipped:` is printed.
+//! environment, as a user would do. If Python or the packages are unavailable, prints a line that
+//! begins with `skipped:`.
 
 use std::env;
 use std::fs;
@@ -11,8 +11,8 @@ use std::process::Command;
 /// The packages that the tests need.
 const REQUIREMENTS: &str = "python/requirements.txt";
 
-/// A program that succeeds with Python 3.10 or newer if the modules that make virtual environments
-/// exist.
+/// A Python program that succeeds if Python is 3.10 or newer and has the modules for virtual
+/// environments.
 const IS_USABLE: &str = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))";
 
 /// Builds the package, then runs its tests and type checks.
@@ -41,8 +41,8 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     installed(root)
 }
 
-/// Installs the package into the virtual environment and returns the output of a program there;
-/// `None` without Python.
+/// Installs the package into the virtual environment, and returns the output of a program there.
+/// Returns `None` if Python is unavailable.
 pub(crate) fn output(root: &Path, words: &[&str]) -> Result<Option<String>, String> {
     let Some(env) = environment(root)? else { return Ok(None) };
     let python = root.join("python");
@@ -106,7 +106,7 @@ fn installed(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the virtual environment with the packages of `REQUIREMENTS`; `None` if they cannot be
+/// Returns the virtual environment with the packages of `REQUIREMENTS`, or `None` if they cannot be
 /// installed.
 fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
     let wanted = fs::read_to_string(root.join(REQUIREMENTS))
@@ -126,7 +126,8 @@ fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
         "install",
         "--quiet",
         "--disable-pip-version-check",
-        // Installed files stay in `target/`; a second copy in a cache would fill a small disk.
+        // The installed files remain in `target/`, so a second copy in a cache would only fill a
+        // small disk.
         "--no-cache-dir",
         "-r",
         REQUIREMENTS,
@@ -143,7 +144,7 @@ pub(crate) fn target(root: &Path) -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
-/// Makes a virtual environment that contains only pip.
+/// Creates a virtual environment that contains only pip.
 fn new_environment(env: &Path) -> Result<(), String> {
     let made = Command::new("python3").args(["-m", "venv", "--clear"]).arg(env).status();
     if made.is_ok_and(|status| status.success()) {

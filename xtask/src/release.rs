@@ -1,7 +1,7 @@
-//! Checks the parts of a release other than code: one version, its notes, descriptions, pinned
-//! workflows.
+//! Checks the parts of a release that are not code: the version, which many files name, its notes,
+//! the descriptions, and the pinned actions of workflows.
 //!
-//! No compiler reads these texts, so without this check a mistake would be found only when a
+//! No compiler reads these texts, so without this check a mistake would be found only when the
 //! release's tag is pushed.
 
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         let found = cited.unwrap_or("none");
         wrong.push(format!("CITATION.cff: expected version {version}, found {found}"));
     }
-    // The README shows how to cite the version.
+    // The README has a citation with the version.
     let readme = source::read(&root.join("README.md"))?;
     let shown = readme.lines().find_map(|line| line.trim().strip_prefix("version = {"));
     if let Some(shown) = shown.and_then(|rest| rest.split('}').next())
@@ -48,7 +48,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
 
-/// Prints the notes of a release: the changelog's section of the workspace's version.
+/// Prints the notes of a release: the changelog's section for the version of the workspace.
 pub(crate) fn notes(root: &Path) -> Result<(), String> {
     let changelog = source::read(&root.join("CHANGELOG.md"))?;
     print!("{}", section(&changelog, &version(root)?)?);

@@ -27,7 +27,7 @@ pub(crate) fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Returns name and folder of each crate of the workspace, including `xtask`.
+/// Returns the name and the folder of each crate of the workspace, including `xtask`.
 pub(crate) fn crates(root: &Path) -> Result<Vec<(String, PathBuf)>, String> {
     let mut found = vec![("xtask".to_owned(), root.join("xtask"))];
     for entry in fs::read_dir(root.join("crates")).map_err(|error| error.to_string())? {
@@ -62,7 +62,8 @@ pub(crate) fn code(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Returns the end of the comment or literal that begins at `at`; `at` itself if none begins there.
+/// Returns the end of the comment or literal that begins at the offset `at`, or `at` if none begins
+/// there.
 fn skip(bytes: &[u8], at: usize) -> usize {
     let rest = &bytes[at..];
     if rest.starts_with(b"//") {
@@ -90,7 +91,7 @@ fn skip(bytes: &[u8], at: usize) -> usize {
         }
         return (at + end + 1).min(bytes.len());
     }
-    // A character literal such as 'x' or '\n', not a lifetime.
+    // This is a character literal such as 'x' or '\n', and not a lifetime.
     if rest.starts_with(b"'\\") {
         return rest[2..].iter().skip(1).position(|&b| b == b'\'').map_or(at, |end| at + end + 4);
     }
@@ -119,7 +120,8 @@ pub(crate) fn without_tests(code: &str) -> String {
     out
 }
 
-/// Returns the end of the item at the beginning of `code`: its semicolon, or its closing brace.
+/// Returns the end of the item that begins `code`: the offset after its semicolon or its closing
+/// brace.
 fn end_of_item(code: &str) -> usize {
     let mut depth = 0_usize;
     for (at, byte) in code.bytes().enumerate() {

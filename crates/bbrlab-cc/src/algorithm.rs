@@ -59,7 +59,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// The family's first algorithm in the list. It has every parameter of the family.
+    /// Returns the family's first algorithm in the list. It has every parameter of the family.
     ///
     /// # Panics
     /// Never: a test checks that every family has members.
@@ -85,7 +85,7 @@ pub enum Window {
     AckRate,
     /// cwnd fills the link at random loss up to `loss_ppm`.
     Bears {
-        /// The largest loss ratio at which the link stays full, in millionths.
+        /// The largest random loss ratio at which the link stays full, in millionths.
         loss_ppm: u32,
     },
 }
@@ -97,7 +97,7 @@ pub enum Marks {
     Once,
     /// Reduces cwnd in proportion to the share of marked packets.
     Share,
-    /// Like `Share`, but only on a low-latency route.
+    /// Like `Share` if ECN was negotiated on a low-latency route; otherwise ignores the marks.
     ShareOnRoute,
     /// Like `Share` if the parameter `ecn_enable` is set; otherwise ignores the marks.
     ShareIfEnabled,
@@ -365,44 +365,44 @@ algorithms! {
 }
 
 impl Algorithm {
-    /// The algorithm with that name; `newreno` is an alias of `reno`.
+    /// Returns the algorithm called `name`; `newreno` is an alias of `reno`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let name = if name == "newreno" { "reno" } else { name };
         Self::ALL.iter().copied().find(|algorithm| algorithm.name() == name)
     }
 
-    /// The algorithm's name in files and on the command line.
+    /// Returns the algorithm's name in files and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.entry().name
     }
 
-    /// The algorithm's name in publications.
+    /// Returns the algorithm's name in publications.
     #[must_use]
     pub fn title(self) -> &'static str {
         self.entry().title
     }
 
-    /// A description in one line.
+    /// Returns a description in one line.
     #[must_use]
     pub fn summary(self) -> &'static str {
         self.entry().summary
     }
 
-    /// The code or publication that the implementation follows.
+    /// Returns the code or publication that the implementation follows.
     #[must_use]
     pub fn source(self) -> &'static str {
         self.entry().source
     }
 
-    /// The algorithm's parameters with their defaults.
+    /// Returns the algorithm's parameters with their defaults.
     #[must_use]
     pub fn params(self) -> &'static [ParamSpec] {
         self.entry().params
     }
 
-    /// The family with which the algorithm shares parameters, if any.
+    /// Returns the family with which the algorithm shares parameters, if any.
     #[must_use]
     pub fn family(self) -> Option<Family> {
         self.entry().family
@@ -414,19 +414,20 @@ impl Algorithm {
         self.entry().is_paced
     }
 
-    /// Whether the algorithm is a version of BBR: only these fill the link in spite of losses.
+    /// Whether the algorithm is a version of BBR: only versions of BBR keep a link full in spite of
+    /// losses.
     #[must_use]
     pub fn is_bbr(self) -> bool {
         matches!(self.window(), Window::Bears { .. })
     }
 
-    /// The algorithm's rough window model.
+    /// Returns the algorithm's rough window model.
     #[must_use]
     pub fn window(self) -> Window {
         self.entry().window
     }
 
-    /// The algorithm's response to ECN marks.
+    /// Returns the algorithm's response to ECN marks.
     #[must_use]
     pub fn marks(self) -> Marks {
         self.entry().marks
@@ -447,7 +448,7 @@ impl Algorithm {
         }
     }
 
-    /// Builds an instance whose private block is all zero; call `init` when the connection is
+    /// Builds an instance whose private state is all zero; call `init` when the connection is
     /// established.
     ///
     /// # Errors
@@ -493,9 +494,9 @@ impl<C: CongestionControl> Apply for C {}
 
 macro_rules! dispatch {
     ($($variant:ident($state:ty)),* $(,)?) => {
-        /// An instance of a built-in or custom algorithm. The tag is a separate byte (`repr`),
-        /// which the dispatch reads without decoding. States larger than BBRv1's are boxed, so that
-        /// every flow only needs the space of BBRv1's state.
+        /// An instance of a built-in or custom algorithm. The enum's tag is a separate byte
+        /// (`repr`), which the dispatch reads without decoding. States larger than BBRv1's are
+        /// boxed, so that no flow needs more space here than BBRv1's state.
         #[derive(Clone, Debug)]
         #[repr(u8)]
         #[expect(missing_docs, reason = "the variants are the algorithms' own types")]

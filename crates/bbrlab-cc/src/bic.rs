@@ -1,4 +1,4 @@
-//! `bic`: a binary search for the window of the last loss.
+//! `bic`: a binary search for the cwnd at which the last loss occurred.
 //!
 //! ```text
 //! below Wmax: a quarter of the way per round trip, at most 16 packets; near it a packet per 5 round trips
@@ -49,13 +49,13 @@ pub const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// 1 in `beta`. Linux: `BICTCP_BETA_SCALE`.
+/// The value of `beta` that means 1. Linux: `BICTCP_BETA_SCALE`.
 const BETA_SCALE: u32 = 1024;
 
-/// Divisor of the distance to Wmax that gives a step of the search. Linux: `BICTCP_B`.
+/// A step of the search is the distance to Wmax divided by this number. Linux: `BICTCP_B`.
 const STEP: u32 = 4;
 
-/// The average of packets per ACK is in 1/16. Linux: `ACK_RATIO_SHIFT`.
+/// Fraction bits of the average number of packets per ACK. Linux: `ACK_RATIO_SHIFT`.
 const ACK_RATIO_SHIFT: u32 = 4;
 
 /// Upper bound of `cnt` while no loss has set Wmax: growth by at least 5 % per round trip.
@@ -65,9 +65,9 @@ const CNT_WITHOUT_WMAX: u32 = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bic {
     params: BicParams,
-    /// Number of packets to acknowledge per packet by which cwnd grows.
+    /// Number of acknowledged packets per packet of growth of cwnd.
     cnt: u32,
-    /// Wmax: cwnd at the last loss, in packets; 0 for none.
+    /// Wmax: cwnd at the last loss, in packets; 0 before a loss.
     last_max_cwnd: u32,
     /// cwnd at the latest calculation.
     last_cwnd: u32,
@@ -90,7 +90,7 @@ struct BicParams {
 }
 
 impl Bic {
-    /// The state before `init`: all zero.
+    /// Makes the state before `init`: all zero.
     ///
     /// # Errors
     /// If a parameter is out of range.
@@ -153,7 +153,8 @@ impl Bic {
         self.cnt = (self.cnt << ACK_RATIO_SHIFT).checked_div(self.delayed_ack).unwrap_or(0).max(1);
     }
 
-    /// `cnt` before the correction for delayed ACKs, from the distance between `cwnd` and Wmax.
+    /// Returns `cnt` before the correction for delayed ACKs. It depends on the distance between
+    /// `cwnd` and Wmax.
     fn search(&self, cwnd: u32) -> u32 {
         let BicParams { max_increment, smooth_part, .. } = self.params;
         let last_max = self.last_max_cwnd;

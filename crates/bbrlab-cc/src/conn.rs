@@ -1,8 +1,7 @@
 //! The socket's fields that an algorithm may read and write, as values.
 //!
-//! The fields themselves are the rows of `fields.rs`; `Conn` and `Control` together are the input
-//! and output columns of the kernel traces. The sender keeps one `Conn` and updates it in place, so
-//! no call copies it.
+//! `fields.rs` has one row per field. The kernel traces have `Conn` as input columns and `Control`
+//! as output columns. The sender keeps one `Conn` and updates it in place, so no call copies it.
 //!
 //! Sources: [linux] `include/linux/tcp.h` `struct tcp_sock`, `include/net/tcp.h`
 //! `struct rate_sample`.
@@ -23,12 +22,12 @@ pub enum CaState {
     Cwr = 2,
     /// Fast recovery.
     Recovery = 3,
-    /// After a retransmission timeout.
+    /// Recovery from a retransmission timeout.
     Loss = 4,
 }
 
 impl CaState {
-    /// The state with this number in Linux.
+    /// Returns the state that has this number in Linux.
     #[must_use]
     pub const fn from_number(number: i64) -> Option<Self> {
         Some(match number {
@@ -57,7 +56,7 @@ impl Value for CaState {
 /// Events that are not ACKs. Linux: `enum tcp_ca_event`, and v3's TLP event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CwndEvent {
-    /// First transmission while nothing is in flight.
+    /// A packet is sent while no other packet is in flight.
     TxStart,
     /// The window restarts after an idle time longer than the RTO.
     CwndRestart,
@@ -87,7 +86,7 @@ pub enum PacingStatus {
 }
 
 impl PacingStatus {
-    /// The status with this number in Linux.
+    /// Returns the status that has this number in Linux.
     #[must_use]
     pub const fn from_number(number: i64) -> Option<Self> {
         Some(match number {
@@ -150,7 +149,7 @@ macro_rules! record {
                 },
             },)*];
 
-            /// The record's rows in the table of fields.
+            /// Returns the record's rows in the table of fields.
             #[must_use]
             pub fn rows() -> Rows {
                 Rows {
@@ -181,14 +180,14 @@ impl Control {
 
 fields!(Conn, record {
     ///
-    /// The first fields are those that the sender reads at each chance to send; they fill a cache
-    /// line. Constant fields come last.
+    /// The sender reads the first fields whenever it may send; they fill a cache line. Constant
+    /// fields come last.
     #[repr(C)]
     [ctl: Control, "The fields that an algorithm may also write."]
 });
 
 impl Conn {
-    /// The TCP clock in microseconds. Linux: `tcp_mstamp`.
+    /// Returns the TCP clock in microseconds. Linux: `tcp_mstamp`.
     #[must_use]
     pub const fn tcp_mstamp(&self) -> u64 {
         self.clock_ns / 1000
@@ -229,7 +228,7 @@ pub mod ecn_flags {
 pub mod ack_flags {
     /// The ACK took the slow path.
     pub const SLOWPATH: u32 = 1;
-    /// The ACK updated the window.
+    /// The ACK changed the advertised window.
     pub const WIN_UPDATE: u32 = 2;
     /// The ACK carried ECE.
     pub const ECE: u32 = 4;

@@ -10,9 +10,10 @@
 //!
 //! Sources: [linux] `net/ipv4/tcp_dctcp.c`, `net/ipv4/tcp_dctcp.h`; [rfc8257].
 //! Deviations:
-//! 1. No PLB: off by default in Linux, and there are no paths to choose from.
-//! 2. If the mark changes while an ACK is delayed, the kernel sends an extra ACK for what came
-//!    before the change. Here the receiver sends it: it sees `ack_pending` change.
+//! 1. PLB (protective load balancing) is not implemented: it is off by default in Linux, and a flow
+//!    has only one path here.
+//! 2. If the mark changes while an ACK is delayed, the kernel's DCTCP sends an extra ACK for the
+//!    data before the change. Here the receiver sends this ACK when `ack_pending` changes.
 
 use crate::linux_int::before;
 use crate::params::ParamTable;
@@ -28,7 +29,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec { name: "dctcp_alpha_on_init", default: "1024", summary: "initial alpha, in 1/1024" },
 ];
 
-/// 1 in alpha. Linux: `DCTCP_MAX_ALPHA`.
+/// The value of alpha that means 1. Linux: `DCTCP_MAX_ALPHA`.
 const ALPHA_MAX: u32 = 1024;
 const ALPHA_SHIFT: u32 = 10;
 
@@ -43,10 +44,11 @@ pub struct Dctcp {
     /// Whether the peer does not support ECN; the flow is then Reno from the start. Linux:
     /// `dctcp_reno`.
     is_reno: bool,
-    /// The counts of packets delivered, and delivered with a mark, at the start of the window.
+    /// The connection's counts at the start of the window: packets delivered, and packets delivered
+    /// with a mark.
     old_delivered: u32,
     old_delivered_ce: u32,
-    /// `rcv_nxt` when the mark of the latest packet was recorded.
+    /// `rcv_nxt` at the latest packet received.
     prior_rcv_nxt: u32,
     /// The average share of marked packets, `<< 10`.
     alpha: u32,
@@ -59,7 +61,7 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    /// The state before `init`: all zero.
+    /// Makes the state before `init`: all zero.
     ///
     /// # Errors
     /// If a parameter is out of range.
@@ -97,7 +99,7 @@ impl Dctcp {
         self.begin_window(conn);
     }
 
-    /// Halves cwnd after a loss; marks reduce it by less. Linux: `dctcp_react_to_loss`.
+    /// Halves cwnd after a loss. Linux: `dctcp_react_to_loss`.
     fn react_to_loss(&mut self, ctl: &mut Control) {
         self.loss_cwnd = ctl.cwnd;
         ctl.ssthresh = (ctl.cwnd >> 1).max(2);
@@ -153,7 +155,7 @@ impl CongestionControl for Dctcp {
 
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
-        // A timeout reduces cwnd at its own event, so it is ignored here.
+        // Only fast recovery is handled here; a timeout reduces cwnd at the event `Loss`.
         if !self.is_reno && new == CaState::Recovery && conn.ca_state != CaState::Recovery {
             self.react_to_loss(&mut ctl);
         }

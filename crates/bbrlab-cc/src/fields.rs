@@ -1,8 +1,8 @@
-//! The fields that a congestion control sees and sets, each as one row of a table.
+//! The fields that a congestion control reads and writes, each as one row of a table.
 //!
-//! The records themselves, the columns of kernel traces that the oracle reads, the attributes of
-//! the Python classes with their stubs, and `docs/fields.md` are generated from these rows. To add
-//! a field, add a row here, and set the field in the sender.
+//! These rows generate the structs, the columns of kernel traces that `bbrlab-oracle` reads, the
+//! attributes of the Python classes and their stubs, and `docs/fields.md`. To add a field, add a
+//! row here, and set the field in the sender.
 
 use std::fmt;
 
@@ -10,9 +10,10 @@ use crate::linux_int::trunc_u32;
 
 /// Calls the macro `$make` with `{ $with } Record, "meaning" { rows } computed { rows }`.
 ///
-/// A row of a field is `name: type, column, unit, kernel's name, meaning`; the row of a writable
-/// field ends with its least and largest value. The column is the name of the field's column in
-/// kernel traces, or empty. Computed values are methods of the record.
+/// A field's row is `name: type, column, unit, kernel's name, meaning`; a writable field's row ends
+/// with the smallest and largest values allowed. `column` is the name of the field's column in
+/// kernel traces; it is empty if the traces do not have the field. Computed values are methods of
+/// the record.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! fields {
@@ -98,20 +99,20 @@ macro_rules! fields {
     } };
 }
 
-/// A row of the table: one field, without the type of its record.
+/// A row of the table: a description of one field, without access to the record.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
     /// The field's name.
     pub name: &'static str,
     /// The field's type.
     pub kind: Kind,
-    /// The name of the field's column in kernel traces, if they have one.
+    /// The name of the field's column in kernel traces, if the traces have the field.
     pub column: Option<&'static str>,
-    /// The field's unit; `flag` for yes or no.
+    /// The field's unit; `flag` for a field that is true or false.
     pub unit: &'static str,
     /// The field's name in Linux.
     pub linux: &'static str,
-    /// The least and largest value that may be written; `None` if the field is read-only.
+    /// The smallest and largest values that may be written; `None` if the field is read-only.
     pub writable: Option<(u64, u64)>,
     /// The field's meaning.
     pub meaning: &'static str,
@@ -177,7 +178,7 @@ pub(crate) trait Value: Copy {
 
     fn bits(self) -> i64;
 
-    /// The value with these low bits; `None` if the type has no such value.
+    /// Returns the value whose low bits are `bits`; `None` if the type has no such value.
     fn of(bits: i64) -> Option<Self>;
 }
 
@@ -219,12 +220,12 @@ impl Value for bool {
     }
 }
 
-/// `Some(name)`, or `None` if the name is empty.
+/// Returns `Some(name)`, or `None` if the name is empty.
 pub(crate) const fn column(name: &'static str) -> Option<&'static str> {
     if name.is_empty() { None } else { Some(name) }
 }
 
-/// The least and largest value of a writable field; `None` for a read-only field.
+/// Returns the smallest and largest values of a writable field; `None` for a read-only field.
 pub(crate) const fn bounds(of: &[(u64, u64)]) -> Option<(u64, u64)> {
     match of {
         [one] => Some(*one),

@@ -1,10 +1,10 @@
-//! `highspeed`: HighSpeed TCP. With a larger cwnd, growth is faster and the reduction after a loss
-//! smaller.
+//! `highspeed`: HighSpeed TCP. The larger cwnd is, the faster it grows, and the smaller is its
+//! reduction after a loss.
 //!
-//! With a cwnd of up to 38 packets, HighSpeed TCP behaves like Reno. Above that, each row of a
-//! table gives the growth in packets per window, up to 72 above 84,035 packets. The row also gives
-//! the share of cwnd that a loss subtracts, from a half down to a tenth. With these values, 10
-//! Gbit/s can be reached at a loss rate that occurs in practice.
+//! With a cwnd of up to 38 packets, HighSpeed TCP behaves like Reno. Above 38 packets, each row of
+//! a table gives the growth in packets per window, up to 72 with a cwnd above 84,035 packets. The
+//! row also gives the share of cwnd that a loss subtracts, from a half down to a tenth. With these
+//! values, 10 Gbit/s can be reached at a loss rate that occurs in practice.
 //!
 //! Sources: [linux] `net/ipv4/tcp_highspeed.c`; [rfc3649].
 //! Deviations: none.
@@ -31,7 +31,7 @@ const ROWS: [(u32, u32); 72] = [
     (68113, 28), (71617, 27), (75401, 26), (79517, 26), (84035, 25), (89053, 24),
 ];
 
-/// The largest bound of cwnd at which the kernel's arithmetic does not overflow.
+/// The largest clamp of cwnd with which the kernel's arithmetic does not overflow.
 const CLAMP_MAX: u32 = u32::MAX / 128;
 
 /// HighSpeed TCP as in Linux. Linux: `struct hstcp`.
@@ -52,7 +52,7 @@ impl Highspeed {
         }
     }
 
-    /// The growth in packets per window.
+    /// Returns the growth in packets per window.
     fn increase(self) -> u32 {
         u32::try_from(self.ai + 1).expect("the table has 72 rows")
     }
@@ -91,7 +91,8 @@ impl CongestionControl for Highspeed {
         }
         self.move_to_row_of(ctl.cwnd);
         if ctl.cwnd < ctl.cwnd_clamp {
-            // Counted per ACK, regardless of how many packets the ACK covers.
+            // As in the kernel, growth is counted per ACK, regardless of how many packets the ACK
+            // covers.
             ctl.cwnd_cnt = ctl.cwnd_cnt.wrapping_add(self.increase());
             if ctl.cwnd_cnt >= ctl.cwnd {
                 ctl.cwnd_cnt -= ctl.cwnd;

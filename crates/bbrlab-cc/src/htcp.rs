@@ -37,10 +37,11 @@ pub const PARAMS: &[ParamSpec] = &[
 /// 1 in alpha and beta. Linux: `ALPHA_BASE`.
 const UNIT: u32 = 1 << 7;
 
-/// 0.5 and 0.8. Linux: `BETA_MIN`, `BETA_MAX`.
+/// Bounds of beta: 0.5 and 0.8. Linux: `BETA_MIN`, `BETA_MAX`.
 const BETA: (u8, u8) = (1 << 6, 102);
 
-/// Largest increase of the maximum RTT by one sample, in milliseconds; a larger sample is ignored.
+/// Largest increase of the maximum RTT by one sample, in milliseconds; a sample further above the
+/// maximum is ignored.
 const MAX_RTT_STEP_MS: u32 = 20;
 
 /// Minimum RTT up to which a loss always halves cwnd, in milliseconds.
@@ -57,12 +58,13 @@ pub struct Htcp {
     beta: u8,
     /// Whether beta may depend on the RTT: false until the first congestion.
     modeswitch: bool,
-    /// Packets covered by the latest ACK, truncated to 16 bits; 1 after its use.
+    /// Number of packets covered by the latest ACK, truncated to 16 bits; set to 1 when it has been
+    /// used.
     pkts_acked: u16,
     throughput: Throughput,
     /// Lowest RTT ever, in jiffies; 0 for none.
     min_rtt: u32,
-    /// Highest recent RTT, in jiffies.
+    /// Highest recent RTT, in jiffies; it decays towards the lowest RTT at each loss.
     max_rtt: u32,
     /// End of the latest congestion, in jiffies.
     last_cong: u32,
@@ -83,7 +85,8 @@ struct Throughput {
     /// Packets acknowledged since `lasttime`.
     packetcount: u32,
     min_b: u32,
-    /// Highest throughput since the last congestion, and highest in the interval before.
+    /// Highest throughput since the last congestion, and highest throughput between the last two
+    /// congestions.
     max_b: u32,
     old_max_b: u32,
     /// Smoothed throughput. Linux: `Bi`.
@@ -93,7 +96,7 @@ struct Throughput {
 }
 
 impl Htcp {
-    /// The state before `init`: all zero.
+    /// Makes the state before `init`: all zero.
     ///
     /// # Errors
     /// If a parameter is not a switch.
@@ -187,7 +190,7 @@ impl Htcp {
             factor = (since.wrapping_mul(10).wrapping_add(square) / hz).wrapping_add(1);
         }
         if self.use_rtt_scaling && self.min_rtt != 0 {
-            // 100 ms divided by the minimum RTT, limited to 0.5 to 10, `<< 3`.
+            // 100 ms divided by the minimum RTT, clamped to the range from 0.5 to 10, `<< 3`.
             let scale = ((hz << 3) / self.min_rtt.wrapping_mul(10).max(1)).clamp(1 << 2, 10 << 3);
             factor = ((factor << 3) / scale).max(1);
         }
@@ -242,7 +245,7 @@ impl CongestionControl for Htcp {
         let (min_rtt, max_rtt) = (self.min_rtt, self.max_rtt);
         self.update_beta(conn.hz);
         self.update_alpha(conn);
-        // The maximum RTT decays, so that it follows a change of route.
+        // The maximum RTT decays towards the minimum, so that it follows a change of route.
         if min_rtt > 0 && max_rtt > min_rtt {
             self.max_rtt = min_rtt.wrapping_add((max_rtt - min_rtt).wrapping_mul(95) / 100);
         }
@@ -321,7 +324,7 @@ mod tests {
     use crate::no_draw::NoDraw;
     use crate::{CongestionControl as _, Conn, Params};
 
-    /// Alpha, in 1/128 packets per window, this many seconds after the last congestion.
+    /// Returns alpha, in 1/128 packets per window, `seconds` after the last congestion.
     fn alpha_after(seconds: u32) -> u32 {
         let mut conn = Conn { hz: 1000, jiffies: 5, ..Conn::default() };
         let mut htcp = Htcp::new(&Params::new()).unwrap();

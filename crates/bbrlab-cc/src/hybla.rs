@@ -24,7 +24,7 @@ pub const PARAMS: &[ParamSpec] = &[ParamSpec {
     summary: "every flow grows as fast as one with this RTT in milliseconds",
 }];
 
-/// 2 to the power of 0/8, 1/8, ... 7/8, in 1/128.
+/// 2 to the powers 0/8, 1/8, ... 7/8, in 1/128.
 const EIGHTHS_Q7: [u32; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
 
 /// Largest exponent of slow start.
@@ -42,7 +42,8 @@ pub struct Hybla {
     hybla_en: bool,
     /// The growth of cwnd that is not a whole packet yet, in 1/128 packets.
     snd_cwnd_cents: u32,
-    /// Rho and its square, rounded down; then rho in eighths, and its square in 1/128.
+    /// Rho rounded down. The next fields: its square rounded down, rho in 1/8, and the square in
+    /// 1/128.
     rho: u32,
     rho2: u32,
     rho_3ls: u32,
@@ -52,7 +53,7 @@ pub struct Hybla {
 }
 
 impl Hybla {
-    /// The state before `init`: `rtt0` from the parameters, everything else zero.
+    /// Makes the state before `init`: `rtt0` from the parameters, everything else zero.
     ///
     /// # Errors
     /// If `rtt0` is out of range.
@@ -162,7 +163,7 @@ mod tests {
     use crate::no_draw::NoDraw;
     use crate::{CongestionControl as _, Conn, Params};
 
-    /// The growth of `cwnd` at an ACK, in packets, on a path with this RTT.
+    /// Returns the growth of `cwnd` at an ACK, in packets, on a path with an RTT of `rtt_us`.
     fn growth(rtt_us: u32, cwnd: u32, ssthresh: u32) -> u32 {
         let mut hybla = Hybla::new(&Params::new()).unwrap();
         let mut conn = Conn { srtt_us: rtt_us << 3, is_cwnd_limited: true, ..Conn::default() };

@@ -35,13 +35,14 @@ pub const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// Alpha is `<< 7`: 0.3, 1 and 10. Linux: `ALPHA_MIN`, `_BASE`, `_MAX`.
+/// Alpha is `<< 7`; its minimum, base and maximum are 0.3, 1 and 10. Linux: `ALPHA_MIN`, `_BASE`,
+/// `_MAX`.
 const ALPHA_SHIFT: u32 = 7;
 const ALPHA_MIN: u32 = (3 << ALPHA_SHIFT) / 10;
 const ALPHA_BASE: u32 = 1 << ALPHA_SHIFT;
 const ALPHA_MAX: u32 = 10 << ALPHA_SHIFT;
 
-/// Beta is `<< 6`: an eighth and a half. Linux: `BETA_MIN`, `BETA_MAX`.
+/// Beta is `<< 6`; its minimum and maximum are 1/8 and 1/2. Linux: `BETA_MIN`, `BETA_MAX`.
 const BETA_SHIFT: u32 = 6;
 const BETA_MIN: u32 = (1 << BETA_SHIFT) / 8;
 const BETA_MAX: u32 = (1 << BETA_SHIFT) / 2;
@@ -58,10 +59,10 @@ const NO_RTT_US: u32 = 0x7fff_ffff;
 pub struct Illinois {
     win_thresh: u32,
     theta: u32,
-    /// Sum and number of the round trip's samples.
+    /// Sum of the round trip's RTT samples in microseconds; the next field is their number.
     sum_rtt_us: u64,
     cnt_rtt: u16,
-    /// Lowest and highest sample ever, in microseconds.
+    /// Lowest and highest RTT sample ever, in microseconds.
     base_rtt_us: u32,
     max_rtt_us: u32,
     /// The round trip ends when this sequence number is acknowledged.
@@ -70,16 +71,18 @@ pub struct Illinois {
     alpha: u32,
     /// Share of cwnd that a loss subtracts, `<< 6`.
     beta: u32,
-    /// Packets covered by the latest ACK, truncated to 16 bits; 1 after its use.
+    /// Number of packets covered by the latest ACK, truncated to 16 bits; set to 1 when it has been
+    /// used.
     acked: u16,
-    /// Whether the average delay has been above a hundredth of the highest.
+    /// Whether the average queueing delay has been above a hundredth of the highest. False again
+    /// when alpha rises to its maximum.
     rtt_above: bool,
-    /// Number of round trips at or below that threshold since then.
+    /// Number of round trips at or below that hundredth, counted until alpha rises to its maximum.
     rtt_low: u8,
 }
 
 impl Illinois {
-    /// The state before `init`: all zero.
+    /// Makes the state before `init`: all zero.
     ///
     /// # Errors
     /// If a parameter is out of range.
@@ -114,14 +117,15 @@ impl Illinois {
         self.begin_round(conn);
     }
 
-    /// Alpha for the average delay `da` and the highest delay `dm`. Linux: `alpha`.
+    /// Returns alpha for the average delay `da` and the highest delay `dm`. Linux: `alpha`.
     fn alpha_of(&mut self, da: u32, dm: u32) -> u32 {
         let low = dm / 100;
         if da <= low {
             if !self.rtt_above {
                 return ALPHA_MAX;
             }
-            // A single round trip with low delay may be chance, so `theta` of them are required.
+            // A single round trip with low delay may be chance, so alpha rises only after `theta`
+            // such round trips.
             self.rtt_low = self.rtt_low.wrapping_add(1);
             if u32::from(self.rtt_low) < self.theta {
                 return self.alpha;
@@ -137,7 +141,7 @@ impl Illinois {
     }
 }
 
-/// Beta for the average delay `da` and the highest delay `dm`. Linux: `beta`.
+/// Returns beta for the average delay `da` and the highest delay `dm`. Linux: `beta`.
 fn beta_of(da: u32, dm: u32) -> u32 {
     let low = dm / 10;
     if da <= low {

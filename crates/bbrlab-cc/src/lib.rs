@@ -2,9 +2,9 @@
 //!
 //! An algorithm has no access to a clock, socket or simulator. It reads a [`Conn`], a
 //! [`RateSample`], an [`AckSample`] or a [`LostSkb`], and returns the fields that it writes as a
-//! [`Control`]. The callbacks are those of Linux's `tcp_congestion_ops`, with values instead of
-//! pointers. So the same code can serve the simulator, the replay of kernel traces, an ns-3 module,
-//! a C interface and a notebook.
+//! [`Control`]. The callbacks are the callbacks of Linux's `tcp_congestion_ops`, with values
+//! instead of pointers. So one implementation can serve the simulator, the replay of kernel traces,
+//! an ns-3 module, a C interface and a notebook.
 //!
 //! Sources: [linux] `include/net/tcp.h`, `struct tcp_congestion_ops`, and its callers.
 
@@ -54,11 +54,11 @@ pub use windowed_filter::WindowedFilter;
 
 /// The source of an algorithm's random integers. A replay supplies the kernel's draws.
 pub trait Draw {
-    /// A random integer in `0..bound`. Linux: `get_random_u32_below`.
+    /// Returns a random integer in `0..bound`. Linux: `get_random_u32_below`.
     fn below(&mut self, bound: u32) -> u32;
 
-    /// Lends this source, by value, to a custom algorithm ([`Plugged`]); [`Self::take_back`] ends
-    /// the loan. The lent source draws the numbers that this source would have drawn.
+    /// Returns a copy of this source for a custom algorithm ([`Plugged`]) to use until
+    /// [`Self::take_back`]. The copy draws the numbers that this source would have drawn.
     ///
     /// # Panics
     /// If this is not the source of a run: only runs have custom algorithms.
@@ -66,15 +66,15 @@ pub trait Draw {
         unreachable!("only the source of a run is lent")
     }
 
-    /// Ends a loan: this source continues from the lent source's state.
+    /// Continues from the state of the copy that [`Self::lend`] returned.
     fn take_back(&mut self, _lent: Lent) {}
 }
 
-/// A source of random integers on loan.
+/// A copy of a source of random integers, which a custom algorithm uses during a call.
 ///
-/// A value, so that a custom algorithm holds no pointer to the sender's host. Such a pointer would
-/// force the sender to reload its host's fields after every call, even a call to a built-in
-/// algorithm.
+/// It is a value, so that a custom algorithm has no pointer to the host that contains the sender.
+/// With such a pointer, the compiler would have to reload the host's fields after every call, even
+/// a call of a built-in algorithm.
 #[derive(Clone, Debug)]
 pub struct Lent {
     state: [u64; 4],
@@ -82,13 +82,14 @@ pub struct Lent {
 }
 
 impl Lent {
-    /// A source with this state; `below` draws a number from the state and advances it.
+    /// Makes a source with this state; `below` draws a number from the state and advances the
+    /// state.
     #[must_use]
     pub const fn new(state: [u64; 4], below: fn(&mut [u64; 4], u32) -> u32) -> Self {
         Self { state, below }
     }
 
-    /// The state after the draws so far.
+    /// Returns the state after the draws so far.
     #[must_use]
     pub const fn state(&self) -> [u64; 4] {
         self.state
@@ -109,10 +110,10 @@ impl Draw for Lent {
     }
 }
 
-/// The callbacks that an algorithm has: those that are not null in the kernel's
-/// `tcp_congestion_ops`.
+/// The callbacks that an algorithm implements: in the kernel's `tcp_congestion_ops`, they are not
+/// null.
 ///
-/// The sender reads this once, at set-up, and does not call absent callbacks.
+/// The sender reads this struct once, at set-up, and does not call absent callbacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -127,14 +128,14 @@ pub struct Hooks {
     pub in_ack_event: bool,
     /// `skb_marked_lost` (BBRv2 and v3).
     pub skb_marked_lost: bool,
-    /// `tso_segs` (BBRv2 and v3): the burst size itself.
+    /// `tso_segs` (BBRv2 and v3), which sets the burst size.
     pub tso_segs: bool,
-    /// `min_tso_segs` (BBRv1): only a lower bound of the burst size.
+    /// `min_tso_segs` (BBRv1), which sets only a lower bound of the burst size.
     pub min_tso_segs: bool,
     /// `TCP_CONG_NEEDS_ECN`: negotiates ECN by itself and sets ECT on every packet (DCTCP).
     pub needs_ecn: bool,
-    /// The algorithm's kernel tree records, for each packet sent, `lost` and the packets in flight
-    /// (BBRv2 and v3).
+    /// Whether the algorithm's kernel tree records `lost` and the packets in flight for each packet
+    /// sent (BBRv2 and v3).
     pub notes_in_flight: bool,
 }
 
@@ -163,14 +164,14 @@ pub struct Info {
 /// writable fields as they are after the call. A method that changes no field returns `conn.ctl`.
 /// The default methods behave like the kernel for a null callback.
 pub trait CongestionControl {
-    /// The callbacks that the algorithm has.
+    /// Returns the callbacks that the algorithm has.
     fn hooks(&self) -> Hooks;
 
-    /// Called when the connection is established. The kernel zeroes the private block before this
+    /// Called when the connection is established. The kernel zeroes the private state before this
     /// call.
     fn init(&mut self, conn: &Conn, draw: &mut impl Draw) -> Control;
 
-    /// Called for an event that is not an ACK.
+    /// Called for an event other than the arrival of an ACK.
     fn cwnd_event(&mut self, conn: &Conn, _event: CwndEvent, _draw: &mut impl Draw) -> Control {
         conn.ctl
     }
@@ -186,10 +187,10 @@ pub trait CongestionControl {
         conn.ctl
     }
 
-    /// The slow start threshold for a new loss episode, in packets; the caller stores it.
+    /// Returns the slow start threshold for a new loss episode, in packets; the caller stores it.
     fn ssthresh(&mut self, conn: &Conn) -> u32;
 
-    /// The cwnd to restore after a spurious loss episode, in packets; the caller stores it.
+    /// Returns the cwnd to restore after a spurious loss episode, in packets; the caller stores it.
     fn undo_cwnd(&mut self, conn: &Conn) -> u32;
 
     /// Called for an ACK, if the algorithm has [`Hooks::cong_control`].
@@ -203,8 +204,9 @@ pub trait CongestionControl {
         conn.ctl
     }
 
-    /// Called when packets left the network. Returns the slow start threshold in packets, the only
-    /// field that an algorithm changes here; the caller stores it.
+    /// Called when an ACK shows that packets have left the network. Returns the slow start
+    /// threshold in packets, the only field that an algorithm may change here; the caller stores
+    /// it.
     fn pkts_acked(&mut self, conn: &Conn, _sample: &AckSample) -> u32 {
         conn.ctl.ssthresh
     }
@@ -214,28 +216,28 @@ pub trait CongestionControl {
         conn.ctl
     }
 
-    /// The size of the next burst in segments of `mss_now` bytes, for [`Hooks::tso_segs`].
+    /// Returns the size of the next burst in segments of `mss_now` bytes, for [`Hooks::tso_segs`].
     fn tso_segs(&self, _conn: &Conn, _mss_now: u32) -> u32 {
         0
     }
 
-    /// The smallest burst in segments, for [`Hooks::min_tso_segs`]. The default is that of the
-    /// sysctl `tcp_min_tso_segs`.
+    /// Returns the smallest burst in segments, for [`Hooks::min_tso_segs`]. The default is the
+    /// default of the sysctl `tcp_min_tso_segs`.
     fn min_tso_segs(&self, _conn: &Conn) -> u32 {
         2
     }
 
-    /// The size of the send buffer as a multiple of cwnd.
+    /// Returns the size of the send buffer as a multiple of cwnd.
     fn sndbuf_expand(&self, _conn: &Conn) -> u32 {
         2
     }
 
-    /// The bandwidth that the tool `ss` would show, in bytes per second.
+    /// Returns the bandwidth that the tool `ss` would show, in bytes per second.
     fn bw(&self, _conn: &Conn) -> u64 {
         0
     }
 
-    /// The values of the state for a time series.
+    /// Returns the values that time series and plots show.
     fn info(&self, _conn: &Conn) -> Info {
         Info::default()
     }

@@ -1,9 +1,10 @@
-//! Operations that C does silently: truncation, wrapping comparison, conversion of clocks.
+//! Operations that are implicit in the kernel's C: truncation, wrapping comparison, conversion
+//! between clocks.
 //!
 //! Sources: [linux] `include/net/tcp.h` (`before`, `after`), `include/linux/jiffies.h`,
 //! `include/linux/win_minmax.h`.
 
-/// The low 32 bits.
+/// Returns the low 32 bits.
 #[expect(clippy::cast_possible_truncation, reason = "the truncation is the point")]
 #[must_use]
 pub const fn trunc_u32(value: u64) -> u32 {
@@ -22,19 +23,20 @@ pub const fn after(a: u32, b: u32) -> bool {
     before(b, a)
 }
 
-/// Microseconds from `b` to `a`, zero if negative, cut to 32 bits. Linux: `tcp_stamp_us_delta`.
+/// Returns the microseconds from `b` to `a`, zero if negative, truncated to 32 bits. Linux:
+/// `tcp_stamp_us_delta`.
 #[must_use]
 pub const fn stamp_us_delta(a: u64, b: u64) -> u32 {
     let delta = a.wrapping_sub(b).cast_signed();
     if delta < 0 { 0 } else { trunc_u32(delta.cast_unsigned()) }
 }
 
-/// Milliseconds in jiffies of `hz`, rounded up. Linux: `msecs_to_jiffies` for an HZ that divides
-/// 1000.
+/// Converts milliseconds to jiffies at `hz` per second, rounded up. Linux: `msecs_to_jiffies` for
+/// an HZ that divides 1000.
 #[must_use]
 #[inline]
 pub const fn msecs_to_jiffies(ms: u32, hz: u32) -> u32 {
-    // Avoids a division at 1000 Hz, the most common rate: this runs at every ACK.
+    // Avoids a division at 1000 Hz, the most common rate, because this function runs at every ACK.
     if hz == 1000 {
         return ms;
     }
@@ -42,7 +44,7 @@ pub const fn msecs_to_jiffies(ms: u32, hz: u32) -> u32 {
     trunc_u32(jiffies_e3.div_ceil(1000))
 }
 
-/// Microseconds in jiffies of `hz`, rounded up. Linux: `usecs_to_jiffies`.
+/// Converts microseconds to jiffies at `hz` per second, rounded up. Linux: `usecs_to_jiffies`.
 #[must_use]
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a division, at every ACK")]

@@ -1,4 +1,5 @@
-//! A source of random integers that must not be used, for tests of algorithms that draw nothing.
+//! A source of random integers that must not be used, for tests of algorithms that use no random
+//! integers.
 
 use crate::Draw;
 

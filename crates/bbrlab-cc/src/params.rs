@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// A parameter's value as a scenario writes it.
+/// The value of a parameter in a scenario file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParamValue {
     /// A whole number.
@@ -12,11 +12,11 @@ pub enum ParamValue {
     Float(f64),
     /// A switch.
     Bool(bool),
-    /// A name.
+    /// A text, for example the name of a choice.
     Text(String),
 }
 
-/// The parameters that a scenario sets, by name.
+/// The parameters that a scenario sets: names and values.
 pub type Params = Vec<(String, ParamValue)>;
 
 /// A parameter that an algorithm has.
@@ -48,7 +48,7 @@ impl ParamSpec {
     }
 }
 
-/// Why a table of parameters was refused.
+/// The reason for refusing a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParamError {
     /// The name of the parameter that was refused.
@@ -83,12 +83,12 @@ pub(crate) struct ParamTable<'a> {
 }
 
 impl<'a> ParamTable<'a> {
-    /// The parameters of `specs`, with the values of the scenario in `given`.
+    /// Makes a table of the parameters in `specs`; `given` holds the values that the scenario sets.
     pub(crate) fn new(specs: &'static [ParamSpec], given: &'a Params) -> Self {
         Self { specs, given }
     }
 
-    /// A ratio in fixed point, `<< 16`: algorithms compute in integers.
+    /// Returns a ratio as an integer, `<< 16`, because algorithms compute in integers.
     pub(crate) fn ratio_q16(
         &self,
         name: &str,
@@ -111,7 +111,7 @@ impl<'a> ParamTable<'a> {
         Ok((value * 65536.0).round() as u32)
     }
 
-    /// A ratio in millionths, at most `most`.
+    /// Returns a ratio in millionths; values above `most` millionths are refused.
     pub(crate) fn ratio_ppm(&self, name: &str, most: u32) -> Result<u32, ParamError> {
         let value = match self.value(name) {
             ParamValue::Int(value @ 0..=1) => f64::from(i32::try_from(value).expect("0 or 1")),
@@ -130,7 +130,7 @@ impl<'a> ParamTable<'a> {
         Ok(ppm as u32)
     }
 
-    /// A whole number in `range`.
+    /// Returns a whole number, which must be in `range`.
     pub(crate) fn integer(
         &self,
         name: &str,
@@ -146,7 +146,7 @@ impl<'a> ParamTable<'a> {
             .ok_or_else(|| refused(name, &value, &number_in("whole ", &range)))
     }
 
-    /// A switch: `true` or `false`, or the kernel's 1 and 0.
+    /// Returns a switch; accepts `true` and `false`, and the kernel's 1 and 0.
     pub(crate) fn switch(&self, name: &str) -> Result<bool, ParamError> {
         match self.value(name) {
             ParamValue::Bool(switch) => Ok(switch),
@@ -160,7 +160,7 @@ impl<'a> ParamTable<'a> {
         matches!(self.value(name), ParamValue::Text(value) if value == text)
     }
 
-    /// The element of `choices` that the parameter's value names.
+    /// Returns the second part of the element of `choices` whose name is the parameter's value.
     pub(crate) fn choice<T: Copy>(
         &self,
         name: &str,
@@ -177,7 +177,7 @@ impl<'a> ParamTable<'a> {
         })
     }
 
-    /// The scenario's value, or the default.
+    /// Returns the scenario's value or, if the scenario sets none, the default.
     fn value(&self, name: &str) -> ParamValue {
         let given = self.given.iter().rev().find(|(given, _)| given == name);
         given.map_or_else(|| self.default_of(name), |(_, value)| value.clone())

@@ -126,7 +126,8 @@ impl Clone for Plugged {
     }
 }
 
-/// Calls a custom algorithm, and lends it the source of random numbers during the call.
+/// Calls a custom algorithm and lends it `draw`, the source of random numbers, for the duration of
+/// the call.
 fn lending(draw: &mut impl Draw, call: impl FnOnce(&mut Lent) -> Control) -> Control {
     let mut lent = draw.lend();
     let ctl = call(&mut lent);
@@ -204,7 +205,7 @@ impl CongestionControl for Plugged {
     }
 }
 
-/// The connection that an instance is made for.
+/// The connection for which an instance is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The number of the connection's flow.
@@ -215,16 +216,16 @@ pub struct Place {
 
 /// Makes the instances of a custom congestion control, one for each connection.
 pub trait Maker: fmt::Debug + Send + Sync {
-    /// The callbacks that the instances have.
+    /// Returns the callbacks that the instances implement.
     fn hooks(&self) -> Hooks;
 
     /// Makes an instance. If that fails, [`Self::has_failed`] returns true, and the instance
     /// returned must still answer every call without a panic.
     fn make(&self, params: &Params, place: Place) -> Plugged;
 
-    /// Whether an instance could not be made, or a call of one has failed. The run then continues
-    /// briefly with the values that the instances return, and is aborted; the maker keeps the
-    /// reason.
+    /// Whether an instance could not be made, or a call of an instance has failed. The run then
+    /// continues briefly with the values that the instances return, and is aborted. The maker
+    /// stores the reason.
     fn has_failed(&self) -> bool {
         false
     }
@@ -253,13 +254,13 @@ impl Controls {
         self.0.is_empty()
     }
 
-    /// The maker with this name.
+    /// Returns the maker of the congestion control called `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Maker>> {
         self.0.iter().find(|(other, _)| other == name).map(|(_, maker)| maker)
     }
 
-    /// The name of the first congestion control that has failed, if any.
+    /// Returns the name of the first congestion control that has failed, if any.
     #[must_use]
     pub fn failed(&self) -> Option<&str> {
         self.0.iter().find(|(_, maker)| maker.has_failed()).map(|(name, _)| name.as_str())

@@ -21,8 +21,8 @@ pub fn is_cwnd_limited(conn: &Conn) -> bool {
         || (conn.in_slow_start() && conn.ctl.cwnd < conn.max_packets_out.wrapping_mul(2))
 }
 
-/// Adds one packet per acknowledged packet up to ssthresh; returns the rest of `acked`. Linux:
-/// `tcp_slow_start`.
+/// Adds one packet per acknowledged packet until cwnd reaches ssthresh; returns the part of `acked`
+/// that is left. Linux: `tcp_slow_start`.
 pub fn slow_start(ctl: &mut Control, acked: u32) -> u32 {
     let cwnd = ctl.cwnd.wrapping_add(acked).min(ctl.ssthresh);
     let left = acked.wrapping_sub(cwnd.wrapping_sub(ctl.cwnd));
@@ -32,7 +32,8 @@ pub fn slow_start(ctl: &mut Control, acked: u32) -> u32 {
 
 /// Adds one packet per `weight` acknowledged packets. Linux: `tcp_cong_avoid_ai`.
 pub fn cong_avoid_ai(ctl: &mut Control, weight: u32, acked: u32) {
-    // Credit from a larger weight adds only one packet, so that cwnd does not jump.
+    // The count may exceed the weight if the weight has decreased; it then adds only one packet, so
+    // that cwnd does not jump.
     if ctl.cwnd_cnt >= weight {
         ctl.cwnd_cnt = 0;
         ctl.cwnd = ctl.cwnd.wrapping_add(1);
@@ -47,8 +48,8 @@ pub fn cong_avoid_ai(ctl: &mut Control, weight: u32, acked: u32) {
     ctl.cwnd = ctl.cwnd.min(ctl.cwnd_clamp);
 }
 
-/// Grows cwnd by slow start, then by a packet per cwnd acknowledged packets. Linux:
-/// `tcp_reno_cong_avoid`.
+/// Grows cwnd by slow start up to ssthresh, then by one packet per cwnd of acknowledged packets.
+/// Linux: `tcp_reno_cong_avoid`.
 #[must_use]
 pub fn cong_avoid(conn: &Conn, acked: u32) -> Control {
     let mut ctl = conn.ctl;
@@ -67,19 +68,20 @@ pub fn cong_avoid(conn: &Conn, acked: u32) -> Control {
     ctl
 }
 
-/// Half of cwnd, at least 2 packets. Linux: `tcp_reno_ssthresh`.
+/// Returns half of cwnd, but at least 2 packets. Linux: `tcp_reno_ssthresh`.
 #[must_use]
 pub fn ssthresh(conn: &Conn) -> u32 {
     (conn.ctl.cwnd >> 1).max(2)
 }
 
-/// cwnd before the reduction, at least the current cwnd. Linux: `tcp_reno_undo_cwnd`.
+/// Returns the cwnd before the reduction, but at least the current cwnd. Linux:
+/// `tcp_reno_undo_cwnd`.
 #[must_use]
 pub fn undo_cwnd(conn: &Conn) -> u32 {
     conn.ctl.cwnd.max(conn.prior_cwnd)
 }
 
-/// ssthresh, or three quarters of cwnd if larger; during a reduction, ssthresh. Linux:
+/// Returns the larger of ssthresh and three quarters of cwnd; during a reduction, ssthresh. Linux:
 /// `tcp_current_ssthresh`.
 #[must_use]
 pub fn current_ssthresh(conn: &Conn) -> u32 {

@@ -1,10 +1,10 @@
 //! Parameters that a connection stores as values, because a scenario sets them. Other connections
-//! use constants known at compile time.
+//! use constants that are fixed at compile time.
 
 use std::ops::{Deref, DerefMut};
 
-/// Parameters stored as values. Code that is generic over `Deref` accepts this type or a type of
-/// constants.
+/// Parameters stored as values. Code that is generic over `Deref` accepts this type as well as a
+/// type whose values are constants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RuntimeParams<T>(pub(crate) T);
 

@@ -1,8 +1,8 @@
-//! `scalable`: Scalable TCP. Adds a packet to cwnd per hundred acknowledged, and subtracts an
-//! eighth of cwnd per loss.
+//! `scalable`: Scalable TCP. Adds one packet to cwnd per hundred acknowledged packets, and
+//! subtracts an eighth of cwnd at a loss.
 //!
-//! The time from a loss to the same cwnd is equal at every rate: about 13 round trips. Below 100
-//! packets, cwnd grows as in Reno.
+//! After a loss, cwnd regains its old value within about 13 round trips, whatever the rate. With a
+//! cwnd below 100 packets, cwnd grows as in Reno.
 //!
 //! Sources: [linux] `net/ipv4/tcp_scalable.c`; [kelly].
 //! Deviations: none.
@@ -10,11 +10,11 @@
 use crate::reno;
 use crate::{CongestionControl, Conn, Control, Draw, Hooks};
 
-/// Largest number of packets to acknowledge per packet by which cwnd grows. Linux:
-/// `TCP_SCALABLE_AI_CNT`.
+/// Largest number of acknowledged packets per packet of growth. Linux: `TCP_SCALABLE_AI_CNT`.
 pub(crate) const AI_CNT: u32 = 100;
 
-/// A loss subtracts cwnd shifted right by this from cwnd. Linux: `TCP_SCALABLE_MD_SCALE`.
+/// A loss subtracts from cwnd its value shifted right by this number of bits. Linux:
+/// `TCP_SCALABLE_MD_SCALE`.
 const MD_SHIFT: u32 = 3;
 
 /// Scalable TCP. It has no state beyond the connection's fields.

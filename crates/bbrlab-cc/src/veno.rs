@@ -1,4 +1,5 @@
-//! `veno`: Reno that estimates from the backlog in the queue whether a loss is congestion.
+//! `veno`: a variant of Reno that estimates from the flow's backlog in the queue whether a loss was
+//! caused by congestion.
 //!
 //! ```text
 //! backlog = cwnd (rtt - base_rtt) / rtt      in half packets
@@ -28,12 +29,13 @@ pub struct Veno {
     doing_veno_now: bool,
     /// Number of RTT samples so far.
     cnt_rtt: u16,
-    /// Lowest RTT since the last ACK, plus one microsecond.
+    /// Lowest RTT since the last reset, plus one microsecond. As in the kernel, every ACK resets
+    /// it.
     min_rtt_us: u32,
     /// Lowest RTT ever, plus one microsecond.
     base_rtt_us: u32,
-    /// Whether cwnd grows when the next window is acknowledged: with a long backlog, after every
-    /// second window.
+    /// Whether cwnd grows when the next window is acknowledged. With a long backlog, cwnd grows
+    /// after every second window.
     inc: bool,
     /// The backlog in half packets.
     diff: u32,
@@ -169,7 +171,8 @@ mod tests {
     use crate::no_draw::NoDraw;
     use crate::{AckSample, CongestionControl as _, Conn};
 
-    /// ssthresh after a loss at a cwnd of 50 packets and this RTT, with a lowest RTT of 100 ms.
+    /// Returns ssthresh after a loss at a cwnd of 50 packets and an RTT of `rtt_us`, if the lowest
+    /// RTT is 100 ms.
     fn ssthresh_at(rtt_us: i32) -> u32 {
         let mut veno = Veno::default();
         let mut conn = Conn { is_cwnd_limited: true, ..Conn::default() };

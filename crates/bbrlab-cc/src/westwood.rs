@@ -1,7 +1,8 @@
 //! `westwood`: TCP Westwood+. After a loss, cwnd is the estimated bandwidth times the lowest RTT.
 //!
-//! The bandwidth is the bytes acknowledged per round trip (of 50 ms at least), smoothed twice with
-//! weight 7/8. Growth is Reno's. Times are in jiffies, the bandwidth in bytes per jiffy.
+//! The bandwidth is measured as the bytes acknowledged per round trip, or per 50 ms if the RTT is
+//! shorter, and smoothed twice with weight 7/8. Growth is Reno's. Times are in jiffies, the
+//! bandwidth in bytes per jiffy.
 //!
 //! Sources: [linux] `net/ipv4/tcp_westwood.c`; [westwood].
 //! Deviations: none.
@@ -13,13 +14,13 @@ use crate::{AckSample, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks,
 /// RTT before the first sample, in seconds. Linux: `TCP_WESTWOOD_INIT_RTT`.
 const INIT_RTT_S: u32 = 20;
 
-/// Shortest window of a bandwidth sample: a twentieth of a second. Linux: `TCP_WESTWOOD_RTT_MIN`.
+/// The shortest window of a bandwidth sample is 1/20 s. Linux: `TCP_WESTWOOD_RTT_MIN`.
 const WINDOWS_PER_S: u32 = 20;
 
 /// Westwood+ as in Linux. Linux: `struct westwood`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Westwood {
-    /// The bandwidth, smoothed once, then smoothed twice, in bytes per jiffy.
+    /// The bandwidth in bytes per jiffy, smoothed once; the next field is smoothed twice.
     bw_ns_est: u32,
     bw_est: u32,
     /// Start of the window of the bandwidth sample, in jiffies.
@@ -30,9 +31,9 @@ pub struct Westwood {
     snd_una: u32,
     /// Number of bytes that the latest slow-path ACK acknowledged.
     cumul_ack: u32,
-    /// Bytes counted at duplicate ACKs, to be subtracted at the next cumulative ACK.
+    /// Bytes counted at duplicate ACKs, which the next cumulative ACK must not count again.
     accounted: u32,
-    /// Latest RTT, and the lowest, in jiffies.
+    /// Latest RTT in jiffies; the next field is the lowest RTT.
     rtt: u32,
     rtt_min: u32,
     first_ack: bool,
@@ -71,7 +72,7 @@ impl Westwood {
         }
     }
 
-    /// The number of bytes that a slow-path ACK acknowledges. A duplicate ACK counts as one
+    /// Returns the number of bytes that a slow-path ACK acknowledges. A duplicate ACK counts as one
     /// segment, which the next cumulative ACK must not count again. Linux: `westwood_acked_count`.
     fn acked_count(&mut self, conn: &Conn) -> u32 {
         self.cumul_ack = conn.snd_una.wrapping_sub(self.snd_una);
@@ -92,13 +93,13 @@ impl Westwood {
         self.cumul_ack
     }
 
-    /// Bandwidth times lowest RTT in packets. Linux: `tcp_westwood_bw_rttmin`.
+    /// Returns the bandwidth times the lowest RTT, in packets. Linux: `tcp_westwood_bw_rttmin`.
     fn bdp(&self, conn: &Conn) -> u32 {
         self.bw_est.wrapping_mul(self.rtt_min).checked_div(conn.mss).unwrap_or(0).max(2)
     }
 }
 
-/// 7/8 of the old value plus 1/8 of the new one. Linux: `westwood_do_filter`.
+/// Returns 7/8 of the old value plus 1/8 of the new value. Linux: `westwood_do_filter`.
 fn smooth(old: u32, new: u32) -> u32 {
     old.wrapping_mul(7).wrapping_add(new) >> 3
 }
@@ -198,7 +199,8 @@ mod tests {
         let mut conn = Conn { hz: 1000, mss: 1000, ..Conn::default() };
         westwood.init(&conn, &mut NoDraw);
         westwood.pkts_acked(&conn, &AckSample { rtt_us: 100_000, ..AckSample::default() });
-        // 1 MB/s times 100 ms is 100 packets, but the first window counts 99 packets in 101 ms.
+        // The BDP of 1 MB/s and 100 ms is 100 packets, but the first window counts 99 packets in
+        // 101 ms.
         for _ in 0..200 {
             conn.jiffies += 1;
             conn.snd_una += 1000;

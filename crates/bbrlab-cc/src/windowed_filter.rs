@@ -1,12 +1,12 @@
 //! Running maximum or minimum over a sliding window, with memory for three samples.
 //!
-//! The exact extreme would need every sample of the window. This filter stores three: the best, the
-//! best after the first, and the best after the second. Its result is nearly exact and never older
-//! than the window. BBR v1 filters its bandwidth with it (time in rounds), the stack its minimum
-//! RTT (time in jiffies).
+//! The exact maximum or minimum would need every sample of the window. This filter stores three:
+//! the best, the best sample measured after it, and the best sample measured after the second. The
+//! result is nearly exact and never older than the window. BBR v1 uses the filter for its bandwidth
+//! (time in rounds), and the TCP stack uses it for the minimum RTT (time in jiffies).
 //!
-//! Time is a 32-bit counter that wraps and never decreases. A filter is used for maxima or for
-//! minima, never for both, so its samples are ordered from best to third best.
+//! Time is a 32-bit counter that wraps and never decreases. Each filter is used either for maxima
+//! or for minima, so its samples are ordered from best to third best.
 //!
 //! Sources: [linux] `lib/win_minmax.c`, `include/linux/win_minmax.h`; Kathleen Nichols' algorithm.
 //! Deviations: none.
@@ -20,33 +20,33 @@ pub struct Measured {
     pub v: u32,
 }
 
-/// The best three samples of the window; each is newer than the previous sample, or equal to it.
-/// Linux: `struct minmax`.
+/// The best three samples of the window, best first; each is newer than the sample before it, or
+/// equal to it. Linux: `struct minmax`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowedFilter {
     samples: [Measured; 3],
 }
 
 impl WindowedFilter {
-    /// A filter that contains only `v`, measured at `t`.
+    /// Returns a filter that contains only `v`, measured at `t`.
     #[must_use]
     pub const fn new(t: u32, v: u32) -> Self {
         Self { samples: [Measured { t, v }; 3] }
     }
 
-    /// A filter with these three samples, best first, as [`Self::samples`] returns them.
+    /// Returns a filter with these three samples, best first, as [`Self::samples`] returns them.
     #[must_use]
     pub const fn from_samples(samples: [Measured; 3]) -> Self {
         Self { samples }
     }
 
-    /// The best value of the window. Linux: `minmax_get`.
+    /// Returns the best value of the window. Linux: `minmax_get`.
     #[must_use]
     pub const fn get(&self) -> u32 {
         self.samples[0].v
     }
 
-    /// The three samples, best first.
+    /// Returns the three samples, best first.
     #[must_use]
     pub const fn samples(&self) -> [Measured; 3] {
         self.samples
@@ -72,8 +72,9 @@ impl WindowedFilter {
         self.running(window, Measured { t, v }, |new, old| new <= old)
     }
 
-    /// Adds `new`. Usually the filter does not change: `new` is worse than all three samples, and
-    /// the best is recent, or is still in the window while the others are newer.
+    /// Adds `new`. Usually `new` does not change the filter: it is worse than all three samples,
+    /// and either the best sample is recent, or it is in the window and the other two are newer
+    /// than it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "at every ACK")]
     fn running(
@@ -92,10 +93,10 @@ impl WindowedFilter {
         self.displace(window, new, at_least_as_good)
     }
 
-    /// Restarts the filter from `new` if `new` is at least as good as the best (on a tie, the newer
-    /// sample stays in the window longer), or if all samples have left the window. Otherwise `new`
-    /// replaces the second and third best if it is at least as good as the second, or only the
-    /// third.
+    /// Restarts the filter from `new` if `new` is at least as good as the best sample, or if all
+    /// samples have left the window. At equal values `new` is preferred, because it stays in the
+    /// window longer. Otherwise `new` replaces the second and third best samples if it is at least
+    /// as good as the second, or only the third.
     #[inline(never)]
     fn displace(
         &mut self,
@@ -117,16 +118,16 @@ impl WindowedFilter {
         self.get()
     }
 
-    /// Drops the best sample when it leaves the window. Takes the second and third best from later
-    /// parts of the window, so that a sample remains when the best is dropped.
+    /// Drops the best sample when it leaves the window. Replaces the second and third best by `new`
+    /// when they are too old, so that a sample remains when the best is dropped.
     #[inline]
     fn expire(&mut self, window: u32, new: Measured) {
         let [best, second, third] = &mut self.samples;
         let age = new.age_of(*best);
         if age > window {
             self.shift(new);
-            // The second best may have left the window as well, but not the third: the filter would
-            // have restarted.
+            // The second best may have left the window as well. The third is still in the window:
+            // otherwise the filter would have been restarted.
             if new.age_of(self.samples[0]) > window {
                 self.shift(new);
             }
@@ -148,7 +149,7 @@ impl WindowedFilter {
 }
 
 impl Measured {
-    /// The time from the measurement of `other` to that of `self`.
+    /// Returns the time from the measurement of `other` to that of `self`.
     const fn age_of(self, other: Self) -> u32 {
         self.t.wrapping_sub(other.t)
     }
@@ -162,8 +163,8 @@ mod tests {
     use crate::xorshift::Xorshift;
     use expect_test::{Expect, expect};
 
-    /// Adds samples `(t, v)`; compares the best and all three samples after each, one line per
-    /// sample.
+    /// Adds samples `(t, v)` to a maximum. After each one, compares the best value and all three
+    /// samples with a line of `expected`.
     fn check_max(window: u32, samples: &[(u32, u32)], expected: &Expect) {
         let mut filter = WindowedFilter::default();
         let mut lines = String::new();
@@ -175,7 +176,7 @@ mod tests {
         expected.assert_eq(&lines);
     }
 
-    /// The kernel's code, line by line, for comparison. Linux: `minmax_running_min`,
+    /// Follows the kernel's code line by line, for comparison. Linux: `minmax_running_min`,
     /// `minmax_subwin_update`.
     fn kernel_running_min(s: &mut [Measured; 3], win: u32, t: u32, v: u32) {
         let new = Measured { t, v };

@@ -16,16 +16,19 @@ use crate::scalable::AI_CNT;
 use crate::vegas::RttRound;
 use crate::{AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks};
 
-/// Largest number of the flow's packets in the queue for fast mode. Linux: `TCP_YEAH_ALPHA`.
+/// Fast mode requires at most this number of the flow's packets in the queue. Linux:
+/// `TCP_YEAH_ALPHA`.
 const QUEUE_MAX: u32 = 80;
 
-/// cwnd shifted right by this is the smallest reduction after a loss. Linux: `TCP_YEAH_DELTA`.
+/// The smallest reduction after a loss is cwnd shifted right by this number of bits. Linux:
+/// `TCP_YEAH_DELTA`.
 const LOSS_SHIFT: u32 = 3;
 
-/// cwnd shifted right by this is the largest reduction without a loss. Linux: `TCP_YEAH_EPSILON`.
+/// The largest reduction without a loss is cwnd shifted right by this number of bits. Linux:
+/// `TCP_YEAH_EPSILON`.
 const DECONGESTION_SHIFT: u32 = 1;
 
-/// The lowest RTT divided by this is the largest queueing delay for fast mode. Linux:
+/// Fast mode requires a queueing delay of at most the lowest RTT divided by this number. Linux:
 /// `TCP_YEAH_PHY`.
 const DELAY_DIVISOR: u32 = 8;
 
@@ -36,15 +39,15 @@ const SLOW_ROUNDS: u32 = 16;
 /// `TCP_YEAH_ZETA`.
 const FAST_ROUNDS: u32 = 50;
 
-/// The largest bound of cwnd at which the kernel's arithmetic does not overflow.
+/// The largest clamp of cwnd with which the kernel's arithmetic does not overflow.
 const CLAMP_MAX: u32 = u32::MAX / 128;
 
 /// `YeAH` as in Linux. Linux: `struct yeah`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Yeah {
     round: RttRound,
-    /// First byte of the last round, and cwnd at the end of the round: recorded as in the kernel,
-    /// but not used.
+    /// First sequence number of the last round; the next field is cwnd at the end of that round.
+    /// Both are recorded as in the kernel, but not used.
     beg_snd_una: u32,
     beg_snd_cwnd: u32,
     /// The flow's packets in the queue at the end of the last round.

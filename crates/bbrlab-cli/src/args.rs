@@ -74,11 +74,21 @@ pub(crate) enum Verb {
   bbrlab plot SWEEP --metric share --x bottleneck.buffer --by cc
   bbrlab plot SWEEP --metric share --against queue_delay_ms.mean --x bottleneck.rate
   bbrlab plot SWEEP --cdf queue
+  bbrlab plot SWEEP --metric share --group bbr1 --ylabel 'Share, %' --legend 'bbr1=BBRv1' --size 84x60mm
   bbrlab plot RUN RUN --overlay --panels rtt,queue")]
-    Plot(PlotArgs),
-    /// Compare the metrics of several folders of results, with differences and intervals
+    Plot(Box<PlotArgs>),
+    /// Print the table of a folder of results, or the comparison of several, also for a paper or a
+    /// spreadsheet
+    #[command(after_help = "Examples:
+  bbrlab table bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f
+  bbrlab table SWEEP --latex > table.tex
+  bbrlab table before after --csv > compared.csv")]
+    Table(TableArgs),
+    /// Compare the metrics of several folders of results, or of the values of a swept key, with
+    /// differences and intervals
     #[command(after_help = "Examples:
   bbrlab compare bbrlab-runs/examples.dumbbell-0a1b2c3d4e5f bbrlab-runs/examples.dumbbell-5f4e3d2c1b0a
+  bbrlab compare SWEEP --paired flows.cc --metric goodput_mbps,share
   bbrlab compare before after --json")]
     Compare(CompareArgs),
     /// Put folders of results on one self-contained HTML page
@@ -381,6 +391,7 @@ pub(crate) enum Against {
 }
 
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct PlotArgs {
     /// Folders of runs or sweeps, or folders that contain such folders
     #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
@@ -420,6 +431,27 @@ pub(crate) struct PlotArgs {
     /// Draw two runs in one plot, the second on top of the first
     #[arg(long)]
     pub(crate) overlay: bool,
+    /// Only these groups of flows
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) group: Vec<String>,
+    /// At each dot of a scatter, write its value of the key along which dots are joined
+    #[arg(long)]
+    pub(crate) dot_labels: bool,
+    /// Title of the plot, also on narrow plots; "" for none
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Label of the x axis
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) xlabel: Option<String>,
+    /// Label of the y axis, above the panel
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) ylabel: Option<String>,
+    /// Text of the legend's entry NAME; may be repeated
+    #[arg(long, value_name = "NAME=TEXT", value_parser = entry)]
+    pub(crate) legend: Vec<String>,
+    /// Leave out the line under the title
+    #[arg(long)]
+    pub(crate) no_caption: bool,
     /// Width and height, such as 84x60mm (text has the size of print) or 1600x900px
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<String>,
@@ -432,10 +464,37 @@ pub(crate) struct PlotArgs {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct CompareArgs {
-    /// Folders of runs or sweeps; differences are to the first folder
-    #[arg(required = true, num_args = 2.., value_name = "RUN", value_hint = ValueHint::DirPath)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(crate) struct TableArgs {
+    /// Folders of runs or of sweeps; the differences of several are to the first
+    #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
     pub(crate) folders: Vec<PathBuf>,
+    /// As LaTeX, with the rules of the package booktabs
+    #[arg(long, group = "format")]
+    pub(crate) latex: bool,
+    /// As Markdown
+    #[arg(long, group = "format")]
+    pub(crate) markdown: bool,
+    /// As CSV, with one line of names and units above the rows; nothing but tables
+    #[arg(long, group = "format")]
+    pub(crate) csv: bool,
+    /// Show all columns of a table for a terminal, however wide; the other formats have them all
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) wide: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CompareArgs {
+    /// Folders of runs or sweeps; differences are to the first folder. With --paired, one sweep
+    #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
+    pub(crate) folders: Vec<PathBuf>,
+    /// Compare the first value of this swept key with each of the others, seed by seed, at each
+    /// point of the other keys
+    #[arg(long, value_name = "KEY")]
+    pub(crate) paired: Option<String>,
+    /// Only these metrics, by their names in `list metrics`: `share`, `fct_ms.p95`
+    #[arg(long, value_name = "METRIC", value_delimiter = ',')]
+    pub(crate) metric: Vec<String>,
     /// Show all columns, even if the table is wider than the terminal
     #[arg(long)]
     pub(crate) wide: bool,
@@ -520,6 +579,13 @@ pub(crate) struct BenchCaseArgs {
     /// Folder for the files of the run
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// Parses a text for an entry of a legend.
+fn entry(text: &str) -> Result<String, String> {
+    let parts = text.split_once('=').filter(|(name, text)| !name.is_empty() && !text.is_empty());
+    let wrong = || "expected NAME=TEXT, such as bbr1=BBRv1".to_owned();
+    parts.map(|_| text.to_owned()).ok_or_else(wrong)
 }
 
 /// Parses the name of a back end.

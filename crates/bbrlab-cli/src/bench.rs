@@ -16,8 +16,8 @@ use crate::args::{BenchArgs, BenchCaseArgs};
 use crate::output::{Output, Stopped, Verdict};
 
 pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
-    // The files are read first, so that the user gets an error for a wrong file before minutes of
-    // measuring.
+    // The files are read before the measurements, which take minutes, so that a user learns of a
+    // wrong file at once.
     let files = [&args.show, &args.against].into_iter().flatten();
     refuse_second_stdin(&files.map(|path| path.display().to_string()).collect::<Vec<_>>())?;
     let cases = chosen(args)?;
@@ -104,7 +104,7 @@ fn chosen(args: &BenchArgs) -> Result<Vec<&'static BenchCase>, LabError> {
     args.cases.iter().map(case).collect()
 }
 
-/// Returns the document in a file, with the cases that the user named.
+/// Returns the document in a file, reduced to the cases that the user named.
 fn shown(path: &Path, args: &BenchArgs) -> Result<Document, LabError> {
     let mut document = read(path)?;
     if args.cases.is_empty() {
@@ -153,7 +153,8 @@ fn measure(
     Ok(results)
 }
 
-/// Runs one case in this process; `bench` and `cargo xtask bench` start this command.
+/// Runs one case in this process. `bench` and `cargo xtask bench` start a new process with this
+/// command for each measurement.
 pub(crate) fn one(args: &BenchCaseArgs, output: &mut Output) -> Verdict {
     let case = bench_case(&args.case)?.with_size(args.flows, args.rate.clone());
     let case = case.with_series(args.sample.clone());

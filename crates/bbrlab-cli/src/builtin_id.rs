@@ -1,5 +1,6 @@
-//! The argument for the id of a built-in scenario. Its list of ids lets shells complete the id. The
-//! argument accepts any text, because the command explains an unknown id better than clap does.
+//! A command-line argument whose value is the id of a built-in scenario. Shells complete the id
+//! from the argument's list of ids. The argument accepts any text, because the command explains an
+//! unknown id better than clap does.
 
 use std::ffi::OsStr;
 

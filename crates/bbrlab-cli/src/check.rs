@@ -20,10 +20,10 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     let jobs = args.jobs.map_or_else(processors, |jobs| usize::try_from(jobs).unwrap_or(1));
     refuse_second_stdin(&args.scenarios)?;
     let mut documents = Vec::new();
-    // Check the other files even if one is invalid.
+    // If one file is invalid, the other files are still checked.
     let mut wrong: Option<LabError> = None;
     for name in &args.scenarios {
-        // `check` writes nothing, so `--set` may change keys of the scenario in a folder of
+        // `check` writes nothing, so `--set` may change keys even of a scenario in a folder of
         // results.
         let named = match open_named(name, &sets, true, not_a_scenario) {
             Ok(named) => named,
@@ -76,10 +76,21 @@ fn describe(
                 let of =
                     |n: u64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
                 let (points, seeds) = (of(points, "point"), of(seeds, "seed"));
-                format!("{} ({points} x {seeds})", count(estimate.runs))
+                let bound = if scenario.until().is_some() { "at most " } else { "" };
+                format!("{bound}{} ({points} x {bound}{seeds})", count(estimate.runs))
             }
         },
     );
+    if let Some(until) = scenario.until() {
+        let (of, share) = (until.of().name(), until.percentage());
+        line(
+            "seeds",
+            format!(
+                "until half the 95 % interval of `{of}` is at most {share} of its mean; the values below are for {seeds} \
+                 seeds per point, an upper bound"
+            ),
+        );
+    }
     line("flows", format!("{} in the largest run", count(estimate.flows)));
     line("simulated", format!("{} s", figure(estimate.sim_s)));
     let at_most = estimate.at_most();
@@ -138,7 +149,7 @@ fn describe(
     format!("{}: valid\n{text}", scenario.name())
 }
 
-/// `check --json`.
+/// The JSON document that `check --json` prints.
 #[derive(Serialize)]
 struct Document {
     version: &'static str,
@@ -163,8 +174,8 @@ struct OfScenario {
     series_rows: u64,
     series_bytes: u64,
     disk_bytes: u64,
-    /// The keys of this entry whose values are upper bounds. The other estimates are right within a
-    /// factor of two.
+    /// The keys of this entry whose values are only upper bounds. The other values are correct
+    /// within a factor of two.
     at_most: Vec<&'static str>,
     refused: Option<String>,
 }
@@ -182,7 +193,11 @@ fn of_scenario(
         (at_most.rows, &["series_rows"]),
         (at_most.disk, &["series_bytes", "disk_bytes"]),
     ];
-    let bounds = kinds.iter().filter(|(is_bound, _)| *is_bound);
+    // With `until`, every amount is for the largest number of seeds.
+    let is_decided = scenario.until().is_some();
+    let of_all: &[&str] = if is_decided { &["seeds", "runs", "sim_s", "sweep_bytes"] } else { &[] };
+    let bounds = kinds.iter().filter(|(is_bound, _)| *is_bound || is_decided);
+    let bounds = of_all.iter().chain(bounds.flat_map(|(_, keys)| *keys));
     OfScenario {
         scenario: scenario.name().to_owned(),
         title: scenario.title().to_owned(),
@@ -200,7 +215,7 @@ fn of_scenario(
         series_rows: estimate.series_rows,
         series_bytes: estimate.series_bytes,
         disk_bytes: estimate.disk_bytes,
-        at_most: bounds.flat_map(|&(_, keys)| keys.iter().copied()).collect(),
+        at_most: bounds.copied().collect(),
         refused: over.map(ToString::to_string),
     }
 }

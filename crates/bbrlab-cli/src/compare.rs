@@ -1,24 +1,60 @@
-//! `bbrlab compare`: the metrics of several folders of results, with their differences.
+//! `bbrlab compare`: the metrics of several folders of results, or of the values of a swept key,
+//! with their differences.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bbrlab_lab::{LabError, read_results};
-use bbrlab_report::{ComparedPoint, compare_table, value_text};
+use bbrlab_papers::not_a_metric;
+use bbrlab_report::{
+    ComparedPoint, ComparisonLook, FolderComparison, TableFormat, compare_table, paired,
+    paired_table, value_text,
+};
 use bbrlab_run::RunSummary;
 
 use crate::args::CompareArgs;
-use crate::output::{Output, Verdict};
+use crate::output::{Output, Stopped, Verdict};
 
-/// Compares the folders, the first with each of the others.
+/// Compares the folders, the first with each of the others, or the values of a key of one sweep.
 pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
+    match (&args.paired, args.folders.as_slice()) {
+        (Some(key), [folder]) => return compare_pairs(args, key, folder, output),
+        (Some(_), folders) => {
+            return Err(LabError::Usage(format!(
+                "--paired: expected one folder of a sweep, whose runs it compares; found {} folders",
+                folders.len()
+            ))
+            .into());
+        }
+        (None, [folder]) => {
+            return Err(LabError::Usage(format!(
+                "expected two folders or more, found only {}; --paired KEY compares the values of a swept key in it",
+                folder.display()
+            ))
+            .into());
+        }
+        (None, _) => {}
+    }
+    let (names, mut comparison) = compared(&args.folders, output)?;
+    comparison.keep(&args.metric).map_err(unknown)?;
+    if args.json {
+        return output.json(&comparison);
+    }
+    output.text(&compare_table(&names, &comparison, look(args, output)))
+}
+
+/// Returns the names of the folders and their comparison.
+pub(crate) fn compared(
+    folders: &[PathBuf],
+    output: &mut Output,
+) -> Result<(Vec<String>, FolderComparison), Stopped> {
     let documents =
-        args.folders.iter().map(|folder| read_results(folder)).collect::<Result<Vec<_>, _>>()?;
-    output.notes_of_missing(&args.folders);
+        folders.iter().map(|folder| read_results(folder)).collect::<Result<Vec<_>, _>>()?;
+    output.notes_of_missing(folders);
     let runs: Vec<&[RunSummary]> = documents.iter().map(|it| it.runs.as_slice()).collect();
     let comparison = bbrlab_report::compare(&runs);
     if !comparison.points.iter().any(ComparedPoint::is_in_all) {
         let found: Vec<String> =
-            args.folders.iter().zip(&runs).map(|(folder, runs)| points_of(folder, runs)).collect();
+            folders.iter().zip(&runs).map(|(folder, runs)| points_of(folder, runs)).collect();
         return Err(LabError::Usage(format!(
             "expected folders with a point in common, found none: {}",
             found.join("; ")
@@ -37,18 +73,38 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
             "these are runs of different scenarios, matched by their keys: {listed}"
         ));
     }
+    let names = folders.iter().map(|folder| {
+        folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned()
+    });
+    Ok((names.collect(), comparison))
+}
+
+/// Compares the values of a swept key, the first with each of the others.
+fn compare_pairs(args: &CompareArgs, key: &str, folder: &Path, output: &mut Output) -> Verdict {
+    let document = read_results(folder)?;
+    output.notes_of_missing(&args.folders);
+    let mut comparison = paired(&document.runs, key)
+        .map_err(|reason| LabError::Usage(format!("{}: {reason}", folder.display())))?;
+    comparison.keep(&args.metric).map_err(unknown)?;
     if args.json {
         return output.json(&comparison);
     }
+    output.text(&paired_table(&comparison, look(args, output)))
+}
+
+fn look(args: &CompareArgs, output: &Output) -> ComparisonLook {
     let width = if args.wide { None } else { output.width() };
-    let names: Vec<String> = args
-        .folders
-        .iter()
-        .map(|folder| {
-            folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned()
-        })
-        .collect();
-    output.text(&compare_table(&names, &comparison, width))
+    ComparisonLook { is_chosen: !args.metric.is_empty(), format: TableFormat::Text(width) }
+}
+
+/// Returns the error about an unknown metric, with what else has its name.
+fn unknown(reason: String) -> LabError {
+    let name = reason.strip_prefix("unknown metric `").and_then(|rest| rest.split('`').next());
+    let elsewhere = name.and_then(not_a_metric);
+    LabError::Usage(match elsewhere {
+        Some(known) => format!("{reason}; {known}"),
+        None => reason,
+    })
 }
 
 /// Returns the name of a folder, followed by its swept keys with the first few values of each.

@@ -1,5 +1,5 @@
-//! `bbrlab evaluate`: evaluates the claims and calculations of papers' data files on the printed
-//! numbers, for `papers/check.py`.
+//! `bbrlab evaluate`: evaluates the claims and calculations in the data files of papers with the
+//! printed numbers, for `papers/check.py`.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::args::EvaluateArgs;
 use crate::output::{Output, Verdict};
 
-/// The document about all files.
+/// The JSON document about all data files.
 #[derive(Serialize)]
 struct Document {
     files: Vec<Printed>,

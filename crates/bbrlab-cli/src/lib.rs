@@ -19,6 +19,7 @@ mod reproduce;
 mod run;
 mod shell_files;
 mod show;
+mod table;
 mod validate;
 mod validate_linux;
 
@@ -32,15 +33,15 @@ use crate::output::{Output, Stopped, Verdict};
 pub use crate::shell_files::shell_files;
 
 /// Runs a user's command line, whose first word is the program's name, and returns the exit status.
-/// `again` is the program and the first words with which this command is started again in another
-/// process.
+/// `again` is the beginning of a command line that starts this command in another process: the
+/// program and, for a Python interpreter, its first arguments.
 #[must_use]
 pub fn run_command(words: impl IntoIterator<Item = OsString>, again: &[OsString]) -> u8 {
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(answer) => {
-            // Help and version are printed here, too. Errors are ignored, because a closed terminal
-            // cannot be written to.
+            // Help and version also arrive here, because clap returns them as errors. If printing
+            // fails, for example because the terminal was closed, the failure is ignored.
             let _ = answer.print();
             return u8::try_from(answer.exit_code()).unwrap_or(2);
         }
@@ -86,6 +87,7 @@ fn call(verb: &Verb, output: &mut Output) -> Verdict {
         Verb::Validate(args) => validate::validate(args, output),
         Verb::Plot(args) => plot::plot(args, output),
         Verb::Export(args) => plot::export(args, output),
+        Verb::Table(args) => table::table(args, output),
         Verb::Compare(args) => compare::compare(args, output),
         Verb::Report(args) => plot::report(args, output),
         Verb::Evaluate(args) => evaluate::evaluate(args, output),

@@ -7,7 +7,7 @@ use crate::args::MergeArgs;
 use crate::output::{Output, Stopped, Verdict};
 use crate::progress::Bar;
 
-/// Merges the shards; fails if runs are missing.
+/// Merges the shards. If runs of the sweep are still missing, the exit status is 1.
 pub(crate) fn merge(args: &MergeArgs, output: &mut Output) -> Verdict {
     let stop = output.stop()?;
     let bar = Bar::new("merge", args.quiet);

@@ -32,7 +32,8 @@ pub(crate) fn value(record: impl Serialize) -> serde_json::Value {
     serde_json::to_value(record).expect("records of plain values")
 }
 
-/// The smallest width of a table. On a narrower terminal its lines wrap.
+/// The smallest width for which tables are laid out, in columns. On a narrower terminal their lines
+/// wrap.
 const NARROWEST: usize = 40;
 
 /// The caller of the command.
@@ -40,8 +41,8 @@ enum Caller {
     /// A user, at standard output and standard error.
     User {
         out: io::BufWriter<io::Stdout>,
-        /// The program and the first words with which this command is started again in another
-        /// process.
+        /// The beginning of a command line that starts this command in another process: the program
+        /// and perhaps its first arguments.
         again: Vec<OsString>,
     },
     /// Another program, which gets the printed text and can request the stop.
@@ -64,15 +65,17 @@ impl Output {
         Self { caller: Caller::Program { text: Vec::new(), stop } }
     }
 
-    /// Returns the width of the terminal for tables; none if standard output is not a terminal.
+    /// Returns the width of the terminal in columns, for tables; `None` if standard output is not a
+    /// terminal.
     pub(crate) fn width(&self) -> Option<usize> {
         let Caller::User { .. } = self.caller else { return None };
         let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
         Some(usize::from(width.0).max(NARROWEST))
     }
 
-    /// Returns the request that ends a command early and keeps complete results. After this call, a
-    /// user makes the request with Ctrl-C; before it, Ctrl-C ends the program at once.
+    /// Returns the handle through which a command is stopped early, with its complete results kept.
+    /// After this call, Ctrl-C requests the stop; before this call, Ctrl-C ends the program at
+    /// once.
     pub(crate) fn stop(&self) -> Result<Stop, LabError> {
         match &self.caller {
             Caller::User { .. } => Stop::on_interrupt()
@@ -81,8 +84,8 @@ impl Output {
         }
     }
 
-    /// Returns the program and the first words with which this command is started again in another
-    /// process. Empty if another program is the caller.
+    /// Returns the beginning of a command line that starts this command in another process: the
+    /// program and perhaps its first arguments. Empty if another program is the caller.
     pub(crate) fn again(&self) -> &[OsString] {
         match &self.caller {
             Caller::User { again, .. } => again,
@@ -109,8 +112,8 @@ impl Output {
         self.text("\n")
     }
 
-    /// Like [`Self::json`], but `write` writes the document piece by piece, so that it need not be
-    /// in memory.
+    /// Like [`Self::json`], but `write` writes the document piece by piece, so that the whole
+    /// document need not be in memory.
     pub(crate) fn json_by(
         &mut self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>,
@@ -154,7 +157,7 @@ impl Output {
         match result.and(flushed) {
             Ok(()) => 0,
             Err(Stopped::Status(status)) => status,
-            // The reader has closed the pipe (`bbrlab list | head -1`).
+            // Not an error: the reader closed the pipe, as in `bbrlab list | head -1`.
             Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Err(Stopped::Output(error)) => {
                 complain(&format!("cannot write to standard output: {}", plain(&error)));
@@ -162,7 +165,8 @@ impl Output {
             }
             Err(Stopped::Lab(error)) => {
                 match &error {
-                    // These errors have their own heading and show the place.
+                    // Errors in scenarios are rendered with their own heading and with the place of
+                    // each mistake.
                     LabError::Scenario(errors) => {
                         let _ = writeln!(anstream::stderr(), "{}", errors.render(true));
                     }

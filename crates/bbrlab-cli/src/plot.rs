@@ -1,11 +1,12 @@
-//! `bbrlab plot`, `bbrlab report` and `bbrlab export`: pictures, a page, and CSV files of existing
-//! results.
+//! `bbrlab plot`, `bbrlab report` and `bbrlab export`: draw pictures, write a page, and write CSV
+//! files of existing results.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use bbrlab_lab::{LabError, PlotChoice, plot_as, refuse_results_below};
 use bbrlab_papers::not_a_metric;
+use bbrlab_report::Labels;
 
 use crate::args::{ExportArgs, PlotArgs, ReportArgs};
 use crate::output::{Output, Verdict};
@@ -22,6 +23,15 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
         size: args.size.clone(),
         formats: args.format.clone(),
         cdf: args.cdf.clone(),
+        groups: args.group.clone(),
+        dot_labels: args.dot_labels,
+        labels: Labels {
+            title: args.title.clone(),
+            x: args.xlabel.clone(),
+            y: args.ylabel.clone(),
+            legend: args.legend.clone(),
+            no_caption: args.no_caption,
+        },
     };
     if !args.recursive && args.out.is_none() && !args.overlay {
         refuse_all(&args.folders)?;
@@ -52,14 +62,14 @@ pub(crate) fn report(args: &ReportArgs, output: &mut Output) -> Verdict {
     output.text(&format!("{}\n", file.display()))
 }
 
-/// Returns an error if a folder holds no results itself but contains folders of results, all of
-/// which would get new files.
+/// Returns an error if a folder contains no results itself, but folders of results. New files would
+/// otherwise be written to all of these folders.
 fn refuse_all(folders: &[PathBuf]) -> Result<(), LabError> {
     folders.iter().try_for_each(|folder| refuse_results_below(folder))
 }
 
-/// Calls `make` for each folder and prints the names of the files that it wrote. If there are
-/// several folders, the files of each go to a folder of the same name in `out`.
+/// Calls `make` for each folder and prints the names of the files that `make` wrote. If there are
+/// several folders, the files of a folder go to a folder of the same name in `out`.
 fn each(
     folders: &[PathBuf],
     out: Option<&Path>,

@@ -1,4 +1,5 @@
-//! `bbrlab reproduce`: the papers' experiments, published values next to measured ones.
+//! `bbrlab reproduce`: runs the papers' experiments, and shows published values next to measured
+//! ones.
 
 use std::path::PathBuf;
 
@@ -159,8 +160,8 @@ fn one(
     done
 }
 
-/// Returns the claims that `--explain` examines: those that are expected to be artifacts. Without
-/// `--explain`, there are none.
+/// Returns the claims that `--explain` examines: the claims that are expected to be artifacts.
+/// Without `--explain`, returns none.
 fn to_explain(
     experiment: &'static Experiment,
     args: &ReproduceArgs,
@@ -268,7 +269,7 @@ fn wrapped(text: &str) -> String {
     lines
 }
 
-/// `reproduce --json`.
+/// The JSON document that `reproduce --json` prints.
 #[derive(Serialize)]
 struct Document<'a> {
     version: &'a str,
@@ -295,15 +296,17 @@ struct OfClaim<'a> {
     verdict: Option<&'a str>,
     measured: Option<OfEvaluation<'a>>,
     interval: Option<[f64; 2]>,
-    /// Results with the settings of the artifacts that the claim names, if the verdict needed them.
+    /// Results with the settings of the artifacts that the claim names; empty if the verdict did
+    /// not need these results.
     artifacts: Vec<OfSetting<'a>>,
-    /// Results with each possible cause of the claim's failure switched.
+    /// Results with the possible causes of the claim's failure, each switched in turn.
     causes: Vec<OfSetting<'a>>,
     reason: &'a str,
 }
 
-/// The condition under which a claim is true: the expression `expr` holds at the keys of `at`, for
-/// all values of `forall`, at the given share of the points.
+/// The condition under which a claim is true: the expression `expr` holds if swept keys have the
+/// values in `at`, for every combination of the values in `forall`. With `min_fraction` below 1,
+/// this share of the points is enough.
 #[derive(Serialize)]
 struct OfRule<'a> {
     expr: &'a str,
@@ -314,7 +317,7 @@ struct OfRule<'a> {
 
 #[derive(Serialize)]
 struct OfEvaluation<'a> {
-    /// Whether the claim is true for the medians at as many points as it requires.
+    /// Whether the claim is true for the medians over the seeds, at as many points as it requires.
     is_true: bool,
     points_true: u64,
     points: u64,
@@ -325,7 +328,8 @@ struct OfEvaluation<'a> {
     /// The points at which the claim is not true for the medians.
     false_at: Vec<Map<String, Value>>,
     values: Vec<OfFigure<'a>>,
-    /// The comparisons of numbers that are computed from these values.
+    /// The comparisons in the claim's expression, between numbers that are computed from these
+    /// values.
     compared: Vec<OfCompared>,
 }
 
@@ -353,8 +357,8 @@ struct OfSetting<'a> {
     setting: &'a str,
     scenarios: &'a [String],
     set: &'a [String],
-    /// The definition by which packets are counted: the data file's `definitions`, or the authors'
-    /// `program`.
+    /// The definition by which packets are counted: `definitions` for the paper's definitions in
+    /// the data file, `program` for the authors' program.
     counting: &'a str,
     /// The folders of the runs with this setting.
     out: Vec<String>,
@@ -472,7 +476,7 @@ struct OfSensitivity<'a> {
     instead: &'a str,
     scenarios: &'a [String],
     set: &'a [String],
-    /// Claims that are true with one value and false with the other.
+    /// Claims that are true with one value of the parameter and false with the other.
     decides: Vec<&'a str>,
     looked_at: u64,
     missing: Option<&'a str>,

@@ -7,8 +7,9 @@ use std::path::Path;
 use bbrlab_cost::Estimate;
 use bbrlab_lab::{
     Backend, Batch, BatchOptions, LabError, Named, RECORDS_HELD, Records, SIMULATOR, Stop,
-    SummaryOf, backend_of, check_limit, default_out, open_named, part_of, processors,
-    refuse_results, refuse_results_below, refuse_second_stdin, run_batch, write_runs_json,
+    SummaryOf, Undecided, backend_of, check_divisible, check_limit, default_out, open_named,
+    part_of, processors, refuse_results, refuse_results_below, refuse_second_stdin, run_batch,
+    write_runs_json,
 };
 use bbrlab_papers::not_a_scenario;
 use bbrlab_report::{Points, run_table};
@@ -29,6 +30,9 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
             refuse_results_below(Path::new(name))?;
         }
         scenarios.extend(open_named(name, &sets, args.running.out.is_some(), not_a_scenario)?);
+    }
+    if args.shard.is_some() {
+        scenarios.iter().try_for_each(|named| check_divisible(&named.scenario))?;
     }
     if !args.running.quiet {
         for named in &scenarios {
@@ -79,7 +83,8 @@ fn finish(json: bool, records: &[Records<'_>], output: &mut Output) -> Verdict {
     if json { output.json_by(|out| write_runs_json(out, records)) } else { Ok(()) }
 }
 
-/// Describes how many runs of the sweep the shard has, and how many of all its runs are complete.
+/// Describes how many of the sweep's runs the shard has, and how many of the sweep's runs are
+/// complete in the folder.
 fn of_shard(shard: Shard, of: u64, batch: &Batch<'_>, scenario: &Scenario) -> String {
     let Shard { number, of: shards } = shard;
     let mut text = format!("shard {number} of {shards}: {of} of {}", runs(scenario.runs()));
@@ -91,8 +96,8 @@ fn of_shard(shard: Shard, of: u64, batch: &Batch<'_>, scenario: &Scenario) -> St
     text
 }
 
-/// Returns the back end of `--on`, or else the back end that computed the results in the named
-/// folder, or else the simulator.
+/// Returns the back end that `--on` names. Without `--on`, returns the back end that computed the
+/// results in the named folder, otherwise the simulator.
 pub(crate) fn on(
     given: Option<&'static dyn Backend>,
     named: &Named,
@@ -115,7 +120,8 @@ fn one<'s>(
 ) -> Result<Batch<'s>, Stopped> {
     let scenario = &named.scenario;
     let out = match &running.out {
-        // If the user names one folder for several scenarios, each gets its own folder in it.
+        // If the user names one folder for several scenarios, each scenario gets its own folder
+        // inside this folder.
         Some(out) if several => {
             let own = default_out(scenario, on);
             out.join(own.file_name().expect("the default has a name"))
@@ -149,6 +155,16 @@ fn one<'s>(
         }
         write!(note, "; results in {}", out.display()).expect("writing to a string cannot fail");
         output.note(&note);
+        if let (Some(until), Some(Undecided { points, undecided, at_most })) =
+            (scenario.until(), &batch.undecided)
+        {
+            output.note(&format!(
+                "{}: {undecided} of {points} points ended at {at_most} seeds: half the 95 % interval of `{}` is above {} of its mean",
+                scenario.name(),
+                until.of().name(),
+                until.percentage()
+            ));
+        }
     }
     Ok(batch)
 }
@@ -172,8 +188,9 @@ fn leftover(batch: &Batch<'_>, scenario: &Scenario) -> String {
         );
     }
     format!(
-        "interrupted: {} of {} are finished and in {out}; the same command continues",
+        "interrupted: {} of {}{} are finished and in {out}; the same command continues",
         batch.records.count(),
+        if scenario.until().is_some() { "at most " } else { "" },
         runs(scenario.runs())
     )
 }
@@ -182,14 +199,15 @@ fn runs(count: u64) -> String {
     if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
 }
 
-/// Prints what was ignored or rounded in the files that a scenario names.
+/// Prints a note about each file that the scenario names, if columns of the file were ignored or
+/// values rounded.
 pub(crate) fn notes_of_files(scenario: &Scenario, output: &mut Output) {
     for note in scenario.notes() {
         output.note(&note);
     }
 }
 
-/// Returns the `--set` options, with the seed as one of them.
+/// Returns the values of `--set`, followed by `seed=N` if the user gave `--seed N`.
 pub(crate) fn sets(set: &[String], seed: Option<u64>) -> Vec<String> {
     let mut sets = set.to_vec();
     sets.extend(seed.map(|seed| format!("seed={seed}")));

@@ -1,4 +1,5 @@
-//! `bbrlab show` prints a scenario as text; `bbrlab new` writes one as a starting point.
+//! `bbrlab show` prints a scenario as text. `bbrlab new` writes a commented scenario to a file,
+//! from which the user can start.
 
 use bbrlab_lab::{builtin_text, write_new};
 use bbrlab_papers::not_a_scenario;

@@ -49,8 +49,8 @@ pub(crate) fn validate(args: &ValidateArgs, output: &mut Output) -> Verdict {
     }
 }
 
-/// Prints the errors of episodes that could not be replayed, and returns an error for bad input if
-/// there are any.
+/// Prints the errors of episodes that could not be replayed. If there are such episodes, returns an
+/// error for bad input.
 fn damage(damaged: &[LogError], output: &mut Output) -> Verdict {
     for error in damaged {
         output.note(&error.to_string());
@@ -120,7 +120,7 @@ fn describe(golden: &Golden) -> String {
     text
 }
 
-/// `validate golden --json`.
+/// The JSON document that `validate golden --json` prints.
 #[derive(Serialize)]
 struct Document<'a> {
     traces: u64,
@@ -139,7 +139,7 @@ struct OfAlgorithm<'a> {
     columns: &'a [String],
 }
 
-/// The first difference.
+/// The first value that differs from the recording.
 #[derive(Serialize)]
 struct First<'a> {
     file: &'a str,

@@ -282,7 +282,7 @@ fn figure(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// `validate linux --json`.
+/// The JSON document that `validate linux --json` prints.
 #[derive(Serialize)]
 struct Document<'a> {
     points: Vec<OfPoint<'a>>,

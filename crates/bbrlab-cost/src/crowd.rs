@@ -30,18 +30,19 @@ impl Crowd {
         Self { gap_s, each: demand.each, alone_s, at_most, waiting: 0.0, under_way, rejected: 0.0 }
     }
 
-    /// Number of packets that the waiting flows have to send.
+    /// Returns the number of packets that the waiting flows still have to send.
     pub(crate) fn backlog(&self) -> f64 {
         self.waiting * self.each
     }
 
-    /// The largest number of flows of the class that share a link with other flows.
+    /// Returns the largest number of flows of the class that can be active at the same time. It is
+    /// the weight of the class when flows share a link.
     pub(crate) fn weight(&self) -> f64 {
         self.at_most
     }
 
-    /// Accounts for `present_s` seconds in which the class sent this many packets. Returns the
-    /// durations of its flows within this time, summed over the flows.
+    /// Accounts for `present_s` seconds in which the class sent `packets` packets. Returns the time
+    /// that its flows were active within these seconds, summed over the flows.
     pub(crate) fn sent(&mut self, packets: f64, present_s: f64) -> f64 {
         let (came, served) = (present_s / self.gap_s, packets / self.each);
         let on_the_way_s = served * self.alone_s;
@@ -61,16 +62,17 @@ impl Crowd {
     }
 }
 
-/// The share of a flow's duration for which it waits for a timeout. `packets` is the number of
-/// packets per flow that fit on its link, in flight and in the queue together. Fitted to runs of 16
-/// to 100,000 CUBIC flows at 20 and 100 Mbit/s: 0.9 below one packet, 0.3 at seven.
+/// Returns the share of a flow's duration for which it waits for a timeout. `packets` is the number
+/// of packets per flow that fit on the flow's link, in flight and in the queue together. Fitted to
+/// runs of 16 to 100,000 CUBIC flows at 20 and 100 Mbit/s: the share is 0.9 below one packet and
+/// 0.3 at seven packets.
 pub(crate) fn starved(packets: f64) -> f64 {
     1.0 / (1.0 + packets / 3.0)
 }
 
-/// How often the timer of a connection expires within this time of silence. Linux:
-/// `tcp_syn_linear_timeouts` timeouts of one second each, then each timeout is twice as long as the
-/// one before.
+/// Returns how often the timer of a connection expires while it receives nothing for `silent_s`
+/// seconds. Linux: `tcp_syn_linear_timeouts` timeouts of one second each, then each timeout is
+/// twice as long as the one before.
 pub(crate) fn timeouts(silent_s: f64) -> f64 {
     const LINEAR: f64 = 4.0;
     if silent_s <= LINEAR { silent_s } else { LINEAR + (silent_s - LINEAR + 1.0).log2() }

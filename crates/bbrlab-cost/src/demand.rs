@@ -6,11 +6,11 @@
 use bbrlab_cc::{Algorithm, Window};
 use bbrlab_link::{Link, Loss, Probability, Queue, Rate};
 use bbrlab_run::{
-    Arrivals, Bursts, Distribution, FlowClass, Hop, Pause, Requests, Source, headers,
+    Arrivals, Bursts, Distribution, FlowClass, Hop, Pace, Pause, Reading, Requests, Source, headers,
 };
 use bbrlab_scenario::Outline;
 use bbrlab_stack::{Sockbuf, SocketBuffer, Stack};
-use bbrlab_units::{BitRate, NS_PER_S, Span};
+use bbrlab_units::{BitRate, NS_PER_S, Span, Time};
 
 /// Bytes of the headers of a data packet: Ethernet, IP, TCP and timestamps.
 pub(crate) const AROUND_PAYLOAD: f64 = (Link::ETHERNET.0 + headers::DATA as u64) as f64;
@@ -28,7 +28,7 @@ const AUTO_BYTES: f64 = 64.0 * 1024.0 * 1024.0;
 /// means are up to 1.3 times larger, because losses come in clusters.
 const WINDOW_UNDER_LOSS: f64 = 1.22 * 1.5;
 
-/// The demand of one flow of a class, if the flow is alone on its path.
+/// The demand of one flow of a class, as if the flow were alone on its path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Demand {
     /// The largest rate in data packets per second; infinite if only links limit the rate.
@@ -40,20 +40,21 @@ pub(crate) struct Demand {
     /// Packets per connection, or per response if the flow sends responses to requests; infinite if
     /// the source never ends.
     pub(crate) each: f64,
-    /// Packets that leave before the first random loss, in addition to those at `rate`.
+    /// Packets that leave before the first random loss, in addition to the packets at `rate`.
     pub(crate) before_loss: f64,
     /// Packets that are in the network and in the send buffer when the application stops. Zero if
     /// the source is slower than its path, because all data that it wrote has left.
     pub(crate) after_stop: f64,
-    /// Whether the flow reaches the limits of `rate` and its links. If not, they are only upper
-    /// bounds.
+    /// Whether the flow really sends at `rate`, or at the rate of its links if that is lower. If
+    /// false, these rates are only upper bounds.
     pub(crate) is_sure: bool,
-    /// Whether the flow uses all capacity that its links have left while it is active.
+    /// Whether the flow, while it is active, uses all capacity that the other flows on its links
+    /// leave.
     pub(crate) is_greedy: bool,
-    /// Whether no connection's window limits the rate, because the flow represents many arriving
+    /// Whether no connection's window limits `rate`, because the flow represents many arriving
     /// flows or sends datagrams.
     is_many: bool,
-    /// The slow start of a connection.
+    /// The slow start of a connection of the flow.
     ramp: Ramp,
 }
 
@@ -68,9 +69,24 @@ struct Ramp {
     link: f64,
 }
 
+/// Mean rate of a schedule in bits per second over the first `active_s` seconds; infinite if a step
+/// in this time has no rate.
+pub(crate) fn mean_rate(paces: &[(Time, Pace)], active_s: f64) -> f64 {
+    let ends = paces.iter().skip(1).map(|(at, _)| at.as_secs_f64()).chain([f64::INFINITY]);
+    let bits = paces.iter().zip(ends).map(|(&(at, pace), end)| {
+        let length_s = (end.min(active_s) - at.as_secs_f64()).max(0.0);
+        match pace {
+            _ if length_s <= 0.0 => 0.0,
+            Pace::At(rate) => rate.0 as f64 * length_s,
+            Pace::Unlimited => f64::INFINITY,
+        }
+    });
+    bits.sum::<f64>() / active_s.max(1e-9)
+}
+
 impl Demand {
-    /// The demand of a flow that is active for `active_s` seconds on average and shares its
-    /// narrowest link with `flows` flows, itself included.
+    /// Computes the demand of a flow that is active for `active_s` seconds on average. `flows` is
+    /// the number of flows that share the flow's narrowest link, including this flow.
     pub(crate) fn of(class: &FlowClass, outline: &Outline, active_s: f64, flows: f64) -> Self {
         let mss = f64::from(class.mss);
         let wire = mss + AROUND_PAYLOAD;
@@ -100,10 +116,11 @@ impl Demand {
             is_many: class.source.arrivals().is_some(),
             ramp,
         };
-        demand.read_source(&class.source, mss);
+        demand.read_source(&class.source, (mss, active_s));
         if class.is_udp {
-            return demand.of_datagrams(&class.source, mss);
+            return demand.of_datagrams(&class.source, (mss, active_s));
         }
+        demand.read_reading(class.reading.as_ref(), (mss, active_s));
         if loss > 0.0 && rtt_s > 0.0 && follows_reno(class.cc) {
             // A burst of losses reduces the window once, so bursts are counted and not packets.
             let bursts = links().map(loss_bursts).sum::<f64>().max(1e-12);
@@ -120,7 +137,7 @@ impl Demand {
         }
         let own_rate = if demand.alone_s.is_finite() { 0.0 } else { demand.rate };
         let share = ramp.link / flows.max(1.0);
-        // The link limits the flow only if neither its source nor its window does.
+        // The link limits the flow only if neither the flow's source nor its window limits it.
         demand.is_greedy = own_rate > share
             && !matches!(
                 class.source,
@@ -155,11 +172,13 @@ impl Demand {
         demand
     }
 
-    /// Datagrams leave at their rate, whether or not they arrive.
-    fn of_datagrams(mut self, source: &Source, mss: f64) -> Self {
+    /// Sets the demand of a flow of datagrams, which leave at their rate whether or not they
+    /// arrive.
+    fn of_datagrams(mut self, source: &Source, (mss, active_s): (f64, f64)) -> Self {
         let own = |rate: BitRate| rate.0 as f64 / 8.0 / mss;
         self.rate = match *source {
             Source::Cbr(rate) => own(rate),
+            Source::Rates(ref paces) => mean_rate(paces, active_s) / 8.0 / mss,
             Source::OnOff { on, off, rate: Some(rate) } => {
                 own(rate) * seconds(on) / seconds(on + off)
             }
@@ -172,7 +191,27 @@ impl Demand {
         self
     }
 
-    fn read_source(&mut self, source: &Source, mss: f64) {
+    /// Bounds the rate by a schedule of rates.
+    fn follow(&mut self, paces: &[(Time, Pace)], (mss, active_s): (f64, f64)) {
+        let mean = mean_rate(paces, active_s) / 8.0 / mss;
+        // At a step to a lower rate, data waits in the socket and leaves later.
+        self.is_sure &= paces.len() == 1 && mean.is_finite();
+        self.rate = self.rate.min(mean);
+    }
+
+    /// Bounds the rate by the receiving application's reads.
+    fn read_reading(&mut self, reading: Option<&Reading>, (mss, active_s): (f64, f64)) {
+        match reading {
+            None => {}
+            Some(Reading::Paced(paces)) => self.follow(paces, (mss, active_s)),
+            Some(Reading::Periodic { bytes, every }) => {
+                self.rate = self.rate.min(bytes.0 as f64 / mss / seconds(*every));
+                self.is_sure = false;
+            }
+        }
+    }
+
+    fn read_source(&mut self, source: &Source, (mss, active_s): (f64, f64)) {
         let packets_of = |bytes: f64| (bytes / mss).ceil();
         match *source {
             Source::Unlimited => {}
@@ -183,6 +222,7 @@ impl Demand {
                 self.rate = self.rate.min(self.packets / self.alone_s.max(1e-9));
             }
             Source::Cbr(rate) => self.rate = self.rate.min(rate.0 as f64 / 8.0 / mss),
+            Source::Rates(ref paces) => self.follow(paces, (mss, active_s)),
             Source::OnOff { on, off, rate: Some(rate) } => {
                 let own = rate.0 as f64 / 8.0 / mss;
                 self.rate = self.rate.min(own * seconds(on) / seconds(on + off));
@@ -197,8 +237,8 @@ impl Demand {
                 self.is_sure = false;
             }
             Source::Write { bytes, every } => {
-                // By Nagle's algorithm, at most one segment that is not full is in flight, so at
-                // most one per RTT.
+                // By Nagle's algorithm, at most one segment below the full size is in flight, so at
+                // most one such segment leaves per RTT.
                 let per_write = bytes.0 as f64 / mss;
                 let full = per_write.floor() / seconds(every);
                 let cut = (per_write / seconds(every) - full + 1.0 / self.ramp.rtt_s.max(1e-9))
@@ -240,7 +280,8 @@ impl Demand {
         }
     }
 
-    /// On an open connection a response takes one round trip and its transmission time.
+    /// Sets the demand of a client with requests. On an open connection, a response takes one round
+    /// trip and its transmission time.
     fn read_requests(&mut self, requests: &Requests, packets_of: impl Fn(f64) -> f64) {
         let each = packets_of(requests.size.mean as f64);
         self.each = each;
@@ -249,7 +290,7 @@ impl Demand {
         let fastest_s = self.ramp.rtt_s + (each - 1.0) / full;
         match requests.pause {
             Pause::Player { piece, buffer } => {
-                // The player also downloads ahead until its buffer is full.
+                // The player also downloads chunks in advance, until its buffer is full.
                 self.rate = self.rate.min(each / seconds(piece));
                 self.before_loss += each * seconds(buffer) / seconds(piece);
                 self.is_sure = false;
@@ -273,12 +314,13 @@ impl Demand {
         }
     }
 
-    /// Duration of a connection on an idle path, in seconds.
+    /// Returns the duration of a connection on an idle path, in seconds.
     pub(crate) fn seconds_alone(&self) -> f64 {
         self.ramp.seconds_for(self.each)
     }
 
-    /// Packets that the flow can send within `active_s` seconds of its connect.
+    /// Returns the number of packets that the flow can send within `active_s` seconds after it
+    /// connects.
     pub(crate) fn packets_within(&self, active_s: f64) -> f64 {
         let at_its_rate = self.rate * active_s + self.before_loss;
         let at_most = self.packets.min(at_its_rate);
@@ -291,7 +333,8 @@ impl Demand {
 }
 
 impl Ramp {
-    /// The rounds of slow start, each as its beginning in seconds and its window in packets.
+    /// Returns the rounds of slow start: the start of each round in seconds and its window in
+    /// packets.
     fn rounds(self) -> impl Iterator<Item = (f64, f64)> {
         let most = self.window.min(self.link * self.rtt_s).max(1.0);
         // The handshake takes one round trip.
@@ -301,7 +344,7 @@ impl Ramp {
         })
     }
 
-    /// Packets per second after slow start.
+    /// Returns the rate after slow start, in packets per second.
     fn full_rate(self) -> f64 {
         let by_window = if self.rtt_s > 0.0 { self.window / self.rtt_s } else { f64::INFINITY };
         by_window.min(self.link)
@@ -335,14 +378,14 @@ impl Ramp {
         0.0
     }
 
-    /// Seconds until the window reaches this many packets.
+    /// Returns the seconds until the window reaches this many packets.
     fn seconds_to(self, packets: f64) -> f64 {
         let packets = packets.min(self.window);
         self.rounds().find(|&(_, window)| window >= packets).map_or(0.0, |(at, _)| at)
     }
 }
 
-/// The highest value of a rate, in bits per second.
+/// Returns the highest value of a rate, in bits per second.
 pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     match rate {
         Rate::Schedule(steps) => steps.iter().map(|(_, rate)| rate.0 as f64).reduce(f64::max),
@@ -350,7 +393,7 @@ pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     }
 }
 
-/// Bytes that may be unacknowledged, as limited by windows and buffers.
+/// Returns the largest number of bytes in flight that windows and buffers allow.
 fn window_bytes(stack: &Stack) -> f64 {
     let sockbuf = stack.socket.sockbuf;
     let memory = |buffer: SocketBuffer| buffer.fixed_size(sockbuf).map_or(AUTO_BYTES, f64::from);
@@ -361,7 +404,7 @@ fn window_bytes(stack: &Stack) -> f64 {
     stack.rwnd.map_or(f64::INFINITY, |rwnd| rwnd.0 as f64).min(receiver).min(sender)
 }
 
-/// The share of the packets that a link loses at random.
+/// Returns the share of the packets that a link loses at random.
 fn mean_loss(link: &Link) -> f64 {
     let ratio = |probability: Probability| probability.0 as f64 / Probability::ONE.0 as f64;
     match &link.loss {
@@ -377,7 +420,7 @@ fn mean_loss(link: &Link) -> f64 {
     }
 }
 
-/// The mean number of loss bursts per packet on a link.
+/// Returns the mean number of bursts of losses per packet on a link.
 fn loss_bursts(link: &Link) -> f64 {
     let ratio = |probability: Probability| probability.0 as f64 / Probability::ONE.0 as f64;
     match link.loss {
@@ -388,8 +431,9 @@ fn loss_bursts(link: &Link) -> f64 {
     }
 }
 
-/// Whether the reverse path can carry the ACKs of one flow that sends `packets_per_s` packets per
-/// second. Lost ACKs hardly slow a flow down, so capacity for a third of the ACKs is enough.
+/// Returns whether the reverse path can carry the ACKs of one flow that sends `packets_per_s`
+/// packets per second. Lost ACKs hardly slow a flow down, so capacity for a third of the ACKs is
+/// enough.
 fn has_acks(class: &FlowClass, outline: &Outline, packets_per_s: f64) -> bool {
     /// The size of an ACK on the wire.
     const ACK_BYTES: f64 = 66.0;
@@ -402,7 +446,7 @@ fn has_acks(class: &FlowClass, outline: &Outline, packets_per_s: f64) -> bool {
     bytes >= ACK_BYTES / 2.0 / 3.0 * packets_per_s || packets_per_s.is_infinite()
 }
 
-/// The base RTT if each link has its shortest delay.
+/// Returns the RTT without queues if each link has its shortest delay.
 fn least_rtt(class: &FlowClass, outline: &Outline) -> Span {
     let saved = |hop: &Hop| match *hop {
         Hop::Link(number) => {
@@ -417,7 +461,7 @@ fn least_rtt(class: &FlowClass, outline: &Outline) -> Span {
     Span(class.base_rtt.0 - saved)
 }
 
-/// Whether the delay or loss of a path changes, or a model changes its rate.
+/// Returns whether the path's delay or loss changes over time, or its rate follows a model.
 fn changes(class: &FlowClass, outline: &Outline) -> bool {
     outline.is_bound
         || outline
@@ -425,8 +469,8 @@ fn changes(class: &FlowClass, outline: &Outline) -> bool {
             .any(|link| link.delay_steps.is_some() || matches!(link.loss, Some(Loss::Steps(_))))
 }
 
-/// Whether slots, grants or transmission opportunities may limit the rate of data or ACKs, or an
-/// ACK filter drops most ACKs.
+/// Returns whether slots, grants or transmission opportunities may limit the rate of data or ACKs,
+/// or whether an ACK filter drops most ACKs.
 fn waits_for_slots(class: &FlowClass, outline: &Outline) -> bool {
     class.forward.iter().chain(&class.reverse).any(|hop| match *hop {
         Hop::Link(number) => {
@@ -439,12 +483,13 @@ fn waits_for_slots(class: &FlowClass, outline: &Outline) -> bool {
     })
 }
 
-/// Whether the algorithm's mean window under random loss is at most the window of Reno or CUBIC.
+/// Returns whether the algorithm's mean window under random loss is at most the window of Reno or
+/// CUBIC.
 fn follows_reno(cc: Algorithm) -> bool {
     matches!(cc.window(), Window::Reno | Window::Cubic)
 }
 
-/// The largest loss ratio at which an algorithm still fills its link.
+/// Returns the largest random-loss ratio at which an algorithm still fills its link.
 fn loss_that_is_borne(cc: Algorithm) -> f64 {
     match cc.window() {
         Window::Bears { loss_ppm } => f64::from(loss_ppm) / 1e6,
@@ -452,8 +497,8 @@ fn loss_that_is_borne(cc: Algorithm) -> f64 {
     }
 }
 
-/// Whether flows of this algorithm use more than half of a link, if only the link's queue limits
-/// them.
+/// Returns whether flows of this algorithm use more than half of a link, if only the link's queue
+/// limits them.
 fn fills(
     cc: Algorithm,
     link: &Link,
@@ -471,13 +516,13 @@ fn fills(
     if cc.window() == Window::AckRate {
         return false;
     }
-    // With a short queue, a sawtooth leaves the link idle after each reduction. Many flows that are
-    // not synchronised leave it idle for less time.
+    // With a short queue, the sawtooth of the window leaves the link idle after each reduction.
+    // With many flows that are not synchronised, the link is idle for a shorter time.
     if queue < 0.3 * bdp / flows.max(1.0).sqrt() {
         return false;
     }
     // If slow start ends too early, the window must grow for the rest of the run: by one packet per
-    // round trip, or along CUBIC's curve.
+    // round trip (Reno), or along CUBIC's curve.
     let own = bdp / flows.max(1.0);
     let growing_s = match cc.window() {
         Window::Reno => own / 2.0 * rtt_s,

@@ -4,7 +4,7 @@
 //! No simulation takes place. [`demand`](crate::demand) computes how much a flow can send at most,
 //! and [`fluid`](crate::fluid) how the flows share the links. If flows fill a link or send all data
 //! of their source, the estimates are correct within a factor of two. If losses, short queues or
-//! short runs prevent this, the estimates are upper bounds: see [`Estimate::at_most`].
+//! short runs prevent this, some of the estimates are only upper bounds: see [`Estimate::at_most`].
 //!
 //! `crates/bbrlab-lab/tests/all/estimates.rs` compares estimates with runs.
 
@@ -16,11 +16,11 @@
 )]
 
 use bbrlab_link::{Link, Queue};
-use bbrlab_run::{Bursts, FlowClass, Hop, Sample, Source};
+use bbrlab_run::{Bursts, FlowClass, Hop, Paces, Reading, Sample, Source};
 use bbrlab_scenario::Outline;
 use bbrlab_units::{BitRate, Span};
 
-use crate::demand::{AROUND_PAYLOAD, seconds};
+use crate::demand::{AROUND_PAYLOAD, mean_rate, seconds};
 use crate::fluid::{Activity, activities};
 
 /// The estimated cost of runs.
@@ -32,24 +32,25 @@ pub struct Estimate {
     pub flows: u64,
     /// Simulated seconds, summed over all runs.
     pub sim_s: f64,
-    /// Data packets, of all runs.
+    /// Data packets of all runs.
     pub data_packets: u64,
-    /// Events, of all runs.
+    /// Events of all runs.
     pub events: u64,
     /// Peak memory of the largest run, including its series.
     pub memory_bytes: u64,
-    /// Rows of the time series, of all runs: per flow and per link.
+    /// Rows of the time series of all runs. There are series per flow and per link.
     pub series_rows: u64,
-    /// Bytes of the time series on disk, of all runs.
+    /// Bytes of the time series of all runs on disk.
     pub series_bytes: u64,
-    /// Memory for the records of all runs of a sweep, for callers that keep them all at once.
+    /// Memory for the records of all runs of a sweep, if the caller keeps all records at once.
     pub records_bytes: u64,
-    /// Memory for the summary and the table of a sweep, in addition to its runs, for callers that
-    /// do not keep all records.
+    /// Memory for the summary and the table of a sweep, in addition to the memory of its runs, if
+    /// the caller does not keep all records.
     pub sweep_bytes: u64,
-    /// Bytes of the folders on disk, of all runs, without pictures.
+    /// Bytes of the folders of all runs on disk, without pictures.
     pub disk_bytes: u64,
-    /// Computing time of all runs. The unit is the time of an event in a run with one flow.
+    /// Computing time of all runs. The unit is the computing time of one event in a run with one
+    /// flow.
     pub work: f64,
     /// The part of `data_packets` that is only an upper bound.
     pub data_packets_unsure: u64,
@@ -89,60 +90,62 @@ const LINK_BYTES: f64 = 512.0;
 /// Memory of the program itself, in bytes.
 const BASE_BYTES: f64 = 11e6;
 
-/// Memory of the record of a run in a sweep, including the names of the run, and of the record of
-/// each flow, in bytes.
+/// Memory in bytes of the record of a run in a sweep, with the names of the run, and of the record
+/// of a flow.
 const RUN_RECORD_BYTES: f64 = 3500.0;
 const FLOW_RECORD_BYTES: f64 = 700.0;
 
-/// Memory of the data that a sweep keeps of its runs: at most `HELD_BYTES` of records, and up to
-/// `ROWS_TOGETHER` rows of the summary that are written together. In addition, a sweep keeps a few
-/// bytes per run, and the means and the table row of each point.
+/// Memory of the data that a sweep keeps about its runs: at most `HELD_BYTES` of records, and up to
+/// `ROWS_TOGETHER` rows of the summary that are written together. In addition, a sweep keeps
+/// `RUN_BYTES` per run, and `POINT_BYTES` per point for the means and the table row of the point.
 const HELD_BYTES: f64 = (8 << 20) as f64;
 const ROWS_TOGETHER: f64 = 4096.0;
 const SUMMARY_ROW_BYTES: f64 = 3500.0;
 const RUN_BYTES: f64 = 35.0;
 const POINT_BYTES: f64 = 2800.0;
 
-/// Memory of a row of a flow and of a queue if pointers have 64 bits, in bytes. It is a constant so
-/// that an estimate is the same on all machines.
+/// Memory in bytes of a row in the series of flows, and of a row in the series of queues, on
+/// machines with 64-bit pointers. They are constants so that an estimate is the same on all
+/// machines.
 const SERIES_ROW_MEMORY_BYTES: f64 = 312.0;
 const QUEUE_ROW_MEMORY_BYTES: f64 = 120.0;
 
-/// Memory of one value when the rows are written as columns. Most values are optional, so each
-/// takes twice eight bytes.
+/// Memory in bytes of one value when rows are converted to columns for writing. Most values are
+/// optional, so each takes twice eight bytes.
 const COLUMN_BYTES: f64 = 16.0;
 
-/// Number of columns in the series of flows and of queues.
+/// Number of columns in the series of flows, and number of columns in the series of queues.
 const SERIES_COLUMNS: f64 = 23.0;
 const QUEUE_COLUMNS: f64 = 9.0;
 
-/// Bytes of a run's folder that do not depend on the run (schemas, names of values, hashes), and
-/// the part of these bytes that is in the files of the series.
+/// Bytes of a run's folder that do not depend on the run (schemas, names of values, hashes). The
+/// second constant is the part of these bytes that is in the files of the series.
 const FOLDER_BYTES: f64 = 24e3;
 const SERIES_FILES_BYTES: f64 = 9e3;
 
-/// Bytes that each run adds to the records of its sweep.
+/// Bytes that each run adds to the files of its sweep.
 const SWEEP_BYTES: f64 = 9e3;
 
-/// Bytes of the records of a flow on disk, with and without indentation.
+/// Bytes of the records of a flow on disk: with indentation, and without.
 const RECORD_BYTES: f64 = 1240.0;
 const COMPACT_RECORD_BYTES: f64 = 820.0;
 
-/// Bytes of a transfer in the table of transfers, and the largest number of arriving flows that
-/// have a row there.
+/// Bytes of a transfer in the table of transfers, and the largest number of transfers that the
+/// table has for a class of arriving flows.
 const TRANSFER_BYTES: f64 = 16.0;
 const TRANSFERS_MAX: f64 = 10_000.0;
 
 /// The largest number of flows for which records are written with indentation.
 const FLOWS_INDENTED: u64 = 1000;
 
-/// Bytes of a compressed row of a queue on disk, without its time.
+/// Bytes of a compressed row of a queue on disk, without the bytes of its time.
 const QUEUE_ROW_BYTES: f64 = 2.7;
 
-/// Bytes of a row's time on disk. Rows of different flows or links at the same time share them.
+/// Bytes of the time of a row on disk. Rows of several flows or links at the same time share these
+/// bytes.
 const TIME_BYTES: f64 = 6.3;
 
-/// Bytes of a compressed row of a flow on disk, if nothing happened since the previous row and if
+/// Bytes of a compressed row of a flow on disk: if nothing happened since the previous row, and if
 /// much happened.
 const QUIET_ROW_BYTES: f64 = 1.5;
 const BUSY_ROW_BYTES: f64 = 30.0;
@@ -153,8 +156,9 @@ const BUSY_ROW_BYTES: f64 = 30.0;
 // `cpu_s` in the results covers the events, setting up flows and taking rows; the rest is writing
 // files.
 
-/// The work of a row. A row of a flow takes 0.15 us to record and 0.5 to 1.2 us to write. The rows
-/// of one queue take 0.2 us, those of two queues 0.4 us.
+/// The work of a row in the series of flows, and the work of a row in the series of queues. A row
+/// of a flow takes 0.15 us to record and 0.5 to 1.2 us to write. Rows of one queue take 0.2 us,
+/// rows of two queues 0.4 us.
 const WORK_PER_FLOW_ROW: f64 = 27.0;
 const WORK_PER_QUEUE_ROW: f64 = 9.0;
 
@@ -168,8 +172,8 @@ const WORK_PER_FLOW: f64 = 220.0;
 /// The work of writing the records of a flow: 10 us with 1000 and 10,000 flows, 14 us with 100,000.
 const WORK_PER_RECORD: f64 = 350.0;
 
-/// The work of a connection besides its events, if it reuses the slot of an earlier connection: 1.1
-/// us.
+/// The work of a connection in addition to the work of its events, if the connection reuses the
+/// slot of an earlier connection: 1.1 us.
 const WORK_PER_CONNECTION: f64 = 32.0;
 
 /// The work per event by number of concurrent flows: state outside the processor's cache makes an
@@ -178,7 +182,7 @@ const WORK_PER_CONNECTION: f64 = 32.0;
 /// Mbit/s took 225 ns per event.
 const SLOWDOWN: [(f64, f64); 5] = [(1.0, 1.0), (16.0, 1.2), (1e3, 2.1), (1e4, 4.2), (1e5, 6.2)];
 
-/// The work of an event of a datagram flow, which has no connection to keep: 20 ns.
+/// The work of an event of a datagram flow, which has no connection state: 20 ns.
 const WORK_PER_DATAGRAM_EVENT: f64 = 0.6;
 
 /// The number of packets of a connection that are acknowledged one by one, while the receiver's
@@ -187,7 +191,7 @@ const WORK_PER_DATAGRAM_EVENT: f64 = 0.6;
 const ACKED_ONE_BY_ONE: f64 = 200.0;
 
 impl Estimate {
-    /// The estimated cost of a run with this outline.
+    /// Estimates the cost of a run with this outline.
     #[must_use]
     pub fn of(outline: &Outline) -> Self {
         let activities = activities(outline);
@@ -295,16 +299,17 @@ impl Estimate {
     }
 
     /// Returns which values are upper bounds. A sum counts as an upper bound if more than half of
-    /// it is one.
+    /// it comes from upper bounds.
     #[must_use]
     pub fn at_most(&self) -> AtMost {
         let packets = self.data_packets_unsure > self.data_packets / 2;
         let rows = self.series_rows_unsure > self.series_rows / 2;
-        // The more packets pass between two rows, the less the rows compress.
+        // The more packets pass between two rows, the less the rows compress, so the bytes on disk
+        // also depend on the packets.
         AtMost { packets, memory: self.is_memory_at_most, rows, disk: rows || packets }
     }
 
-    /// The total cost of `runs` runs with this cost.
+    /// Returns the total cost of `runs` runs that each have this cost.
     pub(crate) fn times(self, runs: u64) -> Self {
         Self {
             runs: self.runs.saturating_mul(runs),
@@ -321,7 +326,7 @@ impl Estimate {
         }
     }
 
-    /// The total cost of both, if they run in sequence.
+    /// Returns the total cost of `self` and `other`, if they run one after the other.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let is_larger = self.memory_bytes > other.memory_bytes;
@@ -345,8 +350,8 @@ impl Estimate {
         }
     }
 
-    /// The cost of a sweep: the cost of its runs, which `self` has, plus the records in memory and
-    /// in the sweep's folder.
+    /// Returns the cost of a sweep: the cost of its runs, which is `self`, plus the cost of the
+    /// sweep's records in memory and on disk.
     pub(crate) fn with_records_of_sweep(self, points: u64) -> Self {
         if self.runs < 2 {
             return self;
@@ -366,18 +371,19 @@ impl Estimate {
     }
 }
 
-/// Whether `data_packets` includes the packets of this class. If there is a bottleneck, only
-/// packets that cross it count.
+/// Returns whether `data_packets` includes the packets of this class. If there is a bottleneck,
+/// only packets that cross it count.
 fn is_counted(class: &FlowClass, outline: &Outline) -> bool {
     outline.bottleneck.is_none_or(|link| class.forward.contains(&Hop::Link(link)))
 }
 
-/// Whether the rows of a flow of this class end with its last packet, even if the flow stops later.
+/// Returns whether the rows of a flow of this class end with its last packet, even if the flow
+/// stops later.
 fn ends(class: &FlowClass, sample: Sample) -> bool {
     sample == Sample::Ack || matches!(class.source, Source::Bytes(_) | Source::Train { .. })
 }
 
-/// Rows of the table of transfers.
+/// Returns the number of rows of a class in the table of transfers.
 fn transfers_of(class: &FlowClass, flows: f64, active: &Activity) -> f64 {
     match class.source {
         Source::Bytes(_) => flows,
@@ -387,17 +393,18 @@ fn transfers_of(class: &FlowClass, flows: f64, active: &Activity) -> f64 {
     }
 }
 
-/// Events of the flows of a class.
+/// Returns the number of events of the flows of a class.
 fn events_of(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
     // Repairs of lost packets need more timers and ACKs.
     let repairs = if active.is_sure { 1.0 } else { 1.3 };
     active.packets * events_per_packet(class, outline, active) * repairs
-        + active.active_s * events_per_second(class)
+        + active.active_s * events_per_second(class, active.active_s)
         + events_of_connections(class, outline, active)
 }
 
-/// Events of a data packet and of an ACK of this class in the network: one per link after the first
-/// hop, one per departure, and one at the receiver.
+/// Returns the number of events of a data packet and of an ACK of this class in the network. A
+/// packet has one event per link after the first hop, one per departure from a queue that is not
+/// drop-tail, and one at the receiver.
 fn events_on_the_way(class: &FlowClass, outline: &Outline) -> (f64, f64) {
     let beyond_first = |hops: &[Hop]| {
         let links = hops.iter().skip(1).filter(|hop| !matches!(hop, Hop::Delay(_)));
@@ -415,7 +422,7 @@ fn events_on_the_way(class: &FlowClass, outline: &Outline) -> (f64, f64) {
     (events(&class.forward), events(&class.reverse))
 }
 
-/// Events per data packet, including its share of ACKs, pacing and writes.
+/// Returns the number of events per data packet, including its share of ACKs, pacing and writes.
 fn events_per_packet(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
     let (forward, reverse) = events_on_the_way(class, outline);
     let acks = acks_per_packet(class, active);
@@ -423,9 +430,10 @@ fn events_per_packet(class: &FlowClass, outline: &Outline, active: &Activity) ->
     let writes = match class.source {
         _ if class.is_udp => 0.0,
         Source::Cbr(_)
+        | Source::Rates(_)
         | Source::OnOff { rate: Some(_), .. }
         | Source::Bursts(Bursts { rate: Some(_), .. }) => 1.5,
-        // One event per response: the client's request arrives.
+        // One event per response: the arrival of the client's request.
         Source::Requests(_) => 1.0 / active.each,
         _ => 0.0,
     };
@@ -447,8 +455,8 @@ fn acks_per_packet(class: &FlowClass, active: &Activity) -> f64 {
     0.5 + 0.5 * one_by_one.min(1.0)
 }
 
-/// Events of connections that are not events of delivered packets: handshakes, and losses and
-/// timeouts of flows that cannot deliver data.
+/// Returns the number of events of connections that are not events of delivered packets:
+/// handshakes, and losses and timeouts of flows that cannot deliver data.
 fn events_of_connections(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
     let (forward, reverse) = events_on_the_way(class, outline);
     // One event for the connect; then a SYN, a SYN-ACK and an ACK cross the network.
@@ -463,8 +471,18 @@ fn events_of_connections(class: &FlowClass, outline: &Outline, active: &Activity
         + active.timeouts * (1.0 + dropped)
 }
 
-/// Events of the application that also occur if no packet is sent.
-fn events_per_second(class: &FlowClass) -> f64 {
+/// Events per second of the applications that also occur if no packet is sent, for a flow that is
+/// active for `active_s` seconds.
+fn events_per_second(class: &FlowClass, active_s: f64) -> f64 {
+    let pieces = |paces: &Paces| {
+        let rate = mean_rate(paces, active_s);
+        if rate.is_finite() { rate / 8.0 / f64::from(class.mss) } else { 0.0 }
+    };
+    let reads = match &class.reading {
+        None => 0.0,
+        Some(Reading::Paced(paces)) => pieces(paces),
+        Some(Reading::Periodic { every, .. }) => 1.0 / seconds(*every),
+    };
     let datagrams = |rate: BitRate| {
         if class.is_udp { rate.0 as f64 / 8.0 / f64::from(class.mss) } else { 0.0 }
     };
@@ -472,16 +490,18 @@ fn events_per_second(class: &FlowClass) -> f64 {
         let both_s = seconds(Span(on)) + seconds(Span(off));
         2.0 / both_s + rate.map_or(0.0, datagrams) * seconds(Span(on)) / both_s
     };
-    match class.source {
+    let of_source = match class.source {
         Source::Write { every, .. } => 1.0 / seconds(every),
         Source::Cbr(rate) => datagrams(rate),
+        Source::Rates(ref paces) if class.is_udp => pieces(paces),
         Source::OnOff { on, off, rate } => periods(on.0, off.0, rate),
         Source::Bursts(Bursts { ref on, ref off, rate }) => periods(on.mean, off.mean, rate),
         _ => 0.0,
-    }
+    };
+    reads + of_source
 }
 
-/// The largest number of packets on the link, in its queue and propagating.
+/// Returns the largest number of packets on the link: waiting in its queue or propagating.
 fn waiting(link: &Link, wire_bytes: f64) -> f64 {
     let Some(rate) = link.rate.at_start() else { return 0.0 };
     let on_the_way = rate.0 as f64 / 8.0 * seconds(link.delay) / wire_bytes;
@@ -490,7 +510,7 @@ fn waiting(link: &Link, wire_bytes: f64) -> f64 {
     on_the_way + queue.min(1e7)
 }
 
-/// Interpolates between the known numbers of flows on a logarithmic scale.
+/// Interpolates between the entries of [`SLOWDOWN`], on a logarithmic scale of the number of flows.
 fn slowdown(flows: f64) -> f64 {
     for pair in SLOWDOWN.windows(2) {
         let ((low, at_low), (high, at_high)) = (pair[0], pair[1]);

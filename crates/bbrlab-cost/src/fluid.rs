@@ -26,11 +26,12 @@ const SHORT_PACKETS: f64 = 100.0;
 pub(crate) struct Activity {
     /// Data packets of all flows.
     pub(crate) packets: f64,
-    /// Seconds from start to end, summed over the flows.
+    /// Seconds from start to end, summed over the flows. All arriving flows of a class count as one
+    /// flow.
     pub(crate) active_s: f64,
-    /// Whether the values are estimates, and not upper bounds.
+    /// Whether the values are estimates. If false, they are upper bounds.
     pub(crate) is_sure: bool,
-    /// Seconds for which flows are active, summed over the flows, including each arriving flow.
+    /// Seconds for which flows are active, summed over the flows. Each arriving flow counts.
     pub(crate) flow_s: f64,
     /// Connections whose data the links carry; zero for datagrams.
     pub(crate) connections: f64,
@@ -39,17 +40,17 @@ pub(crate) struct Activity {
     pub(crate) each: f64,
     /// The largest number of concurrent arriving flows.
     pub(crate) under_way: f64,
-    /// The number of arriving flows that wait at the end.
+    /// The number of arriving flows that still wait when the run ends.
     pub(crate) waiting: f64,
     /// The number of arriving flows that are rejected.
     pub(crate) rejected: f64,
     /// The part of `flow_s` in which flows wait for a timeout, because other flows fill the link.
     pub(crate) starved_s: f64,
-    /// Timeouts of flows that wait.
+    /// Number of timeouts of flows that wait.
     pub(crate) timeouts: f64,
 }
 
-/// The state of a class between two slices.
+/// The state of a class, which is carried over from slice to slice.
 struct Class {
     starts: Starts,
     demand: Demand,
@@ -61,12 +62,12 @@ struct Class {
     is_udp: bool,
     /// The arriving flows, if the class has arrivals.
     crowd: Option<Crowd>,
-    /// Packets that remain of transfers that have begun.
+    /// Packets that are still to be sent of transfers that have begun.
     backlog: f64,
     activity: Activity,
 }
 
-/// The times at which the flows of a class start, one every `step_s` seconds, and stop.
+/// The times at which the flows of a class start (one every `step_s` seconds) and stop.
 #[derive(Clone, Copy)]
 struct Starts {
     first_s: f64,
@@ -75,7 +76,7 @@ struct Starts {
     end_s: f64,
 }
 
-/// The activity of each class.
+/// Returns the activity of each class.
 pub(crate) fn activities(outline: &Outline) -> Vec<Activity> {
     let end_s = seconds(outline.duration);
     let crossing = flows_by_link(outline);
@@ -85,8 +86,8 @@ pub(crate) fn activities(outline: &Outline) -> Vec<Activity> {
     for pair in cuts.windows(2) {
         slice(&mut classes, &outline.links, pair[0], pair[1]);
     }
-    // If a greedy flow uses all capacity that other flows leave, the total is the capacity of the
-    // link, so the estimates of all classes on this link are sure.
+    // A greedy flow uses all capacity that the other flows leave, so the total is the capacity of
+    // the link. The estimates of all classes on this link are then sure, not only upper bounds.
     let mut is_full = vec![false; outline.links.len()];
     for class in classes.iter().filter(|class| class.demand.is_greedy && class.demand.is_sure) {
         class.links.iter().for_each(|&link| is_full[link] = true);
@@ -98,7 +99,7 @@ pub(crate) fn activities(outline: &Outline) -> Vec<Activity> {
     finished.collect()
 }
 
-/// The number of flows whose data crosses each shared link.
+/// Returns, for each shared link, the number of flows whose data crosses it.
 fn flows_by_link(outline: &Outline) -> Vec<f64> {
     let mut crossing = vec![0.0; outline.links.len()];
     for flows in &outline.tables {
@@ -156,8 +157,8 @@ impl Class {
         }
     }
 
-    /// The weight of the class in a slice: flow-seconds for which its flows share a link, if the
-    /// class is present for `present_s`.
+    /// Returns the weight of the class in a slice, in flow-seconds: `present_s`, which is summed
+    /// over the flows, times the largest number of concurrent flows if the class has arrivals.
     fn weight(&self, present_s: f64) -> f64 {
         present_s * self.crowd.map_or(1.0, |crowd| crowd.weight())
     }
@@ -193,7 +194,7 @@ impl Class {
         activity
     }
 
-    /// Packets that the class would send in a slice without the limits of links.
+    /// Returns the number of packets that the class would send in a slice if links set no limit.
     fn wanted(&self, from_s: f64, to_s: f64) -> f64 {
         let present_s = self.starts.present_s(from_s, to_s);
         let arrived = self.starts.started(to_s) - self.starts.started(from_s);
@@ -244,7 +245,7 @@ impl Class {
 }
 
 impl Starts {
-    /// Number of flows that have started before this time.
+    /// Returns the number of flows that have started before this time.
     fn started(self, at_s: f64) -> f64 {
         if at_s <= self.first_s {
             return 0.0;
@@ -255,7 +256,7 @@ impl Starts {
         ((at_s - self.first_s) / self.step_s).ceil().min(self.count)
     }
 
-    /// Seconds between two times for which flows are active, summed over the flows.
+    /// Returns the seconds between two times for which flows are active, summed over the flows.
     fn present_s(self, from_s: f64, to_s: f64) -> f64 {
         (self.present_until_s(to_s) - self.present_until_s(from_s)).max(0.0)
     }
@@ -268,10 +269,10 @@ impl Starts {
     }
 }
 
-/// The boundaries of the slices: starts and stops of flows and changes of rates, at most
-/// [`SLICES_MAX`].
+/// Returns the boundaries of the slices: the starts and stops of flows and the changes of rates.
+/// There are at most [`SLICES_MAX`] slices.
 fn cuts(classes: &[Class], links: &[Link], end_s: f64) -> Vec<f64> {
-    /// The number of slices for the starts of a class's flows.
+    /// The number of slices into which the starts of a class's flows are divided.
     const PARTS: u32 = 12;
     let mut cuts = vec![0.0, end_s];
     for Class { starts, demand, .. } in classes {
@@ -303,12 +304,12 @@ fn cuts(classes: &[Class], links: &[Link], end_s: f64) -> Vec<f64> {
     kept
 }
 
-/// Shares the links among the classes between two times.
+/// Shares the links among the classes in the slice between two times.
 fn slice(classes: &mut [Class], links: &[Link], from_s: f64, to_s: f64) {
     let mut room: Vec<f64> =
         links.iter().map(|link| capacity_bytes(&link.rate, from_s, to_s)).collect();
-    // The weights are the flow-seconds of the classes, so equal rates per flow are equal packets
-    // per weight.
+    // The weights are the flow-seconds of the classes. So classes with the same rate per flow send
+    // the same number of packets per unit of weight.
     let mut open: Vec<(usize, f64, f64)> = Vec::new();
     for (number, class) in classes.iter().enumerate() {
         let weight = class.weight(class.starts.present_s(from_s, to_s));
@@ -379,7 +380,7 @@ fn slice(classes: &mut [Class], links: &[Link], from_s: f64, to_s: f64) {
     }
 }
 
-/// Wire bytes that a link can send between two times.
+/// Returns the wire bytes that a link can send between two times.
 fn capacity_bytes(rate: &Rate, from_s: f64, to_s: f64) -> f64 {
     match rate {
         Rate::Unlimited => f64::INFINITY,

@@ -8,7 +8,7 @@ use bbrlab_scenario::Scenario;
 use crate::estimate::Estimate;
 
 impl Estimate {
-    /// The estimated cost of all runs together; memory is the memory of the largest run.
+    /// Estimates the cost of all runs together; memory is the memory of the largest run.
     #[must_use]
     pub fn of_scenario(scenario: &Scenario) -> Self {
         let points = (0..scenario.points())
@@ -16,7 +16,7 @@ impl Estimate {
         points.fold(Self::default(), Self::and).with_records_of_sweep(scenario.points())
     }
 
-    /// The estimated cost of the runs with these numbers together, like [`Estimate::of_scenario`].
+    /// Estimates the cost of the runs with these numbers together, like [`Estimate::of_scenario`].
     ///
     /// # Panics
     /// If there is no such run.
@@ -32,7 +32,7 @@ impl Estimate {
         estimate.with_records_of_sweep(seeds_at.len() as u64)
     }
 
-    /// The estimated cost of a run.
+    /// Estimates the cost of one run, given by its number.
     ///
     /// # Panics
     /// If there is no such run.

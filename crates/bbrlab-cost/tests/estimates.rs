@@ -14,7 +14,7 @@ fn scenario(text: &str) -> Scenario {
         .unwrap_or_else(|errors| panic!("{text}\n{errors}"))
 }
 
-/// A scenario of 6 s with a 20 Mbit/s bottleneck and an RTT of 40 ms. `; ` ends a line.
+/// Returns a scenario of 6 s with a 20 Mbit/s bottleneck and an RTT of 40 ms. `; ` ends a line.
 fn dumbbell(link: &str, flow: &str) -> String {
     let rate = if link.starts_with("rate =") { "" } else { "rate = \"20Mbit/s\"; " };
     let rtt = if flow.starts_with("rtt =") { "" } else { "rtt = \"40ms\"; " };
@@ -28,7 +28,7 @@ fn estimate(top: &str, link: &str, flow: &str) -> Estimate {
     Estimate::of_scenario(&scenario(&format!("{top}\n{}", dumbbell(link, flow))))
 }
 
-/// All values of an estimate as a line of text; `<` before a value means an upper bound.
+/// Returns all values of an estimate as a line of text; `<` before a value means an upper bound.
 fn line(name: &str, estimate: &Estimate) -> String {
     let at_most = estimate.at_most();
     let mark = |is_at_most: bool| if is_at_most { "<" } else { "" };
@@ -58,7 +58,7 @@ fn a_source_at_a_constant_rate_sends_that_much_and_a_transfer_its_bytes() {
     assert_eq!(packets("rate = \"2Mbit/s\"; count = 3"), 3108);
     assert_eq!(packets("rate = \"2Mbit/s\"; start = \"2s\"; stop = \"3s\""), 173);
     assert_eq!(packets("on = \"1s\"; off = \"3s\"; rate = \"2Mbit/s\""), 259);
-    // A transfer ends with a segment of its own for the last bytes: 14,481 bytes are 10 segments of
+    // The last bytes of a transfer have a segment of their own: 14,481 bytes are 10 segments of
     // 1,448 bytes and one of 1 byte.
     assert_eq!(packets("bytes = \"14481B\""), 11);
     assert_eq!(packets("bytes = \"14480B\"; count = 7"), 70);
@@ -91,8 +91,8 @@ fn a_connection_has_events_besides_those_of_its_packets() {
         |packets: u64| of("rate = \"1Gbit/s\"", &format!("bytes = \"{}B\"", 1448 * packets));
     assert_eq!([1, 7, 200].map(|packets| transfer(packets).events), [9, 27, 606]);
     assert_eq!(transfer(300).events, 606 + 250);
-    // 1000 flows per second arrive for 6 s. Each sends one packet and takes the 9 events of such a
-    // transfer.
+    // 1000 flows per second arrive for 6 s. Each sends one packet, and so causes the 9 events of a
+    // transfer of one packet.
     let come = of("rate = \"1Gbit/s\"", "arrivals = { rate = \"1000/s\" }; bytes = \"1KB\"");
     assert_eq!((come.data_packets, come.events), (6000, 6000 * 9));
     // A queue other than drop-tail has one event per departure.
@@ -111,11 +111,11 @@ fn flows_that_come_faster_than_they_are_served_wait_and_try_again() {
     };
     let (all, few) = (come(10_000, 1_000_000), come(10_000, 100));
     assert_eq!(all.data_packets, few.data_packets);
-    // 58,600 flows wait at the end. Each of them has sent its first window and has retried about
-    // three times in the three seconds that a flow waits on average.
+    // 58,600 flows still wait when the run ends. Each of them has sent its first window, and has
+    // retried about three times in the three seconds that a flow waits on average.
     assert!(all.events > 58_600 * (7 + 2 * 3), "{}", all.events);
     assert!(all.memory_bytes > 58_600 * 5600);
-    // A rejected flow is one event.
+    // A rejected flow causes one event.
     assert!(few.events > 58_600 && few.events < 58_600 + 4 * few.data_packets, "{}", few.events);
     assert!(all.work > 15.0 * few.work);
     // At 100 arrivals per second the link serves every flow.
@@ -137,7 +137,7 @@ fn flows_that_meet_at_a_link_share_it_and_others_do_not() {
         }
         Estimate::of_scenario(&scenario(&text)).data_packets
     };
-    // 1000 packets of 1514 bytes per second on each link.
+    // Each link carries 1000 packets of 1514 bytes per second.
     let (a, b, both) = ("[\"a\"]", "[\"b\"]", "[\"a\", \"b\"]");
     let near = |found: u64, expected: u64| found.abs_diff(expected) <= expected / 100;
     assert!(near(parking_lot(&[a]), 100_000));
@@ -169,9 +169,9 @@ fn a_flow_takes_5600_bytes_and_state_outside_the_cache_makes_events_slower() {
     };
     let known = [1, 16, 1000, 10_000, 100_000, 1_000_000].map(per_event);
     assert_eq!(known, ["1.00", "1.20", "2.10", "4.20", "6.20", "6.20"]);
-    // 4 flows are the geometric mean of 1 and 16, and 100 flows of about 16 and 1000. On the
-    // logarithmic scale they are halfway, so their work per event is halfway between the known
-    // values.
+    // 4 is the geometric mean of 1 and 16, and 100 is close to the geometric mean of 16 and 1000.
+    // On the logarithmic scale both numbers are halfway between numbers in the table, so their work
+    // per event is halfway between the values in the table.
     assert_eq!([4, 100].map(per_event), ["1.10", "1.60"]);
 }
 
@@ -193,7 +193,7 @@ fn a_sweep_costs_what_its_runs_cost_and_its_records() {
     assert_eq!(all.series_bytes, sum(|run| run.series_bytes));
     assert_eq!(all.disk_bytes, sum(|run| run.disk_bytes) + 6 * 9000);
     assert!((all.work - runs.iter().map(|run| run.work).sum::<f64>()).abs() < 1.0);
-    // Memory is that of the largest run, which may be at any position.
+    // The memory of a sweep is the memory of its largest run, which may be at any position.
     assert_eq!(all.memory_bytes, runs[2].memory_bytes.max(runs[3].memory_bytes));
     assert!(runs.iter().all(|run| run.memory_bytes <= all.memory_bytes));
     // A single run has no sweep folder.
@@ -403,7 +403,7 @@ fn all_figures() {
     "#]].assert_eq(&lines);
 }
 
-/// Two Reno flows over 50 Mbit/s for 10 s, with these settings.
+/// Returns a scenario with two Reno flows over 50 Mbit/s for 10 s, to which `sets` are applied.
 fn two_flows(sets: &[&str]) -> Scenario {
     const TEXT: &str = "duration = \"10s\"\n[bottleneck]\nrate = \"50Mbit/s\"\nbuffer = \"1bdp\"\n\
                         [[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n[[flows]]\ncc = \"reno\"\nrtt = \"60ms\"\n";

@@ -1,17 +1,18 @@
-//! The cost per event without a network: in a plain binary heap, and in the event queue with its
-//! structures added one by one.
+//! Measures the cost per event without a network: in a plain binary heap, and in the event queue
+//! with its structures added one by one.
 //!
 //! `cargo run -p bbrlab-events --release --example queue_speed --
 //! [plain|heap|lanes|tournament|calendar] [--own-delays] [--flows N] [--events N]`
 //!
-//! The flows share one path. Each has a pacing timer that sends about one packet per millisecond. A
-//! link serves packets one after the other; each arrives 5 ms later. The receiver acknowledges
-//! every second packet, and every eighth packet arms a timer for compressed ACKs. An ACK arrives
-//! after 5 ms and arms the retransmission timer 200 ms ahead. With `--own-delays`, each flow has
-//! its own delays and therefore its own lanes.
+//! The flows share one path. Each flow has a pacing timer that sends about one packet per
+//! millisecond. A link serves packets one after the other, and each packet arrives 5 ms after its
+//! service. The receiver acknowledges every second packet, and every eighth packet arms a timer for
+//! compressed ACKs. An ACK arrives after 5 ms and arms the retransmission timer 200 ms ahead. With
+//! `--own-delays`, each flow has its own delays and therefore its own lanes.
 //!
-//! The checksum covers all keys in order, so it shows whether a queue changes the order. To count
-//! instructions, take the difference of two run lengths under `valgrind --tool=callgrind`.
+//! The checksum covers the keys of all events in order, so it shows whether a queue changes the
+//! order. To count instructions, run two different lengths under `valgrind --tool=callgrind` and
+//! subtract the counts.
 
 #[expect(dead_code, reason = "the test of the order calls the rest")]
 #[path = "../tests/both/mod.rs"]
@@ -35,18 +36,18 @@ const DELAY: Span = Span(5_000_000);
 const COMPRESSION: Span = Span(1_000_000);
 const TIMEOUT: Span = Span(200_000_000);
 
-/// The queue to measure. Each variant adds one structure to the one before it.
+/// The queue to measure. Each variant adds one structure to the previous variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Variant {
     /// The standard library's binary heap alone.
     Plain,
     /// The 4-ary heap alone, with lazy timers.
     Heap,
-    /// Lanes: the first two are compared directly, the others are in a tournament.
+    /// In addition, lanes: the first two are compared directly, the others are in a tournament.
     Lanes,
-    /// With the tournament of pacing timers.
+    /// In addition, the tournament of pacing timers.
     Tournament,
-    /// With the calendar of timers for compressed ACKs: the complete queue.
+    /// In addition, the calendar of timers for compressed ACKs: the complete queue.
     Calendar,
 }
 
@@ -63,7 +64,7 @@ struct Flows<Q> {
     own_delays: bool,
     /// The sequence number of each flow's next packet.
     next: Vec<u32>,
-    /// How long a packet occupies the link.
+    /// Time for which a packet occupies the link.
     service: Span,
     link_free: Time,
     random: u64,
@@ -115,7 +116,7 @@ impl<Q: Queue> Flows<Q> {
                 self.queue.arm(flow, PACING, now + pause, now);
             }
             Kind::Timer if TimerId::of_sequence(sequence) == RETRANSMISSION => {}
-            // The timer for compressed ACKs.
+            // A timer for compressed ACKs has expired.
             Kind::Timer => self.send(ACKS, Kind::AtSender, flow, now),
             Kind::AtReceiver => {
                 if sequence.is_multiple_of(2) {

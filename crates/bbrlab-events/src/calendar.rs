@@ -2,15 +2,15 @@
 //!
 //! Time is divided into buckets of equal width, and each timer is in the bucket of its deadline.
 //! The next timer is the earliest timer of the first bucket that has any; at equal times, the timer
-//! of the lowest flow. A bitmap marks the buckets that have timers, so one instruction usually
-//! finds the next bucket. The cost to arm and to fire a timer is therefore the same with 100,000
-//! other timers as with 10.
+//! of the flow with the lowest number. A bitmap marks the buckets that have timers, so one
+//! instruction usually finds the next bucket. The cost to arm and to fire a timer is therefore the
+//! same with 100,000 other timers as with 10.
 //!
-//! A bucket is an unordered linked list, sorted when it becomes the current bucket. The width of
-//! buckets is about the time between two timers, and there are several buckets per timer. The width
-//! is adapted from time to time. A timer whose deadline is beyond the last bucket is not accepted.
-//! The caller puts it into the heap, where timers cost more. This happens to flows that arm their
-//! timers less often than most.
+//! A bucket is an unordered linked list, sorted when it becomes the current bucket. A bucket is
+//! about as wide as the time between two successive timers, and there are several buckets per
+//! timer. The width is adapted from time to time. A timer whose deadline is beyond the last bucket
+//! is not accepted; the caller puts it into the heap, where timers cost more. This happens to flows
+//! that arm their timers less often than most flows.
 //!
 //! Sources: R. Brown, "Calendar queues: a fast O(1) priority queue implementation for the
 //! simulation event set problem", Communications of the ACM 31(10), 1988.
@@ -26,7 +26,7 @@ use bbrlab_units::Time;
 /// Value of [`Timer::after`] for a timer that is not armed.
 const IDLE: u32 = u32::MAX;
 
-/// Value of [`Timer::after`] for a timer that is, or was, in the heap.
+/// Value of [`Timer::after`] for a timer that was put into the heap and not disarmed since.
 const IN_HEAP: u32 = u32::MAX - 1;
 
 /// Value of [`Timer::after`] for the last timer of a bucket's list.
@@ -54,7 +54,8 @@ const MORE_FOR_FEW: usize = 3;
 struct Timer {
     /// The deadline, if the timer is in the calendar.
     at: Time,
-    /// The next timer of the same bucket, or [`NIL`]; or [`IDLE`] or [`IN_HEAP`].
+    /// The next timer in the bucket's list, or [`NIL`] at its end; [`IDLE`] or [`IN_HEAP`] if the
+    /// timer is not in the calendar.
     after: u32,
 }
 
@@ -65,7 +66,7 @@ pub(crate) enum TimerState {
     Idle,
     /// The timer is in the calendar, with this deadline.
     InCalendar(Time),
-    /// The timer is, or was, in the heap.
+    /// The timer was put into the heap and has not been disarmed since; it may have expired.
     InHeap,
 }
 
@@ -86,8 +87,9 @@ impl TimerState {
 pub(crate) struct CalendarQueue {
     /// Deadline and flow of the next timer; the deadline is `NEVER` if the calendar is empty.
     next: (Time, u32),
-    /// The current bucket, which contains `next`, counted from time 0; `NO_BUCKET` if the calendar
-    /// is empty. All timers up to the end of this bucket are `next` and the timers in `current`.
+    /// Number of the current bucket, which contains `next`; bucket 0 begins at time 0. `NO_BUCKET`
+    /// if the calendar is empty. Besides `next` and the timers in `current`, no timer is due before
+    /// the end of this bucket.
     bucket: u64,
     /// The other timers of the current bucket, the latest first.
     current: Vec<(Time, u32)>,
@@ -95,12 +97,12 @@ pub(crate) struct CalendarQueue {
     later: u32,
     /// log2 of the width of a bucket in nanoseconds.
     width_shift: u32,
-    /// The number of nanoseconds ahead within which every deadline has a bucket.
+    /// A deadline has a bucket if it is less than this many nanoseconds ahead.
     horizon: u64,
     timers: Vec<Timer>,
     /// The first timer in the list of each slot, or [`NIL`]. The number of slots is a power of two.
-    /// Buckets whose distance is a multiple of this number share a slot, and only one of them has
-    /// timers at a time.
+    /// Buckets whose numbers differ by a multiple of the number of slots share a slot, and only one
+    /// of them has timers at a time.
     lists: Vec<u32>,
     /// Bitmap of the slots that have timers.
     occupied: Vec<u64>,
@@ -161,8 +163,8 @@ impl CalendarQueue {
         self.occupancy = Occupancy::default();
     }
 
-    /// Returns how far ahead deadlines have a bucket if buckets have this width. The current bucket
-    /// counts as one of the buckets.
+    /// Returns the horizon in nanoseconds if buckets have this width. The current bucket counts as
+    /// one of the buckets.
     fn horizon_with(&self, width_shift: u32) -> u64 {
         (self.lists.len() as u64 - 1) << width_shift
     }
@@ -226,7 +228,8 @@ impl CalendarQueue {
         true
     }
 
-    /// Notes that a timer is armed in the heap. It must not be armed and must not fit a bucket.
+    /// Records that the caller arms a timer in the heap. The timer must not be armed yet, and its
+    /// deadline must have no bucket.
     pub(crate) fn mark_in_heap(&mut self, flow: u32, now: Time) {
         self.timers[flow as usize].after = IN_HEAP;
         self.occupancy.refused += 1;
@@ -365,8 +368,8 @@ impl CalendarQueue {
         }
     }
 
-    /// Sorts the current bucket, which must have other timers than `next`: `flow` and those linked
-    /// to it.
+    /// Sorts the timers of the current bucket: `next`, the timer of `flow` and the timers linked to
+    /// it.
     #[inline(never)]
     fn sort_current(&mut self, mut flow: u32) {
         self.current.push(self.next);
@@ -397,8 +400,8 @@ impl CalendarQueue {
         self.check_occupancy(now);
     }
 
-    /// Makes buckets wider or narrower if too few or too many of them had timers. No deadline may
-    /// be before `now`.
+    /// Makes buckets wider if too few of them had timers, and narrower if too many had timers. No
+    /// deadline may be before `now`.
     #[inline]
     fn check_occupancy(&mut self, now: Time) {
         let Occupancy { buckets, opened, refused } = self.occupancy;
@@ -411,7 +414,7 @@ impl CalendarQueue {
     fn adapt(&mut self, now: Time) {
         let Occupancy { buckets, opened, .. } = self.occupancy;
         if buckets == 0 && opened > 0 {
-            // The end of the first word of buckets is not reached yet.
+            // Passed buckets are counted per word of the bitmap, and no word has been passed yet.
             return;
         }
         self.occupancy = Occupancy::default();

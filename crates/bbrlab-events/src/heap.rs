@@ -1,9 +1,10 @@
 //! A 4-ary heap of 128-bit keys, with a lazy hole.
 //!
 //! The four children of a node share one cache line. When the top is popped, its place stays empty
-//! until a push fills it or the popped event ends. So a pop and a push take one sift-down instead
-//! of two. Almost every event schedules its successor, so this is the common case. The least entry
-//! below the top is stored, so a successor that precedes all other entries takes one comparison.
+//! until a push fills it or the popped event ends. So a pop followed by a push takes one sift-down
+//! instead of two. This is the common case, because almost every event schedules its successor. The
+//! least entry below the top is stored, so a successor that precedes all other entries takes one
+//! comparison.
 
 use crate::key::Key;
 
@@ -34,8 +35,8 @@ pub(crate) struct Heap {
     least: (Key, usize),
     /// Whether the place of the top is empty.
     hole: bool,
-    /// Entries below the top: place `n` is child `n % 4` of node `n / 4` (node 0 is the top, node
-    /// `n + 1` place `n`).
+    /// The entries below the top, by place. Place `n` is child `n % 4` of node `n / 4`. Node 0 is
+    /// the top; node `n + 1` is the entry in place `n`.
     keys: Vec<Siblings>,
     indices: Vec<[u32; 4]>,
     below: usize,
@@ -53,8 +54,8 @@ impl Heap {
         }
     }
 
-    /// Returns the least entry, [`Key::NEVER`] if the heap is empty. The place of the top must not
-    /// be open.
+    /// Returns the least entry; its key is [`Key::NEVER`] if the heap is empty. The place of the
+    /// top must not be open.
     #[inline]
     pub(crate) fn top(&self) -> (Key, u32) {
         debug_assert!(!self.hole || self.top.0 == Key::NEVER);
@@ -68,8 +69,8 @@ impl Heap {
         self.hole = true;
     }
 
-    /// Whether the place of the top is open: the heap is empty, or an entry was popped and none
-    /// pushed since.
+    /// Whether the place of the top is open: the heap is empty, or an entry was popped and no entry
+    /// was pushed since.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.hole

@@ -37,8 +37,8 @@ pub const IDS_MAX: u32 = 1 << 24;
 /// sequence number is one of these: a packet's number within its flow, a departure's number within
 /// its link, the [`TimerId`] of a timer, or the token of an application.
 ///
-/// Packets that arrive at a link at the same time are ordered by the kind of the event that sent
-/// them, before their flow. For events of other kinds these four bits are 0.
+/// Packets that arrive at a link at the same time are ordered first by the kind of the event that
+/// sent them, then by flow. For events of other kinds, these four bits are 0.
 ///
 /// No two events at the same time have the same key, with one exception: calls of one application
 /// with the same token, which are indistinguishable.
@@ -48,7 +48,7 @@ pub const IDS_MAX: u32 = 1 << 24;
 pub struct Key(pub u128);
 
 impl Key {
-    /// Later than every event.
+    /// The key that is later than every event.
     pub const NEVER: Self = Self(u128::MAX);
 
     /// Makes the key of an event at `at`. `tie` determines the order at equal times.
@@ -85,7 +85,7 @@ impl Key {
     }
 }
 
-/// The number of a kind, as stored in a tie.
+/// The number of a kind, as stored in a tie (the lower half of a key).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KindNumber(u64);
 
@@ -109,7 +109,7 @@ impl From<Kind> for KindNumber {
     }
 }
 
-/// The bits of a tie that contain flow (or link) and sequence number.
+/// Mask of the bits of a tie that contain flow (or link) and sequence number.
 pub const ID_TIE: u64 = (1 << 56) - 1;
 
 /// Returns flow (or link) and sequence number as stored in a tie.

@@ -1,7 +1,7 @@
 //! A tournament tree of lane heads: finds the lane whose first packet arrives next.
 //!
 //! A packet that leaves its lane changes the key of one leaf, and the tree is updated with one
-//! comparison per level. A heap would insert, sift and remove an entry for every packet.
+//! comparison per level. A heap would need a removal and an insertion for every packet.
 
 use crate::key::Key;
 

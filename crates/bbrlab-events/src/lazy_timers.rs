@@ -14,7 +14,7 @@ use bbrlab_units::Time;
 pub struct TimerId(u32);
 
 impl TimerId {
-    /// Instead of a timer: no timer.
+    /// Value that means "no timer".
     pub(crate) const NONE: Self = Self(u32::MAX);
 
     /// Makes the id of timer `number` of the flow's first end (0) or second end (1).
@@ -50,15 +50,15 @@ impl TimerId {
 
 #[derive(Clone, Copy, Debug)]
 struct Timer {
-    /// When the timer expires; `NEVER` if disarmed.
+    /// Time at which the timer expires; `NEVER` if it is disarmed.
     deadline: Time,
-    /// Time of the valid entry in the heap; `NEVER` if there is none.
+    /// Time of the timer's valid entry in the heap; `NEVER` if it has no entry.
     queued: Time,
 }
 
 /// Number of flows whose timers with the same [`TimerId`] are neighbours in memory. Flows with
-/// consecutive numbers often have events one after another. Their timers are then in a cache line
-/// that was used just before.
+/// consecutive numbers often have events one after another, and their timers are then in a cache
+/// line that was used just before.
 const ABREAST: u32 = 16;
 
 /// The timers of all flows, or of all links.
@@ -69,7 +69,7 @@ pub(crate) struct LazyTimers {
     per_flow: u32,
 }
 
-/// The action for an entry that was taken from the heap.
+/// The action for a timer's entry that was taken from the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reached {
     Expires,
@@ -128,7 +128,7 @@ impl LazyTimers {
         self.timers[slot as usize].deadline
     }
 
-    /// Returns the action for a timer's entry for `now`, which was taken from the heap.
+    /// Returns the action for a timer's entry with the time `now` that was taken from the heap.
     #[inline]
     pub(crate) fn reached(&mut self, slot: u32, now: Time) -> Reached {
         let timer = &mut self.timers[slot as usize];

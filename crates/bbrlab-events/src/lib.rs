@@ -15,9 +15,10 @@
 //! | [`EventQueue::first_head_mut`] | replaces the first packet of lane 0 or 1, which has left |
 //! | [`EventQueue::head_left`] | replaces the first packet of another lane, which has left |
 //!
-//! A *lane* is a delay line: packets on one constant delay leave it in the order in which they
-//! entered. Therefore only the lane's first packet, its *head*, must be compared with other events.
-//! The caller stores the packets; the queue stores the key of each head.
+//! A *lane* is a delay line: its packets all have the same constant delay, so they leave in the
+//! order in which they entered. Therefore only the lane's first packet, its *head*, must be
+//! compared with other events. The caller stores the packets; the queue stores the key of each
+//! head.
 //!
 //! # Order
 //!
@@ -29,7 +30,8 @@
 //! # Structures
 //!
 //! A simulated TCP has few kinds of events, and each kind recurs in its own pattern. The queue
-//! therefore combines four standard structures. The least of their four least keys is next.
+//! therefore combines four standard structures. The next event is the event with the least of their
+//! four least keys.
 //!
 //! | file | structure | events |
 //! | --- | --- | --- |
@@ -41,8 +43,9 @@
 //! | `queue.rs` | the comparison of the four, and the interface | |
 //! | `key.rs` | the order | |
 //!
-//! The heads of the first two lanes are compared with these four directly. If all flows share one
-//! path, these are all lanes: one of data and one of ACKs.
+//! The heads of the first two lanes are compared directly with the first events of these four
+//! structures. If all flows share one path, there are only two lanes: one for data and one for
+//! ACKs.
 //!
 //! A binary heap alone gives the same order. `tests/order.rs` compares both on random events,
 //! `examples/queue_speed.rs` measures both, and `docs/decisions/0008-event-queue.md` has the

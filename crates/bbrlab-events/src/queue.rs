@@ -1,4 +1,5 @@
-//! The event queue: its interface, and the comparison of the structures that store events.
+//! The event queue: its interface, and the comparison of the first events of the structures that
+//! store events.
 
 use bbrlab_units::Time;
 
@@ -53,13 +54,13 @@ enum Other {
 /// All future events of a network: inserted events, heads of lanes, and timers of flows and links.
 #[derive(Debug)]
 pub struct EventQueue {
-    /// The heads of the first lanes.
+    /// The heads of lanes 0 and 1.
     first_heads: [Key; FIRST_LANES as usize],
     tournament: TimerTournament,
     /// The timer of each flow that is in the tournament.
     tournament_timer: TimerId,
-    /// Time of the first event of heap, lane tournament and calendar. While an entry is open, this
-    /// time may be too early.
+    /// Time of the first event of heap, lane tournament and calendar. While an entry of the heap is
+    /// taken but not closed, this time may be too early.
     others: Time,
     heap: Heap,
     /// Time of the first event of lane tournament and calendar.
@@ -231,7 +232,8 @@ impl EventQueue {
         self.other_by_key()
     }
 
-    /// Like [`Self::other`], but compares keys, because several events may be due at that time.
+    /// Like [`Self::other`], but compares keys, because several of these events may be due at one
+    /// time.
     #[inline(never)]
     fn other_by_key(&self) -> Other {
         let (head, lane) = self.lanes.winner();
@@ -253,13 +255,13 @@ impl EventQueue {
         flow
     }
 
-    /// Ends the event of a tournament timer.
+    /// Ends the current event, which must have been a tournament timer.
     #[inline]
     pub fn close_timer(&mut self) {
         self.tournament.close();
     }
 
-    /// Ends the event of an entry of the heap.
+    /// Ends the current event, which must have been an entry of the heap.
     #[inline]
     pub fn close_entry(&mut self) {
         if self.heap.is_open() {
@@ -280,7 +282,8 @@ impl EventQueue {
         }
     }
 
-    /// Iterates over all entries of the heap, in no order: inserted events and entries of timers.
+    /// Iterates over all entries of the heap in no particular order: inserted events and entries of
+    /// timers.
     pub fn entries(&self) -> impl Iterator<Item = (Key, u32)> {
         self.heap.iter()
     }
@@ -386,7 +389,8 @@ impl EventQueue {
         is_armed
     }
 
-    /// Arms a timer in the heap. Usually its entry has an earlier time and stays.
+    /// Arms a timer in the heap. Usually the timer already has an entry with an earlier time, which
+    /// stays.
     #[inline]
     fn arm_in_heap(&mut self, flow: u32, timer: TimerId, at: Time) {
         let slot = self.timers.slot(flow, timer);
@@ -413,7 +417,8 @@ impl EventQueue {
         }
     }
 
-    /// Keeps the tournament timer of each flow in the heap from now on.
+    /// Moves the tournament timers of all flows into the heap, where they stay until the end of the
+    /// run.
     #[cold]
     fn leave_tournament(&mut self, now: Time) {
         let timer = std::mem::replace(&mut self.tournament_timer, TimerId::NONE);
@@ -474,9 +479,9 @@ impl EventQueue {
         }
     }
 
-    /// Whether the timer of an entry, taken at `now`, expires. If so, the timer is no longer armed.
-    /// Otherwise the timer has been moved or disarmed since, and the queue pushes or drops the
-    /// entry.
+    /// Whether the timer of an entry, taken at `now`, expires. If true, the timer is no longer
+    /// armed. If false, the timer has been moved or disarmed since, and the queue inserts the entry
+    /// again at the new deadline or drops it.
     #[inline]
     pub fn expires(&mut self, key: Key, index: u32, now: Time) -> bool {
         let timers =

@@ -2,12 +2,13 @@
 //!
 //! A sender with pacing arms its timer again whenever the timer fires. The tree updates the timer's
 //! entry with one comparison per level. An entry is one word: the deadline, and the flow in the low
-//! bits. The flow determines the order at equal times, as in a [`Key`]. The entries on the path to
-//! the root are known in advance, so the processor loads all of them at once. An update of the
-//! heap, which also contains other events, takes several times as long.
+//! bits. The flow determines the order at equal times, as in a [`Key`]. The flow determines which
+//! entries are on the path to the root, so the processor can load all of them at once. An update of
+//! the heap, which also contains other events, takes several times as long.
 //!
-//! As in the heap, the entry of a timer that has fired stays open until the timer is armed again or
-//! its event ends. One update of the path to the root then replaces two.
+//! As in the heap, the entry of a timer that has fired stays open (not removed) until the timer is
+//! armed again or its event ends. The removal and the insertion then take one update of the path to
+//! the root instead of two.
 //!
 //! [`Key`]: crate::Key
 
@@ -16,14 +17,14 @@ use bbrlab_units::Time;
 /// The entry of a timer that is not armed.
 const NEVER: u64 = u64::MAX;
 
-/// Instead of a flow's number: no flow.
+/// Value of a flow's number that means "no flow".
 const NONE: u32 = u32::MAX;
 
 /// The entries of a tournament tree. Entry n is the smaller of entries 2n and 2n + 1, so entry 1 is
 /// the smallest. The second half contains the flows.
 ///
-/// Up to 131,072 flows, the compiler knows the number of entries, so the code needs neither a loop
-/// counter for the levels nor bounds checks.
+/// For up to 131,072 flows, the number of entries is a constant at compile time, so the code needs
+/// neither a loop counter for the levels nor bounds checks.
 #[derive(Debug)]
 enum Tree {
     Of4(Box<[u64; 8]>),
@@ -143,7 +144,7 @@ pub(crate) struct TimerTournament {
     /// The number of low bits of an entry that contain the flow.
     flow_bits: u32,
     flow_mask: u64,
-    /// Deadlines from this one on do not fit an entry.
+    /// Deadlines at or after this time do not fit an entry.
     late: u64,
     entries: Tree,
 }
@@ -207,9 +208,9 @@ impl TimerTournament {
         self.set_apart(flow, NEVER);
     }
 
-    /// Arms a flow's timer for `at`. Returns false, and does nothing, if the deadline is too late
-    /// for the bits of an entry that the flow's bits leave. With a million flows, deadlines from
-    /// two hours on are too late.
+    /// Arms a flow's timer for `at`. Returns false, and does nothing, if the deadline does not fit
+    /// the bits of an entry that the flow's number leaves. With a million flows, deadlines from two
+    /// hours on are too late.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
     pub(crate) fn arm(&mut self, flow: u32, at: Time) -> bool {
@@ -252,8 +253,8 @@ impl TimerTournament {
         Time((entry.cast_signed() >> self.flow_bits).cast_unsigned())
     }
 
-    /// Like [`Self::set`], as a separate function: its many unrolled comparisons would take
-    /// registers from callers that need few of them.
+    /// Does [`Self::set`] for many flows. A separate function, because its unrolled comparisons
+    /// would take registers from callers that need few.
     #[inline(never)]
     fn set_apart(&mut self, flow: u32, entry: u64) {
         let winner = self.entries.set(flow, entry);

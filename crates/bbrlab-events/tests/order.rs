@@ -7,8 +7,8 @@ use bbrlab_units::Time;
 use both::{Plain, Queue, Size, Structured, TIMERS_PER_END};
 use proptest::prelude::*;
 
-/// A call to both queues. Numbers of flows, links and lanes are modulo their count; times are
-/// relative to the present.
+/// A call to both queues. Numbers of flows, links and lanes are taken modulo their count; times are
+/// relative to the current time.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Insert { kind: Kind, flow: u32, ahead: u64 },
@@ -40,8 +40,8 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         1 => (ids, ahead).prop_map(|(link, ahead)| Op::ArmLink { link, ahead }),
         10 => Just(Op::Next),
     ];
-    // Deadlines that are too late for an entry of the tournament are rare here, because after the
-    // first such deadline the tournament has no timers, so it is no longer tested.
+    // Deadlines that are too late for an entry of the tournament are rare here: the first such
+    // deadline moves all timers out of the tournament, which is then no longer tested.
     let late = prop::sample::select(vec![Time(u64::MAX >> 1), Time(u64::MAX - 1), Time::NEVER]);
     let late =
         (0u32..400, timers(), late).prop_map(|(flow, timer, at)| Op::ArmLate { flow, timer, at });

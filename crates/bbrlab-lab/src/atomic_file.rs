@@ -9,8 +9,8 @@ use crate::error::LabError;
 /// The suffix of the names of unfinished files.
 pub(crate) const PARTIAL: &str = ".partial";
 
-/// Writes a file that is never visible in part, not even after a crash. An existing file or link of
-/// this name is replaced.
+/// Writes a file so that other programs see either no part of it or all of it, even after a crash.
+/// An existing file or link of this name is replaced.
 ///
 /// # Errors
 /// If the file cannot be written, for example because the disk is full.
@@ -44,8 +44,7 @@ pub(crate) fn write_by(
         Ok(fs::rename(&partial, path)?)
     })();
     written.map_err(|error| {
-        // Do not leave the unfinished file behind. If this fails as well, the first error is the
-        // one to report.
+        // Remove the unfinished file. If this fails as well, still report the first error.
         let _ = fs::remove_file(&partial);
         match error {
             Unwritten::Io(error) => LabError::io("write", path, &error),
@@ -54,8 +53,8 @@ pub(crate) fn write_by(
     })
 }
 
-/// Writes a file that the user has named. If it is a symbolic link, the link stays and its target
-/// is replaced.
+/// Writes a file that the user has named. If it is a symbolic link, replaces the link's target
+/// instead of the link.
 ///
 /// # Errors
 /// If the file cannot be written, or the path is a device, a pipe or a read-only file.
@@ -65,7 +64,7 @@ pub(crate) fn write_named(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     write(target.as_deref().unwrap_or(path), bytes)
 }
 
-/// Writes a file that the user has named. An existing file is replaced only with `force`.
+/// Writes a file that the user has named. Replaces an existing file only if `force` is true.
 ///
 /// # Errors
 /// If the file exists and `force` is false, or it cannot be written.
@@ -82,7 +81,7 @@ pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), LabError>
     write_named(path, bytes)
 }
 
-/// Returns an error if `path` is something that a new file must not replace.
+/// Returns an error if `path` exists and is read-only or not a regular file.
 fn refuse_replacing(path: &Path) -> Result<(), LabError> {
     let Ok(there) = fs::metadata(path) else { return Ok(()) };
     let found = if !there.is_file() {
@@ -143,8 +142,8 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), LabError> {
     }
 }
 
-/// Removes files that killed processes left unfinished. Files of running processes stay. Without
-/// `/proc`, which lists the running processes, all files stay.
+/// Removes unfinished files of processes that were killed, but not those of running processes.
+/// Without `/proc`, which lists the running processes, removes nothing.
 pub(crate) fn remove_leftovers(folder: &Path) {
     let runs = |process: &str| Path::new("/proc").join(process).exists();
     if !runs("self") {
@@ -165,8 +164,8 @@ pub(crate) fn remove_leftovers(folder: &Path) {
     }
 }
 
-/// Returns a hidden name that only this process uses, so that two commands on one folder do not
-/// write into each other's files.
+/// Returns a hidden file name that only this process uses, so that two commands in one folder do
+/// not write to the same unfinished file.
 fn partial_name(path: &Path) -> PathBuf {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     path.with_file_name(format!(".{name}.{}{PARTIAL}", std::process::id()))
@@ -211,7 +210,7 @@ mod tests {
     #[test]
     fn leftovers_of_the_dead_are_removed_and_those_of_the_living_kept() {
         let scratch = Scratch::new("leftovers");
-        // No process has the id 99999999: Linux's largest is 2^22.
+        // No process has the id 99999999, because Linux's largest process id is 2^22.
         let dead = scratch.path().join(".summary.json.99999999.partial");
         let living = scratch.path().join(".summary.json.1.partial");
         fs::write(&dead, b"").unwrap();

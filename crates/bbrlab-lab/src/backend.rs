@@ -20,15 +20,15 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// The back end's version. A run that another version computed is computed again.
     fn version(&self) -> String;
 
-    /// Whether it supports every scenario, so that callers can skip [`Self::refusals`].
+    /// Whether the back end supports every scenario. If so, callers can skip [`Self::refusals`].
     fn can_do_all(&self) -> bool {
         false
     }
 
-    /// Returns the parts of a run that it does not support; empty if it supports the run.
+    /// Returns the parts of a run that the back end does not support. Empty if it supports the run.
     fn refusals(&self, run: &Run) -> Vec<Refusal>;
 
-    /// Returns the CPU seconds that runs with this estimate take on this machine.
+    /// Returns the expected CPU seconds of runs with this estimate on this machine.
     ///
     /// # Errors
     /// If the time cannot be found out, for example because the back end is not installed.
@@ -37,7 +37,7 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// Whether the same run gives the same bytes on every machine.
     fn is_repeatable(&self) -> bool;
 
-    /// Computes a run. It calls `watch` with the finished share of the run, from 0 to 1.
+    /// Computes a run. Calls `watch` with the finished share of the run, from 0 to 1.
     ///
     /// # Errors
     /// If the back end rejects the run or cannot finish it.
@@ -60,12 +60,12 @@ pub struct Task<'a> {
 /// A part of a run that a back end does not support.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The place in the scenario, such as a link or a `[[flows]]` table, that has the unsupported
-    /// value.
+    /// The part of the scenario that has the unsupported value, such as a link or a `[[flows]]`
+    /// table.
     pub place: Place,
-    /// The key of the unsupported value at that place, in the direction of the data.
+    /// The key of the unsupported value in this part, named as for the direction of the data.
     pub key: &'static str,
-    /// The reason.
+    /// The reason why the value is not supported.
     pub reason: String,
     /// The nearest supported value, if there is one.
     pub nearest: Option<String>,
@@ -108,7 +108,7 @@ pub fn check_backend(scenario: &Scenario, on: &dyn Backend) -> Result<(), LabErr
     Err(LabError::Usage(format!("{}: {}", scenario.name(), all.join("\n"))))
 }
 
-/// After this number of refusals, no further points are checked.
+/// Number of refusals after which no further points are checked.
 const REFUSALS_MAX: usize = 20;
 
 #[cfg(test)]
@@ -283,7 +283,7 @@ mod tests {
         let mark = fs::read_to_string(many.join("sweep.json")).unwrap();
         let mark: BTreeMap<String, serde_json::Value> = serde_json::from_str(&mark).unwrap();
         assert_eq!((&mark["backend"], &mark["backend_version"]), (&"testbed".into(), &"1".into()));
-        // The list of this program does not have this back end.
+        // `Testbed` is not in `BACKENDS`.
         let error = backend_of(&many).unwrap_err().to_string();
         assert!(
             error.ends_with(
@@ -298,7 +298,7 @@ mod tests {
         let sweep = scenario("repeat = 2\n");
         let scratch = Scratch::new("door-version");
         let first = run(&sweep, &TESTBED, scratch.path()).records.into_vec().unwrap();
-        // Runs without digests cannot be identical, so the group has an interval.
+        // Runs without digests do not count as identical, so the group has a confidence interval.
         let document = read_results(scratch.path()).unwrap();
         let group = &document.groups.unwrap()[0];
         assert_eq!((group.identical_digests, &*group.backend), (None, "testbed"));

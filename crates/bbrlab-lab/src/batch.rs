@@ -1,4 +1,4 @@
-//! Executes all runs of a scenario on all cores and writes each into its folder.
+//! Executes all runs of a scenario on all cores, and writes each run into its own folder.
 //!
 //! Runs share no data: each is simulated in its own memory and written into its own folder. The
 //! contents of the folders do not depend on the number of workers or on the order in which runs
@@ -19,6 +19,7 @@ use bbrlab_scenario::{Scenario, plain_name};
 
 use crate::atomic_file::{make_folder, remove_leftovers};
 use crate::backend::{Backend, Task, check_backend};
+use crate::decided::{check_divisible, run_decided};
 use crate::error::LabError;
 use crate::execute::Executed;
 use crate::finish::{finish, write_sweep};
@@ -31,6 +32,7 @@ use crate::run_folder::{
     Files, Found, Maker, RunKey, SCENARIO, begin_run, begin_sweep, examine, examine_sweep,
     forget_summary, is_marked, maker_of, write_run,
 };
+use crate::seed_plan::{SeedPlan, Undecided};
 use crate::stop::Stop;
 
 /// Options of a batch.
@@ -38,26 +40,26 @@ use crate::stop::Stop;
 pub struct BatchOptions {
     /// The back end that computes the runs.
     pub on: &'static dyn Backend,
-    /// The folder of the batch; `None` writes nothing.
+    /// The folder of the batch. If it is `None`, no files are written.
     pub out: Option<PathBuf>,
     /// Whether to recompute complete runs, and to overwrite runs of other scenarios in the folder.
     pub force: bool,
     /// The number of runs computed at the same time.
     pub jobs: usize,
-    /// Whether to draw pictures next to the data, of a single run or of the sweep.
+    /// Whether to draw plots of the single run or of the sweep, next to the data.
     pub pictures: bool,
     /// The numbers of the runs to compute; `None` for all.
     pub only: Option<BTreeSet<u64>>,
-    /// Which runs the summary and pictures in the folder show.
+    /// The runs that the summary and the plots in the folder show.
     pub summary: SummaryOf,
-    /// The most bytes of records held in memory. Further records are read from the runs' folders
-    /// when they are needed.
+    /// Maximum number of bytes of records held in memory. Further records are read from the runs'
+    /// folders when they are needed.
     pub held: u64,
     /// The custom congestion controls that the scenario declares. If it declares any, all runs are
     /// computed on the caller's thread, one after the other. Runs that use such a control are
     /// always recomputed, because their folder does not identify its behaviour.
     pub controls: Controls,
-    /// Requested when the user asks for an early end.
+    /// The request to stop, which the user makes to end the batch early.
     pub stop: Stop,
 }
 
@@ -66,15 +68,15 @@ pub struct BatchOptions {
 pub enum SummaryOf {
     /// The runs of this call.
     These,
-    /// All runs of the scenario. Other processes compute some of them, and each process that finds
-    /// all of them complete writes the summary.
+    /// All runs of the scenario. Other processes may compute some of the runs. Each process that
+    /// finds all runs complete writes the summary.
     Whole,
     /// No runs: the summary is left to a later call of
     /// [`finish_if_complete`](crate::finish_if_complete).
     Later,
 }
 
-/// The outcome of a batch.
+/// The results of a batch.
 #[derive(Debug)]
 pub struct Batch<'s> {
     /// The finished runs in the scenario's order.
@@ -83,17 +85,21 @@ pub struct Batch<'s> {
     pub out: Option<PathBuf>,
     /// The number of runs computed by this call.
     pub computed: u64,
-    /// How many of the computed runs another process had begun before it was killed.
+    /// The number of computed runs that another process had begun before it was killed.
     pub repeated: u64,
     /// The number of runs that were found complete in the folder.
     pub found: u64,
-    /// With [`SummaryOf::Whole`], how many runs of the scenario are complete in the folder.
+    /// With [`SummaryOf::Whole`], the number of the scenario's runs that are complete in the
+    /// folder.
     pub complete: Option<u64>,
     /// Whether the user ended the batch early.
     pub is_interrupted: bool,
     /// The results of a single run up to its interruption. The run's folder is marked as
     /// incomplete.
     pub partial: Option<Box<RunSummary>>,
+    /// If the scenario decides its number of seeds: the points whose interval is still too wide
+    /// with the largest number.
+    pub undecided: Option<Undecided>,
 }
 
 /// Returns the default folder for a back end's results of a scenario.
@@ -112,13 +118,13 @@ enum Attempt {
     Elsewhere,
 }
 
-/// The state of an attempt after computing: over, or with files still to be written.
+/// The state of an attempt after the computation: ended, or with files still to be written.
 enum Computed {
     Over(Attempt),
     ToWrite(Box<ToWrite>),
 }
 
-/// A run of a sweep that has been computed.
+/// A computed run of a sweep whose files are still to be written.
 struct ToWrite {
     folder: PathBuf,
     lock: Lock,
@@ -127,7 +133,7 @@ struct ToWrite {
 }
 
 impl Computed {
-    /// Writes the files, if any are still to be written.
+    /// Writes the files of the run if they are not written yet.
     fn keep(self) -> Result<Attempt, LabError> {
         match self {
             Self::Over(attempt) => Ok(attempt),
@@ -147,23 +153,37 @@ struct Ended {
     how: How,
 }
 
-/// How a run came to be complete.
+/// The way in which a run became complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
     WasThere,
     Computed,
-    /// Computed, after another process had begun the run and was killed.
+    /// Computed by this process, after another process had begun the run and was killed.
     Repeated,
 }
 
-/// Runs a scenario. The caller has checked with `check_limit` that the work is accepted.
+/// Runs all runs of a scenario, or those that `options` selects. The caller must have checked with
+/// `check_limit` that the amount of work is accepted.
 ///
 /// # Errors
-/// If a file cannot be written, or the folder holds something else.
+/// If a file cannot be written, or the folder contains other results or other files.
 ///
 /// # Panics
 /// If an assertion in the simulator fails, which is a bug.
 pub fn run_batch<'s>(
+    scenario: &'s Scenario,
+    options: &BatchOptions,
+    mut watch: impl FnMut(Progress),
+) -> Result<Batch<'s>, LabError> {
+    match SeedPlan::of(scenario) {
+        None => run_these(scenario, options, watch),
+        Some(_) if options.only.is_some() => Err(check_divisible(scenario).expect_err("a plan")),
+        Some(plan) => run_decided(scenario, options, plan, &mut watch),
+    }
+}
+
+/// Makes the runs that the options name.
+pub(crate) fn run_these<'s>(
     scenario: &'s Scenario,
     options: &BatchOptions,
     mut watch: impl FnMut(Progress),
@@ -192,15 +212,16 @@ pub fn run_batch<'s>(
         && !options.on.is_repeatable()
         && (options.force || outdated > 0)
     {
-        // The old summary would contradict the recomputed runs until it is rewritten.
+        // Remove the old summary, because it would differ from the recomputed runs until it is
+        // rewritten.
         forget_summary(out)?;
     }
     if outdated > 0 {
         watch(Progress { done: 0, total: work.count() as u64, share: 0.0, outdated });
     }
     let Outcome { mut states, mut held, partial } = work.all_runs(watch)?;
-    // The lock is held until the end. If two processes end at the same time, the second therefore
-    // sees the first one's runs and includes them in its summary.
+    // Hold the lock until the summary is written. If two processes end at the same time, the second
+    // process then finds the runs of the first, and includes them in its summary.
     let _lock =
         options.out.as_ref().filter(|_| !is_single).map(|out| Lock::take(out)).transpose()?;
     for (place, state) in states.iter_mut().enumerate() {
@@ -240,7 +261,18 @@ pub fn run_batch<'s>(
         }
     }
     let out = options.out.clone();
-    Ok(Batch { records, out, computed, repeated, found, complete, is_interrupted, partial })
+    let undecided = None;
+    Ok(Batch {
+        records,
+        out,
+        computed,
+        repeated,
+        found,
+        complete,
+        is_interrupted,
+        partial,
+        undecided,
+    })
 }
 
 /// Returns an error if the caller does not provide the declared custom congestion controls, or if
@@ -262,8 +294,9 @@ fn check_controls(scenario: &Scenario, options: &BatchOptions) -> Result<(), Lab
     Ok(())
 }
 
-/// Returns the runs of part `number` of `parts`, counted from 1. The runs are dealt to the parts in
-/// turn, the heaviest first, so that all parts take about the same time.
+/// Returns the numbers of the runs in shard `number` (from 1) of `parts` shards. The runs are
+/// distributed over the shards in turn, the heaviest first, so that all shards take about the same
+/// time.
 #[must_use]
 pub fn part_of(scenario: &Scenario, number: u64, parts: u64) -> BTreeSet<u64> {
     let dealt = heaviest_first(scenario);
@@ -271,8 +304,9 @@ pub fn part_of(scenario: &Scenario, number: u64, parts: u64) -> BTreeSet<u64> {
     mine.map(|(_, (run, _))| *run).collect()
 }
 
-/// Returns the numbers of all runs with their weights in data packets, the heaviest first. Each
-/// weight includes the cost of setting up the run, so it is above 0 even without data packets.
+/// Returns the numbers of all runs with their weights (estimated work) in data packets, the
+/// heaviest first. Each weight includes the cost of setting up the run, so it is above 0 even for a
+/// run without data packets.
 #[must_use]
 pub fn heaviest_first(scenario: &Scenario) -> Vec<(u64, u64)> {
     let weights = Weights::of(scenario, 0..scenario.points());
@@ -285,14 +319,14 @@ pub fn heaviest_first(scenario: &Scenario) -> Vec<(u64, u64)> {
 /// The cost of setting up a run, in data packets.
 const PACKETS_OF_SET_UP: u64 = 10_000;
 
-/// Approximate events per data packet on a dumbbell.
+/// Approximate number of simulator events per data packet on a dumbbell.
 const EVENTS_OF_A_PACKET: u64 = 3;
 
 /// The estimated work of each run, in data packets: its expected data packets, or its expected
 /// events divided by [`EVENTS_OF_A_PACKET`] if that is larger. All seeds of a point have the same
 /// estimate.
 struct Weights {
-    /// By point.
+    /// The weight of one run at each point.
     packets: Vec<u64>,
 }
 
@@ -318,7 +352,7 @@ impl Weights {
     }
 }
 
-/// The runs of a batch. At most a few bytes are kept per run.
+/// The runs of a batch, and where their files go. It has only a few bytes per run.
 struct Work<'a, 's> {
     scenario: &'s Scenario,
     options: &'a BatchOptions,
@@ -332,21 +366,21 @@ struct Work<'a, 's> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Open,
-    /// Another process was computing the run.
+    /// Another process was computing the run when this process last looked.
     Elsewhere,
     Complete(How),
 }
 
-/// The outcome of the work.
+/// The results of [`Work::all_runs`].
 struct Outcome {
-    /// The runs' states, by place in the batch.
+    /// The state of each run, in the order of the batch.
     states: Vec<State>,
     held: Held,
     /// The results of a single run that was interrupted.
     partial: Option<Box<RunSummary>>,
 }
 
-/// How long to wait before looking again at the runs that another process computes.
+/// Time between two checks of whether another process has completed the runs that it computes.
 const PAUSE: Duration = Duration::from_millis(100);
 
 impl<'a, 's> Work<'a, 's> {
@@ -368,7 +402,7 @@ impl<'a, 's> Work<'a, 's> {
         self.numbers.as_ref().map_or_else(all, Vec::len)
     }
 
-    /// Returns the scenario's number of the run at a place in the batch.
+    /// Returns the number in the scenario of the run at an index of the batch.
     fn number(&self, place: usize) -> u64 {
         self.numbers.as_ref().map_or(place as u64, |numbers| numbers[place])
     }
@@ -397,7 +431,7 @@ impl<'a, 's> Work<'a, 's> {
     }
 
     /// Computes or finds all runs. A run that another process is computing is left to that process.
-    /// When nothing else remains, this waits for such runs, and takes them over if the other
+    /// When all other runs are complete, waits for such runs, and computes them if the other
     /// process ends without completing them.
     fn all_runs(&self, mut watch: impl FnMut(Progress)) -> Result<Outcome, LabError> {
         let Self { scenario, options, .. } = self;
@@ -405,7 +439,7 @@ impl<'a, 's> Work<'a, 's> {
         let weight_of =
             |places: &[u32]| places.iter().map(|&at| self.weight(at as usize)).sum::<u64>();
         let mut states = vec![State::Open; self.count()];
-        // Without a folder, records cannot be read again.
+        // Without a folder, hold all records, because they cannot be read again.
         let mut held = Held::new(if options.out.is_some() { options.held } else { u64::MAX });
         let mut partial = None;
         let mut left: Vec<u32> = (0u32..).take(self.count()).collect();
@@ -475,7 +509,7 @@ impl<'a, 's> Work<'a, 's> {
             return Ok(Computed::Over(Attempt::Ended(ended)));
         }
         let (mut run, toml) = (scenario.run(number), scenario.run_toml(number));
-        // Without a folder, only the summary is returned, which does not depend on the rows.
+        // Without a folder, skip the time series, because only the summary is returned.
         run.flow_series &= folder.is_some();
         if let Some(folder) = folder
             && is_single
@@ -560,8 +594,8 @@ impl<'a, 's> Work<'a, 's> {
         }
     }
 
-    /// Whether the mark in a run's folder says that the run is complete and that this version and
-    /// commit made it. The run's files are not checked.
+    /// Whether `run.json` in a run's folder marks the run as complete, and names this version and
+    /// commit. The run's files are not checked.
     fn is_there(&self, number: u64) -> bool {
         let Some(folder) = self.folder(number) else { return false };
         let key = RunKey::of(self.scenario, number, &self.maker.backend);
@@ -579,7 +613,7 @@ impl<'a, 's> Work<'a, 's> {
 /// writes them. With `force`, it overwrites any contents of the folder.
 ///
 /// # Errors
-/// If the folder holds something else, or a file cannot be written.
+/// If the folder contains other results or files that no run wrote, or a file cannot be written.
 pub fn save_run(
     folder: &Path,
     scenario_toml: &str,
@@ -603,7 +637,7 @@ fn by(backend: &str) -> String {
     if backend == SIMULATOR { String::new() } else { format!(", computed by {backend}") }
 }
 
-/// Returns the error for a folder that must not be written to.
+/// Returns the error for a folder into which this run or sweep must not be written.
 fn refuse(folder: &Path, found: Found) -> LabError {
     let folder = folder.display();
     LabError::Usage(match found {

@@ -3,7 +3,7 @@
 //!
 //! The cases (a) to (d) use `bbr1`, a buffer of 4 BDP and delayed ACKs as in Linux. Every packet is
 //! paced separately (`tso = "off"`), access links have no rate limit, and the flows' starts are
-//! spread evenly over one RTT. The digest is on and series are off. The forward delay is behind the
+//! spread evenly over one RTT. The digest is on and series are off. The forward delay follows the
 //! bottleneck, so that a sent packet reaches the bottleneck at once.
 //!
 //! Each variant changes one of these conditions: a buffer of 1 BDP with its losses, the default
@@ -30,8 +30,9 @@ use crate::stop::Stop;
 enum PacketPath {
     /// One drop-tail link of constant rate, whose departures are computed on arrival.
     Plain,
-    /// The same link with an event for each departure, as queue disciplines need it. The discipline
-    /// is a `CoDel` that never drops, so each packet is treated as with `Plain`.
+    /// The same link with an event for each departure, which queue disciplines need. The queue
+    /// discipline is a `CoDel` that never drops, so packets leave at the same times as with
+    /// `Plain`.
     Departures,
     /// The bottleneck's queue discipline is `CoDel`.
     Codel,
@@ -39,15 +40,14 @@ enum PacketPath {
     FqCodel,
     /// Each packet is delayed by up to 0.1 ms after the queue; no packet overtakes another.
     Jitter,
-    /// One packet in a hundred overtakes the packets of the last 1 ms.
+    /// One packet in a hundred overtakes the packets that left in the 1 ms before it.
     Reorder,
-    /// A link of the same rate behind the first one.
+    /// A second link of the same rate after the bottleneck.
     TwoLinks,
-    /// Each flow has its own link of the same rate before the bottleneck, and another one behind
-    /// it.
+    /// Each flow has its own link of the same rate before the bottleneck, and another one after it.
     AccessLinks,
-    /// The link sends at the instants of a Mahimahi trace, with as many instants per millisecond as
-    /// fit its rate.
+    /// The link sends at the instants of a Mahimahi trace, whose number of instants per millisecond
+    /// gives the link's rate.
     Trace,
 }
 
@@ -72,11 +72,11 @@ impl PacketPath {
 pub struct BenchCase {
     /// The case's name.
     pub name: &'static str,
-    /// Simulated time.
+    /// Simulated time in milliseconds.
     pub duration_ms: u32,
-    /// Simulated time of the shorter of two runs. The other run is twice as long. The cost per
-    /// packet is computed from the difference between the two runs, so that set-up and start-up
-    /// cancel.
+    /// Simulated time in milliseconds of the shorter of two runs; the other run is twice as long.
+    /// The cost per packet is computed from the difference between the two runs, so that the costs
+    /// of set-up and start-up cancel.
     pub counted_ms: u32,
     /// Whether the case is run when the user names no case.
     pub is_default: bool,
@@ -87,17 +87,17 @@ pub struct BenchCase {
     tso: &'static str,
     cc: &'static str,
     path: PacketPath,
-    /// Further lines of `[stack]`.
+    /// Further lines of the section `[stack]` of the case's scenario.
     sockets: &'static str,
-    /// How often the series of flows and queues are sampled: an interval, `ack`, or `off` for no
-    /// series.
+    /// The sampling of the time series of flows and queues: an interval, `ack` for a sample per
+    /// ACK, or `off` for no series.
     sample: Cow<'static, str>,
 }
 
 /// The measurements of one case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BenchResult {
-    /// The case.
+    /// The case's name.
     pub name: String,
     /// Simulated seconds.
     pub sim_s: f64,
@@ -111,7 +111,7 @@ pub struct BenchResult {
     /// ran it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu_s_of_all: Vec<f64>,
-    /// Data packets per CPU second, the measure of speed.
+    /// Data packets per CPU second. This is the measure of speed.
     pub data_packets_per_cpu_s: f64,
     /// Instructions per data packet, from the difference between callgrind's counts for two
     /// simulated lengths; null if they were not counted.
@@ -130,9 +130,10 @@ pub struct BenchResult {
     /// Data packets per CPU second of ns-3 on the same dumbbell; null if ns-3 was not run.
     #[serde(default)]
     pub ns3_data_packets_per_cpu_s: Option<f64>,
-    /// Peak memory of the process.
+    /// Peak memory of the process in bytes.
     pub peak_rss_bytes: Option<u64>,
-    /// Hash over the events of every packet.
+    /// Hash over the events of every packet. It shows whether two programs computed the same
+    /// results.
     pub digest: String,
 }
 
@@ -191,7 +192,7 @@ impl BenchResult {
     }
 }
 
-/// The cases, those without a variant first.
+/// The cases: first (a) to (d), then their variants.
 pub const BENCH_CASES: &[BenchCase] = &[
     A,
     B,
@@ -224,9 +225,9 @@ pub const BENCH_CASES: &[BenchCase] = &[
     BenchCase { name: "b-two-links", path: PacketPath::TwoLinks, ..B },
     BenchCase { name: "b-access", path: PacketPath::AccessLinks, ..B },
     BenchCase { name: "b-trace", path: PacketPath::Trace, ..B },
-    // For `cargo xtask growth`: one flow that neither socket buffers nor the queue limit at any
-    // rate. The queue is not 4 BDP, because at the lowest rates 4 BDP are three packets and every
-    // bandwidth probe would lose packets.
+    // This case is for `cargo xtask growth`: one flow that neither socket buffers nor the
+    // bottleneck's buffer limit at any rate. The buffer is not 4 BDP, because 4 BDP are three
+    // packets at the lowest rates, where every bandwidth probe would lose packets.
     BenchCase {
         name: "wide",
         is_default: false,
@@ -251,7 +252,8 @@ pub fn bench_case(name: &str) -> Result<&'static BenchCase, LabError> {
 }
 
 impl BenchCase {
-    /// Returns the case with another number of flows and another rate. `None` keeps the value.
+    /// Returns the case with another number of flows and another rate. `None` keeps the case's
+    /// value.
     #[must_use]
     pub fn with_size(&self, flows: Option<u32>, rate: Option<String>) -> Self {
         Self {
@@ -278,8 +280,8 @@ impl BenchCase {
         )
     }
 
-    /// Runs the case for `duration_ms` of simulated time and writes the files of a run into `out`,
-    /// if there is one.
+    /// Runs the case for `duration_ms` of simulated time. Writes the files of the run into `out`
+    /// unless it is `None`.
     ///
     /// # Errors
     /// If a file cannot be written, or the simulator rejects the case. A test checks that the
@@ -355,8 +357,9 @@ impl BenchCase {
         Ok(Scenario::parse(&format!("bench.{name}"), "bench", &text, None, &[])?)
     }
 
-    /// Returns the run with the queue discipline that makes the bottleneck work with departure
-    /// events, for [`PacketPath::Departures`]. A scenario cannot express the discipline's values.
+    /// For [`PacketPath::Departures`], returns the run with a queue discipline at the bottleneck,
+    /// which makes the link work with departure events. A scenario cannot express the discipline's
+    /// parameters.
     fn with_departure_events(&self, mut run: Run) -> Run {
         if self.path == PacketPath::Departures {
             let never = Span::from_millis(1_000_000);
@@ -368,7 +371,8 @@ impl BenchCase {
     }
 }
 
-/// Returns a trace with the rate of (b): 250 packets in 3 ms, repeated.
+/// Returns the instants, in milliseconds, of a trace with the rate of case (b): 250 packets in 3
+/// ms, repeated.
 fn opportunities_ms() -> Vec<u32> {
     [(1, 83), (2, 83), (3, 84)].into_iter().flat_map(|(ms, n)| std::iter::repeat_n(ms, n)).collect()
 }
@@ -382,7 +386,7 @@ mod tests {
     #[test]
     fn every_case_runs_and_gives_the_same_digest_twice() {
         for case in BENCH_CASES {
-            // Long enough for packets to cross the bottleneck.
+            // This is long enough for packets to cross the bottleneck.
             let short_ms = case.rtt_ms + 50;
             let (one, other) =
                 (case.run(short_ms, None).unwrap(), case.run(short_ms, None).unwrap());

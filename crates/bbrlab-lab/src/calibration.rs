@@ -5,14 +5,15 @@ use std::sync::OnceLock;
 use crate::bench::bench_case;
 use crate::error::LabError;
 
-/// Simulated milliseconds of a measurement: some 15,000 events, which take 3 to 10 ms.
+/// Simulated milliseconds of a measurement. They have some 15,000 events, which take 3 to 10 ms of
+/// CPU time.
 const SIMULATED_MS: u32 = 1200;
 
-/// The number of measurements. Only the fastest is used, because the first has cold caches and
-/// other processes may slow the others.
+/// The number of measurements. Only the fastest is used, because the first measurement has cold
+/// caches and other processes may slow any of them.
 const MEASUREMENTS: usize = 3;
 
-/// Returns the CPU seconds per event of a run of one flow, measured at the first call.
+/// Returns the CPU seconds per event in a run with one flow. They are measured at the first call.
 ///
 /// # Errors
 /// If the simulator rejects the measured case, which is a bug.

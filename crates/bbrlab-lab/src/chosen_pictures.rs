@@ -1,9 +1,9 @@
-//! Pictures with the panels, metrics, times, sizes and formats that the user chose.
+//! Draws plots with the panels, metrics, times, sizes and formats that the user chose.
 
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{
-    CdfInput, CdfSample, OVERLAY_PANELS, Picture, RunChoice, RunPanel, Shape, SweepChoice,
+    CdfInput, CdfSample, Labels, OVERLAY_PANELS, Picture, RunChoice, RunPanel, Shape, SweepChoice,
     cdf_picture, chosen_run_picture, chosen_sweep_pictures,
 };
 use bbrlab_run::{Delays, RunSummary, Transfers};
@@ -17,10 +17,11 @@ use crate::picture_files::{
     Format, document_of_sweep, plot, read_columns, read_delays, read_document, read_run_files,
     shared_link, title_of_sweep, write_formats,
 };
+use crate::picture_names::{check_entries, check_groups};
 use crate::run_folder::{DELAYS_PARQUET, SCENARIO, SUMMARY_JSON, TRANSFERS_PARQUET, damaged};
 use crate::scenario_files::read_kept_scenario;
 
-/// The user's choices for a picture. By default it is the picture that `bbrlab run` draws.
+/// The user's choices for a plot. The default choices give the plot that `bbrlab run` draws.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlotChoice {
     /// Panels of a run's picture, by name.
@@ -33,16 +34,22 @@ pub struct PlotChoice {
     pub x: Option<String>,
     /// The swept key that colours distinguish.
     pub by: Option<String>,
-    /// Where the time axis of a run begins: `5s`.
+    /// The start of a run's time axis, such as `5s`.
     pub from: Option<String>,
-    /// Where the time axis of a run ends: `10s`.
+    /// The end of a run's time axis, such as `10s`.
     pub to: Option<String>,
-    /// Width and height: `84x60mm`.
+    /// Width and height, such as `84x60mm`.
     pub size: Option<String>,
     /// The file formats: `svg`, `png`, `pdf`.
     pub formats: Vec<String>,
     /// The quantities whose distributions are drawn: `fct`, `rtt`, `queue`.
     pub cdf: Vec<String>,
+    /// The groups of flows that are drawn; all if empty.
+    pub groups: Vec<String>,
+    /// Whether each dot of a scatter has the value of the key along which dots are joined.
+    pub dot_labels: bool,
+    /// The words that replace the usual ones.
+    pub labels: Labels,
 }
 
 impl PlotChoice {
@@ -53,21 +60,26 @@ impl PlotChoice {
     fn of_sweeps(&self) -> bool {
         !self.metrics.is_empty()
             || self.against.is_some()
+            || self.dot_labels
             || self.x.is_some()
             || (self.by.is_some() && self.cdf.is_empty())
     }
 
-    /// Returns the end of the pictures' file names, so that chosen pictures do not replace the
-    /// usual ones.
+    /// Returns the text at the end of the plots' file names. It keeps chosen plots from replacing
+    /// the default plots.
     fn ending(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(self.panels.iter().cloned());
-        // With `against`, the name of the picture already contains both metrics.
+        // With `against`, the plot's name already contains both metrics.
         parts.extend(self.metrics.iter().filter(|_| self.against.is_none()).cloned());
         parts.extend(self.by.iter().map(|by| format!("by-{by}")));
         parts.extend(self.from.iter().map(|from| format!("from-{from}")));
         parts.extend(self.to.iter().map(|to| format!("to-{to}")));
+        parts.extend(self.groups.iter().map(|group| format!("group-{group}")));
         parts.extend(self.size.iter().cloned());
+        if self.dot_labels || self.labels != Labels::default() {
+            parts.push("labelled".to_owned());
+        }
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
         let mut ending = String::new();
         for part in &parts {
@@ -78,8 +90,8 @@ impl PlotChoice {
     }
 }
 
-/// Draws the pictures of the results in a folder as the user chose; returns the files' names. The
-/// message about an unknown metric includes the text of `known`.
+/// Draws the plots of the results in a folder as the user chose. Returns the files' names. The
+/// message about an unknown metric includes the text that `known` returns.
 ///
 /// # Errors
 /// If a choice is unknown or does not fit the results, or a file is damaged.
@@ -95,7 +107,11 @@ pub fn plot_as(
     let chosen = Chosen::new(choice)?;
     let mut files = Vec::new();
     for results in results_in(folder)? {
-        let mut pictures = chosen.pictures(&results).map_err(|reason| match reason {
+        let drawn = chosen.pictures(&results).and_then(|pictures| {
+            check_entries(&choice.labels, &pictures)?;
+            Ok(pictures)
+        });
+        let mut pictures = drawn.map_err(|reason| match reason {
             Reason::Choice(reason) => {
                 let elsewhere = other_meaning(&reason, known).unwrap_or_default();
                 LabError::Usage(format!("{}: {reason}{elsewhere}", results.path.display()))
@@ -117,14 +133,14 @@ pub fn plot_as(
     Ok(files)
 }
 
-/// If the reason is an unknown metric, returns the text of `known` about another meaning of its
-/// name.
+/// If the reason is an unknown metric, returns the text of `known` about another meaning of the
+/// metric's name.
 fn other_meaning(reason: &str, known: OtherMeaning) -> Option<String> {
     let name = reason.strip_prefix("unknown metric `")?.split('`').next()?;
     Some(format!("; {}", known(name)?))
 }
 
-/// Draws the second run on top of the first; returns the files' names.
+/// Draws the second run over the first in one plot. Returns the files' names.
 ///
 /// # Errors
 /// If the folders are not two single runs, a choice is unknown or does not fit the runs,
@@ -150,14 +166,16 @@ pub fn plot_overlay(
         panels,
         from_s: run.from_s,
         to_s: run.to_s,
+        groups: run.groups,
         shape: run.shape,
+        labels: run.labels,
         formats,
         ending: choice.ending(),
     };
     plot_two([below, above], out, &choice)
 }
 
-/// Why a picture cannot be drawn.
+/// The reason why a plot cannot be drawn.
 enum Reason {
     Choice(String),
     Lab(LabError),
@@ -175,7 +193,7 @@ impl From<String> for Reason {
     }
 }
 
-/// The user's choices with their texts parsed.
+/// The user's choices, parsed.
 struct Chosen<'a> {
     choice: &'a PlotChoice,
     run: RunChoice,
@@ -203,26 +221,33 @@ impl<'a> Chosen<'a> {
             named("--format", &choice.formats, Format::NAMED).map_err(usage)?
         };
         let cdf = named("--cdf", &choice.cdf, Distribution::NAMED).map_err(usage)?;
+        let (groups, labels) = (choice.groups.clone(), choice.labels.clone());
         let sweep = SweepChoice {
             metrics: choice.metrics.clone(),
             against: choice.against.clone(),
             x: choice.x.clone(),
             by: choice.by.clone(),
+            groups: groups.clone(),
+            dot_labels: choice.dot_labels,
             shape,
+            labels: labels.clone(),
         };
-        Ok(Self { choice, run: RunChoice { panels, from_s, to_s, shape }, sweep, formats, cdf })
+        let run = RunChoice { panels, from_s, to_s, groups, shape, labels };
+        Ok(Self { choice, run, sweep, formats, cdf })
     }
 
     fn pictures(&self, results: &Results) -> Result<Vec<Picture>, Reason> {
         if !self.cdf.is_empty() {
+            self.check_cdf()?;
             return self.cdf.iter().map(|&of| self.distribution(results, of)).collect();
         }
         match results.kind {
             Kind::Run if self.choice.of_sweeps() => {
-                Err("this is a single run; --metric, --against, --x and --by need a sweep".to_owned().into())
+                Err("this is a single run; --metric, --against, --x, --by and --dot-labels need a sweep".to_owned().into())
             }
             Kind::Run => {
                 let files = read_run_files(&results.path)?;
+                check_groups(&self.choice.groups, [&files.summary])?;
                 Ok(vec![chosen_run_picture(&files.input(), &self.run)?])
             }
             Kind::Sweep if self.choice.of_runs() => Err(
@@ -232,10 +257,31 @@ impl<'a> Chosen<'a> {
             ),
             Kind::Sweep => {
                 let document = document_of_sweep(&results.path)?;
+                check_groups(&self.choice.groups, &document.runs)?;
                 let title = title_of_sweep(&results.path, &document);
                 Ok(chosen_sweep_pictures(&title, &document.runs, &self.sweep)?)
             }
         }
+    }
+
+    /// Checks that the labels of distributions fit them all.
+    fn check_cdf(&self) -> Result<(), String> {
+        if self.choice.dot_labels {
+            return Err(
+                "--dot-labels: expected a scatter, which --metric and --against draw, found --cdf"
+                    .to_owned(),
+            );
+        }
+        if self.choice.labels.x.is_some() && self.cdf.len() > 1 {
+            return Err(format!(
+                "--xlabel: expected one distribution, found {}: each has a quantity of its own along the axis",
+                self.choice.cdf.join(", ")
+            ));
+        }
+        if !self.choice.groups.is_empty() && self.cdf.contains(&Distribution::Queue) {
+            return Err("--group: expected --cdf fct or --cdf rtt, found queue, where the packets of all flows wait".to_owned());
+        }
+        Ok(())
     }
 
     fn distribution(&self, results: &Results, of: Distribution) -> Result<Picture, Reason> {
@@ -250,6 +296,7 @@ impl<'a> Chosen<'a> {
         let Some((folder, summary)) = runs.first() else {
             return Err("no run is complete yet".to_owned().into());
         };
+        check_groups(&self.choice.groups, runs.iter().map(|(_, summary)| summary))?;
         let title = title_of(folder, summary)?;
         let link = shared_link(summary).map(|(_, name)| name);
         let axis = match of {
@@ -276,7 +323,11 @@ impl<'a> Chosen<'a> {
                     folder.display()
                 ))
             })?;
-            samples.extend(of_run.into_iter().map(|sample| CdfSample { run, ..sample }));
+            let is_drawn = |sample: &CdfSample| {
+                self.choice.groups.is_empty() || self.choice.groups.contains(&sample.group)
+            };
+            let drawn = of_run.into_iter().filter(is_drawn);
+            samples.extend(drawn.map(|sample| CdfSample { run, ..sample }));
         }
         let summaries: Vec<RunSummary> = runs.into_iter().map(|(_, summary)| summary).collect();
         Ok(cdf_picture(&CdfInput {
@@ -293,6 +344,7 @@ impl<'a> Chosen<'a> {
             samples,
             by: self.choice.by.clone(),
             shape: self.run.shape,
+            labels: self.choice.labels.clone(),
         })?)
     }
 
@@ -345,8 +397,8 @@ fn runs_with_folders(results: &Results) -> Result<Vec<(PathBuf, RunSummary)>, La
     let order = document_of_sweep(&results.path)?.runs;
     let folders = folders_in(&results.path).into_iter().map(|name| results.path.join(name));
     let mut found = Vec::new();
-    // The folders are sorted by name, not in the order of the sweep, and may include folders of
-    // runs that do not belong to the sweep.
+    // The folders are sorted by name instead of in the order of the sweep, and may include folders
+    // of runs that do not belong to the sweep.
     for folder in folders.filter(|folder| folder.join(SUMMARY_JSON).is_file()) {
         let (folder, run) = of_run(folder)?;
         let is_it =
@@ -367,13 +419,13 @@ fn runs_with_folders(results: &Results) -> Result<Vec<(PathBuf, RunSummary)>, La
     Ok(found.into_iter().map(|(_, folder, run)| (folder, run)).collect())
 }
 
-/// Values of a group of flows or of a link, each with its count.
+/// Creates the sample of a group of flows or of a link from values with their counts.
 fn sample(group: &str, values: Vec<(f64, u64)>) -> CdfSample {
     CdfSample { run: 0, group: group.to_owned(), values, without: 0 }
 }
 
-/// Reads the times that packets waited in the queue of the bottleneck; `None` if they were measured
-/// but not stored.
+/// Reads the times that packets waited in the bottleneck's queue. Returns `None` if they were
+/// measured but not stored.
 fn queue_delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, LabError> {
     let Some((at, name)) = shared_link(summary) else { return Ok(Some(Vec::new())) };
     let waited: Vec<_> = read_delays(folder)?.of(Delays::QUEUE_DELAY, at).collect();
@@ -381,8 +433,8 @@ fn queue_delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSam
     Ok(is_kept.then(|| vec![sample(name, waited)]))
 }
 
-/// Reads the RTT samples of each group of flows with samples; `None` if samples were measured but
-/// not stored.
+/// Reads the RTT samples of each group of flows that has samples. Returns `None` if samples were
+/// measured but not stored.
 fn rtts(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, LabError> {
     let delays = read_delays(folder)?;
     let measured = summary.flow_groups.iter().enumerate().filter(|(_, of)| of.rtt_ms.p95.is_some());
@@ -399,7 +451,7 @@ fn title_of(folder: &Path, summary: &RunSummary) -> Result<String, LabError> {
     Ok(title.to_owned())
 }
 
-/// The quantities that have distributions.
+/// A quantity whose distribution can be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Distribution {
     Fct,
@@ -440,7 +492,7 @@ fn seconds(flag: &str, text: &str) -> Result<f64, String> {
     }
 }
 
-/// Parses a size: in `mm`, `cm` or `in` (inches) on paper, in `px` on a screen.
+/// Parses the size of a plot: in `mm`, `cm` or `in` (inches) for paper, or in `px` for a screen.
 fn size(text: &str) -> Result<Shape, String> {
     let wrong = || format!("--size: expected a size such as 84x60mm or 1600x900px, found `{text}`");
     let units = [("mm", 1.0), ("cm", 10.0), ("in", 25.4), ("px", 0.0)];

@@ -1,4 +1,4 @@
-//! The reasons why a command ended early, and their exit statuses.
+//! The errors with which a command ends early, and their exit statuses.
 
 use std::fmt;
 use std::io;
@@ -9,13 +9,13 @@ use bbrlab_scenario::ScenarioErrors;
 /// The reason why a command ended early.
 #[derive(Debug)]
 pub enum LabError {
-    /// A scenario is wrong; nothing was run.
+    /// A scenario has errors; nothing was run.
     Scenario(ScenarioErrors),
-    /// Bad usage or bad input of another kind; nothing was run.
+    /// The command line or another input is wrong; nothing was run.
     Usage(String),
-    /// The run, a write or a check failed.
+    /// A run, a write or a check failed.
     Failed(String),
-    /// The user interrupted the command; the text says which results are kept.
+    /// The user interrupted the command; the text describes which results were saved.
     Interrupted(String),
 }
 
@@ -36,7 +36,7 @@ impl LabError {
     }
 }
 
-/// Returns the system's error message without its number.
+/// Returns the system's error message without the error number.
 pub fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {

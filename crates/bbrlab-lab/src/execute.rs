@@ -8,11 +8,11 @@ use bbrlab_units::Time;
 use crate::machine::thread_cpu_s;
 use crate::stop::Stop;
 
-/// Data packets per slice: some ten milliseconds of computing.
+/// Number of data packets per slice. A slice takes some ten milliseconds of CPU time.
 const PACKETS_PER_SLICE: u64 = 50_000;
 
-/// Data packets per slice with custom congestion controls, with which a packet may cost ten times
-/// as much CPU time.
+/// Number of data packets per slice of a run with custom congestion controls, where a packet may
+/// take ten times as much CPU time.
 const PACKETS_PER_SLICE_OUTSIDE: u64 = 5_000;
 
 /// The records of a run and its CPU time.
@@ -22,7 +22,7 @@ pub struct Executed {
     pub result: RunResult,
     /// CPU seconds, including the set-up and the summary.
     pub cpu_s: f64,
-    /// Whether the run reached the scenario's end.
+    /// Whether the run reached its end, and was not interrupted.
     pub is_complete: bool,
 }
 
@@ -48,7 +48,8 @@ pub fn execute(
     let end = run.duration.0;
     let mut is_complete = false;
     for slice in 1..=slices {
-        // The product needs 128 bits: a run may last 10^15 ns and have up to 10^6 slices.
+        // Compute the product with 128 bits, because a run may last 10^15 ns and have up to 10^6
+        // slices.
         let until = u128::from(end) * u128::from(slice) / u128::from(slices);
         let until = Time(u64::try_from(until).expect("no later than the end"));
         let status = sim.advance(until);

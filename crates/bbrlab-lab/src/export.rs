@@ -1,4 +1,5 @@
-//! `export --csv`: the Parquet files of results as CSV, for programs that cannot read Parquet.
+//! `export --csv`: writes the Parquet files of results as CSV, for programs that cannot read
+//! Parquet.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +13,8 @@ use crate::named::{Kind, Results, folders_in, results_in};
 /// The extension of the files that are exported.
 const PARQUET: &str = "parquet";
 
-/// Writes every Parquet file of the results in a folder as CSV, next to it or, in folders of the
-/// same names, into `out`. Returns the files' names.
+/// Writes every Parquet file of the results in a folder as a CSV file next to it; or, if `out` is
+/// given, into folders of the same names in `out`. Returns the files' names.
 ///
 /// # Errors
 /// If it is no folder of results, or a file in it is damaged or cannot be written.
@@ -36,7 +37,7 @@ pub fn export_csv(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, Lab
     Ok(written)
 }
 
-/// Returns the Parquet files of a run, or of a sweep and its runs, below their folder.
+/// Returns the paths of the Parquet files of a run, or of a sweep and its runs, in their folder.
 fn parquet_files(results: &Results) -> Vec<PathBuf> {
     let mut files = parquet_files_in(&results.path, Path::new(""));
     if results.kind == Kind::Sweep {

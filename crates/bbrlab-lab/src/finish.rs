@@ -1,4 +1,4 @@
-//! The summary of a sweep and its pictures, once its runs are in their folders.
+//! Writes the summary and the plots of a sweep when all of its runs are in their folders.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::run_folder::{
     Found, Maker, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, complete_key, examine, read_sweep,
 };
 
-/// The progress of a whole sweep.
+/// The number of complete runs of a sweep, and its records.
 #[derive(Debug)]
 pub struct SweepStatus<'s> {
     /// The number of the sweep's runs that are complete in its folder.
@@ -26,7 +26,7 @@ pub struct SweepStatus<'s> {
     pub records: Records<'s>,
 }
 
-/// Writes summary and pictures of a sweep if all its runs are complete in its folder.
+/// Writes the summary and the plots of a sweep if all of its runs are complete in its folder.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -56,7 +56,8 @@ pub(crate) fn finish<'s>(
     if there < scenario.runs() {
         return Ok(SweepStatus { complete: there, records: records_of(0..0, Held::new(0)) });
     }
-    // Every run is marked as complete. Check the runs' files against the hashes in the marks.
+    // Every run is marked as complete by its `run.json`. Check the runs' files against the hashes
+    // in these files.
     let (mut complete, mut held) = (0, Held::new(RECORDS_HELD));
     for number in 0..scenario.runs() {
         if let Found::Complete(found) = examine(&folder(number), &key(number), maker) {
@@ -72,7 +73,7 @@ pub(crate) fn finish<'s>(
     Ok(SweepStatus { complete, records })
 }
 
-/// Writes the summary of all runs of a sweep, and its pictures.
+/// Writes the summary of all runs of a sweep, and the sweep's plots.
 ///
 /// # Errors
 /// If a file cannot be written, or a run cannot be read.
@@ -96,7 +97,8 @@ pub(crate) fn write_sweep(
     sync_folder(out)
 }
 
-/// Returns the metadata of a sweep's Parquet file, in which seeds and hashes are columns.
+/// Returns the metadata of a sweep's Parquet file. Seeds and hashes are not metadata, because they
+/// are columns of the file.
 fn sweep_origin(scenario: &Scenario) -> [(&'static str, String); 3] {
     [
         ("bbrlab.version", VERSION.to_owned()),

@@ -10,7 +10,7 @@ use crate::error::LabError;
 use crate::pool::{Pool, Worker};
 use crate::stop::Stop;
 
-/// The outcome of replaying some folders.
+/// The results of replaying the traces in some folders.
 #[derive(Clone, Debug)]
 pub struct Golden {
     /// The results of all traces that could be replayed.
@@ -19,7 +19,8 @@ pub struct Golden {
     pub damaged: Vec<GoldenError>,
 }
 
-/// Replays the traces under `folders`; if `only` has names, only those algorithms and services.
+/// Replays the traces in the folders `dirs`. If `only` is not empty, replays only the traces of the
+/// algorithms and kernel services that it names.
 ///
 /// # Errors
 /// If a folder has no manifest, the manifest lists nothing under the folder, or a name is not in
@@ -36,7 +37,8 @@ pub fn validate_golden(
     let mut traces: Vec<GoldenTrace> = Vec::new();
     for dir in dirs {
         let planned = plan(dir, only).map_err(|error| LabError::Usage(error.to_string()))?;
-        // A folder may be inside another one that is also in `folders`.
+        // Skip traces that are already in the list, because `dirs` may contain a folder and one of
+        // its subfolders.
         traces.extend(
             planned
                 .into_iter()

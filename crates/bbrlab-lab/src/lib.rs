@@ -1,8 +1,8 @@
-//! The laboratory: runs many simulations on all cores, writes result folders, draws pictures and
-//! compares results with Linux.
+//! Runs many simulations on all cores, writes folders of results, draws plots, and replays
+//! recordings of Linux.
 //!
-//! The command line and any other user interface are built on this crate. It is the only one with
-//! threads, files, a clock and signals; none of them affects a result.
+//! The command line and the Python package are built on this crate. Results do not depend on its
+//! threads, files, clock and signals.
 //!
 //! | file | idea |
 //! | --- | --- |
@@ -37,6 +37,7 @@ mod batch;
 mod bench;
 mod calibration;
 mod chosen_pictures;
+mod decided;
 mod error;
 mod execute;
 mod export;
@@ -51,6 +52,7 @@ mod named;
 mod overlaid;
 mod packets;
 mod picture_files;
+mod picture_names;
 mod pool;
 mod queues;
 mod records;
@@ -60,6 +62,7 @@ mod run_folder;
 mod scenario_files;
 #[cfg(test)]
 mod scratch;
+mod seed_plan;
 mod stepped;
 mod stop;
 
@@ -76,6 +79,7 @@ pub use bbrlab_results::{
 };
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
 pub use chosen_pictures::{PlotChoice, plot_as, plot_overlay};
+pub use decided::check_divisible;
 pub use error::{LabError, plain};
 pub use execute::{Executed, execute};
 pub use export::export_csv;
@@ -100,5 +104,6 @@ pub use report_files::{check_reports, write_report_text};
 pub use report_page::write_report;
 pub use run_folder::run_folder_name;
 pub use scenario_files::{files_in, open_scenario};
+pub use seed_plan::Undecided;
 pub use stepped::SteppedRun;
 pub use stop::Stop;

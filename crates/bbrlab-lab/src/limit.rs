@@ -4,7 +4,7 @@ use bbrlab_cost::Estimate;
 
 use crate::error::LabError;
 
-/// Returns an error if the estimate exceeds the limit: see [`bbrlab_results::check_limit`].
+/// Returns an error if the estimated work exceeds the limit. See [`bbrlab_results::check_limit`].
 ///
 /// # Errors
 /// If the estimate is above the limit; the message says how to raise it.

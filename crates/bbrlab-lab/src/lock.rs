@@ -1,10 +1,11 @@
-//! Locks on folders of results, so that several processes share the work. The holder of a run's
-//! lock computes the run, and the holder of a sweep's lock writes its summary.
+//! Locks on folders of results, with which several processes share the work. The process that holds
+//! a run's lock computes the run. The process that holds a sweep's lock writes the sweep's summary.
 //!
 //! A lock is a file lock of the operating system, on a file in the folder. The system releases the
 //! lock when its holder ends, even if it was killed. A killed process leaves the file behind, and
 //! the next process locks this file. A process that releases the lock itself also removes the file.
-//! Each holder writes text to the file, so an empty file was created but never locked.
+//! Each holder of the lock writes text to the file, so an empty file means that its creator never
+//! held the lock.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
@@ -22,10 +23,10 @@ pub(crate) const LOCK: &str = ".lock";
 #[derive(Debug)]
 pub(crate) struct Lock {
     path: PathBuf,
-    /// Whether the previous holder ended without releasing the lock.
+    /// Whether the previous holder of the lock ended without releasing it.
     pub(crate) was_left: bool,
-    /// `None` on a file system without locks. There, two processes may compute the same run, which
-    /// does no harm because each writes whole files.
+    /// The locked file; `None` on a file system without locks. There, two processes may compute the
+    /// same run, which does no harm, because each file is written as a whole.
     file: Option<File>,
 }
 
@@ -48,7 +49,7 @@ impl Lock {
         Ok(Self::acquire(folder, wait)?.expect("it was waited for"))
     }
 
-    /// Removes the file that a killed process has left in a folder.
+    /// Removes the lock file that a killed process has left in a folder.
     ///
     /// # Errors
     /// As [`Self::try_take`].
@@ -74,8 +75,8 @@ impl Lock {
                 Err(error) => return Err(LabError::io("write", &path, &error)),
             };
             match lock(&file) {
-                // The previous holder has removed the file that is locked here, so no other process
-                // can find it.
+                // The previous holder has removed the file that is locked here, so other processes
+                // cannot find it. Try again with a new file.
                 Ok(()) if !is_at(&file, &path) => {}
                 Ok(()) => return Ok(Some(Self::held(path, file, true))),
                 Err(TryLockError::WouldBlock) => return Ok(None),
@@ -87,8 +88,7 @@ impl Lock {
 
     fn held(path: PathBuf, mut file: File, is_locked: bool) -> Self {
         let was_left = file.metadata().is_ok_and(|meta| meta.len() > 0);
-        // If this write fails, a later process does not notice that this one was killed. The text
-        // has no other use.
+        // The text only shows a later process that this one was killed, so ignore a failed write.
         let _ = file.write_all(b"held\n");
         Self { path, was_left, file: is_locked.then_some(file) }
     }
@@ -96,7 +96,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // If the file cannot be removed, it stays behind as if this process were killed. Closing
+        // If the file cannot be removed, it remains, as if this process had been killed. Closing
         // the file afterwards releases the lock.
         let _ = fs::remove_file(&self.path);
         self.file = None;
@@ -113,19 +113,19 @@ pub(crate) struct Use {
 }
 
 impl Use {
-    /// Marks the sweep that the file identifies as in use by this process.
+    /// Marks the sweep that the file at `path` identifies as used by this process.
     pub(crate) fn join(path: &Path) -> Self {
         Self { _file: File::open(path).ok().filter(|file| file.try_lock_shared().is_ok()) }
     }
 
-    /// Whether any process uses the sweep.
+    /// Whether any process uses the sweep that the file at `path` identifies.
     pub(crate) fn is_by_somebody(path: &Path) -> bool {
         let is_locked = |file: File| matches!(file.try_lock(), Err(TryLockError::WouldBlock));
         File::open(path).is_ok_and(is_locked)
     }
 }
 
-/// Whether `file` is the file that has this path now.
+/// Whether `path` still names the open file `file`.
 fn is_at(file: &File, path: &Path) -> bool {
     let held = file.try_clone().and_then(Handle::from_file);
     held.is_ok_and(|held| Handle::from_path(path).is_ok_and(|named| held == named))

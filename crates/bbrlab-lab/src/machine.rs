@@ -1,5 +1,6 @@
-//! Values that the system reports: CPU time, peak memory, processor name, date. They appear only in
-//! `run.json` and on the terminal, so they do not change the bytes of other result files.
+//! Values that the system reports: CPU time, peak memory, processor name, date. They are written
+//! only to `run.json` and to the terminal, so the bytes of the other result files do not depend on
+//! them.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -21,8 +22,8 @@ pub(crate) fn peak_rss_bytes() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// Returns the processor's name, or its architecture. The name is read once, because that takes a
-/// millisecond or more.
+/// Returns the processor's name, or its architecture if the name is unknown. The name is read only
+/// at the first call, because this takes a millisecond or more.
 #[must_use]
 pub fn processor() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
@@ -54,9 +55,9 @@ pub(crate) fn date() -> String {
     date_of(seconds)
 }
 
-/// Formats seconds since 1970 as a date in UTC. The calculation starts each year in March, so that
-/// a leap day is the last day of its year. There are 719,468 days from 1 March of year 0 to 1
-/// January 1970.
+/// Formats seconds since 1970 as a date in UTC. The calculation uses years that start in March, so
+/// that a leap day is the last day of its year. From 1 March of the year 0 to 1 January 1970, there
+/// are 719,468 days.
 fn date_of(seconds: u64) -> String {
     let days = seconds / 86_400 + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);

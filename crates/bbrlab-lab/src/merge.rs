@@ -1,4 +1,4 @@
-//! Merges the shards of a sweep into one folder. Simulates nothing.
+//! Merges the shards of a sweep into one folder, without simulating any run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,6 +8,7 @@ use bbrlab_results::{COMMIT, VERSION};
 use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{PARTIAL, make_folder, sync_folder, write};
+use crate::decided::check_divisible;
 use crate::error::{LabError, plain};
 use crate::finish::finish_if_complete;
 use crate::lock::{LOCK, Lock};
@@ -27,21 +28,21 @@ pub struct Merged {
     pub scenario: String,
     /// The number of the scenario's runs.
     pub runs: u64,
-    /// How many runs are complete in the folder after the merge.
+    /// The number of runs that are complete in the folder after the merge.
     pub complete: u64,
-    /// How many runs this call copied.
+    /// The number of runs that this call copied.
     pub copied: u64,
-    /// Runs that were not copied, with the reason.
+    /// The runs that were not copied, each with the reason.
     pub left_out: Vec<String>,
 }
 
 /// Copies the complete runs in `folders`, which hold shards of one sweep, into `out`, except runs
-/// that `out` already has. When all runs are in `out`, it has the contents that one process
-/// computing the whole sweep would write.
+/// that `out` already has. When all runs are in `out`, the folder has the same contents as if one
+/// process had computed the whole sweep.
 ///
 /// # Errors
-/// If a folder holds no sweep, if the folders belong to different sweeps or to another version, or
-/// if a file cannot be written.
+/// If a folder contains no sweep, if the folders belong to different sweeps or to another version,
+/// or if a file cannot be written.
 pub fn merge(
     folders: &[PathBuf],
     out: &Path,
@@ -50,6 +51,7 @@ pub fn merge(
     mut watch: impl FnMut(Progress),
 ) -> Result<Merged, LabError> {
     let (scenario, maker) = scenario_of(folders)?;
+    check_divisible(&scenario)?;
     make_folder(out)?;
     let _used = {
         let _lock = Lock::take(out)?;
@@ -144,7 +146,7 @@ fn scenario_of(folders: &[PathBuf]) -> Result<(Scenario, Maker), LabError> {
     Ok((scenario, maker))
 }
 
-/// Returns the folders of the runs that are marked as complete, by run.
+/// Returns the folders of each run that are marked as complete.
 fn runs_in(folders: &[PathBuf]) -> BTreeMap<RunKey, Vec<PathBuf>> {
     let mut runs: BTreeMap<_, Vec<PathBuf>> = BTreeMap::new();
     for folder in folders {
@@ -161,8 +163,8 @@ fn runs_in(folders: &[PathBuf]) -> BTreeMap<RunKey, Vec<PathBuf>> {
     runs
 }
 
-/// Copies a run's files; false if another process is computing the run. The mark of completeness is
-/// copied last.
+/// Copies a run's files, and `run.json`, which marks them as complete, last. Returns false without
+/// copying if another process is computing the run.
 fn copy(source: &Path, target: &Path) -> Result<bool, LabError> {
     let Some(_lock) = Lock::try_take(target)? else { return Ok(false) };
     let failed = |error| LabError::io("read", source, &error);

@@ -1,5 +1,6 @@
-//! Scenarios and folders of results that users name. A folder holds a run, a sweep, or such folders
-//! at any depth. Results can be run again, because a folder contains its scenario.
+//! Finds scenarios and folders of results by the names that users give. A folder contains a run, a
+//! sweep, or folders with runs and sweeps at any depth. The runs can be repeated, because the
+//! folder of a run or of a sweep contains its scenario.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,7 @@ use crate::run_folder::{
 };
 use crate::scenario_files::{open_scenario, read_kept_scenario};
 
-/// A function for a name that is not a scenario's. It describes what else has this name, such as a
-/// paper.
+/// A function that describes what else has a given name if no scenario has it, such as a paper.
 pub type OtherMeaning = fn(&str) -> Option<String>;
 
 /// A scenario that a user has named.
@@ -22,17 +22,17 @@ pub type OtherMeaning = fn(&str) -> Option<String>;
 pub struct Named {
     /// The scenario.
     pub scenario: Scenario,
-    /// The folder of results that the scenario was read from, if it was.
+    /// The folder of results from which the scenario was read; `None` if it was not read from one.
     pub folder: Option<PathBuf>,
 }
 
 /// Opens the scenarios that one argument names: a file, the id of a built-in scenario, `-` for
-/// standard input, or a folder of results, which may hold several. Unless the results go
-/// `elsewhere`, a folder's scenario must be run again unchanged. The message about an unknown name
-/// includes the text that `known` returns.
+/// standard input, or a folder of results, which may contain several scenarios. The scenario of a
+/// folder must be run unchanged if its results go into this folder again; with `elsewhere`, they do
+/// not. The message about an unknown name includes the text that `known` returns.
 ///
 /// # Errors
-/// If a scenario is wrong, or a folder holds none.
+/// If a scenario is wrong, or a folder contains no scenario.
 pub fn open_named(
     name: &str,
     sets: &[String],
@@ -75,7 +75,7 @@ pub fn builtin_text(id: &str, known: OtherMeaning) -> Result<&'static str, LabEr
     Ok(found.text)
 }
 
-/// Adds a description of what else has this name to the errors, because some users give the name of
+/// Adds a description of what else has the name to the errors, because some users give the name of
 /// a paper instead of a scenario.
 fn with_other_meaning(
     name: &str,
@@ -90,7 +90,8 @@ fn with_other_meaning(
     errors
 }
 
-/// Returns an error if standard input, which can be read only once, is named twice.
+/// Returns an error if `-` (standard input) is named more than once, because standard input can be
+/// read only once.
 ///
 /// # Errors
 /// If `-` is named more than once.
@@ -121,7 +122,7 @@ fn scenario_of(folder: &Path, sets: &[String]) -> Result<Scenario, LabError> {
     }
     let (name, place) =
         kept_name(folder).unwrap_or_else(|| (name_of_folder(folder), SweepPoint::new()));
-    // A run with changed keys is no longer a point of its sweep.
+    // A run with changed keys is not a point of its sweep, so remove the point.
     Ok(scenario.placed(&name, if sets.is_empty() { place } else { SweepPoint::new() }))
 }
 
@@ -133,7 +134,7 @@ pub(crate) fn holds_text_of(folder: &Path, scenario: &Scenario) -> bool {
     })
 }
 
-/// Returns NAME for a folder with a default name, NAME-HASH, and the folder's own name otherwise.
+/// Returns NAME if the folder has a default name, NAME-HASH. Otherwise, returns the folder's name.
 fn name_of_folder(folder: &Path) -> String {
     let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let name = folder.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
@@ -160,8 +161,8 @@ pub(crate) struct Results {
     pub(crate) kind: Kind,
 }
 
-/// Returns the results that a folder holds itself, or else those in the folders below it, sorted by
-/// name.
+/// Returns the results that a folder contains directly. If there are none, returns the results in
+/// the folders below it, sorted by name.
 ///
 /// # Errors
 /// If there are none.
@@ -181,13 +182,13 @@ pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
     Ok(found)
 }
 
-/// Returns an error if a folder holds no results itself but folders in it do. A command that writes
-/// next to results would change all these folders, some of which may belong to other people.
+/// Returns an error if a folder contains no results directly, but folders in it do. A command that
+/// writes next to results would change all of these folders, and some may belong to other people.
 ///
 /// # Errors
 /// If only folders in it hold results; the message lists them.
 pub fn refuse_results_below(top: &Path) -> Result<(), LabError> {
-    /// The message names this many folders.
+    /// Number of folders that the message names.
     const SHOWN: usize = 10;
     if !top.is_dir() || kind_of(top).is_some() {
         return Ok(());
@@ -209,7 +210,7 @@ pub fn refuse_results_below(top: &Path) -> Result<(), LabError> {
 }
 
 fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
-    /// Deeper folders are not searched.
+    /// Depth below which folders are not searched.
     const DEPTH_MAX: u32 = 8;
     if let Some(kind) = kind_of(folder) {
         found.push(Results { path: folder.to_owned(), below: below.to_owned(), kind });
@@ -222,12 +223,12 @@ fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
     }
 }
 
-/// Returns an error if a folder that is to contain folders of results holds results itself. Other
-/// commands would read its own results and ignore the folders in it.
+/// Returns an error if a folder that is meant for folders of results contains results directly.
+/// Other commands would read these results and ignore the folders in it.
 ///
 /// # Errors
-/// If the folder holds the results of a run or of a sweep, or a `scenario.toml`. Commands treat a
-/// folder with a `scenario.toml` as the folder of a run.
+/// If the folder contains the results of a run or of a sweep, or a `scenario.toml`. Commands treat
+/// a folder with a `scenario.toml` as the folder of a run.
 pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
     let Some(kind) = kind_of(folder) else { return Ok(()) };
     let name = kept_name(folder).map_or_else(String::new, |(name, _)| format!(" (`{name}`)"));
@@ -242,7 +243,7 @@ pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
     )))
 }
 
-/// Returns the kind of results in a folder, according to the names of its files.
+/// Returns whether a folder has the files of a run or of a sweep, or `None` if it has neither.
 pub(crate) fn kind_of(folder: &Path) -> Option<Kind> {
     let has = |name: &str| folder.join(name).is_file();
     if has(SWEEP_JSON) {
@@ -256,7 +257,7 @@ pub(crate) fn kind_of(folder: &Path) -> Option<Kind> {
     }
 }
 
-/// Returns the sorted names of the folders in a folder, without hidden folders and links.
+/// Returns the paths of the folders in a folder, sorted by name, without hidden folders and links.
 pub(crate) fn folders_in(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<PathBuf> = entries

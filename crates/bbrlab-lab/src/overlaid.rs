@@ -1,31 +1,35 @@
-//! Two runs in one picture, one on top of the other.
+//! Draws two runs in one plot, the second over the first.
 
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{
-    OVERLAY_FLOWS_MAX, Overlay, Recording, RunPanel, Shape, overlay_panels, overlay_picture,
-    value_text,
+    Labels, OVERLAY_FLOWS_MAX, Overlay, Recording, RunPanel, Shape, overlay_panels,
+    overlay_picture, value_text,
 };
-use bbrlab_run::RunSummary;
+use bbrlab_run::{FlowSummary, RunSummary};
 
 use crate::error::LabError;
 use crate::named::{Kind, results_in};
 use crate::picture_files::{Format, RunFiles, read_run_files, shared_link, write_formats};
+use crate::picture_names::{check_entries, check_groups};
 
-/// The user's choices for a picture of two runs.
+/// The user's choices for a plot of two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OverlayChoice {
     pub(crate) panels: Vec<RunPanel>,
     pub(crate) from_s: Option<f64>,
     pub(crate) to_s: Option<f64>,
+    /// The groups of flows that are drawn; all if empty.
+    pub(crate) groups: Vec<String>,
     pub(crate) shape: Shape,
+    pub(crate) labels: Labels,
     pub(crate) formats: Vec<Format>,
-    /// The text at the end of the names of the picture files.
+    /// The text at the end of the plots' file names.
     pub(crate) ending: String,
 }
 
-/// Draws the second run on top of the first, into `out` or the second's folder; returns the files'
-/// names.
+/// Draws the second run over the first in one plot. Writes it into `out`, or into the second run's
+/// folder if `out` is `None`. Returns the files' names.
 pub(crate) fn plot_two(
     folders: [&Path; 2],
     out: Option<&Path>,
@@ -45,12 +49,21 @@ pub(crate) fn plot_two(
             time.0, time.1
         )));
     }
-    let flows = shared_flows(&below.summary, &above.summary);
+    let usage = LabError::Usage;
+    check_groups(&choice.groups, [&below.summary, &above.summary]).map_err(usage)?;
+    if !choice.groups.is_empty() && choice.panels.iter().all(|panel| *panel == RunPanel::Queue) {
+        let reason = "--group: expected a panel of flows, found a queue, where the packets of all flows wait";
+        return Err(LabError::Usage(reason.to_owned()));
+    }
+    let is_drawn =
+        |flow: &&FlowSummary| choice.groups.is_empty() || choice.groups.contains(&flow.group);
+    let flows = shared_flows(&below.summary, &above.summary, is_drawn);
+    let count = |of: &RunFiles| of.summary.flows.iter().filter(is_drawn).count();
+    let all = count(&below).max(count(&above));
     let panels =
         overlay_panels(&choice.panels, &flows, recording(&below)?, recording(&above)?, time);
     let [below_name, above_name] = distinct_labels(&below, &above)
         .unwrap_or_else(|| [name_of(&below_path), name_of(&above_path)]);
-    let all = below.summary.flows.len().max(above.summary.flows.len());
     let drawn = overlay_picture(&Overlay {
         name: format!("overlay-{}", name_of(&below_path)),
         title: if below.title() == above.title() {
@@ -68,14 +81,16 @@ pub(crate) fn plot_two(
         start_s: time.0,
         end_s: time.1,
         shape: choice.shape,
+        labels: choice.labels.clone(),
         panels,
     });
-    let mut picture = drawn.map_err(LabError::Usage)?;
+    let mut picture = drawn.map_err(usage)?;
+    check_entries(&choice.labels, std::slice::from_ref(&picture)).map_err(usage)?;
     picture.name.push_str(&choice.ending);
     write_formats(out.unwrap_or(&above_path), &[picture], &choice.formats)
 }
 
-/// Returns the folder of the single run in a folder.
+/// Returns the folder of the only run in a folder.
 fn single_run(folder: &Path) -> Result<PathBuf, LabError> {
     let results = results_in(folder)?;
     match results.as_slice() {
@@ -92,8 +107,8 @@ fn name_of(folder: &Path) -> String {
     whole.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Returns labels for two runs that name the differences between them: scenario, swept values,
-/// algorithms or seeds. The names of their folders are less readable, because they end in hashes.
+/// Returns labels that distinguish two runs by their scenario, swept values, algorithms or seeds.
+/// Folder names are less readable labels, because they end in hashes.
 fn distinct_labels(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
     let (one, other) = (&below.summary, &above.summary);
     if one.scenario != other.scenario {
@@ -119,10 +134,16 @@ fn distinct_labels(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
 }
 
 /// Returns the flows that both runs have, matched by number, because the runs may use different
-/// algorithms.
-fn shared_flows(below: &RunSummary, above: &RunSummary) -> Vec<(u32, String)> {
-    let pairs = below.flows.iter().zip(&above.flows).take(OVERLAY_FLOWS_MAX);
-    pairs
+/// algorithms. A flow is drawn if it is in a chosen group in one of the runs.
+fn shared_flows(
+    below: &RunSummary,
+    above: &RunSummary,
+    is_drawn: impl Fn(&&FlowSummary) -> bool,
+) -> Vec<(u32, String)> {
+    let pairs = below.flows.iter().zip(&above.flows);
+    let drawn = pairs.filter(|(one, other)| is_drawn(one) || is_drawn(other));
+    drawn
+        .take(OVERLAY_FLOWS_MAX)
         .map(|(one, other)| {
             let name = if one.name == other.name && one.cc == other.cc {
                 format!("{} {}", one.id, one.cc)

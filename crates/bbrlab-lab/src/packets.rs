@@ -11,16 +11,16 @@ use crate::error::LabError;
 use crate::pool::{Pool, Worker};
 use crate::stop::Stop;
 
-/// The outcome of replaying some folders.
+/// The results of replaying the logs in some folders.
 #[derive(Clone, Debug)]
 pub struct PacketReplays {
-    /// The results of all episodes that could be replayed, and the omitted parts.
+    /// The results of all episodes that could be replayed, and the parts of logs that were omitted.
     pub report: PacketsReport,
     /// The reasons why the other episodes could not be replayed, in the folders' order.
     pub damaged: Vec<LogError>,
 }
 
-/// Replays the episodes of folders.
+/// Replays all episodes (connections) that the lists in these folders name.
 ///
 /// # Errors
 /// If a folder has no list of episodes, or the list cannot be parsed.
@@ -42,8 +42,8 @@ pub fn validate_packets(
             folder.known.iter().map(move |episode| (episode, folder.known.as_slice()))
         })
         .collect();
-    // The pool begins the heaviest pieces first. Episodes whose beginning was not recorded take
-    // longest and are last in the list, so the weight is the index.
+    // The pool begins with the pieces of the highest weight. Episodes whose beginning was not
+    // recorded take longest and are last in the list, so use the index as the weight.
     let weight = |place: usize| place as u64;
     let work = |&(episode, folder): &(&Episode, &[Episode]), _: &Worker<'_>| {
         Ok::<_, Infallible>(packets::validate_episode(episode, folder))

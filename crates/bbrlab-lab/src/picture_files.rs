@@ -1,4 +1,4 @@
-//! Pictures as files: SVG and PNG.
+//! Writes plots to files, and reads the result files that they need.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -20,8 +20,9 @@ use crate::run_folder::{
     SWEEP_JSON, SweepFile, TRANSFERS_PARQUET, complete_key, damaged, read_kept, read_sweep,
 };
 use crate::scenario_files::read_kept_scenario;
+use crate::seed_plan::SeedPlan;
 
-/// Writes pictures as SVG and PNG; returns the files' names.
+/// Writes plots as SVG and PNG files. Returns the files' names.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -31,8 +32,7 @@ pub fn write_pictures(folder: &Path, pictures: &[Picture]) -> Result<Vec<PathBuf
     for picture in pictures {
         let svg = folder.join(format!("{}.svg", picture.name));
         let png = folder.join(format!("{}.png", picture.name));
-        // The PNG is written first. If the SVG is current, the PNG is therefore current too, even
-        // after a crash.
+        // Write the PNG first. Then a current SVG implies a current PNG, even after a crash.
         write(&png, &picture.png())?;
         write(&svg, picture.svg.as_bytes())?;
         files.extend([svg, png]);
@@ -40,7 +40,7 @@ pub fn write_pictures(folder: &Path, pictures: &[Picture]) -> Result<Vec<PathBuf
     Ok(files)
 }
 
-/// A format of pictures.
+/// A file format of plots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Svg,
@@ -49,12 +49,12 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The formats with their names, which are also the extensions of the files.
+    /// The formats with their names, which are also the extensions of their files.
     pub(crate) const NAMED: &[(&str, Self)] =
         &[("svg", Self::Svg), ("png", Self::Png), ("pdf", Self::Pdf)];
 }
 
-/// Writes pictures in these formats; returns the files' names.
+/// Writes plots in these formats. Returns the files' names.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -81,8 +81,8 @@ pub(crate) fn write_formats(
     Ok(files)
 }
 
-/// Writes only pictures whose file is missing or outdated, because rendering the PNGs takes most of
-/// the time.
+/// Writes only plots whose SVG file is outdated or of which a file is missing, because rendering
+/// the PNG files takes most of the time.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -97,13 +97,14 @@ pub(crate) fn write_missing_pictures(folder: &Path, pictures: &[Picture]) -> Res
     Ok(())
 }
 
-/// Whether a run's folder has its pictures.
+/// Whether a run's folder has the run's plots.
 pub(crate) fn pictures_are_there(folder: &Path) -> bool {
     ["run.svg", "run.png"].iter().all(|name| folder.join(name).is_file())
 }
 
-/// Draws the pictures of the results in a folder, which holds a run, a sweep, or such folders. The
-/// pictures are written next to the data or, in folders of the same names, into `out`.
+/// Draws the plots of the results in a folder, which contains a run, a sweep, or folders with runs
+/// and sweeps. Writes the plots next to the data; or, if `out` is given, into folders of the same
+/// names in `out`.
 ///
 /// # Errors
 /// If it is not such a folder, or a file in it is damaged.
@@ -129,8 +130,8 @@ pub(crate) fn plot(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, La
     Ok(files)
 }
 
-/// Returns the place and name of the link whose queue is drawn: the bottleneck or, without a link
-/// of this name, the first link that flows share.
+/// Returns the index and the name of the link whose queue is drawn: the link named `bottleneck` or,
+/// if there is none, the first link that flows share.
 pub(crate) fn shared_link(summary: &RunSummary) -> Option<(usize, &str)> {
     let links = &summary.links;
     let shared = links.iter().position(|link| link.name == "bottleneck");
@@ -144,8 +145,8 @@ pub(crate) fn title_of_sweep(folder: &Path, document: &RunsDocument) -> String {
     title.unwrap_or_else(|| document.runs.first().map_or_else(String::new, |r| r.scenario.clone()))
 }
 
-/// Returns the records of a sweep. If it was killed before it wrote its summary, these are the
-/// records of its complete runs.
+/// Returns the records of a sweep from its summary. If there is no summary because the sweep was
+/// killed, returns the records of its complete runs.
 ///
 /// # Errors
 /// If the sweep has no complete run, or a file in its folder is damaged.
@@ -163,7 +164,7 @@ pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError>
             complete.insert(key, read_document(&run)?);
         }
     }
-    // Sort the runs in the order of the scenario, which the summary has too.
+    // Sort the runs in the order of the scenario, like in a summary.
     let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
     let in_order = (0..scenario.runs())
         .filter_map(|run| complete.remove(&RunKey::of(&scenario, run, &maker.backend)));
@@ -175,15 +176,15 @@ pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError>
 }
 
 /// Checks that a sweep's summary agrees with the records in the folders of its runs. Reading these
-/// records checks the files' hashes. Runs without a folder are not checked.
+/// records also checks the hashes of their files. Runs without a folder are not checked.
 fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabError> {
     let listed: BTreeMap<_, _> =
         document.runs.iter().map(|run| (RunKey::of_record(run), run)).collect();
     for name in folders_in(folder) {
         let run = folder.join(&name);
         let Some(listed) = complete_key(&run).and_then(|key| listed.get(&key)) else { continue };
-        // The name and the point depend on the sweep, and the CPU time is in another file, so these
-        // fields are not compared.
+        // Do not compare the name and the point, which depend on the sweep, or the CPU time, which
+        // is in another file.
         let is_listed = |own: RunSummary| {
             let RunSummary { scenario, point, point_values, cpu_s, .. } = (*listed).clone();
             RunSummary { scenario, point, point_values, cpu_s, ..own } == **listed
@@ -199,7 +200,8 @@ fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabE
     Ok(())
 }
 
-/// Returns the records in a folder of results: those of a run, or of the complete runs of a sweep.
+/// Returns the records in a folder of results: the record of a run, or the records of a sweep's
+/// complete runs.
 ///
 /// # Errors
 /// If it is no such folder, or a file in it is damaged.
@@ -234,7 +236,7 @@ pub enum Opened {
     Sweep(RunsDocument),
 }
 
-/// Opens a folder of results.
+/// Opens a folder with the results of a run or of a sweep.
 ///
 /// # Errors
 /// If it is no such folder, or a file in it is damaged.
@@ -262,9 +264,17 @@ pub fn open_results(folder: &Path) -> Result<Opened, LabError> {
 pub fn missing_runs(folder: &Path) -> Vec<String> {
     let of_one = |results: Results| {
         let wanted = read_sweep(&results.path)?.runs;
-        // No note for a damaged sweep: reading it returns an error.
-        let there = document_of_sweep(&results.path).ok()?.runs.len();
+        // Omit the note for a damaged sweep, because reading the sweep returns an error.
+        let runs = document_of_sweep(&results.path).ok()?.runs;
+        let there = runs.len();
         let shown = results.path.display();
+        let scenario = read_kept_scenario(&results.path.join(SCENARIO), &[]).ok();
+        if let Some(mut plan) = scenario.as_ref().and_then(SeedPlan::of) {
+            plan.take_known(&runs);
+            return (!plan.is_complete()).then(|| {
+                format!("{shown}: {there} runs are there, and its `repeat` needs more; bbrlab run {shown} computes them")
+            });
+        }
         ((there as u64) < wanted).then(|| {
             format!("{shown}: {there} of {wanted} runs are complete; `bbrlab run {shown}` computes the others")
         })
@@ -280,7 +290,7 @@ pub(crate) fn picture_of_folder(folder: &Path) -> Result<Picture, LabError> {
     Ok(run_picture(&read_run_files(folder)?.input()))
 }
 
-/// The contents of a run's folder that pictures need.
+/// The contents of a run's folder that plots need.
 pub struct RunFiles {
     /// The resolved run.
     pub run: Run,
@@ -390,8 +400,8 @@ pub fn read_run(folder: &Path) -> Result<RunResult, LabError> {
     Ok(RunResult { summary, series: read_series(folder)?, queue, transfers, delays })
 }
 
-/// Reads the distributions behind the percentiles in a run's folder. There are none if the run
-/// measured none, or if an earlier version wrote the folder.
+/// Reads the distributions of delays from which a run's percentiles were computed. They are empty
+/// if the run measured none, or if an earlier version wrote the folder.
 ///
 /// # Errors
 /// If the file is damaged.

@@ -1,10 +1,10 @@
-//! Independent pieces of work on several threads.
+//! A pool of threads that work on independent pieces of work.
 //!
-//! Each worker takes the heaviest remaining piece, so that no long piece is begun last. The pool
-//! returns all results in the caller's order, or passes each result on as soon as its piece ends.
-//! In the second case the pool holds only a few bytes per piece, however large the results are.
-//! After a failure or a panic no further piece is begun. A panic is raised again in the caller's
-//! thread.
+//! Each worker thread takes the heaviest remaining piece, so that no long piece is begun last.
+//! [`Pool::each`] returns all results in the caller's order. [`Pool::each_kept`] passes each result
+//! to the caller as soon as its piece ends, and holds only a few bytes per piece, however large the
+//! results are. After a piece fails or panics, no further piece is begun. A panic is raised again
+//! in the caller's thread.
 //!
 //! [`Pool::each_kept_here`] does all pieces one after the other on the caller's thread, for work
 //! that must not move to other threads.
@@ -23,23 +23,23 @@ use std::thread;
 
 use crate::stop::Stop;
 
-/// The smallest step of a piece's finished share that its worker reports.
+/// Smallest increase of a piece's finished share that its worker reports.
 const SHARE_REPORTED: f64 = 0.01;
 
 /// The number of threads that write results and wait for the disk. At most this many computed
 /// pieces wait for the disk at the same time.
 const KEEPERS: usize = 8;
 
-/// The number of threads, and the request that ends them early.
+/// The maximum number of threads, and the request that ends them early.
 #[derive(Clone, Copy, Debug)]
 pub struct Pool<'a> {
-    /// The largest number of threads that compute.
+    /// The maximum number of threads that compute.
     pub jobs: usize,
     /// Requested when the user asks for an early end.
     pub stop: &'a Stop,
 }
 
-/// How much of the work is done.
+/// The progress of the work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     /// The number of finished pieces.
@@ -55,7 +55,7 @@ pub struct Progress {
 
 /// The part of the pool that a piece of work can access.
 pub struct Worker<'a> {
-    /// Requested by the user, or by the pool if another piece has failed.
+    /// The request to stop, made by the user, or by the pool if another piece has failed.
     pub stop: &'a Stop,
     tell: &'a dyn Fn(f64),
 }
@@ -72,17 +72,17 @@ enum Report<R, E> {
     Ended(Result<R, E>),
 }
 
-/// The channel on which the threads report.
+/// The channel on which threads send reports, each with its piece's index, to the caller's thread.
 type Reports<R, E> = mpsc::Sender<(usize, Report<R, E>)>;
 
 impl Pool<'_> {
-    /// Calls `work` on each of `items`, and `watch` on this thread with the progress. `weight`
-    /// gives an item's weight from its index. A piece that was not begun because the user asked to
-    /// stop has the result `None`.
+    /// Calls `work` on each of `items`, and calls `watch` on this thread with the progress.
+    /// `weight` gives an item's weight from its index. A piece that was not begun because the user
+    /// asked to stop has the result `None`.
     ///
     /// # Errors
-    /// If a piece fails. If several pieces fail at once, the error of the first one in the list is
-    /// returned.
+    /// If a piece fails. If several pieces fail at once, returns the error of the one that is first
+    /// in the list.
     ///
     /// # Panics
     /// If a piece of work panics.
@@ -99,9 +99,9 @@ impl Pool<'_> {
         Ok(results)
     }
 
-    /// Like [`Self::each`], but `keep` makes the result from the output of `work`. `keep` runs on
-    /// other threads, and is called for every piece that was computed, also after a request to
-    /// stop. `take` gets each result with its place in the list, on this thread.
+    /// Like [`Self::each`], but calls `keep` on the output of `work` to get the result. `keep` runs
+    /// on separate threads, and is called for every computed piece, even after a request to stop.
+    /// Calls `take` on this thread with each result and its index in the list.
     ///
     /// # Errors
     /// As [`Self::each`].
@@ -151,7 +151,8 @@ impl Pool<'_> {
         Ok(())
     }
 
-    /// Runs all pieces. With `keepers` of 0, the workers call `keep` themselves.
+    /// Runs all pieces. If `keepers` is 0, there are no separate threads for `keep`, and the
+    /// workers call it.
     #[expect(clippy::too_many_arguments, reason = "what is done with a piece, step by step")]
     fn through<T: Sync, C: Send, R: Send, E: Send>(
         self,
@@ -249,7 +250,7 @@ impl Pool<'_> {
     }
 }
 
-/// Asks the other workers to stop if the thread that holds it panics.
+/// A guard that requests the other workers to stop if its thread panics.
 struct WishOnPanic<'a>(&'a Stop);
 
 impl Drop for WishOnPanic<'_> {
@@ -264,7 +265,7 @@ impl Drop for WishOnPanic<'_> {
 struct SoFar<W> {
     total: usize,
     weight: W,
-    /// The finished shares of the pieces in progress.
+    /// The finished shares of the pieces in progress, by index.
     shares: BTreeMap<usize, f64>,
     work: f64,
     done_work: f64,
@@ -306,7 +307,8 @@ mod tests {
     use super::{Pool, Progress};
     use crate::stop::Stop;
 
-    /// Doubles every number with `jobs` threads; returns the results and the reported progress.
+    /// Doubles every number in a pool of `jobs` threads. Returns the results and the reported
+    /// progress.
     fn doubled(items: &[u64], jobs: usize) -> (Vec<Option<u64>>, Vec<Progress>) {
         let mut heard = Vec::new();
         let results = Pool { jobs, stop: &Stop::new() }.each(

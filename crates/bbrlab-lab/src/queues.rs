@@ -11,7 +11,7 @@ use crate::error::LabError;
 use crate::pool::{Pool, Worker};
 use crate::stop::Stop;
 
-/// The outcome of replaying some folders.
+/// The results of replaying the logs in some folders.
 #[derive(Clone, Debug)]
 pub struct QueueReplays {
     /// The results of all episodes that could be replayed.
@@ -20,7 +20,8 @@ pub struct QueueReplays {
     pub damaged: Vec<LogError>,
 }
 
-/// Replays the episodes of folders.
+/// Replays all episodes that the lists in these folders name. An episode is a log of packets at one
+/// or more points of a network.
 ///
 /// # Errors
 /// If a folder has no list of episodes, or the list cannot be parsed.

@@ -1,6 +1,6 @@
-//! The records of a scenario's runs. Memory holds a limited number of them; the others are read
-//! from their folders each time. The memory of a sweep therefore depends on its largest runs and
-//! its number of points, not on its number of runs.
+//! The records of a scenario's runs. A limited number of records is in memory; the others are read
+//! from their folders whenever they are needed. So the memory of a sweep does not depend on its
+//! number of runs, but on its largest runs and its number of points.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,8 +13,8 @@ use crate::error::LabError;
 use crate::lock::Lock;
 use crate::run_folder::{Maker, RunKey, folder_name, read_again};
 
-/// Bytes of records that a sweep keeps in memory if no caller needs all records at once. This is
-/// enough for some thousand runs of a few flows.
+/// Maximum number of bytes of records that a sweep holds in memory if no caller needs all records
+/// at once. This is enough for some thousand runs of a few flows.
 pub const RECORDS_HELD: u64 = 8 << 20;
 
 /// Estimated bytes of strings that are stored outside a record's struct. [`bytes_of`] adds this
@@ -26,14 +26,14 @@ const WORDS: usize = 400;
 pub struct Records<'s> {
     scenario: &'s Scenario,
     maker: Maker,
-    /// The folder that contains the runs' folders. Without it, all records are in memory.
+    /// The folder that contains the runs' folders. If it is `None`, all records are in memory.
     out: Option<PathBuf>,
     /// The runs' numbers in the scenario, in order.
     numbers: Vec<u32>,
     held: Held,
 }
 
-/// Records in memory by the runs' numbers, as far as there is room.
+/// Records in memory by the runs' numbers, up to a number of bytes.
 #[derive(Debug)]
 pub(crate) struct Held {
     records: BTreeMap<u32, Box<RunSummary>>,
@@ -42,28 +42,35 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Returns an empty store with room for this many bytes.
+    /// Creates an empty store for records of at most `room` bytes.
     pub(crate) fn new(room: u64) -> Self {
         Self { records: BTreeMap::new(), room }
     }
 
-    /// Keeps a record if there is room.
+    /// Stores a record unless it would exceed the limit.
     pub(crate) fn offer(&mut self, number: u64, run: Box<RunSummary>) {
         if let Some(left) = self.room.checked_sub(bytes_of(&run)) {
             self.room = left;
             self.records.insert(small(number), run);
         }
     }
+
+    /// Keeps the records that others hold in memory, as far as there is room.
+    pub(crate) fn join(&mut self, others: Records<'_>) {
+        for (number, run) in others.held.records {
+            self.offer(number.into(), run);
+        }
+    }
 }
 
-/// Converts the number of a run; a scenario has fewer than 2^32 runs.
+/// Converts the number of a run. It fits, because a scenario has fewer than 2^32 runs.
 fn small(number: u64) -> u32 {
     u32::try_from(number).expect("a scenario has at most ten million runs")
 }
 
 impl<'s> Records<'s> {
-    /// Returns the records of these runs, in order. Records that are not in `held` must be in the
-    /// runs' folders in `out`.
+    /// Creates the records of the runs with these numbers, in order. Records that are not in `held`
+    /// must be in the runs' folders in `out`.
     pub(crate) fn new(
         scenario: &'s Scenario,
         maker: &Maker,
@@ -80,7 +87,7 @@ impl<'s> Records<'s> {
         self.numbers.iter().map(|&number| u64::from(number))
     }
 
-    /// Returns all records, in memory.
+    /// Reads all records into memory, and returns them.
     ///
     /// # Errors
     /// If a record cannot be read.
@@ -103,8 +110,8 @@ impl<'s> Records<'s> {
             if !folder.is_dir() {
                 return Err(error);
             }
-            // Another process may be rewriting the run and then holds the run's lock. Wait for the
-            // lock and read again.
+            // Another process may be rewriting the run. Wait until it releases the run's lock, and
+            // read again.
             let _lock = Lock::take(&folder)?;
             read_again(&folder, &key)
         });
@@ -138,8 +145,8 @@ pub fn folder_of(out: &Path, scenario: &Scenario, number: u64, backend: &str) ->
     out.join(folder_name(&scenario.named_point(point), &RunKey::of(scenario, number, backend)))
 }
 
-/// Sets the scenario name and the point in a run's record to those of this scenario, because the
-/// run may have been computed for another scenario.
+/// Replaces the scenario name and the point in a run's record by those of this scenario. They may
+/// differ, because the run may have been computed for another scenario.
 pub(crate) fn named_as_in(scenario: &Scenario, number: u64, run: RunSummary) -> RunSummary {
     let (point, _) = scenario.point_and_seed(number);
     let (scenario, point) = (scenario.name().to_owned(), scenario.named_point(point));

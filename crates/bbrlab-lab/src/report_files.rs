@@ -1,5 +1,5 @@
-//! Report files that a user names. [`check_reports`] finds files that cannot be written before any
-//! run starts. Each file is replaced as a whole.
+//! Checks and writes report files that a user names. [`check_reports`] finds files that cannot be
+//! written, before any run starts. Each file is replaced as a whole.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,8 @@ pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
             return Err(LabError::Usage(title));
         }
     }
-    // The files' folders exist by now, so their paths can be compared.
+    // The checks above have shown that the files' folders exist, so the canonical paths can be
+    // compared.
     if let [one, other] = files
         && place(one) == place(other)
     {
@@ -47,7 +48,7 @@ fn place(file: &Path) -> PathBuf {
     file.canonicalize().ok().or(there).unwrap_or_else(|| file.to_owned())
 }
 
-/// Writes a report or a part of it, and creates its folder if it is missing.
+/// Writes a report file, and creates its folder if this is missing.
 ///
 /// # Errors
 /// If the file or its folder cannot be written.
@@ -82,14 +83,14 @@ mod tests {
             "{twice}"
         );
         for file in ["scenario.toml", "summary.json"] {
-            // Each file alone is accepted.
+            // Each of these names alone is accepted.
             assert_eq!(refused(&[file]), None);
             fs::write(scratch.path().join(file), "").unwrap();
         }
         let results = refused(&["summary.json"]).unwrap();
         assert!(results.contains("contains results"), "{results}");
         assert_eq!(refused(&["report.json"]), None);
-        // `-` as a user writes it, and as a file in the scratch folder.
+        // Check `-` alone, as a user writes it, and a file named `-` in the scratch folder.
         assert!(check_reports(&[&PathBuf::from("-")]).is_err());
         assert_eq!(refused(&["-"]), None);
     }

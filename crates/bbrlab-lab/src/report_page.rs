@@ -1,4 +1,4 @@
-//! `report`: folders of results as one self-contained HTML page.
+//! `report`: writes folders of results as one self-contained HTML page.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ use crate::picture_files::{document_of_sweep, picture_of_folder, read_document, 
 use crate::run_folder::{SCENARIO, SERIES_PARQUET};
 use crate::scenario_files::read_kept_scenario;
 
-/// At most this many runs of a sweep are drawn over time.
+/// Maximum number of runs of a sweep that are drawn over time.
 const RUNS_DRAWN: usize = 12;
 
-/// Writes one page with the results of some folders, each of which holds a run, a sweep, or such
-/// folders.
+/// Writes one page with the results of some folders. Each folder contains a run, a sweep, or
+/// folders with runs and sweeps.
 ///
 /// # Errors
-/// If a folder holds no results, or the page cannot be written.
+/// If a folder contains no results, or the page cannot be written.
 pub fn write_report(folders: &[PathBuf], file: &Path) -> Result<(), LabError> {
     let mut sections = Vec::new();
     let mut origin: Option<(String, String)> = None;
@@ -64,7 +64,7 @@ fn section(results: &Results, document: RunsDocument) -> Result<PageSection, Lab
             (title, pictures)
         }
     };
-    // Folders of earlier versions may lack the scenario of a sweep.
+    // The folder of a sweep from an earlier version may have no scenario.
     let scenario = if file.exists() {
         fs::read_to_string(&file).map_err(|error| LabError::io("read", &file, &error))?
     } else {
@@ -74,7 +74,7 @@ fn section(results: &Results, document: RunsDocument) -> Result<PageSection, Lab
     Ok(PageSection { title, runs: document.runs, pictures, scenario, command })
 }
 
-/// Returns the folders of the runs with a sweep's first seed, by name.
+/// Returns the folders of the runs with a sweep's first seed, sorted by name.
 fn runs_of(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut runs: Vec<PathBuf> = entries

@@ -1,8 +1,8 @@
 //! The folder of a run: its contents, how it is written, and how a finished run is recognised.
 //!
 //! Every file is either complete or absent. `run.json` is written last and holds the hash of every
-//! other file. A folder is complete if its `run.json` matches its files and the wanted run. A
-//! folder that a crash left is not complete, and its run is recomputed.
+//! other file. A folder is complete if its `run.json` matches its files and the wanted run. After a
+//! crash in the middle of writing, a folder is not complete, and its run is computed again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -31,11 +31,11 @@ pub(crate) const SWEEP_JSON: &str = "sweep.json";
 /// The file with a run's CPU time, machine, date, and the hashes of its other files.
 pub(crate) const RUN_JSON: &str = "run.json";
 
-/// Files that a run's folder has only if there are rows for them.
+/// Files that a run's folder has only if they would have at least one row.
 const SOMETIMES: [&str; 2] = [TRANSFERS_PARQUET, DELAYS_PARQUET];
 
-/// Whether a path names a file of results: it has such a name, and at least two files with such
-/// names exist in its folder.
+/// Whether a path names a file of results: its name is one that bbrlab gives to result files, and
+/// its folder has at least two files with such names.
 pub(crate) fn is_of_results(file: &Path) -> bool {
     let names = [SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET, SCENARIO];
     let names = names.into_iter().chain(SOMETIMES).chain([SWEEP_JSON, RUN_JSON]);
@@ -80,19 +80,19 @@ pub(crate) struct Maker {
     backend_version: String,
 }
 
-/// Returns the back end of folders that name none. Early versions, which had only the simulator,
-/// wrote them.
+/// Returns the back end of folders that name no back end: the simulator, the only back end of the
+/// early versions that wrote such folders.
 fn simulator() -> String {
     SIMULATOR.to_owned()
 }
 
 impl Maker {
-    /// Returns this program with a back end.
+    /// Returns this version of bbrlab together with a back end.
     pub(crate) fn with(on: &dyn Backend) -> Self {
         Self::of(on.name(), on.version())
     }
 
-    /// Returns this program with the back end that made a record.
+    /// Returns this version of bbrlab together with the back end that made a record.
     pub(crate) fn of_record(run: &RunSummary) -> Self {
         Self::of(&run.backend, run.backend_version.clone())
     }
@@ -138,8 +138,8 @@ pub(crate) fn folder_name(point: &SweepPoint, key: &RunKey) -> String {
     parts.join("_")
 }
 
-/// `run.json`: the data that differ from one computation of a run to the next, and the mark of
-/// completeness.
+/// The content of `run.json`: data that differ each time the run is computed, such as CPU time, and
+/// the mark that the folder is complete.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct RunFile {
     #[serde(flatten)]
@@ -166,14 +166,14 @@ impl RunFile {
     }
 }
 
-/// `sweep.json`: the data that identify a sweep but are not in its `scenario.toml`.
+/// The content of `sweep.json`: the data that identify a sweep but are not in its `scenario.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SweepFile {
     #[serde(flatten)]
     pub(crate) maker: Maker,
     pub(crate) scenario: String,
     pub(crate) title: String,
-    /// Hash over all points and seeds.
+    /// The hash of the scenario with all of its points and seeds.
     pub(crate) scenario_hash: String,
     /// The number of runs of the whole sweep.
     pub(crate) runs: u64,
@@ -184,7 +184,7 @@ pub(crate) struct SweepFile {
 pub(crate) enum Found {
     /// No files, or only files that may be overwritten, such as an incomplete or outdated run.
     Nothing,
-    /// The wanted run, complete and made by the wanted back end and version.
+    /// The wanted run: complete, and made by the wanted back end and version.
     Complete(Box<RunSummary>),
     /// A run of another scenario, seed or back end.
     Other(RunKey),
@@ -203,7 +203,8 @@ pub(crate) enum Found {
     Foreign,
 }
 
-/// Determines the contents of `folder`, which is meant for the run `wanted` by `maker`.
+/// Determines what `folder`, the folder of the run `wanted`, contains. A run counts as complete
+/// only if `maker` made it.
 #[must_use]
 pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
     let Ok(text) = fs::read_to_string(folder.join(RUN_JSON)) else {
@@ -213,7 +214,7 @@ pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
         return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
     };
     let Ok(file) = serde_json::from_str::<RunFile>(&text) else {
-        // Either a damaged `run.json` of ours, or another program's file of this name.
+        // This is either a damaged `run.json` of a run, or another program's file of this name.
         return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
     };
     if file.key() != *wanted {
@@ -241,7 +242,7 @@ pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
     }
 }
 
-/// Returns the record of a run that was earlier found complete in its folder, or written there.
+/// Reads the record of a run again that this process found complete in its folder, or wrote there.
 ///
 /// # Errors
 /// If the record was removed or changed since then.
@@ -268,9 +269,8 @@ pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, L
     Ok(RunSummary { cpu_s: Some(mark.cpu_s), ..run })
 }
 
-/// Determines the contents of `folder`, which is meant to contain the folders of the runs of
-/// `wanted`. The result is `Nothing` if the folder is empty, or belongs to a sweep whose complete
-/// runs are all at points of `wanted`.
+/// Determines what `folder`, the folder of the sweep `wanted`, contains. The result is `Nothing` if
+/// the folder is empty, or has a sweep whose complete runs are all at points of `wanted`.
 #[must_use]
 pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> Found {
     let single = fs::read_to_string(folder.join(RUN_JSON)).ok();
@@ -295,8 +295,8 @@ pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> 
     if is_sweeps || files.iter().all(is_leftover) { Found::Nothing } else { Found::Foreign }
 }
 
-/// Whether every complete run in a sweep's folder is at a point of this scenario, so that the
-/// summary would include all of them. Seeds are not compared.
+/// Whether every complete run in a sweep's folder is at a point of the scenario `wanted`. Then the
+/// summary of `wanted` would include all of these runs. Seeds are not compared.
 fn has_points_of(wanted: &Scenario, folder: &Path) -> bool {
     let points: BTreeSet<&str> =
         (0..wanted.points()).map(|point| wanted.point_hash(point)).collect();
@@ -305,7 +305,7 @@ fn has_points_of(wanted: &Scenario, folder: &Path) -> bool {
     complete.all(|run| points.contains(run.scenario_hash.as_str()))
 }
 
-/// Whether a folder holds files, but no files of a run.
+/// Whether a folder contains files, but no file of a run or of a sweep.
 fn is_foreign(folder: &Path) -> bool {
     let is_empty = fs::read_dir(folder)
         .map_or(true, |entries| entries.flatten().all(|entry| entry.file_name() == LOCK));
@@ -328,7 +328,8 @@ pub(crate) fn read_sweep(folder: &Path) -> Option<SweepFile> {
     serde_json::from_str(&fs::read_to_string(folder.join(SWEEP_JSON)).ok()?).ok()
 }
 
-/// Whether a folder has a file that only a run or a sweep writes.
+/// Whether a folder has `run.json`, `summary.json` or `sweep.json`, which only a run or a sweep
+/// writes.
 #[must_use]
 pub(crate) fn is_marked(folder: &Path) -> bool {
     [RUN_JSON, SUMMARY_JSON, SWEEP_JSON].iter().any(|name| folder.join(name).is_file())
@@ -342,8 +343,8 @@ pub(crate) fn backend_name_of(folder: &Path) -> String {
     maker.map_or_else(simulator, |maker: Maker| maker.backend)
 }
 
-/// Returns the name of the scenario whose results a folder holds and, for a run, its point in a
-/// sweep.
+/// Returns the name of the scenario whose results a folder contains and, for a run, the run's point
+/// in its sweep.
 #[must_use]
 pub(crate) fn kept_name(folder: &Path) -> Option<(String, SweepPoint)> {
     if let Some(sweep) = read_sweep(folder) {
@@ -357,15 +358,15 @@ pub(crate) fn kept_name(folder: &Path) -> Option<(String, SweepPoint)> {
     read_mark(folder).map(|mark| (mark.scenario, SweepPoint::new()))
 }
 
-/// Returns the key of the run in a folder if the run is marked as complete. The run's files are not
-/// checked.
+/// Returns the key of the run in a folder if `run.json` marks the run as complete. The run's files
+/// are not checked.
 #[must_use]
 pub(crate) fn complete_key(folder: &Path) -> Option<RunKey> {
     complete_mark(folder).map(|mark| mark.key())
 }
 
-/// Returns the maker of the wanted run if a folder's mark says that it is complete. The run's files
-/// are not checked.
+/// Returns the back end and version that made the wanted run, if `run.json` in its folder marks the
+/// run as complete. The run's files are not checked.
 #[must_use]
 pub(crate) fn maker_of(folder: &Path, wanted: &RunKey) -> Option<Maker> {
     complete_mark(folder).filter(|mark| mark.key() == *wanted).map(|mark| mark.maker)
@@ -416,8 +417,8 @@ pub(crate) fn damaged(path: &Path, reason: &str) -> LabError {
     LabError::Usage(text)
 }
 
-/// Writes a sweep's scenario into its folder, before there are results. Files of a single run in it
-/// are removed, because the user gave `--force`.
+/// Writes a sweep's scenario into its folder, before there are results. Removes the files of a
+/// single run from the folder; callers get here with such files only if the user gave `--force`.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -446,8 +447,7 @@ pub(crate) fn begin_sweep(
             folder.display()
         )));
     }
-    // `sweep.json` is written first: without it, a `scenario.toml` would be taken for a file of the
-    // user.
+    // Write `sweep.json` first, because a `scenario.toml` without it counts as a file of the user.
     for (name, bytes) in [(SWEEP_JSON, pretty(&file)), (SCENARIO, scenario.to_toml().into_bytes())]
     {
         let path = folder.join(name);
@@ -460,7 +460,7 @@ pub(crate) fn begin_sweep(
 }
 
 /// Writes a single run's scenario into its folder before the run is computed. A user can then
-/// repeat the run from the folder even if it is interrupted. Results of an earlier run stay until
+/// repeat the run from the folder even if it is interrupted. Results of an earlier run remain until
 /// new results replace them.
 ///
 /// # Errors
@@ -473,8 +473,8 @@ pub(crate) fn begin_run(folder: &Path, scenario_toml: &str) -> Result<(), LabErr
     write(&path, scenario_toml.as_bytes())
 }
 
-/// Writes the folder of a run. `scenario_toml` is its scenario. An interrupted run is marked as
-/// incomplete.
+/// Writes the folder of a run, including its scenario, `scenario_toml`. An interrupted run is
+/// marked as incomplete.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -494,7 +494,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Makes the files of a run. `scenario_toml` is its scenario.
+    /// Creates the files of a run, including its scenario, `scenario_toml`.
     pub(crate) fn of(scenario_toml: &str, run: &Executed) -> Self {
         let summary = &run.result.summary;
         let files = files_of_run(scenario_toml, &run.result);
@@ -516,7 +516,8 @@ impl Files {
         Self { files, mark }
     }
 
-    /// Writes the files. This takes milliseconds, most of which the thread waits for the disk.
+    /// Writes the files. This takes some milliseconds, in most of which the thread waits for the
+    /// disk.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -532,7 +533,8 @@ impl Files {
         for (name, bytes) in &self.files {
             write(&folder.join(name), bytes)?;
         }
-        // The files' names must be on the disk before the mark that says they are complete.
+        // The names of the other files must be on the disk before `run.json`, which marks them as
+        // complete.
         sync_folder(folder)?;
         write(&folder.join(RUN_JSON), &pretty(&self.mark))?;
         sync_folder(folder)

@@ -13,8 +13,8 @@ use bbrlab_scenario::{
 /// The argument that means standard input, and the name of standard input in messages.
 const STDIN: (&str, &str) = ("-", "<stdin>");
 
-/// Reads a scenario from a file, from the built-in scenarios by its id, or for `-` from standard
-/// input. Applies the values of `--set key=value`.
+/// Reads a scenario from a file, from the built-in scenarios by its id, or from standard input if
+/// the argument is `-`. Applies the values of `--set key=value`.
 ///
 /// # Errors
 /// If the file cannot be read, or if a value in it is wrong at any point of its sweep.
@@ -59,8 +59,8 @@ pub(crate) fn read_kept_scenario(path: &Path, sets: &[String]) -> Result<Scenari
     Scenario::parse_kept("scenario", &shown, &text, Some(&files_in(path.parent())), sets)
 }
 
-/// Reads the files that a scenario names. Relative names start from `folder`, or without it from
-/// the working folder.
+/// Returns a function that reads the files that a scenario names. Relative names start from
+/// `folder`, or from the working folder if `folder` is `None`.
 pub fn files_in(folder: Option<&Path>) -> impl Fn(&str) -> Result<String, String> {
     move |name| {
         let path = folder.map_or_else(|| Path::new(name).to_owned(), |folder| folder.join(name));
@@ -74,7 +74,8 @@ pub fn files_in(folder: Option<&Path>) -> impl Fn(&str) -> Result<String, String
     }
 }
 
-/// Returns the text of a scenario file: a regular file, not too large, in UTF-8.
+/// Reads the text of a scenario file, which must be a regular file of at most `bytes_max` bytes in
+/// UTF-8.
 fn read_text(path: &Path, shown: &str, bytes_max: u64) -> Result<String, ScenarioErrors> {
     let unreadable = |error: io::Error| {
         let mut told = cannot_be_read(shown, &error);
@@ -92,11 +93,11 @@ fn read_text(path: &Path, shown: &str, bytes_max: u64) -> Result<String, Scenari
     text_of(File::open(path).map_err(unreadable)?, shown, bytes_max)
 }
 
-/// Reads the whole of a file, a device or a pipe.
+/// Reads a file, a device or a pipe to its end.
 fn text_of(source: impl Read, shown: &str, bytes_max: u64) -> Result<String, ScenarioErrors> {
     let mut bytes = Vec::new();
-    // The length of a device or a pipe is unknown in advance, so at most one byte more than allowed
-    // is read.
+    // The length of a device or a pipe is unknown in advance, so read at most one byte more than
+    // allowed.
     let read = source.take(bytes_max + 1).read_to_end(&mut bytes);
     read.map_err(|error| cannot_be_read(shown, &error))?;
     if bytes.len() as u64 > bytes_max {

@@ -1,4 +1,4 @@
-//! Scratch folders for tests, removed at their end.
+//! Scratch folders for tests. A folder is removed when its test ends.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Creates an empty folder of that name, below a folder that only this process uses.
+    /// Creates an empty folder with the name `name`, in a folder that only this process uses.
     pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("bbrlab-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&path);

@@ -1,5 +1,5 @@
-//! One run in steps that the caller chooses, so that the caller can read or change values between
-//! steps.
+//! Simulates one run in steps that the caller chooses, so that the caller can read or change values
+//! between steps.
 
 use bbrlab_run::{Controls, Run, RunResult};
 use bbrlab_sim::{LinkMode, Sim, Status, refuse_failed};
@@ -21,7 +21,7 @@ impl SteppedRun {
         Ok(Self { sim: Sim::with_controls(run, LinkMode::VirtualClock, &controls)?, controls })
     }
 
-    /// Runs every event up to and including this time in nanoseconds, or to the end of the run.
+    /// Runs every event up to and including the time `until_ns`, but at most to the end of the run.
     /// Returns whether the run has ended.
     ///
     /// # Errors
@@ -35,7 +35,7 @@ impl SteppedRun {
         Ok(status == Status::Done)
     }
 
-    /// Returns the results up to now.
+    /// Ends the run, and returns its results up to the present simulated time.
     ///
     /// # Panics
     /// As [`Self::advance`].

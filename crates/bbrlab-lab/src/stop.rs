@@ -1,4 +1,5 @@
-//! Interrupts: Ctrl-C or SIGTERM asks the runs to stop; a second one ends the program at once.
+//! Requests to stop. The first Ctrl-C or SIGTERM requests that the runs stop; the second ends the
+//! program at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,12 +11,12 @@ use signal_hook::flag;
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     requested: Arc<AtomicBool>,
-    /// The request to stop the whole work, if this one stops a part of it.
+    /// The request to stop all of the work, if this request is only for a part of it.
     outer: Option<Arc<Stop>>,
 }
 
 impl Stop {
-    /// Creates a request that only [`Self::request`] makes.
+    /// Creates a request that is made only by calling [`Self::request`].
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -28,16 +29,17 @@ impl Stop {
     pub fn on_interrupt() -> std::io::Result<Self> {
         let stop = Self::new();
         for signal in [SIGINT, SIGTERM] {
-            // The order matters: the first signal finds the flag unset and sets it, the second
-            // finds it set and ends the program.
+            // This handler must be registered first: at the first signal, the flag is unset, and
+            // the second handler sets it. At the second signal, this handler finds the flag set and
+            // ends the program.
             flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop.requested))?;
             flag::register(signal, Arc::clone(&stop.requested))?;
         }
         Ok(stop)
     }
 
-    /// Creates a request to stop a part of the work. A request to stop the whole also stops the
-    /// part, but not the other way round.
+    /// Creates a request to stop a part of the work. A request to stop all of the work also stops
+    /// the part; a request to stop the part does not stop the rest.
     #[must_use]
     pub(crate) fn inner(&self) -> Self {
         Self { requested: Arc::default(), outer: Some(Arc::new(self.clone())) }

@@ -10,11 +10,11 @@ use crate::loss::Probability;
 /// the link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelaySteps {
-    /// Each delay applies from its time on; the first delay also applies before its time. Times
-    /// ascend.
+    /// Times and delays. Each delay applies from its time on; the first delay also applies before
+    /// its time. Times ascend.
     pub steps: Arc<[(Time, Span)]>,
-    /// Whether packets stay in order when the delay decreases: a packet never arrives before one
-    /// that left the link earlier.
+    /// Whether packets stay in order when the delay decreases: if so, a packet never arrives before
+    /// a packet that left the link earlier.
     pub keep_order: bool,
 }
 
@@ -38,7 +38,8 @@ impl DelaySteps {
 pub struct Jitter {
     /// Exclusive upper bound of the delay.
     pub up_to: Span,
-    /// Whether packets stay in order: a packet never arrives before one that left the link earlier.
+    /// Whether packets stay in order: if so, a packet never arrives before a packet that left the
+    /// link earlier.
     pub keep_order: bool,
 }
 
@@ -48,6 +49,6 @@ pub struct Jitter {
 pub struct Reorder {
     /// The probability that a packet is not delayed.
     pub ratio: Probability,
-    /// The delay of the other packets.
+    /// The delay of all other packets.
     pub by: Span,
 }

@@ -1,5 +1,5 @@
-//! Links as plain data. A scenario's links are parsed into these types, and the engine builds its
-//! links from them.
+//! Links as plain data. A scenario's links are parsed into these types, and the engine builds the
+//! simulated links from them.
 //!
 //! This crate has no behaviour. The doc comment of each type defines its values; the crate
 //! `bbrlab-net` implements them.

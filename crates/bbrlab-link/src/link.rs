@@ -9,42 +9,42 @@ use crate::policer::{PeakRate, Policer};
 use crate::queue::{Buffer, CakeParams, EcnThreshold, Queue};
 use crate::rate::{Rate, RateChange};
 
-/// A link in one direction. A scenario's link with `reverse_rate` becomes two of these.
+/// A link in one direction. A link of a scenario with `reverse_rate` becomes two of these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// The link's name, from which the seeds of its random generators are derived.
     pub name: String,
     /// The sending rate.
     pub rate: Rate,
-    /// The effect of a change of rate on packets already accepted.
+    /// How a change of rate affects packets that the link has already accepted.
     pub rate_change: RateChange,
-    /// The depth of a token bucket. The bucket replaces the exact serialiser, which sends one
-    /// packet after another at the rate. Needs a rate that is not a trace.
+    /// The size of a token bucket, which replaces the exact serialiser (which sends one packet
+    /// after another at the rate). The link must have a rate that is not a trace.
     ///
     /// A packet leaves as soon as there are enough tokens for the whole packet. Until then the
     /// packet counts as in service. A packet larger than the bucket is dropped on arrival. The
     /// bucket is full at the start.
     pub burst: Option<Bytes>,
-    /// A second bucket in addition to that of `burst`: a packet leaves as soon as both have enough
-    /// tokens.
+    /// A second bucket in addition to the one of `burst`: a packet leaves as soon as both buckets
+    /// have enough tokens.
     pub peak_rate: Option<PeakRate>,
-    /// The medium that the link shares with other links. Needs a rate that is not a trace, and no
-    /// bucket.
+    /// The medium that the link shares with other links. The link must have a rate that is not a
+    /// trace, and no bucket.
     pub airtime: Option<Airtime>,
     /// Propagation delay; with `delay_steps`, the delay at the start.
     pub delay: Span,
     /// The changes of the propagation delay.
     pub delay_steps: Option<DelaySteps>,
-    /// Limit of the waiting packets.
+    /// Limit of the packets that wait.
     pub buffer: Buffer,
     /// Queue discipline.
     pub queue: Queue,
-    /// Drops packets above a rate, in front of the queue.
+    /// The policer in front of the queue, which drops packets above a rate.
     pub police: Option<Policer>,
     /// Forwards the first of every N consecutive ACKs of a flow that carry only an ACK number, and
     /// drops the others. N is at least 1.
     pub ack_thinning: Option<u32>,
-    /// The backlog or waiting time above which packets are marked.
+    /// The backlog or waiting time above which ECN-capable packets are marked.
     pub ecn_threshold: Option<EcnThreshold>,
     /// Random loss of packets.
     pub loss: Option<Loss>,
@@ -54,8 +54,8 @@ pub struct Link {
     pub jitter: Option<Jitter>,
     /// Reordering after the queue.
     pub reorder: Option<Reorder>,
-    /// Link-layer bytes around each IP packet. A packet's wire size, which the sending host sets,
-    /// includes them.
+    /// Link-layer bytes around each IP packet. They are included in a packet's wire size, which the
+    /// sending host sets.
     pub framing: Bytes,
 }
 
@@ -63,8 +63,8 @@ impl Link {
     /// The default framing: Ethernet's header.
     pub const ETHERNET: Bytes = Bytes(14);
 
-    /// Returns the propagation delay of a packet that leaves the queue at `at`. Slots contain the
-    /// delay.
+    /// Returns the propagation delay of a packet that leaves the queue at `at`. With slots, the
+    /// slots' parameters include the delay.
     #[must_use]
     pub fn propagation(&self, at: Time) -> Span {
         match (&self.queue, &self.delay_steps) {
@@ -74,8 +74,9 @@ impl Link {
         }
     }
 
-    /// Returns the number of packets of `wire_bytes` that may wait: the limit of the buffer and,
-    /// for `cake`, of its memory. `None` if there is no limit.
+    /// Returns the number of packets of `wire_bytes` each that may wait: the limit of the buffer
+    /// or, for `cake`, the smaller of this limit and that of the memory. `None` if there is no
+    /// limit.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a number of packets to estimate and draw with")]
     pub fn room_packets(&self, wire_bytes: f64) -> Option<f64> {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use bbrlab_units::Time;
 
-/// A probability in units of 2^-32: an event happens if a uniform 32-bit draw is below it. At most
-/// 2^32, which means always.
+/// A probability in units of 2^-32. An event happens if a uniform 32-bit draw is below this number.
+/// The largest value, 2^32, means always.
 ///
-/// An integer, so that the result is equal on every machine, without floating point.
+/// An integer, because floating-point results could differ between machines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Probability(pub u64);
 
@@ -24,15 +24,15 @@ impl Probability {
 pub enum Loss {
     /// Each packet is lost independently, with this probability.
     Bernoulli(Probability),
-    /// Each packet is lost independently, with the probability in effect when the packet passes.
+    /// Each packet is lost independently, with the probability that applies when the packet passes.
     /// Each probability applies from its time on; the first also applies before its time. Times
     /// ascend.
     Steps(Arc<[(Time, Probability)]>),
-    /// Two states, good and bad, each with its loss probability. The first state is good (Gilbert
-    /// 1960, Elliott 1963).
+    /// Two states, good and bad, each with its probability of loss. A link starts in the good state
+    /// (Gilbert 1960, Elliott 1963).
     ///
-    /// As in netem, a packet's loss is decided in the current state. The transition follows, for
-    /// the next packet.
+    /// As in netem, the current state decides whether a packet is lost. The transition follows
+    /// after that, and applies to the next packet.
     GilbertElliott {
         /// Probability of the transition from good to bad, per packet.
         to_bad: Probability,
@@ -45,10 +45,10 @@ pub enum Loss {
     },
 }
 
-/// The place of random loss.
+/// Where random loss occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossAt {
-    /// Before the queue: a lost packet does not use the link's capacity.
+    /// Before the queue: a lost packet has not used the link's capacity.
     Before,
     /// After the queue: a lost packet has used the link's capacity.
     After,

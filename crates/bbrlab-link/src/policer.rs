@@ -3,22 +3,23 @@
 
 use bbrlab_units::{BitRate, Bytes};
 
-/// Drops packets above a rate, without a queue: `tc`'s `police rate … burst … conform-exceed drop`.
+/// Drops packets above a rate and never queues them:
+/// `tc`'s `police rate … burst … conform-exceed drop`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policer {
-    /// The rate; above zero.
+    /// The rate at which tokens arrive; above zero.
     pub rate: BitRate,
-    /// The size of the bucket: the bytes that may pass at once.
+    /// The size of the bucket: the number of bytes that may pass at once.
     pub burst: Bytes,
 }
 
-/// The rate at which a link empties its token bucket: a second bucket, like `tbf`'s `peakrate` and
-/// `mtu`.
+/// The largest rate at which a link empties its token bucket. It is a second bucket, like `tbf`'s
+/// `peakrate` and `mtu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeakRate {
     /// The peak rate; above the link's rate.
     pub rate: BitRate,
-    /// The size of the bucket: the bytes that may leave at once. A larger packet is dropped on
-    /// arrival.
+    /// The size of the second bucket: the number of bytes that may leave at once. A larger packet
+    /// is dropped on arrival.
     pub mtu: Bytes,
 }

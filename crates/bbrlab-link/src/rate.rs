@@ -8,12 +8,12 @@ use bbrlab_units::{BitRate, Time};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rate {
     /// No limit: the link is a pure delay and never has a queue. Loss, jitter and reordering still
-    /// apply. Comments and messages call only other links "links with a rate".
+    /// apply. Comments and messages say "link with a rate" for all other links.
     Unlimited,
     /// One rate for the whole run.
     Constant(BitRate),
-    /// Each rate applies from its time on; the first rate also applies before its time. Times
-    /// ascend. A rate may be 0, but not in a scenario file.
+    /// Times and rates. Each rate applies from its time on; the first rate also applies before its
+    /// time. Times ascend. A rate may be 0, but not in a scenario file.
     Schedule(Arc<[(Time, BitRate)]>),
     /// Packets leave at the delivery opportunities of a trace.
     Trace(Arc<Trace>),
@@ -69,21 +69,22 @@ impl Rate {
     }
 }
 
-/// The effect of a change of rate on packets already accepted.
+/// How a change of rate affects packets that the link has already accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateChange {
-    /// Packets keep their departure times, as in netem: a packet is sent at the rate in effect when
-    /// the packet arrived.
+    /// Packets keep their departure times, as in netem: a packet is sent at the rate that applied
+    /// when the packet arrived.
     Keep,
     /// The remaining bits of packets are sent at the new rate, as on a real link.
     Follow,
 }
 
-/// A Mahimahi trace: times at which up to 1,500 bytes may leave. It repeats after the last time.
+/// A Mahimahi trace: times at which up to 1,500 bytes may leave. After its last time, the trace
+/// starts again.
 ///
-/// An opportunity is lost if no packet waits. Several small packets share an opportunity. A large
-/// packet takes several opportunities and leaves with the last one. A packet that arrives exactly
-/// at the time of an opportunity waits for the next one. Source: mahimahi
+/// An opportunity is lost if no packet waits. Several small packets can share an opportunity. A
+/// large packet takes several opportunities and leaves with the last of them. A packet that arrives
+/// exactly at the time of an opportunity waits for the next one. Source: mahimahi
 /// `src/frontend/link_queue.cc`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
@@ -94,7 +95,7 @@ impl Trace {
     /// Bytes per opportunity: a full IP packet.
     pub const OPPORTUNITY_BYTES: u32 = 1500;
 
-    /// Makes a trace of opportunities at these times in milliseconds.
+    /// Makes a trace whose opportunities are at these times in milliseconds.
     ///
     /// # Errors
     /// If the times descend, or if the last time, which is the period, is not above zero. The text
@@ -110,7 +111,8 @@ impl Trace {
         }
     }
 
-    /// Returns the times of the opportunities within a period in milliseconds, in ascending order.
+    /// Returns the times of the opportunities within one period in milliseconds, in ascending
+    /// order.
     #[must_use]
     pub fn opportunities_ms(&self) -> &[u32] {
         &self.opportunities_ms

@@ -9,9 +9,9 @@ use super::difference::{Metric, MetricSummary};
 pub struct Aim {
     /// The metric whose summary is bounded.
     pub metric: Metric,
-    /// The statistic.
+    /// The statistic of the metric's summary that is bounded.
     pub figure: AimStatistic,
-    /// The bound of the statistic.
+    /// The bound of this statistic.
     pub bound: f64,
 }
 
@@ -27,7 +27,7 @@ pub enum AimStatistic {
 }
 
 impl AimStatistic {
-    /// The statistic's name in documents.
+    /// Returns the statistic's name in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -69,7 +69,7 @@ impl Aim {
         }
     }
 
-    /// Whether the summary's statistic is within the bound.
+    /// Whether the statistic of `summary` is within the bound.
     #[must_use]
     pub fn holds(&self, summary: &MetricSummary) -> bool {
         match self.figure {

@@ -7,7 +7,8 @@ use super::difference::{LinuxComparison, Metric};
 use super::reference::ReferencePoint;
 use super::settings::Settings;
 
-/// Least time between the starts of two flows that makes them distinguishable, in seconds.
+/// Smallest time between the starts of two flows at which the flows count as distinguishable, in
+/// seconds.
 const STARTS_APART_S: f64 = 1.0;
 
 /// Whether each flow differs from all others in congestion control, RTT or start time.
@@ -47,7 +48,7 @@ pub(super) fn compare(
         let mean =
             |run: &RunSummary, pick: OfFlow| sum(run, pick).map(|sum| sum / members.len() as f64);
         // For a sequence of transfers, goodput follows from the mean completion time, which is
-        // compared anyway.
+        // compared in any case.
         if flows[0].fct_ms.mean.is_none() {
             add(Metric::Goodput, flow, &|run| sum(run, |flow| flow.goodput_mbps));
         }
@@ -60,7 +61,7 @@ pub(super) fn compare(
     add(Metric::Retransmissions, None, &|run| {
         count(run.flows.iter().map(|flow| flow.retransmitted_packets).sum())
     });
-    // A packet is dropped by the policer or by the bottleneck's queue, so the counts are added.
+    // The policer or the bottleneck's queue drops a packet, so the two counts are added.
     add(Metric::Drops, None, &|run| {
         let link = run.links.first()?;
         count(Some(link.drops? + link.policer_drops.unwrap_or(0)))

@@ -1,6 +1,6 @@
 //! Reads comma-separated tables. Columns are found by name, so additional columns are ignored.
 //!
-//! Error messages name file, line and column.
+//! Error messages name the file, the line and the column.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -9,7 +9,7 @@ use bbrlab_oracle::CsvColumns;
 
 use super::LinuxError;
 
-/// The position of each column.
+/// The position of each column in the table.
 pub(super) struct Columns {
     csv: CsvColumns,
 }
@@ -50,7 +50,7 @@ pub(super) struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Returns the error for a cell that does not contain a value of the expected kind.
+    /// Returns the error for a cell whose value is not of the expected kind.
     pub(super) fn wrong(&self, column: &str, expected: &str) -> LinuxError {
         let found = self.optional_text(column).unwrap_or("nothing");
         LinuxError::at(

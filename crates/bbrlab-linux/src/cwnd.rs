@@ -2,10 +2,9 @@
 //!
 //! Only runs in which Linux and our stack should have the same cwnd are compared: a single flow
 //! without random loss. Congestion controls that use no random numbers are compared over the whole
-//! run. BBR draws the phase of its gain cycle at random, so only its first seconds are compared.
-//! For BBR, several of our seeds are compared, and the best agreement counts. With a buffer below
-//! half a BDP, BBR is not compared, because its start-up already depends on which packet of a burst
-//! is lost.
+//! run. BBR draws the phase of its gain cycle at random, so only its first seconds are compared,
+//! for several of our seeds; the best agreement counts. With a buffer below half a BDP, BBR is not
+//! compared, because its start-up already depends on which packet of a burst is lost.
 
 use std::path::Path;
 
@@ -20,14 +19,15 @@ const FAMILIES: [&str; 2] = ["1_single", "v_base"];
 /// Congestion controls that use no random numbers.
 const WITHOUT_CHANCE: [&str; 3] = ["cubic", "reno", "vegas"];
 
-/// For BBR: the time from the start of the run that is compared, and the number of our seeds.
+/// For BBR: the length of the compared part, from the start of the run, and the number of our
+/// seeds.
 const BBR_UNTIL: Span = Span::from_secs(10);
 const BBR_SEEDS: u64 = 10;
 /// The smallest buffer with which BBR is compared, in BDP.
 const BBR_BUFFER_BDP_MIN: f64 = 0.5;
 
-/// Our cwnd is near Linux's if it differs by at most `NEAR_PACKETS` or by the share `NEAR_SHARE`,
-/// whichever is more.
+/// Our cwnd is near Linux's if the two differ by at most `NEAR_PACKETS` packets or by at most the
+/// share `NEAR_SHARE` of Linux's cwnd.
 const NEAR_PACKETS: f64 = 2.0;
 const NEAR_SHARE: f64 = 0.05;
 
@@ -44,7 +44,7 @@ pub struct CwndAgreement {
 }
 
 impl CwndAgreement {
-    /// The share that a point should reach.
+    /// The share that every point should reach.
     pub const AIM: f64 = 0.95;
 
     /// Whether the share reaches [`Self::AIM`].
@@ -93,7 +93,7 @@ pub(super) fn series_of(
 }
 
 impl CwndSeries {
-    /// Returns the agreement, from the share that each seed reached.
+    /// Computes the agreement from the share that each seed reached.
     pub(super) fn agreement(&self, shares: &[f64]) -> CwndAgreement {
         CwndAgreement {
             samples: self.samples.len(),
@@ -102,7 +102,8 @@ impl CwndSeries {
         }
     }
 
-    /// Returns the share of Linux's samples for which the cwnd of our run with `seed` is near.
+    /// Returns the share of Linux's samples for which the cwnd of our run with `seed` is near
+    /// Linux's.
     pub(super) fn share(&self, point: &ReferencePoint, seed: u64) -> Result<f64, LinuxError> {
         let mut run = scenario_text::run(point, &point.seeds[0], seed)?;
         run.flow_series = true;
@@ -115,7 +116,7 @@ impl CwndSeries {
         let mut row = 0;
         let mut near: u32 = 0;
         for &(time_s, cwnd) in &self.samples {
-            // Both series are sampled at whole milliseconds.
+            // Both series have samples at whole milliseconds.
             while row < ours.len() && ours.time_s[row] < time_s - 0.5e-3 {
                 row += 1;
             }

@@ -1,11 +1,11 @@
-//! Computes the difference between two sets of runs, minus the part that chance explains.
+//! Computes the difference between two sets of runs, without the part that chance explains.
 
 use bbrlab_run::{mean, percentile, variance};
 
 /// A metric that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Metric {
-    /// Payload that the receiver gets, in Mbit/s.
+    /// Payload that the receivers get, in Mbit/s.
     Goodput,
     /// Bytes sent at the bottleneck divided by its capacity.
     Utilization,
@@ -48,7 +48,7 @@ impl Metric {
         Self::SecondUtilization,
     ];
 
-    /// The metric's name in documents.
+    /// Returns the metric's name in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -80,8 +80,9 @@ impl Metric {
         }
     }
 
-    /// Returns the smallest divisor of a difference: a queue of two packets instead of one should
-    /// not count as 100 %. Returns `None` if differences of the metric are absolute.
+    /// Returns the smallest value by which a difference is divided, so that a queue of two packets
+    /// instead of one does not count as 100 %. Returns `None` if differences of the metric are not
+    /// divided.
     const fn floor(self) -> Option<f64> {
         match self {
             Self::MeanQueue => Some(5.0),
@@ -97,26 +98,26 @@ impl Metric {
 pub struct LinuxComparison {
     /// The metric.
     pub metric: Metric,
-    /// The flow, if flows are distinguishable and the metric is per flow.
+    /// The flow, if flows are distinguishable and the metric is per flow; otherwise `None`.
     pub flow: Option<usize>,
     /// Mean over our seeds.
     pub ours: f64,
     /// Mean over Linux's seeds.
     pub linux: f64,
     /// max(0, |ours - Linux| - 2 SE) / max(Linux, floor), where SE is the standard error of the
-    /// difference and floor the metric's smallest divisor. For Jain's index, not divided.
+    /// difference and floor the metric's smallest divisor. For Jain's index the numerator alone.
     pub difference: f64,
 }
 
 impl LinuxComparison {
-    /// Compares two samples; `None` if either is empty.
+    /// Compares two samples; returns `None` if either is empty.
     pub(super) fn new(
         metric: Metric,
         flow: Option<usize>,
         ours: &[f64],
         linux: &[f64],
     ) -> Option<Self> {
-        /// With fewer seeds, Linux's spread is too uncertain, and ours is used instead.
+        /// With fewer seeds, Linux's spread is too uncertain, so our spread is used instead.
         const SEEDS_MIN: usize = 5;
         let (our_mean, linux_mean) = (mean(ours)?, mean(linux)?);
         let our_sd = variance(ours).sqrt();
@@ -156,7 +157,7 @@ pub struct MetricSummary {
 }
 
 impl MetricSummary {
-    /// Summarises differences of one metric; `None` if there are none.
+    /// Summarises the differences of one metric; returns `None` if there are none.
     pub(super) fn new(metric: Metric, mut differences: Vec<f64>) -> Option<Self> {
         differences.sort_by(f64::total_cmp);
         let n = differences.len();

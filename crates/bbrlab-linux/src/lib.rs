@@ -1,14 +1,15 @@
-//! Compares our stack with a real Linux stack: runs every scenario of a reference folder, which
-//! holds results of real kernels.
+//! Compares our stack with a real Linux stack: simulates every scenario of a reference folder,
+//! which contains results of real kernels.
 //!
-//! A point is a kernel and a scenario. Linux's value of a metric is the mean over the seeds of the
+//! A point is a scenario on a kernel. Linux's value of a metric is the mean over the seeds of the
 //! reference. Our value is the mean over ten seeds, which use the start times of Linux's seeds in
-//! turn. Only the part of a difference above twice its standard error counts, because two BBR flows
-//! can settle in different modes, and a microsecond decides which.
+//! turn. Only the part of a difference above twice its standard error counts. Differences within
+//! that range can be chance: two BBR flows can settle in different modes, and a microsecond decides
+//! in which.
 //!
-//! On both sides, mean queues and smoothed RTTs are means of samples at the reference's period,
-//! because the reference has no time integrals of queues. If an application writes at a multiple of
-//! the period, a mean of samples differs from a time integral.
+//! On both sides, mean queues and mean smoothed RTTs are means of samples at the reference's
+//! period, because the reference has no time integrals of queues. The mean of samples differs from
+//! a time integral if, for example, an application writes at a multiple of the period.
 //!
 //! | file | idea |
 //! | --- | --- |
@@ -52,10 +53,10 @@ use tasks::PlannedPoint;
 /// Default number of our seeds per point.
 const SEEDS: u64 = 10;
 
-/// Congestion controls of the reference that we do not implement, by design.
+/// Congestion controls of the reference that we have deliberately not implemented.
 const LEFT_OUT: [&str; 3] = ["cdg", "nv", "lp"];
 
-/// The reason why a reference folder cannot be used: its content is invalid.
+/// Why a reference folder cannot be used: its content is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinuxError(String);
 
@@ -85,11 +86,11 @@ pub struct LinuxPoint {
     pub kernel: String,
     /// The scenario.
     pub scenario: String,
-    /// The scenario's family: scenarios that vary the same settings.
+    /// The scenario's family: scenarios that vary the same settings have the same family.
     pub family: String,
     /// Our names of the congestion controls, flow by flow.
     pub cc: Vec<String>,
-    /// Whether a flow uses a version of BBR, and packets are dropped before the buffer is full.
+    /// Whether a flow uses a version of BBR and packets are dropped before the buffer is full.
     pub is_bbr_under_early_drops: bool,
     /// Number of seeds of the reference.
     pub linux_seeds: usize,
@@ -124,18 +125,18 @@ pub struct LinuxReport {
 /// The options of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct LinuxOptions {
-    /// Only scenarios whose name contains one of these; all if empty.
+    /// Substrings of names: only scenarios whose name contains one of them are run; all if empty.
     pub only: Vec<String>,
     /// Number of our seeds per point; `None` means ten.
     pub seeds: Option<u64>,
     /// Number of runs that are simulated in parallel.
     pub jobs: usize,
-    /// Set when the user interrupts the comparison.
+    /// Is set when the user interrupts the comparison.
     pub stop: Stop,
 }
 
-/// Runs the points of the reference folders `dirs` and compares our results with Linux's. Calls
-/// `watch` with the progress.
+/// Simulates the points of the reference folders `dirs` and compares our results with Linux's.
+/// Calls `watch` with the progress.
 ///
 /// # Errors
 /// If a folder cannot be read, or contains a setting or congestion control that is not known.
@@ -165,7 +166,7 @@ pub fn validate_linux(
     Ok(LinuxReport { points, skipped, summary, is_interrupted })
 }
 
-/// Summarises each metric over some points. A metric that none of them has is omitted.
+/// Summarises each metric over some points. A metric that no point has is omitted.
 #[expect(clippy::needless_pass_by_value, reason = "an iterator that is cheap to clone")]
 pub fn summarise<'a>(
     points: impl IntoIterator<Item = &'a LinuxPoint> + Clone,
@@ -185,7 +186,7 @@ pub fn summarise<'a>(
         .collect()
 }
 
-/// Scenarios that are left out, with the reason.
+/// The names of scenarios that are left out, each with the reason.
 type Skipped = Vec<(String, String)>;
 
 /// Returns the requested points of the folders.
@@ -225,8 +226,8 @@ fn settings_of(dir: &Path, point: &ReferencePoint) -> Result<Settings, LinuxErro
     })
 }
 
-/// Whether we can run a point. If its congestion control is in [`LEFT_OUT`], adds the point to
-/// `skipped`.
+/// Whether we can run a point. If the point's congestion control is in [`LEFT_OUT`], adds the point
+/// to `skipped`.
 fn is_ours(dir: &Path, point: &ReferencePoint, skipped: &mut Skipped) -> Result<bool, LinuxError> {
     let path = reference::summary_path(dir);
     for flow in &point.seeds[0].flows {

@@ -3,8 +3,8 @@
 //! The reference's bottleneck is an exact serialiser after the discipline. The packet in service is
 //! not in the discipline, as at our links. A policer precedes the discipline. If there are two
 //! bottlenecks, both have the discipline: flow 0 passes both, flow 1 the first and flow 2 the
-//! second. Slots are those of the `netem` that delays data or ACKs. The delay then belongs to a
-//! link, not to the flow.
+//! second. Slots belong to the `netem` that delays data or ACKs; the delay is then written as a
+//! link's delay, not as a flow's.
 
 use std::fmt::Write as _;
 
@@ -13,14 +13,15 @@ use bbrlab_oracle::queues::{Child, police, qdisc, slot};
 use bbrlab_scenario::queue_to_toml;
 use bbrlab_units::Span;
 
-/// Returns the keys of a link with a discipline, and of a policer in front of it if there is one.
+/// Returns the keys of a link with a queue discipline, and those of a policer in front of the
+/// discipline if there is one.
 pub(super) fn link(words: &str, rate_mbps: f64, policer: Option<&str>) -> Result<String, String> {
     let Child::Queue { mut queue, limit } = qdisc(words)? else {
         return Err(format!("found {words:?}, expected a queue discipline"));
     };
     if let Queue::Red(red) = &mut queue {
         // From version 5.7 on, `tc` passes `adaptive` in an attribute that the kernel does not
-        // check when it decides whether to start the timer, so RED does not adapt.
+        // check when it decides whether to start the timer. RED in the reference does not adapt.
         red.adaptive = false;
     }
     let has_shaper = matches!(queue, Queue::Cake(cake) if cake.bandwidth.is_some());
@@ -38,7 +39,7 @@ pub(super) fn link(words: &str, rate_mbps: f64, policer: Option<&str>) -> Result
     Ok(text)
 }
 
-/// Returns the line of the key `key` that describes slots; empty without slots.
+/// Returns the line that sets the key `key` to the slots; empty without slots.
 pub(super) fn slot_key(key: &str, words: Option<&str>) -> Result<String, String> {
     let Some(words) = words else { return Ok(String::new()) };
     let Child::Queue { queue: Queue::Slots(params), .. } = slot(words, Span::ZERO)? else {

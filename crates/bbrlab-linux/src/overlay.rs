@@ -1,11 +1,11 @@
-//! Plots of cwnd, RTT, throughput and queue, in which Linux's seed 1 and our first run are drawn in
-//! the same panels.
+//! Plots of cwnd, RTT, throughput and queue. Each panel shows both Linux's run with seed 1 and our
+//! first run.
 
 use std::path::{Path, PathBuf};
 
 use bbrlab_lab::{LabError, write_pictures};
 use bbrlab_report::{
-    OVERLAY_FLOWS_MAX, OVERLAY_PANELS, Overlay, Picture, Recording, Shape, overlay_panels,
+    Labels, OVERLAY_FLOWS_MAX, OVERLAY_PANELS, Overlay, Picture, Recording, Shape, overlay_panels,
     overlay_picture,
 };
 use bbrlab_run::Run;
@@ -13,16 +13,17 @@ use bbrlab_run::Run;
 use super::reference::ReferencePoint;
 use super::{LinuxError, LinuxOptions, LinuxReport, plan, scenario_text, series};
 
-/// The points to draw.
+/// Which points to draw.
 #[derive(Clone, Debug)]
 pub enum Pictures {
-    /// This number of points: those with the largest differences, in multiples of the tolerances.
+    /// The given number of points: those with the largest differences, as multiples of the
+    /// tolerances.
     Worst(usize),
     /// The points of the scenarios with these names.
     Named(Vec<String>),
 }
 
-/// Draws points of a report into a folder, as SVG and PNG; returns the files' names.
+/// Draws points of a report into a folder, as SVG and PNG; returns the file names.
 ///
 /// # Errors
 /// If a series is damaged, a name is not among the report's points, or a file cannot be written.
@@ -69,7 +70,7 @@ pub fn write_overlays(
     write_pictures(out, &pictures)
 }
 
-/// Returns the picture of a point; `None` if the folder has no series of it.
+/// Returns the plots of a point; `None` if the folder has no series for the point.
 fn picture(dir: &Path, point: &ReferencePoint) -> Result<Option<Picture>, LinuxError> {
     let Some(linux) = series::flows(dir, &point.kernel, &point.scenario)? else { return Ok(None) };
     let linux_queue = series::queue(dir, &point.kernel, &point.scenario)?.unwrap_or_default();
@@ -96,6 +97,7 @@ fn picture(dir: &Path, point: &ReferencePoint) -> Result<Option<Picture>, LinuxE
         start_s: 0.0,
         end_s: point.duration_s,
         shape: Shape::SCREEN,
+        labels: Labels::default(),
         panels,
     });
     drawn.map(Some).map_err(LinuxError)

@@ -1,8 +1,8 @@
 //! Reads the results of a real Linux stack: the summary of a reference folder.
 //!
 //! A reference folder has a `summary.csv` with one row per run and flow. The rows of one kernel and
-//! one scenario form a *point*; its runs differ in the seed. A run of the reference is converted to
-//! the record of our runs. Values that the file does not contain are `None`.
+//! one scenario form a *point*; the runs of a point have different seeds. A run of the reference is
+//! converted to the record type of our runs. Values that the file does not contain are `None`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,11 +20,12 @@ const BYTES_MAX: u64 = 64 << 20;
 const NEEDED: [&str; 8] =
     ["kernel", "scenario", "family", "seed", "flow", "cc", "start_s", "flow_rtt_ms"];
 
-/// The setting with the rate of a second bottleneck. If it is set, the columns `rev_*` describe the
+/// The setting for the rate of a second bottleneck. If it is set, the columns `rev_*` describe the
 /// second bottleneck.
 pub(super) const SECOND_RATE: &str = "rate2_mbps";
 
-/// Settings with the rate of a second link, which the columns `rev_*` describe.
+/// The settings for the rate of a second link. If one is set, the columns `rev_*` describe that
+/// link.
 const SECOND_LINK: [&str; 3] = [SECOND_RATE, "rev_rate_mbps", "ack_rate_mbps"];
 
 /// A scenario on a kernel, with all its seeds.
@@ -38,7 +39,7 @@ pub(super) struct ReferencePoint {
     pub(super) buffer_bdp: Option<f64>,
     pub(super) loss: f64,
     pub(super) duration_s: f64,
-    /// `key=value` pairs of the column `settings`.
+    /// The `key=value` pairs in the column `settings`.
     pub(super) settings: BTreeMap<String, String>,
     /// The runs of the point, one per seed.
     pub(super) seeds: Vec<RunSummary>,
@@ -140,7 +141,7 @@ fn point(row: &Row<'_>) -> Result<ReferencePoint, LinuxError> {
     })
 }
 
-/// Reads the values that all rows of a run have in common.
+/// Reads the values that are equal in all rows of a run.
 fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSummary, LinuxError> {
     let mut links = vec![LinkSummary {
         name: "bottleneck".to_owned(),
@@ -182,8 +183,8 @@ fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSumma
     })
 }
 
-/// Reads the counter `police.drops` from the column `qdisc_stats`; `None` if there is no policer.
-/// The reference omits counters that are 0, so a policer without this counter has 0 drops.
+/// Reads the counter `police.drops` from the column `qdisc_stats`; returns `None` if there is no
+/// policer. The reference omits counters that are 0, so a policer without this counter has 0 drops.
 fn policer_drops(row: &Row<'_>) -> Result<Option<u64>, LinuxError> {
     let counters = row.optional_text("qdisc_stats").unwrap_or_default();
     let mut of_police = counters.split(';').filter_map(|pair| pair.strip_prefix("police."));
@@ -216,7 +217,7 @@ fn flow(row: &Row<'_>, id: u32, stop_s: f64) -> Result<FlowSummary, LinuxError> 
     })
 }
 
-/// Returns our name of a congestion control of the kernel.
+/// Returns our name for a congestion control of the kernel.
 fn our_name(cc: &str) -> &str {
     if cc == "bbr" { "bbr1" } else { cc }
 }

@@ -3,13 +3,13 @@
 //! In the reference's network, a flow passes sender, router, bottleneck, router and receiver. Half
 //! of the RTT follows the bottleneck and the other half is on the reverse path, so the left access
 //! delay is 0. The queue limit of `netem` includes the packet in service. Our limit does not:
-//! `buffer_pkts` counts only packets that wait. When the rate changes, `netem` keeps the departure
-//! times of packets that it has already accepted.
+//! `buffer_pkts` counts only packets that wait. When the rate changes, packets that `netem` has
+//! already accepted keep their departure times.
 //!
-//! If the reverse path has a rate, or flows have their own slots, both directions are written as
-//! paths. Then each flow has two private links with its delays. The right link, between the second
-//! router and the right host, has the random loss and the reordering of the reference, for all
-//! packets that cross it. The left link has only a delay.
+//! If the reverse path has a rate, or flows have separate slots, both directions are written as
+//! paths. Each flow then has two private links with its delays. The right link is between the
+//! second router and the right host. It has the random loss and the reordering of the reference,
+//! for all packets that cross it. The left link has only a delay.
 
 use std::fmt::Write as _;
 
@@ -20,10 +20,10 @@ use super::reference::ReferencePoint;
 use super::settings::{Application, Ecn, QueueKind, Reorder, Reverse, Settings};
 use super::{LinuxError, managed};
 
-/// For seeds 2 to 5: time from the kernel's 1 ms tick to time 0 of the run, in microseconds.
+/// Time from the kernel's 1 ms tick to time 0 of the run, in microseconds, for seeds 2 to 5.
 const PHASE_US: [f64; 4] = [137.3, 411.9, 733.1, 288.7];
 
-/// Families in which seed 2 has no such offset, because it was recorded before offsets were
+/// Families in which seed 2 has no such time offset, because it was recorded before offsets were
 /// introduced.
 const SEED_2_WITHOUT_PHASE: [&str; 5] = ["2_loss", "3_two", "4_vs", "5_rtt", "7_many"];
 
@@ -31,7 +31,7 @@ const SEED_2_WITHOUT_PHASE: [&str; 5] = ["2_loss", "3_two", "4_vs", "5_rtt", "7_
 /// application that writes at a multiple of the sampling period writes just after the sample.
 const CLOCK_STEP_NS: u32 = 256;
 
-/// Returns the time from the kernel's tick to the start of the flows with that seed, in seconds.
+/// Returns the time from the kernel's tick to time 0 of the run with this seed, in seconds.
 fn phase_s(point: &ReferencePoint, seed: u64) -> f64 {
     let has_none = seed == 2 && SEED_2_WITHOUT_PHASE.contains(&point.family.as_str());
     let place = usize::try_from(seed).ok().and_then(|seed| seed.checked_sub(2));
@@ -65,8 +65,8 @@ pub(super) fn name_runs(point: &mut ReferencePoint) -> Result<(), LinuxError> {
     Ok(())
 }
 
-/// Returns the sampling period of the reference in milliseconds, for means of queue and smoothed
-/// RTT.
+/// Returns the period in milliseconds at which the reference sampled queue and smoothed RTT for its
+/// means.
 fn sample_ms(point: &ReferencePoint) -> u32 {
     match point.family.as_str() {
         "7_many" if point.seeds[0].flows.len() == 16 => 40,
@@ -76,10 +76,10 @@ fn sample_ms(point: &ReferencePoint) -> u32 {
     }
 }
 
-/// The keys with which our scenario describes the network of a point.
+/// How our scenario describes the network of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
-    /// One bottleneck for all flows, and a delay for each flow behind it.
+    /// One bottleneck for all flows, and behind it a delay for each flow.
     Dumbbell,
     /// Two bottlenecks in a row.
     TwoHops,
@@ -208,7 +208,7 @@ fn stack(point: &ReferencePoint, settings: &Settings) -> String {
     text
 }
 
-/// Which of the links with a rate to describe.
+/// Which link with a rate to describe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     /// The bottleneck, or the first of two.
@@ -219,7 +219,7 @@ enum Side {
     Back,
 }
 
-/// Returns the keys of a link with a rate and the point's kind of queue.
+/// Returns the keys of a link that has a rate and the point's kind of queue.
 fn link(point: &ReferencePoint, settings: &Settings, side: Side) -> Result<String, String> {
     let (rate_mbps, buffer_pkts) = match (side, settings.reverse) {
         (
@@ -266,14 +266,14 @@ fn impairments(point: &ReferencePoint, settings: &Settings) -> String {
     text
 }
 
-/// Returns the two links with a flow's delays: right and left of the routers.
+/// Returns the two links with a flow's delays: the one right and the one left of the routers.
 fn delays(
     point: &ReferencePoint,
     settings: &Settings,
     (number, rtt_ms): (usize, f64),
 ) -> Result<String, String> {
-    // With reordering, the delay that some packets skip is written as `reorder`, not as the right
-    // delay.
+    // With reordering, the delay that some packets skip is written as `reorder` and not as the
+    // right link's delay.
     let [right_ms, left_ms] = match settings.reorder {
         Some(Reorder { by_ms, .. }) => [0.0, rtt_ms - by_ms],
         None => [rtt_ms / 2.0; 2],
@@ -325,14 +325,14 @@ fn application(application: Application) -> String {
     }
 }
 
-/// Returns the parameters of `cc`: the module parameters of the run, and parameters that depend on
-/// the kernel's version.
+/// Returns the parameters of `cc`: the module parameters of the run, and those that depend on the
+/// kernel's version.
 fn cc_params(point: &ReferencePoint, settings: &Settings, cc: &str) -> String {
     let mut params = Vec::new();
     let family = Algorithm::from_name(cc).and_then(Algorithm::family);
     if family == Algorithm::Bbr2.family() {
         // The port of the BBRv2 alpha uses a kernel constant that became eight times as large in
-        // 5.19.
+        // Linux 5.19.
         if !point.kernel.starts_with("5.") {
             params.push("gso_max_size = 524280".to_owned());
         }
@@ -360,7 +360,7 @@ mod tests {
 
     const HEADER: &str = "kernel,scenario,family,seed,flow,cc,start_s,flow_rtt_ms,rate_mbps,buffer_pkts,loss,duration_s,settings";
 
-    /// Returns a point with two flows, of 20 and 60 ms, and these settings.
+    /// Returns a point with these settings and two flows, with RTTs of 20 and 60 ms.
     fn point(family: &str, loss: &str, settings: &str) -> ReferencePoint {
         let row = |flow: &str| format!("6.12,x,{family},1,{flow},10,50,{loss},15,{settings}\n");
         let text = format!("{HEADER}\n{}{}", row("0,bbr,0.1,20"), row("1,cubic,1.1,60"));

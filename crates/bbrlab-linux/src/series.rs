@@ -1,8 +1,8 @@
-//! Reads the time series of a real Linux stack: the series of seed 1 in a reference folder.
+//! Reads the time series of a real Linux stack: those of the run with seed 1 in a reference folder.
 //!
-//! The series are in `<folder>/<scenario>.flows.csv.gz` and `.queue.csv.gz`, where the folder is
-//! named after the kernel. A reference without series is valid. The series are converted to the
-//! type of our runs' series.
+//! The series are in `<folder>/<scenario>.flows.csv.gz` and `.queue.csv.gz`; the folder has the
+//! kernel's name. A reference without series is valid. The series are converted to the type of our
+//! runs' series.
 
 use std::fs;
 use std::io::Read as _;
@@ -14,14 +14,14 @@ use flate2::read::GzDecoder;
 use super::LinuxError;
 use super::csv::Columns;
 
-/// The largest size of an unpacked series, in bytes.
+/// The largest allowed size of an unpacked series, in bytes.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// Columns that the table of flows must have.
+/// Columns that a table of flows must have.
 const FLOW_COLUMNS: [&str; 8] =
     ["t", "flow", "cwnd", "unacked", "srtt_us", "retrans_total", "delivered", "rx_bytes"];
 
-/// Reads the flows of a point over time; `None` if the folder has no such series.
+/// Reads the series of a point's flows; `None` if the folder has no such series.
 pub(super) fn flows(
     dir: &Path,
     kernel: &str,
@@ -57,7 +57,7 @@ pub(super) fn flows(
     Ok(Some(series))
 }
 
-/// Reads the queue of a point over time; `None` if the folder has no such series.
+/// Reads the series of a point's queue; `None` if the folder has no such series.
 pub(super) fn queue(
     dir: &Path,
     kernel: &str,
@@ -80,8 +80,8 @@ pub(super) fn queue(
     Ok(Some(series))
 }
 
-/// Returns the folder of a kernel: `linux-6.12-bbrv3` for `6.12.117 + BBRv3`. Text in brackets is
-/// ignored.
+/// Returns the folder of a kernel, such as `linux-6.12-bbrv3` for `6.12.117 + BBRv3`. Text in
+/// brackets is ignored.
 fn folder(kernel: &str) -> PathBuf {
     let kernel = kernel.split('(').next().unwrap_or_default().trim();
     let (version, patch) = kernel.split_once(" + ").unwrap_or((kernel, ""));
@@ -106,7 +106,7 @@ fn unpack(path: &Path) -> Result<Option<String>, LinuxError> {
     }
 }
 
-/// Returns the columns, and the lines after the header with their line numbers.
+/// Returns the columns of a table, and the lines after its header with their line numbers.
 fn table<'a>(
     path: &Path,
     text: &'a str,

@@ -1,7 +1,7 @@
-//! Reads and checks the settings of a point, which are deviations from the reference's dumbbell.
+//! Reads and checks the settings of a point: how its network differs from the reference's dumbbell.
 //!
-//! A point may combine settings. An unsupported combination or an unknown value is an error. If it
-//! were ignored silently, two different networks would be compared.
+//! A point may combine several settings. An unsupported combination or an unknown value is an
+//! error: if it were ignored silently, two different networks would be compared.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -52,14 +52,14 @@ pub(super) struct Settings {
     pub(super) police: Option<String>,
     pub(super) reverse: Reverse,
     pub(super) reorder: Option<Reorder>,
-    /// Slots of `netem` in the delay of each flow's data, in the syntax of `tc`.
+    /// Slots of the `netem` that delays each flow's data, in the syntax of `tc`.
     pub(super) data_slot: Option<String>,
-    /// Slots of `netem` in the delay of each flow's ACKs, in the syntax of `tc`.
+    /// Slots of the `netem` that delays each flow's ACKs, in the syntax of `tc`.
     pub(super) ack_slot: Option<String>,
     pub(super) bbr2: Bbr2,
 }
 
-/// The behaviour of a flow's application.
+/// How a flow's application sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Application {
     /// Writes without end.
@@ -88,7 +88,7 @@ pub(super) enum Ecn {
     #[default]
     Off,
     On,
-    /// ECN is on, with the route feature that BBRv3 requires.
+    /// ECN is on, and the route has the feature that BBRv3 requires.
     Low,
 }
 
@@ -108,7 +108,7 @@ pub(super) enum QueueKind {
     Discipline { words: String, second_rate_mbps: Option<f64> },
 }
 
-/// The link of the reverse path, in addition to the delay.
+/// The link of the reverse path, in addition to the delay of that path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Reverse {
     /// No link with a rate, only a delay.
@@ -120,7 +120,8 @@ pub(super) enum Reverse {
     TwoWay { rate_mbps: f64, buffer_pkts: u64 },
 }
 
-/// Reordering: data packets are delayed by `by_ms` milliseconds, except the share `ratio` of them.
+/// Reordering: data packets are delayed by `by_ms` milliseconds, except the share `ratio` of
+/// packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Reorder {
     pub(super) ratio: f64,
@@ -205,13 +206,13 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether ECN is negotiated, so that packets can be marked with CE.
+    /// Whether ECN is negotiated. Only then can packets be marked with CE.
     pub(super) fn has_marks(&self) -> bool {
         self.ecn != Ecn::Off
     }
 
-    /// Whether the bottleneck drops packets before its buffer is full: by its discipline, or by a
-    /// policer.
+    /// Whether the bottleneck drops packets before its buffer is full: by its queue discipline or
+    /// by a policer.
     pub(super) fn drops_early(&self) -> bool {
         let tail_drop = ["pfifo", "fq", "sfq"];
         match &self.queue {
@@ -243,7 +244,7 @@ impl Left {
         number.map(Some).ok_or_else(|| format!("{key}: found {text:?}, expected a number"))
     }
 
-    /// Reads the number of a key that must be present because `other` is.
+    /// Reads the number of a key that must be set because `other` is set.
     fn other_number<N: FromStr + PartialOrd + Default + Display>(
         &mut self,
         key: &str,
@@ -282,7 +283,7 @@ impl Left {
         Ok(Application::Endless)
     }
 
-    /// Returns an error if `key` is set, because it has no effect without `other`.
+    /// Returns an error if `key` is set although `other` is not: `key` would have no effect.
     fn alone(&self, key: &str, other: &str) -> Result<(), String> {
         if self.0.contains_key(key) {
             return Err(format!("`{key}`: expected `{other}` as well"));

@@ -8,7 +8,7 @@ use super::reference::ReferencePoint;
 use super::settings::Settings;
 use super::{LinuxError, LinuxOptions, scenario_text};
 
-/// A point to run, with the cwnd of Linux if it is compared.
+/// A point to run, with Linux's series of cwnd if cwnd is compared.
 #[derive(Debug)]
 pub(super) struct PlannedPoint {
     pub(super) point: ReferencePoint,
@@ -26,7 +26,7 @@ pub(super) struct PointRuns {
 }
 
 impl PointRuns {
-    /// Returns all runs, if none is missing.
+    /// Returns the results of all runs; `None` if one is missing.
     pub(super) fn complete(self) -> Option<(Vec<RunSummary>, Vec<f64>)> {
         Some((
             self.runs.into_iter().collect::<Option<_>>()?,
@@ -50,7 +50,7 @@ enum Done {
     Cwnd(f64),
 }
 
-/// Runs all points, each with `seeds` seeds. Calls `watch` with the progress.
+/// Runs all points with `seeds` seeds each. Calls `watch` with the progress.
 pub(super) fn run_all(
     planned: &[PlannedPoint],
     seeds: u64,
@@ -101,21 +101,21 @@ pub(super) fn run_all(
 }
 
 impl PlannedPoint {
-    /// Whether the point does not depend on chance. In the families with queue disciplines (`9_`),
-    /// the reference has one seed of such a point. In other families, a single seed has other
-    /// reasons.
+    /// Whether the results of the point do not depend on chance. In the families with queue
+    /// disciplines (`9_`), the reference has only one seed of such a point. In other families, a
+    /// single seed has other reasons.
     fn is_certain(&self) -> bool {
         self.point.family.starts_with("9_") && self.point.seeds.len() == 1
     }
 
-    /// Returns the agreement of cwnd, computed from the share that each of our seeds reached.
+    /// Computes the agreement of cwnd from the share that each of our seeds reached.
     pub(super) fn agreement(&self, shares: &[f64]) -> Option<CwndAgreement> {
         self.cwnd.as_ref().map(|cwnd| cwnd.agreement(shares))
     }
 }
 
-/// Simulates our run with index `place` of a point. The mean queue is computed from samples, as in
-/// the reference.
+/// Simulates our run number `place` (counted from 0) of a point. The mean queue is computed from
+/// samples, as in the reference.
 fn run_one(point: &ReferencePoint, place: u64) -> Result<RunSummary, LinuxError> {
     let turn = usize::try_from(place).unwrap_or(usize::MAX) % point.seeds.len();
     let mut run = scenario_text::run(point, &point.seeds[turn], place + 1)?;
@@ -132,8 +132,8 @@ fn run_one(point: &ReferencePoint, place: u64) -> Result<RunSummary, LinuxError>
 }
 
 /// Returns the mean of the queue samples of the first link, from `from_s` on. The reference has
-/// this mean, not the time integral. The two differ if, for example, an application writes every 50
-/// ms: samples every 10 ms are always taken at the same times after a write.
+/// this mean, not the time integral. The two can differ: if an application writes every 50 ms,
+/// samples every 10 ms are always taken at the same times after a write.
 fn sampled_mean(queue: &QueueSeries, from_s: f64) -> Option<f64> {
     let rows = (0..queue.len()).filter(|&row| queue.link[row] == 0 && queue.time_s[row] >= from_s);
     #[expect(clippy::cast_precision_loss, reason = "a count of packets")]

@@ -1,4 +1,5 @@
-//! Tests `validate linux` on an excerpt of the reference, and on more of it if that is available.
+//! Tests `validate linux` on an excerpt of the reference, and on a larger part if that is
+//! available.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +10,12 @@ fn excerpt() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/linux-reference")
 }
 
-/// Points with queue disciplines.
+/// Returns the folder with points that have queue disciplines.
 fn managed_excerpt() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/linux-aqm")
 }
 
-/// Points that were drawn at random.
+/// Returns the folder with points that were drawn at random.
 fn random_excerpt() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/linux-random")
 }
@@ -29,7 +30,7 @@ fn validate(dir: PathBuf, only: &[&str], seeds: u64) -> Result<LinuxReport, Linu
     validate_linux(&[dir], &options, |_| {})
 }
 
-/// Describes the comparisons that exceed their tolerance.
+/// Describes each comparison that exceeds its tolerance.
 fn beyond(report: &LinuxReport) -> Vec<String> {
     let of_points = report.points.iter().flat_map(|point| {
         point.comparisons.iter().filter(|comparison| !comparison.passes()).map(|comparison| {
@@ -67,7 +68,7 @@ fn eight_points_drawn_at_random_agree_with_a_real_stack_in_every_metric() {
 }
 
 /// Linux has five seeds, in which competing flows may differ by chance from the mean of many seeds.
-/// So three of a hundred comparisons of a metric may exceed its tolerance, and one of the 28
+/// Therefore three of a hundred comparisons of a metric may exceed its tolerance, and one of the 28
 /// comparisons of Jain's index.
 #[test]
 fn sixty_points_drawn_at_random_agree_with_a_real_stack() {
@@ -133,7 +134,7 @@ fn lone_flows_agree_from_one_bdp_of_buffer_on() {
     }
 }
 
-/// Returns the message for a folder whose summary is a changed copy of the excerpt's.
+/// Returns the error message for a folder whose summary is a changed copy of the excerpt's.
 fn message(name: &str, change: impl Fn(&str) -> String) -> String {
     message_of(&excerpt(), name, change)
 }

@@ -1,9 +1,9 @@
-//! The cost of the engine alone per data packet and its ACK: fixed windows over one bottleneck, no
-//! TCP.
+//! Measures the cost of the engine alone per data packet and its ACK, with fixed windows over one
+//! bottleneck and no TCP.
 //!
 //! `cargo run -p bbrlab-net --release --example engine_speed -- [CASE]... [--seconds S] [--events]`
 //!
-//! The cases are those of the speed table:
+//! The cases have the letters, flows, rates and base RTTs of the cases in `docs/performance.md`:
 //! - (a) 1 flow, 50 Mbit/s, 30 ms
 //! - (b) 16 flows, 1 Gbit/s, 10 ms
 //! - (c) 1000 flows, 10 Gbit/s, 10 ms
@@ -11,8 +11,9 @@
 //!
 //! A star after the letter gives each flow its own RTT, 0.5 to 1.5 times the RTT of the case. The
 //! buffer is 1 BDP and each flow keeps its share of 1.5 BDP in flight, so the queue fills half of
-//! the buffer. The printed digest shows whether two versions compute the same. To count
-//! instructions, take the difference of two run lengths under `valgrind --tool=callgrind`.
+//! the buffer. Two versions of the engine that print equal digests compute equal results. To count
+//! instructions, run two different lengths under `valgrind --tool=callgrind` and subtract the
+//! counts.
 
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_net::{
@@ -73,7 +74,7 @@ impl Handler<Payload> for FixedWindow {
     }
 }
 
-/// User CPU seconds of this process so far.
+/// Returns the user CPU seconds of this process so far.
 fn cpu_s() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(") ").next().unwrap_or_default();

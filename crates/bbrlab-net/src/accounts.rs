@@ -1,5 +1,5 @@
-//! Counts across all links: the digest, and for each flow the bytes that departed from its last
-//! link and its losses.
+//! Values that all links update: the digest, and for each flow its losses and the bytes that
+//! departed from its last link with a rate.
 
 use std::num::NonZeroU32;
 use std::ops::AddAssign;
@@ -12,7 +12,7 @@ use crate::packet::FlowId;
 pub struct FlowLosses {
     /// Dropped by a queue.
     pub drops: u64,
-    /// Lost at random. A packet lost after a queue counts when it departs.
+    /// Lost at random. A packet that is lost after a queue is counted when it departs.
     pub random: u64,
     /// Dropped by a policer.
     pub policer: u64,
@@ -37,8 +37,8 @@ pub(crate) enum Lost {
     Policer,
 }
 
-/// The sizes that convert a burst to packets. A burst crosses the network as one packet, with one
-/// header and the payload of several packets.
+/// The sizes from which the number of packets in a burst is computed. A burst crosses the network
+/// as one packet, with one header and the payload of several packets.
 #[derive(Clone, Copy, Debug)]
 pub struct BurstSize {
     /// Header bytes on the wire.
@@ -53,7 +53,7 @@ impl BurstSize {
     }
 }
 
-/// The counts that every link adds to.
+/// The values that all links update.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     pub(crate) digest: Digest,

@@ -1,18 +1,20 @@
 //! FIFO queues of `Copy` values, in chunks of memory that the queues share.
 //!
-//! A queue takes a chunk when its last chunk is full, and returns a chunk when its front has passed
-//! it. The chunk returned last is reused first. New values therefore go to memory that was read
-//! just before and is still in the cache. A ring buffer of 2^n places would walk through all its
-//! places, however few values it holds. The memory is that of the largest number of values that all
-//! queues together have held at once, at most doubled. An empty queue has no chunk.
+//! A queue takes a chunk from a free list when its last chunk is full, and returns a chunk when all
+//! its values have been removed. The chunk returned last is reused first. New values therefore go
+//! to memory that was read just before and is still in the cache. A ring buffer of 2^n places would
+//! use all its places in turn, even if it holds few values.
+//!
+//! Memory never shrinks: it suffices for the largest number of values that all queues together have
+//! held at once, and is at most twice that. An empty queue has no chunk.
 
-/// Values in a chunk.
+/// Number of values in a chunk.
 const CHUNK: usize = 32;
 
-/// The number that stands for no chunk.
+/// Value of a chunk's number that means "no chunk".
 const NONE: u32 = u32::MAX;
 
-/// The number that stands for no place, greater than all places.
+/// Value of a place that means "no place"; it is greater than all places.
 const NOWHERE: u32 = u32::MAX;
 
 /// A first-in, first-out queue whose values are in [`Chunks`].
@@ -57,13 +59,13 @@ impl<T> Default for Chunks<T> {
 }
 
 impl<T: Copy + Default> Chunks<T> {
-    /// The first value of a queue.
+    /// Returns the first value of a queue.
     #[inline]
     pub(crate) fn front(&self, queue: &Fifo) -> Option<&T> {
         self.places.get(queue.head as usize)
     }
 
-    /// The last value of a queue.
+    /// Returns the last value of a queue.
     pub(crate) fn back(&self, queue: &Fifo) -> Option<&T> {
         self.places.get(queue.tail as usize)
     }
@@ -82,14 +84,15 @@ impl<T: Copy + Default> Chunks<T> {
         queue.tail = place;
     }
 
-    /// Returns the first values of a queue: at most `most`, and only those in its first chunk.
+    /// Returns the first values of a queue: at most `most` values, and only values in its first
+    /// chunk.
     #[inline]
     pub(crate) fn front_part(&self, queue: &Fifo, most: usize) -> &[T] {
         self.part(queue.head as usize, most)
     }
 
-    /// Returns the values from `place` on: at most `most`, and only those in the same chunk. The
-    /// queue must have `most` values from `place` on.
+    /// Returns the values from `place` on: at most `most` values, and only values in the same
+    /// chunk. The queue must have `most` values from `place` on.
     #[inline]
     fn part(&self, place: usize, most: usize) -> &[T] {
         let in_chunk = CHUNK - place % CHUNK;
@@ -107,8 +110,8 @@ impl<T: Copy + Default> Chunks<T> {
         }
     }
 
-    /// Removes the first value of a queue; returns it and the value after it. The queue must not be
-    /// empty.
+    /// Removes the first value of a queue; returns the removed value and the new first value. The
+    /// queue must not be empty.
     pub(crate) fn pop_front(&mut self, queue: &mut Fifo) -> (T, Option<&T>) {
         let place = queue.head as usize;
         self.drop_front(queue, 1);
@@ -116,7 +119,8 @@ impl<T: Copy + Default> Chunks<T> {
         (self.places[place], self.front(queue))
     }
 
-    /// Like [`Self::pop_front`], but returns `None` if no next value is in the same chunk.
+    /// Like [`Self::pop_front`], but does nothing and returns `None` unless the next value is in
+    /// the same chunk.
     #[inline]
     pub(crate) fn pop_front_inside(&mut self, queue: &mut Fifo) -> Option<(T, &T)> {
         let (place, after) = (queue.head as usize, queue.head as usize + 1);
@@ -169,7 +173,7 @@ impl<T: Copy + Default> Chunks<T> {
         chunk
     }
 
-    /// Moves the last value ahead of all values at the end of the queue for which `after` holds.
+    /// Moves the last value forward, past the values just before it for which `after` holds.
     /// Returns whether the moved value is now the first of the queue.
     pub(crate) fn move_last_before(&mut self, queue: &Fifo, after: impl Fn(&T) -> bool) -> bool {
         let mut here = queue.tail as usize;
@@ -187,7 +191,8 @@ impl<T: Copy + Default> Chunks<T> {
         true
     }
 
-    /// Returns the place after `place`, which must not be the last of its queue.
+    /// Returns the place of the next value after `place`, which must not be the last place of its
+    /// queue.
     #[inline]
     fn after(&self, place: usize) -> usize {
         let after = place + 1;

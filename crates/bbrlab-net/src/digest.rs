@@ -1,10 +1,10 @@
-//! The digest of a run: a hash of what happened to each packet, when and where. It does not depend
-//! on the order of the records.
+//! The digest of a run: a hash of what happened to each packet, when and where. The digest does not
+//! depend on the order of the records.
 //!
-//! A record is an arrival of a data packet at a link with a rate, its departure, its drop, its
-//! arrival at the receiver, or an ACK's arrival at the sender. Each record is hashed with the
-//! packet's identity (flow, sequence number, retransmission number), the time and the place. The
-//! digest is the sum of the hashes modulo 2^64. It is therefore the same for links computed by
+//! A record is one of these events: a data packet arrives at a link with a rate, departs, is
+//! dropped, or arrives at the receiver; or an ACK arrives at the sender. Each record is hashed with
+//! the packet's identity (flow, sequence number, retransmission number), the time and the place.
+//! The digest is the sum of the hashes modulo 2^64. It is therefore the same for links computed by
 //! virtual clock and for links computed by departure events.
 
 use bbrlab_units::Time;

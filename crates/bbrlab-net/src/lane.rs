@@ -11,9 +11,9 @@ use bbrlab_units::Time;
 use crate::chunks::{Chunks, Fifo};
 use crate::packet::{Packet, PacketData};
 
-/// A packet in a lane and its arrival time. With a TCP header as payload it has the size of a cache
-/// line. It is not aligned to one: aligned memory is copied when it grows, and for a while both
-/// copies exist.
+/// A packet in a lane and its arrival time. With a TCP header as payload, this struct has the size
+/// of a cache line. It is not aligned to cache lines: when aligned memory grows, it is copied, and
+/// both copies exist for a while.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LanePacket<P> {
     at: Time,
@@ -30,7 +30,8 @@ impl<P: PacketData> LanePacket<P> {
 /// The packets of all lanes.
 pub(crate) type LanePackets<P> = Chunks<LanePacket<P>>;
 
-/// The packets on one constant delay to the same target. They are in a [`LanePackets`].
+/// The packets with one source, one constant delay and one target. Their memory is in a
+/// [`LanePackets`].
 #[derive(Debug)]
 pub(crate) struct Lane {
     packets: Fifo,
@@ -44,10 +45,10 @@ impl Lane {
     /// Adds a packet that arrives at `at`. Returns true if it is the new head, which needs an entry
     /// in the event queue.
     ///
-    /// Packets enter in order of time. Packets with the same time enter in the order of the events
-    /// that sent them. This is the order of their keys unless a packet crossed a path without delay
-    /// at that time. Such a packet is inserted further ahead, so that the order never depends on
-    /// lanes.
+    /// Packets enter in the order of their arrival times. Packets with equal times enter in the
+    /// order of the events that sent them, which is the order of their keys, unless a packet has
+    /// just crossed a path without delay. Such a packet is inserted further ahead, so that the
+    /// order of events never depends on lanes.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -67,8 +68,9 @@ impl Lane {
         false
     }
 
-    /// Moves the last packet to its position among the packets of the same time. Returns whether it
-    /// is the head. Not inlined: most packets enter at a later time than the one before.
+    /// Moves the last packet to its position among the packets with the same arrival time. Returns
+    /// whether it is the head. Not inlined, because most packets arrive later than the packet
+    /// before them.
     #[cold]
     #[inline(never)]
     fn sort_in<P: PacketData>(&mut self, lane_packets: &mut LanePackets<P>) -> bool {
@@ -94,7 +96,7 @@ impl Lane {
         head.packet
     }
 
-    /// [`Self::pop`] if the head is the last packet of its chunk or of the lane.
+    /// Like [`Self::pop`], for a head that is the last packet of its chunk or of the lane.
     #[cold]
     #[inline(never)]
     fn pop_at_an_end<P: PacketData>(
@@ -115,7 +117,7 @@ impl Lane {
         lane_packets.front(&self.packets).map_or(Key::NEVER, LanePacket::key)
     }
 
-    /// Counts the packets.
+    /// Returns the number of packets, by visiting them.
     pub(crate) fn len<P: PacketData>(&self, lane_packets: &LanePackets<P>) -> usize {
         lane_packets.iter(&self.packets).count()
     }

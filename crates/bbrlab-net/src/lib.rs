@@ -33,9 +33,9 @@
 //! | `digest.rs` | the digest of a run |
 //! | `accounts.rs` | counts across links: the digest, and each flow's departed bytes and losses |
 //!
-//! Invariants: nothing depends on the order of insertion or on lanes. The path of a packet has no
+//! Invariants: no result depends on the order of insertion or on lanes. The path of a packet has no
 //! floating point, hashing, dynamic dispatch or allocation (except when buffers grow). The engine
-//! never reads a payload; ACK filters ask the payload itself.
+//! never reads a payload; for ACK filters, the payload itself returns its TCP header.
 
 mod accounts;
 mod chunks;

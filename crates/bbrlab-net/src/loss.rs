@@ -13,7 +13,7 @@ pub(crate) struct LossProcess {
     rng: Rng,
 }
 
-/// The part of a model that determines the next packet's fate.
+/// The state of a loss model, which determines whether the next packet is lost.
 #[derive(Clone, Debug)]
 enum State {
     Bernoulli(Probability),
@@ -35,7 +35,7 @@ impl LossProcess {
     }
 
     /// Whether the next packet is lost. The packet passes at `at`, which must not be before the
-    /// previous packet.
+    /// time of the previous packet.
     pub(crate) fn loses(&mut self, at: Time) -> bool {
         match &mut self.state {
             State::Bernoulli(probability) => self.rng.happens(*probability),

@@ -12,7 +12,7 @@ pub struct FlowId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkId(pub u32);
 
-/// One end of a flow. Packets from the sender take the forward route, packets from the receiver the
+/// One end of a flow. The sender's packets take the forward route, the receiver's packets the
 /// reverse route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -23,9 +23,9 @@ pub enum Side {
     Receiver = 1,
 }
 
-/// Data for the other host. The network carries the data and never reads them. They are stored in
-/// the packet, which is copied from queue to queue; data that few packets carry are stored
-/// separately.
+/// Payload for the other host. The network carries the payload and never reads it. The payload is
+/// part of the packet, which is copied from queue to queue; extra data that only few packets carry
+/// are stored separately.
 pub trait PacketData: Copy + Default + std::fmt::Debug {
     /// Extra data that only few packets carry.
     type Extra: Copy + std::fmt::Debug;
@@ -42,7 +42,7 @@ pub trait PacketData: Copy + Default + std::fmt::Debug {
     }
 }
 
-/// Numbers as payload, for tests of the network.
+/// A number as payload, for tests of the network.
 impl PacketData for u32 {
     type Extra = ();
 }
@@ -59,7 +59,7 @@ pub struct Outgoing<'a, P: PacketData> {
     pub is_data: bool,
     /// For the digest: the sequence number of the data, or the acknowledgement number of an ACK.
     pub seq: u64,
-    /// For the digest: how many times this data was sent before.
+    /// For the digest: the number of earlier transmissions of this data.
     pub retransmission: u16,
     /// Extra data of this packet, in addition to its payload.
     pub extra: Option<&'a P::Extra>,
@@ -78,7 +78,7 @@ impl<'a, P: PacketData> Arrival<'a, P> {
         Self { packet, extra }
     }
 
-    /// The flow.
+    /// Returns the packet's flow.
     #[must_use]
     #[inline]
     pub fn flow(&self) -> FlowId {
@@ -125,8 +125,8 @@ impl<'a, P: PacketData> Arrival<'a, P> {
 /// A packet inside the network.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packet<P> {
-    /// Flow and sequence number within the flow, as in the low bits of an event's key. The high
-    /// bits are those of the key of the packet's last event.
+    /// The low bits are the flow and the packet's sequence number within the flow, as in the key of
+    /// an event. The high bits are equal to the high bits of the key of the packet's last event.
     pub(crate) tie: u64,
     /// Hash of the packet's identity.
     pub(crate) identity: u64,
@@ -149,7 +149,7 @@ impl<P: PacketData> Packet<P> {
         self.extra != ExtraId::NONE
     }
 
-    /// Puts the packet on its next leg, whose arrivals have `tie_base` in their ties.
+    /// Puts the packet on its next leg. `tie_base` is the high bits for events on that leg.
     #[inline]
     pub(crate) fn advance(&mut self, tie_base: u64) {
         self.tie = tie_base | (self.tie & ID_TIE);
@@ -165,7 +165,7 @@ pub(crate) struct PackedTag(u32);
 impl PackedTag {
     const ECN_SHIFT: u32 = 29;
     const DATA: u32 = 1 << 31;
-    /// All numbers of legs are below this.
+    /// Every leg's index is below this number.
     pub(crate) const LEGS_MAX: u32 = 1 << Self::ECN_SHIFT;
 
     #[inline]
@@ -232,7 +232,7 @@ impl<P: PacketData> Extras<P> {
         Self { slots: Vec::new(), first_free: ExtraId::NONE }
     }
 
-    /// Makes the packet that a host sends, to go on `leg`.
+    /// Makes the packet that a host sends on `leg`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -289,7 +289,8 @@ impl<P: PacketData> Extras<P> {
         ExtraId(place)
     }
 
-    /// Takes the extra data of a packet that has arrived. The packet must have some.
+    /// Removes and returns the extra data of a packet that has arrived. The packet must have extra
+    /// data.
     #[inline]
     pub(crate) fn unpack(&mut self, packet: &Packet<P>) -> P::Extra {
         self.take(packet.extra)
@@ -303,7 +304,7 @@ impl<P: PacketData> Extras<P> {
         slot.kept
     }
 
-    /// Counts the packets with extra data.
+    /// Returns the number of packets that have extra data.
     pub(crate) fn len(&self) -> usize {
         let next = |id: &ExtraId| self.slots.get(id.0 as usize).map(|slot| slot.next_free);
         let free = std::iter::successors(Some(self.first_free), next).count() - 1;
@@ -314,8 +315,8 @@ impl<P: PacketData> Extras<P> {
 /// The number of a slot in the packet store.
 pub(crate) type Handle = u32;
 
-/// The packets that wait in queues by departure events, and the packets on individual delays. A
-/// slab of slots with a free list. All other packets are in lanes.
+/// The packets that wait in queues of links by departure events, and the packets with individual
+/// delays. All other packets are in lanes. A slab of slots with a free list.
 #[derive(Debug)]
 pub(crate) struct Packets<P> {
     slots: Vec<Packet<P>>,

@@ -5,8 +5,8 @@ use bbrlab_units::Time;
 use crate::engine::Network;
 use crate::packet::{Arrival, FlowId, Outgoing, PacketData, Side};
 
-/// The hosts. Each call is one event. Packets that a host sends during a call are sent at its time,
-/// in the order of the calls.
+/// The hosts. Each call of a method is one event. Packets that a host sends during the call leave
+/// at the time of the event, in the order in which the host sends them.
 pub trait Handler<P: PacketData> {
     /// A packet has reached the receiver of its flow.
     fn at_receiver(&mut self, port: &mut Port<'_, P>, packet: &Arrival<'_, P>);
@@ -17,15 +17,15 @@ pub trait Handler<P: PacketData> {
     /// A timer has expired at the time for which it was armed; it is now disarmed.
     fn on_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8);
 
-    /// Like [`Self::on_timer`], for the swift timer ([`Network::set_swift_timer`]). A handler can
-    /// override this if it knows which of its timers that is.
+    /// Like [`Self::on_timer`], for the swift timer ([`Network::set_swift_timer`]). A handler that
+    /// uses only one such timer can override this method, to save the look-up of the timer.
     #[inline]
     fn on_swift_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8) {
         self.on_timer(port, flow, side, timer);
     }
 
-    /// Like [`Self::on_timer`], for the even timer ([`Network::set_even_timer`]). A handler can
-    /// override this if it knows which of its timers that is.
+    /// Like [`Self::on_timer`], for the even timer ([`Network::set_even_timer`]). A handler that
+    /// uses only one such timer can override this method, to save the look-up of the timer.
     #[inline]
     fn on_even_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8) {
         self.on_timer(port, flow, side, timer);

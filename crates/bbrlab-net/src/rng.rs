@@ -2,7 +2,7 @@
 //!
 //! xoshiro256++ (Blackman and Vigna, 2018; public domain). Its state is filled by splitmix64 from
 //! the run's seed and the FNV-1a hash of the name. It uses integers only, so the numbers are the
-//! same on every machine; a new consumer does not change the numbers of the others.
+//! same on every machine; adding a consumer does not change the numbers of the other consumers.
 
 use bbrlab_link::Probability;
 use bbrlab_units::split_mix;
@@ -58,7 +58,7 @@ impl Rng {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Returns true with this probability. Always draws once.
+    /// Returns true with the probability `probability`. Always draws exactly one number.
     #[inline]
     pub fn happens(&mut self, probability: Probability) -> bool {
         (self.next_u64() >> 32) < probability.0

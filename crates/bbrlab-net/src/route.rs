@@ -28,7 +28,7 @@ pub(crate) enum Target {
     Sender,
 }
 
-/// The start of a leg. Legs with the same source, delay and target share a lane.
+/// The start of a leg. Legs with equal sources, delays and targets share a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     Hosts,
@@ -40,8 +40,8 @@ pub(crate) enum Source {
 pub(crate) struct Leg {
     pub(crate) delay: Span,
     pub(crate) target: Target,
-    /// The bits that the ties of all arrivals at `target` share, and the mask for the bits of
-    /// `event::sent_by`.
+    /// The bits that the keys of all arrivals at `target` share. The next field is the mask for the
+    /// bits of `sent_by`.
     pub(crate) tie_base: u64,
     pub(crate) sent_by_mask: u64,
     /// The lane, or `NO_LANE` if the link is reached without delay.
@@ -58,8 +58,8 @@ pub(crate) struct Leg {
     pub(crate) onward: Onward,
 }
 
-/// The parts of its next leg that a packet needs when it leaves a link, so that the leg is not
-/// looked up.
+/// The values of a packet's next leg that are needed when the packet leaves a link, copied so that
+/// the leg need not be looked up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Onward {
     pub(crate) delay: Span,
@@ -78,5 +78,5 @@ impl Leg {
     }
 }
 
-/// Stands for no lane: the leg leads from a host to a link without delay.
+/// Value of [`Leg::lane`] for a leg from a host to a link without delay, which needs no lane.
 pub(crate) const NO_LANE: u32 = u32::MAX;

@@ -13,7 +13,7 @@ pub(crate) struct Steps<T> {
 }
 
 impl<T: Copy> Steps<T> {
-    /// Starts at the first step.
+    /// Makes a position at the first step.
     ///
     /// # Panics
     /// If there is no step, or the times do not ascend.
@@ -23,8 +23,8 @@ impl<T: Copy> Steps<T> {
         Self { steps: Arc::clone(steps), at: 0 }
     }
 
-    /// Returns the value that holds at `time`, which must not be before the previous call's. Before
-    /// the first step's time, the first value holds.
+    /// Returns the value that holds at `time`, which must not be before `time` of the previous
+    /// call. Before the first step's time, the first value holds.
     #[inline]
     pub(crate) fn value(&mut self, time: Time) -> T {
         while self.steps.get(self.at + 1).is_some_and(|next| next.0 <= time) {

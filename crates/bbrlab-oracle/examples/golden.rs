@@ -1,4 +1,4 @@
-//! Replays a folder of kernel traces and shows the first difference in its context.
+//! Replays folders of kernel traces, and shows the row with the first difference.
 //!
 //! `cargo run -p bbrlab-oracle --release --example golden -- DIR... [--only NAME]...`
 
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Replays everything; returns the number of rows that differ.
+/// Replays all traces. Returns the number of rows that differ.
 fn run(dirs: &[PathBuf], only: &[String]) -> Result<u64, golden::GoldenError> {
     let mut traces = Vec::new();
     for dir in dirs {

@@ -1,8 +1,8 @@
 //! Reads comma-separated text of the reference data: a header with the columns' names, then lines
 //! with one cell per column.
 //!
-//! The traces of `golden` have another reader, because their cells are differences from the
-//! previous line and their files have hundreds of megabytes.
+//! The traces of `golden` have another reader (`golden/csv.rs`), because their cells can be
+//! differences from the previous line and their files have up to hundreds of megabytes.
 
 use std::borrow::Cow;
 use std::io::Read as _;
@@ -22,13 +22,14 @@ impl CsvColumns {
         Self { names: header.split(',').map(str::to_owned).collect() }
     }
 
-    /// The position of the column `name`.
+    /// Returns the position of the column `name`, from 0.
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|column| column == name)
     }
 
-    /// The cells of a line, one for each column. A cell in double quotes may contain commas.
+    /// Returns the cells of a line, one for each column. A cell in double quotes may contain
+    /// commas.
     ///
     /// # Errors
     /// A description of the text found, if the line is malformed or has another number of cells.

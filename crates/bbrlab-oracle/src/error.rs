@@ -3,12 +3,12 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why an episode, or all episodes of a folder, could not be compared.
+/// The reason why an episode, or all episodes of a folder, could not be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogError {
     /// The folder has no `episodes.csv`, or lacks a file that it lists.
     Missing {
-        /// The file expected.
+        /// The missing file.
         path: PathBuf,
     },
     /// A file cannot be read.
@@ -56,7 +56,7 @@ pub enum LogError {
     },
     /// An episode has a setting that is not supported.
     Unsupported(Unsupported),
-    /// The folder lists no episode by this name.
+    /// The list of the folder has no episode with this name.
     NoSuchEpisode {
         /// The name asked for.
         name: String,

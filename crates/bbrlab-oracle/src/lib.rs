@@ -1,8 +1,9 @@
-//! Replays recordings of real kernels on our algorithms and our stack, and counts the differences.
+//! Replays recordings of Linux kernels on our algorithms, queue disciplines and TCP stack, and
+//! counts the differences.
 //!
-//! The references are folders of recorded data: call-by-call traces ([`golden`]) and packet logs of
-//! whole connections ([`packets`]). This crate only compares. It returns plain records, which the
-//! caller prints or stores.
+//! The recordings are folders of call-by-call traces ([`golden`]), of packet logs of whole
+//! connections ([`packets`]) and of packet logs of queue disciplines ([`queues`]). This crate
+//! returns the results of comparisons as records, which the caller prints or stores.
 
 mod csv;
 mod error;

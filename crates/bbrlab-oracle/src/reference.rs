@@ -1,17 +1,17 @@
-//! The location of the complete reference data, for tests that need them.
+//! Finds the complete reference data, for tests that need them.
 
 use std::env;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// The folder named by `BBRLAB_REFERENCE` (with `golden/`, `linux-reference/` and `papers/`), or
-/// `None` if the variable is unset. Reports `reference: used` or `skipped: no reference`, with the
-/// test's name, on standard error. The report bypasses the test runner's capture, so that a gate
-/// can count the tests that used the reference.
+/// Returns the folder that the environment variable `BBRLAB_REFERENCE` names (it contains
+/// `golden/`, `linux-reference/` and `papers/`), or `None` if the variable is unset. Prints
+/// `reference: used` or `skipped: no reference`, with the test's name, on standard error. The test
+/// runner does not capture this line, so the gate can count the tests that used the reference data.
 ///
 /// # Panics
-/// If the variable does not name such a folder. Otherwise a gate with a misspelt path would pass
-/// without the reference.
+/// If the variable does not name such a folder. Without this panic, a gate with a misspelt path
+/// would pass without the reference data.
 #[must_use]
 pub fn reference(test: &str) -> Option<PathBuf> {
     let Some(folder) = env::var_os("BBRLAB_REFERENCE").map(PathBuf::from) else {

@@ -16,7 +16,8 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Reads `path` (unpacked if its name ends in `.gz`), whose header must begin with `columns`.
+    /// Reads the file at `path`, and decompresses it if its name ends in `.gz`. Its header must
+    /// begin with `columns`.
     pub(crate) fn load(path: &Path, columns: &str) -> Result<Self, LogError> {
         let bytes = fs::read(path).map_err(|error| match error.kind() {
             ErrorKind::NotFound => LogError::Missing { path: path.to_owned() },
@@ -64,12 +65,12 @@ impl Table {
         Ok(Self { columns, rows })
     }
 
-    /// The rows, in the file's order.
+    /// Returns the rows, in the file's order.
     pub(crate) fn rows(&self) -> &[Vec<String>] {
         &self.rows
     }
 
-    /// Position of the column `name`.
+    /// Returns the position of the column `name`, from 0.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
         self.columns.position(name)
     }

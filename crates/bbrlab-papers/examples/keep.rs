@@ -1,5 +1,5 @@
-//! Keeps the part of results that a page needs, for `cargo xtask replication`, `explanations`,
-//! `disciplines` and `contradictions`.
+//! Writes the results from which a page is generated, for `cargo xtask replication`,
+//! `explanations`, `disciplines` and `contradictions`.
 
 use std::env;
 use std::path::Path;

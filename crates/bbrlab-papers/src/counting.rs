@@ -14,8 +14,8 @@ pub enum Counting {
     /// [acd-ns3]: `TcpSocketBase::ReceivedData` counts each data segment that arrives as
     /// transmitted. It counts a segment as received only if the segment itself advances the next
     /// expected byte, and then only this one segment. So a new packet that arrives out of order
-    /// never counts as received. The difference, which the paper calls lost, is the packets that
-    /// arrived out of order or as duplicates.
+    /// never counts as received. The paper calls transmitted minus received packets lost. So the
+    /// packets that it calls lost are those that arrived out of order or as duplicates.
     ///
     /// A segment that ends below the next expected byte does not reach that function. Here such a
     /// segment still counts as arrived, because no record has the number of such segments. They are

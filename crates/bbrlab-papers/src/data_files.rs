@@ -1,6 +1,6 @@
-//! Checks built-in scenarios and measured rows against the papers' data files. Points, flows, start
-//! times and durations of the scenarios must be those in `papers/*.toml`, and the rows must have
-//! every figure that a claim uses.
+//! Checks built-in scenarios and measured rows against the papers' data files. The scenarios must
+//! have the points, flows, start times and durations of `papers/*.toml`, and the measured rows must
+//! have every metric that a claim uses.
 
 use std::collections::BTreeSet;
 
@@ -17,14 +17,15 @@ use crate::papers::{Experiment, Key, papers};
 use crate::row::MeasuredRow;
 use crate::rows::keys_of;
 
-/// Returns the papers that state the bytes per packet, with their data files. The points and flows
-/// of these papers are checked here; `tests/papers/` checks the others.
+/// Returns the papers that state the number of bytes per packet, each with its data file. The
+/// points and flows of these papers are checked here; `tests/papers/` checks those of the other
+/// papers.
 fn checked_here() -> impl Iterator<Item = (&'static str, Table)> {
     let all = PAPERS.iter().map(|paper| (paper.key, paper.text.parse().expect("valid TOML")));
     all.filter(|(_, file)| packet_bytes(file).is_some())
 }
 
-/// Returns the bytes per packet as a paper counts them: an IP packet.
+/// Returns the size of an IP packet in bytes that a paper states, or `None` if it states none.
 fn packet_bytes(file: &Table) -> Option<f64> {
     figure(file.get("common")?.as_table()?, "packet_bytes")
 }
@@ -52,8 +53,8 @@ fn figure(of: &Table, key: &str) -> Option<f64> {
     of.get(key).and_then(number)
 }
 
-/// Returns a paper's experiments with their tables, without those that have no points and only sum
-/// up others.
+/// Returns a paper's experiments, each with its table in the data file. Experiments without points
+/// are omitted: they only summarise others.
 fn experiments(paper: &str, file: &Table) -> Vec<(&'static Experiment, Table)> {
     let of = papers().iter().find(|of| of.key == paper).expect("a paper");
     let mut found = Vec::new();
@@ -66,7 +67,7 @@ fn experiments(paper: &str, file: &Table) -> Vec<(&'static Experiment, Table)> {
     found
 }
 
-/// Returns the first seed of every point of an experiment's scenarios.
+/// Returns the run with the first seed of every point of an experiment's scenarios.
 fn first_runs(experiment: &Experiment) -> Vec<Run> {
     let mut runs = Vec::new();
     for id in &experiment.scenarios {
@@ -76,8 +77,8 @@ fn first_runs(experiment: &Experiment) -> Vec<Run> {
     runs
 }
 
-/// Returns the algorithms under test of an experiment. CUBIC is one of them if no other algorithm
-/// competes with it.
+/// Returns the algorithms under test: those in `algorithms` that are not the fixed algorithm of a
+/// flow. If no flow is under test, returns the first algorithm.
 fn subjects(table: &Table) -> Vec<&str> {
     let fixed: BTreeSet<&str> =
         tables(table, "flows").iter().map(|flow| word(flow, "algorithm")).collect();
@@ -104,8 +105,9 @@ fn every_experiment_has_a_scenario_with_all_points_and_algorithms() {
             let mut expected = 0;
             for algorithm in subjects(&table) {
                 for point in tables(&table, "points") {
-                    // Skip the keys of a step, which is a part of a run. If a point does not set
-                    // the buffer, there must be a run for every value of its axis.
+                    // Skip keys that describe a rate step, which is only a part of a run. If a
+                    // point does not set the buffer, there must be a run for every buffer in the
+                    // experiment's `axes`.
                     let axis = table.get("axes").and_then(|axes| axes.get("buffer_bdp"));
                     let buffers: Vec<Option<f64>> = match axis.and_then(Value::as_array) {
                         Some(axis) if !point.contains_key("buffer_bdp") => {
@@ -156,7 +158,7 @@ fn flows_rates_buffers_and_durations_are_those_of_the_data_files() {
                 let mss = f64::from(run.class(0).mss);
                 let bytes = packet_bytes(&file).expect("chosen by it");
                 assert!(near(mss + 52.0, bytes), "{id}: segments of {mss}");
-                // Flows that start later may end after `duration_s`.
+                // A flow may stop after `duration_s`. Then the run lasts until the last stop.
                 let last_s =
                     flows.iter().filter_map(|flow| figure(flow, "stop_s")).fold(0.0, f64::max);
                 let duration_s = figure(&table, "duration_s").unwrap().max(last_s);
@@ -201,7 +203,7 @@ fn flows_rates_buffers_and_durations_are_those_of_the_data_files() {
     }
 }
 
-/// Compares the bottleneck and the RTTs of a run with those of its point.
+/// Checks that the bottleneck and the RTTs of a run are those of its point in the data file.
 #[expect(clippy::cast_precision_loss, reason = "quantities of the papers")]
 fn of_point(id: &str, table: &Table, run: &Run, place: &[(&str, Key)]) {
     let link = &run.links[run.bottleneck.expect("a bottleneck") as usize];
@@ -269,12 +271,12 @@ fn of_point(id: &str, table: &Table, run: &Run, place: &[(&str, Key)]) {
     }
 }
 
-/// Returns a copy of a run with all times divided by a few hundred, which is long enough to have
-/// rows.
+/// Returns a copy of a run that is at most 300 ms long, which is enough to compute rows. Starts,
+/// stops and rate steps are moved in proportion.
 fn shortened(mut run: Run) -> Run {
     let packets_a_second =
         run.links.iter().filter_map(|link| link.rate.at_start()).map(|rate| rate.0).max();
-    // A few hundred milliseconds, and less where the link is fast.
+    // The time in which the fastest link sends 15 Mbit, at most 300 ms.
     let wanted = Span(15_000_000_000_000_000 / packets_a_second.unwrap_or(1).max(50_000_000));
     let sooner = |ns: u64| {
         u64::try_from(u128::from(ns) * u128::from(wanted.0) / u128::from(run.duration.0)).unwrap()
@@ -295,7 +297,7 @@ fn shortened(mut run: Run) -> Run {
     run
 }
 
-/// Returns an experiment's rows, from shortened runs.
+/// Returns the measured rows of an experiment, from shortened runs.
 fn shortened_rows(experiment: &Experiment) -> Vec<MeasuredRow> {
     let mut rows = Vec::new();
     for run in first_runs(experiment) {
@@ -317,15 +319,16 @@ fn shortened_rows(experiment: &Experiment) -> Vec<MeasuredRow> {
     with_compared(experiment, rows)
 }
 
-/// A figure that a claim uses.
+/// A metric that a claim uses, with the keys at which the claim looks it up.
 #[derive(Debug)]
 struct Asked {
     metric: String,
     keys: Vec<(String, Value)>,
 }
 
-/// Returns the figures that an expression uses at a point: `metric(algorithm, key=value ...)`. An
-/// algorithm or a value may be a name that the point defines.
+/// Returns the metrics that an expression looks up at a point: its calls
+/// `metric(algorithm, key=value ...)`. An algorithm or a value may be a name that the point
+/// defines.
 fn asked(expr: &str, point: &[(String, Value)], metrics: &[String], axes: &[&str]) -> Vec<Asked> {
     let named = |name: &str| {
         point
@@ -372,7 +375,8 @@ fn asked(expr: &str, point: &[(String, Value)], metrics: &[String], axes: &[&str
     found
 }
 
-/// Returns the points of a claim: the product of the lists of `forall`, with `at`.
+/// Returns the points of a claim: each combination of values in the lists of `forall`, with the
+/// keys of `at` added.
 fn points(claim: &Table) -> Vec<Vec<(String, Value)>> {
     let pairs = |key: &str| claim.get(key).and_then(Value::as_table).cloned().unwrap_or_default();
     let mut points: Vec<Vec<(String, Value)>> = vec![pairs("at").into_iter().collect()];

@@ -1,19 +1,20 @@
 //! `--explain`: finds the switch that causes an artifact.
 //!
-//! The setting of an artifact differs from the experiment with the `linux` profile in keys of the
-//! stack and the links. It may also differ in the form of the experiment (its flows, its queue, the
-//! authors' versions of algorithms) or in the rule for counting packets. Each difference is a
-//! switch.
+//! A setting that should show an artifact differs from the experiment with the `linux` profile in
+//! keys of the stack and the links. It may also use the experiment's other form, which follows the
+//! authors' programs instead of the paper's text (other flows, another queue, the authors' versions
+//! of algorithms), or another rule for counting packets. Each difference is a switch.
 //!
-//! A claim is evaluated with all switches off, with all on, with only one on and with only one off,
-//! for each switch. These runs use one seed, and only the claim's points. A switch is the cause if
-//! the claim is true with only this switch on, and false with only this switch off. If no single
-//! switch makes the claim true, pairs are tried. Pairs of needed switches are tried first.
+//! A claim is evaluated with all switches off, with all on, and, for each switch, with only this
+//! switch on and with only this switch off. These runs use one seed, and only the claim's points. A
+//! switch is the cause if the claim is true with only this switch on, and false with only this
+//! switch off. If no single switch makes the claim true, pairs of switches are switched on. Pairs
+//! of needed switches, without which the claim is false, are tried first.
 //!
-//! A pair is reported only if neither of its switches alone makes the claim true. If a switch
-//! cannot be run alone, this is unknown, and the result says so.
+//! A pair is reported only if neither of its switches is known to make the claim true alone. If a
+//! switch cannot be run alone, its effect alone is unknown, and the result says so.
 //!
-//! Each run is stored in a folder, so that no later call computes it again.
+//! Each run is stored in a folder, and later calls read its results instead of computing it again.
 
 use std::collections::BTreeMap;
 
@@ -29,17 +30,18 @@ use crate::reproduce::ReproduceOptions;
 use crate::study::Setting;
 use crate::work::Work;
 
-/// Maximum number of pairs tried.
+/// Maximum number of pairs of switches that are tried per setting.
 const PAIRS: usize = 60;
 
 /// One difference between an artifact's setting and the experiment with the `linux` profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Switch {
-    /// A key with its value in each state of the switch, in the syntax of `--set`.
+    /// A scenario key, with its value when the switch is on and its value when it is off, in the
+    /// syntax of `--set`.
     Key { key: String, on: String, off: String },
-    /// The form of the experiment when the switch is on.
+    /// The form of the experiment that runs when the switch is on; see [`crate::FORMS`].
     Form(&'static str),
-    /// The rule for counting packets when the switch is on.
+    /// The rule for counting packets that applies when the switch is on.
     Counting(Counting),
 }
 
@@ -49,10 +51,10 @@ pub struct SwitchEffect {
     /// The switch as text: a key such as `stack.sndbuf = "131072B"`, the form of the experiment or
     /// the rule for counting.
     pub switch: String,
-    /// The overrides that switch it on, in the syntax of `--set`. Empty for the form, which is
-    /// another scenario, and for the rule for counting.
+    /// The overrides that turn the switch on, in the syntax of `--set`. Empty if the switch is the
+    /// form, which is another scenario, or the rule for counting.
     pub on: Vec<String>,
-    /// The overrides that switch it off.
+    /// The overrides that turn the switch off, in the syntax of `--set`; empty like `on`.
     pub off: Vec<String>,
     /// Whether the claim is true with only this switch on, or the reason why this could not be run.
     pub alone_on: Result<bool, String>,
@@ -68,21 +70,21 @@ pub enum ArtifactCause {
     TrueUnderLinux,
     /// One switch: the claim is true with only this switch on, and false with only this switch off.
     Switch(String),
-    /// Any of several switches: each alone makes the claim true, and no switch is known to be
-    /// needed.
+    /// Any of several switches: each of them alone makes the claim true, so none is needed as far
+    /// as is known.
     AnyOf {
-        /// The switches.
+        /// The switches that each make the claim true alone.
         enough: Vec<String>,
-        /// The switches among `enough` without which the others cannot be run. Whether they are
-        /// needed is unknown.
+        /// The switches among `enough` that cannot be turned off while the others are on. Whether
+        /// the claim needs them is unknown.
         not_without: Vec<String>,
     },
-    /// Two switches together.
+    /// Two switches that make the claim true together.
     Pair {
         /// The two switches.
         both: [String; 2],
-        /// The switches of `both` that cannot be run alone. The other switches alone do not make
-        /// the claim true.
+        /// Those of the two switches that cannot be run alone. A switch of the pair that is not
+        /// listed does not make the claim true alone.
         not_alone: Vec<String>,
     },
     /// More than two switches: neither a single switch nor a pair that was run makes the claim
@@ -95,7 +97,7 @@ pub enum ArtifactCause {
         /// Number of pairs not run, because there are too many or they cannot be run.
         pairs_not_run: usize,
     },
-    /// The claim is also false with the artifact's setting.
+    /// The claim is false with the artifact's setting, too.
     NotShown,
     /// No setting is known that should show the artifact.
     NoSetting,
@@ -103,18 +105,18 @@ pub enum ArtifactCause {
     Unknown(String),
 }
 
-/// A claim and the switches of an artifact.
+/// The explanation of a claim by one artifact's setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
     /// The claim's id.
     pub claim: String,
     /// The artifact's id, and its setting as text; `None` if no setting is known.
     pub setting: Option<(String, String)>,
-    /// The command that runs the experiment with this setting.
+    /// The command with which a user runs the experiment in this setting.
     pub repeat: RepeatCommand,
-    /// The switches with their effects.
+    /// The switches into which the setting is divided, with their effects on the claim.
     pub switches: Vec<SwitchEffect>,
-    /// The cause.
+    /// The cause that was found, or the reason why there is none.
     pub cause: ArtifactCause,
 }
 
@@ -127,14 +129,15 @@ impl Switch {
         }
     }
 
-    /// Returns the overrides that switch it on or off, in the syntax of `--set`.
+    /// Returns the overrides that turn this switch on or off, in the syntax of `--set`.
     fn sets(&self, is_on: bool) -> Vec<String> {
         let Self::Key { key, on, off } = self else { return Vec::new() };
         if !is_on {
             return vec![format!("{key}={off}")];
         }
         let mut sets = vec![format!("{key}={on}")];
-        // A buffer counted in bytes cannot be split into a device queue in packets and the rest.
+        // A device queue is a number of packets of the buffer, so the buffer must be in packets,
+        // too.
         if let Some(link) = key.strip_suffix(".device_queue") {
             sets.push(format!("{link}.buffer_unit=\"pkt\""));
         }
@@ -182,7 +185,7 @@ impl ArtifactCause {
     }
 }
 
-/// Describes switches of which each alone makes the claim true, and none is known to be needed.
+/// Describes [`ArtifactCause::AnyOf`].
 fn any_of(enough: &[String], not_without: &[String]) -> String {
     match (enough, not_without) {
         ([one], []) => format!("made by {one} alone, and by the others without it"),
@@ -196,8 +199,9 @@ fn any_of(enough: &[String], not_without: &[String]) -> String {
     }
 }
 
-/// Explains a claim by the settings of the artifacts that it names. Returns the settings tried, up
-/// to the first setting that makes the claim true. Adds the runs to `work`.
+/// Explains a claim by the settings of the artifacts that it names. Tries the settings in order,
+/// and returns one explanation per setting up to the first that makes the claim true. Adds the runs
+/// to `work`.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -322,7 +326,8 @@ fn cause_of(
     }
 }
 
-/// Returns all pairs of switches, those with the most needed switches first.
+/// Returns all pairs of switches, as indices: first pairs of two needed switches, then pairs of one
+/// needed switch, then the others.
 fn pairs(effects: &[SwitchEffect]) -> Vec<(usize, usize)> {
     let is_needed = |place: usize| effects[place].alone_off == Ok(false);
     let mut pairs: Vec<(usize, usize)> = (0..effects.len())
@@ -332,8 +337,8 @@ fn pairs(effects: &[SwitchEffect]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Finds the differences between an experiment and a setting: keys with different values, the form,
-/// and the rule for counting.
+/// Finds the differences between an experiment's first form under `linux` and a setting: keys with
+/// different values, another form, and another rule for counting.
 fn switches_of(
     experiment: &'static Experiment,
     setting: &'static Setting,
@@ -373,7 +378,7 @@ fn switches_of(
     Ok(switches)
 }
 
-/// Evaluates a claim on runs with some switches on.
+/// Runs an experiment with some switches on, and evaluates a claim on these runs.
 struct Trials<'a, W> {
     experiment: &'static Experiment,
     claim: &'static Claim,
@@ -390,7 +395,8 @@ impl<W: FnMut(Progress)> Trials<'_, W> {
         self.run(&config_of(self.switches, on))
     }
 
-    /// Whether the claim is true under the whole setting, including keys that cannot be switched.
+    /// Whether the claim is true in the whole setting, including keys that do not become switches,
+    /// such as swept keys. The inner error is the reason why this is unknown.
     fn as_set(&mut self, setting: &'static Setting) -> Result<Result<bool, String>, LabError> {
         self.run(&Config::of(setting))
     }
@@ -404,7 +410,7 @@ impl<W: FnMut(Progress)> Trials<'_, W> {
     }
 }
 
-/// Returns the configuration with some switches on and the others off.
+/// Returns the configuration with the switches at the indices `on` on and the others off.
 fn config_of(switches: &[Switch], on: &[usize]) -> Config {
     let mut config = Config::default();
     for (place, switch) in switches.iter().enumerate() {
@@ -416,7 +422,8 @@ fn config_of(switches: &[Switch], on: &[usize]) -> Config {
             _ => {}
         }
     }
-    // With all switches off, use the experiment without overrides, because its runs already exist.
+    // With all switches off, run the experiment without overrides, because these runs already
+    // exist.
     if on.is_empty() {
         config.sets.clear();
     }

@@ -1,4 +1,4 @@
-//! Ids in a study file that know their line, for error messages.
+//! Ids of a study file with their positions, so that error messages can name the line.
 
 use std::ops::Deref;
 
@@ -19,13 +19,13 @@ impl Deref for Id {
 }
 
 impl Id {
-    /// Returns the line of the id in the study file, whose text is `text`.
+    /// Returns the number of the line with this id in the study file whose text is `text`.
     pub(crate) fn line(&self, text: &str) -> usize {
         line_of(text, self.0.span().start)
     }
 }
 
-/// Returns the number of the line that contains the byte `place`, counted from 1.
+/// Returns the number, from 1 on, of the line that contains the byte at the offset `place`.
 pub(crate) fn line_of(text: &str, place: usize) -> usize {
     text[..place.min(text.len())].matches('\n').count() + 1
 }

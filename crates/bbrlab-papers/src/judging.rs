@@ -1,5 +1,6 @@
-//! Judges the claims of an experiment from its runs. A false claim is also evaluated on runs with
-//! the setting that should show its artifact, or with a possible cause of the failure switched.
+//! Judges the claims of an experiment from its runs. A false claim is also evaluated on other runs:
+//! in the settings that should show its artifacts, or in settings that may be the cause of its
+//! failure.
 
 use std::path::PathBuf;
 
@@ -17,15 +18,15 @@ use crate::rows::counted_rows;
 use crate::study::Setting;
 use crate::work::Work;
 
-/// Returns the claims that are evaluated on an experiment. There are none for a form other than the
-/// first.
+/// Returns the claims that are evaluated on an experiment. Forms of an experiment other than its
+/// first have no claims.
 #[must_use]
 pub fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
     let all = papers().iter().flat_map(|paper| &paper.claims);
     all.filter(|claim| experiment.form.is_none() && claim.experiment == experiment.id).collect()
 }
 
-/// Judges the claims of an experiment. Adds the additional runs in other settings to `work`.
+/// Judges the claims of an experiment. Adds the runs in other settings to `work`.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -52,10 +53,10 @@ pub fn judge_claims(
     let mut under: Vec<Vec<UnderSetting>> = claims.iter().map(|_| Vec::new()).collect();
     let ways: Vec<Vec<&'static Setting>> =
         claims.iter().map(|claim| distinct(ways_of(claim))).collect();
-    // In step `nth`, each claim that is not yet true is evaluated in its `nth` setting. Settings
-    // are ordered from the narrowest to the widest.
+    // Iteration `nth` evaluates each claim that is not yet true in its `nth` setting. A claim's
+    // settings are ordered from the smallest change to the largest.
     for nth in 0.. {
-        // A claim that is true in an earlier setting needs no further settings.
+        // A claim that is true in an earlier setting is not evaluated in further settings.
         let is_shown = |place: usize| {
             under[place]
                 .iter()
@@ -87,8 +88,8 @@ pub fn judge_claims(
     Ok(judged.map(|((claim, evaluation), under)| judge(claim, evaluation, under)).collect())
 }
 
-/// Returns the settings in which a false claim is evaluated again: the settings of its artifacts,
-/// or possible causes of the failure.
+/// Returns the settings in which a false claim is evaluated again: the settings of its artifacts if
+/// it is expected to be an artifact, otherwise the possible causes of its failure.
 fn ways_of(claim: &Claim) -> Vec<&'static Setting> {
     match claim.expected {
         Expected::Artifact => settings_of(claim),
@@ -96,8 +97,8 @@ fn ways_of(claim: &Claim) -> Vec<&'static Setting> {
     }
 }
 
-/// Removes settings whose runs are identical to those of an earlier one, since two artifacts may
-/// have the same setting.
+/// Removes settings that have the same runs as an earlier setting in the list. Two artifacts can
+/// have such settings.
 fn distinct(settings: Vec<&'static Setting>) -> Vec<&'static Setting> {
     let mut found: Vec<&Setting> = Vec::new();
     for setting in settings {
@@ -108,8 +109,8 @@ fn distinct(settings: Vec<&'static Setting>) -> Vec<&'static Setting> {
     found
 }
 
-/// Groups claims, given by their indices, by configuration, so that claims with one configuration
-/// share its runs.
+/// Groups claims, given by their indices, by configuration. All claims of a group are evaluated on
+/// the same runs.
 fn by_config(
     asked: impl Iterator<Item = (usize, &'static Setting)>,
 ) -> Vec<(Config, Vec<(usize, &'static Setting)>)> {
@@ -134,7 +135,7 @@ fn why_not(claim: &Claim, experiment: &Experiment, reproduced: &Reproduced) -> O
     is_without.then(|| "--quick leaves out its points at 1 Gbit/s".to_owned())
 }
 
-/// A configuration in which an experiment is run.
+/// A configuration of an experiment's runs: its form, overrides and rule for counting packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Config {
     /// The form of the experiment; `None` for the first form.
@@ -166,16 +167,16 @@ impl Config {
     }
 }
 
-/// Runs of an experiment in another configuration.
+/// The results of an experiment in a configuration.
 pub(crate) struct RunUnder {
     /// The measured rows.
     pub(crate) rows: MeasuredRows,
-    /// The folders of the runs.
+    /// The folders that contain the runs.
     pub(crate) out: Vec<PathBuf>,
 }
 
-/// Runs the points of an experiment that some claims need, in another configuration. Adds the runs
-/// to `work`. The inner error is the reason why there are no rows.
+/// Runs an experiment in a configuration, but only the points that `claims` need. Adds the runs to
+/// `work`. The inner error is the reason why there are no rows.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -213,7 +214,7 @@ pub(crate) fn run_under(
     Ok(Ok(RunUnder { rows, out }))
 }
 
-/// Returns an experiment in one of its forms, or a message that it has no such form.
+/// Returns an experiment in another of its forms, or a message that it has no such form.
 pub(crate) fn form_of(
     experiment: &'static Experiment,
     form: Option<&str>,
@@ -239,7 +240,7 @@ mod tests {
         let experiment = experiments.find(|it| it.id == "mahmud2020.sim-congested").unwrap();
         let claims = claims_of(experiment);
         let place = |id: &str| claims.iter().position(|claim| claim.id == id).unwrap();
-        // The second setting of c14 is also one of c12.
+        // The second setting of c14 is also a setting of c12.
         let ways = [place("mahmud2020.c12"), place("mahmud2020.c14")]
             .map(|place| (place, distinct(ways_of(claims[place]))));
         let first = by_config(ways.iter().map(|(place, ways)| (*place, ways[0])));

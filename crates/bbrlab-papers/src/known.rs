@@ -1,21 +1,21 @@
-//! Values that are optional in records because other backends may not have them. The papers'
-//! experiments run only on the simulator, which always records them.
+//! Reads values that are optional in records, because other back ends may not measure them. The
+//! papers' experiments run only on the simulator, which always records these values.
 
 use bbrlab_run::{FlowSummary, MaybeKnown};
 
 const KNOWN: &str = "the simulator knows it";
 
-/// Returns the time at which a flow connects, in seconds.
+/// Returns the time in seconds at which a flow connects.
 pub(crate) fn start_s(flow: &FlowSummary) -> f64 {
     flow.start_s.expect(KNOWN)
 }
 
-/// Returns the time at which a flow's active time ends, in seconds.
+/// Returns the time in seconds at which a flow's active time ends.
 pub(crate) fn stop_s(flow: &FlowSummary) -> f64 {
     flow.stop_s.expect(KNOWN)
 }
 
-/// Returns a flow's retransmissions.
+/// Returns the number of a flow's retransmissions.
 pub(crate) fn retransmitted_packets(flow: &FlowSummary) -> u64 {
     flow.retransmitted_packets.expect(KNOWN)
 }

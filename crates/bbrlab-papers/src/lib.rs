@@ -1,28 +1,29 @@
-//! The papers' experiments: published figures next to measured ones, and a verdict on every claim.
+//! Runs the papers' experiments, compares measured values with the published ones, and gives a
+//! verdict on every claim.
 //!
 //! An experiment consists of the runs of one or more built-in scenarios and of the rows that its
-//! paper printed. Each run is located by the paper's keys, such as algorithm, bandwidth and delay
-//! (`locate.rs`). Measured rows have the paper's metrics, computed by the paper's formulas and in
-//! its units (`metrics/`, `rows.rs`). Each measured figure is shown next to the printed figure with
-//! the same keys (`published.rs`).
+//! paper printed. Each run has the keys with which the paper labels its rows, such as algorithm,
+//! bandwidth and delay (`locate.rs`). Measured rows have the paper's metrics, computed by the
+//! paper's formulas and in its units (`metrics/`, `rows.rs`). Each measured value is shown next to
+//! the printed value with the same keys (`published.rs`).
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `papers.rs` | what the papers printed and claim: `papers/*.toml` |
-//! | `study.rs`, `id.rs` | our additions: `papers/study/*.toml` |
+//! | `papers.rs` | reads the papers' printed values and claims: `papers/*.toml` |
+//! | `study.rs`, `id.rs` | reads our additions to a paper's data: `papers/study/*.toml` |
 //! | `names.rs` | looks up the names that users give: papers, experiments, claims |
 //! | `reproduce.rs` | the runs of an experiment |
 //! | `quick.rs` | the runs that `--quick` leaves out or shortens |
 //! | `metrics/mod.rs` | the list of papers |
-//! | `locate.rs`, `metrics/` | keys and figures of a run, by the paper's formulas |
+//! | `locate.rs`, `metrics/` | keys and metrics of a run, computed by the paper's formulas |
 //! | `counting.rs` | rules for counting packets |
-//! | `row.rs`, `rows.rs`, `published.rs` | measured rows, and printed figures of the same place |
+//! | `row.rs`, `rows.rs`, `published.rs` | measured rows, and printed values with the same keys |
 //! | `claims/` | the claims' language, its evaluation and the verdicts |
-//! | `judging.rs`, `explain.rs`, `sensitivity.rs` | verdicts, causes of artifacts, open choices |
+//! | `judging.rs`, `explain.rs`, `sensitivity.rs` | verdicts, causes of artifacts, unstated values |
 //! | `figures/` | the papers' figures, drawn from our runs |
 //! | `report.rs`, `notes.rs`, `repeat.rs` | the report, and how to repeat a part of it |
 //! | `work.rs` | number and CPU time of runs |
-//! | `kept/` | writes the committed part of results, from which pages are generated |
+//! | `kept/` | writes the results that are committed, from which pages are generated |
 
 mod claims;
 mod counting;

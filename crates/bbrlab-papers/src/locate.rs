@@ -8,8 +8,8 @@ use crate::papers::Key;
 /// Names and values of keys, in the order in which tables show them.
 pub(crate) type Keys = Vec<(&'static str, Key)>;
 
-/// Returns the algorithm under test, which is that of the first flow; the opponent, if a flow uses
-/// another algorithm; and the parameter lambda, if the algorithm under test is BBR+.
+/// Returns the algorithm keys of a run: the algorithm under test, which the first flow uses; the
+/// opponent, if a flow uses another algorithm; and lambda, if the algorithm under test is BBR+.
 pub(crate) fn algorithms(run: &Run) -> Keys {
     let first = run.class(0).cc;
     let mut keys = vec![("algorithm", Key::word(first.name()))];
@@ -22,7 +22,8 @@ pub(crate) fn algorithms(run: &Run) -> Keys {
     keys
 }
 
-/// Returns a parameter of the first flow's algorithm: the value that the run sets, or the default.
+/// Returns a parameter of the first flow's algorithm: the value that the run sets, otherwise the
+/// default.
 #[expect(clippy::cast_precision_loss, reason = "a small number")]
 pub(crate) fn parameter(run: &Run, name: &str) -> f64 {
     let class = run.class(0);
@@ -34,7 +35,7 @@ pub(crate) fn parameter(run: &Run, name: &str) -> f64 {
     }
 }
 
-/// Returns the bottleneck.
+/// Returns the bottleneck link of a run, if there is one.
 pub(crate) fn bottleneck(run: &Run) -> Option<&Link> {
     run.bottleneck_link()
 }
@@ -46,20 +47,20 @@ pub(crate) fn bandwidth(run: &Run) -> Option<(&'static str, Key)> {
     Some(("bandwidth_mbps", Key::Number(rate.0 as f64 / 1e6)))
 }
 
-/// Returns the bottleneck's one-way delay.
+/// Returns the bottleneck's one-way delay as a key.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 pub(crate) fn delay(run: &Run) -> Option<(&'static str, Key)> {
     Some(("delay_ms", Key::Number(bottleneck(run)?.delay.0 as f64 / 1e6)))
 }
 
-/// Returns the first flow's base RTT.
+/// Returns the first flow's base RTT as a key.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 pub(crate) fn rtt(run: &Run) -> (&'static str, Key) {
     ("rtt_ms", Key::Number(run.class(0).base_rtt.0 as f64 / 1e6))
 }
 
-/// Returns the buffer, if it is swept, in the unit of the sweep (BDP or packets). The packets of
-/// `device_queue` are not included.
+/// Returns the bottleneck's buffer as a key, in the unit of the sweep (BDP or packets), or `None`
+/// if it is not swept. The packets of `device_queue` are not included.
 pub(crate) fn buffer(run: &Run) -> Option<(&'static str, Key)> {
     let swept = run.point.get("bottleneck.buffer").and_then(|value| value.as_str())?;
     let in_unit = |unit: &str| swept.strip_suffix(unit).and_then(|n| n.trim().parse().ok());
@@ -67,7 +68,7 @@ pub(crate) fn buffer(run: &Run) -> Option<(&'static str, Key)> {
     bdp.or_else(|| Some(("buffer_packets", Key::Number(in_unit("pkt")?))))
 }
 
-/// Returns the buffer in packets.
+/// Returns the bottleneck's buffer in packets as a key.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 pub(crate) fn buffer_packets(run: &Run) -> Option<(&'static str, Key)> {
     match bottleneck(run)?.buffer {
@@ -76,20 +77,20 @@ pub(crate) fn buffer_packets(run: &Run) -> Option<(&'static str, Key)> {
     }
 }
 
-/// Returns the second flow's base RTT.
+/// Returns the second flow's base RTT as a key.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 pub(crate) fn second_rtt(run: &Run) -> Option<(&'static str, Key)> {
     let second = run.flows.get(1).map(|flow| &run.classes[flow.class as usize])?;
     Some(("rtt2_ms", Key::Number(second.base_rtt.0 as f64 / 1e6)))
 }
 
-/// Returns the random loss, if it is swept.
+/// Returns the random loss as a key, or `None` if it is not swept.
 pub(crate) fn loss(run: &Run) -> Option<(&'static str, Key)> {
     let loss = run.point.get("bottleneck.loss").and_then(serde_json::Value::as_f64);
     Some(("loss_pct", Key::Number(loss? * 100.0)))
 }
 
-/// Returns the number of flows.
+/// Returns the number of flows as a key.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 pub(crate) fn flows(run: &Run) -> (&'static str, Key) {
     ("n_flows", Key::Number(run.flows.len() as f64))

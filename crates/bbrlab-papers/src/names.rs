@@ -54,8 +54,8 @@ fn not_an_experiment(name: &str) -> String {
     )
 }
 
-/// Returns an explanation if a user has given `name` as a metric of runs but only the tables of a
-/// paper have such a metric. Otherwise returns `None`.
+/// Returns an explanation if a user gave `name` as a metric of runs, but this metric exists only in
+/// a paper's tables. Otherwise returns `None`.
 #[must_use]
 pub fn not_a_metric(name: &str) -> Option<String> {
     let paper = papers().iter().find(|paper| paper.metrics.iter().any(|own| own.id == name))?;
@@ -65,9 +65,9 @@ pub fn not_a_metric(name: &str) -> Option<String> {
     ))
 }
 
-/// Returns an explanation if a user has given `name` as a scenario but it names a paper or a
-/// paper's experiment, claim or artifact, or a contradiction. The explanation suggests the command
-/// that accepts the name. Otherwise returns `None`.
+/// Returns an explanation if a user gave `name` as a scenario, but it is the name of a paper, an
+/// experiment, a claim, an artifact or a contradiction. The explanation suggests the command that
+/// accepts the name. Otherwise returns `None`.
 #[must_use]
 pub fn not_a_scenario(name: &str) -> Option<String> {
     if BUILTINS.iter().any(|builtin| builtin.id == name) {
@@ -148,8 +148,9 @@ fn contradiction(it: &Contradiction) -> String {
     }
 }
 
-/// Explains an unknown number of a claim or an artifact, `PAPER.cNN` or `PAPER.aNN`, by listing the
-/// existing ones. If the name has no paper, as in `c07`, lists the papers that have this number.
+/// Explains the name of a claim or an artifact that does not exist, `PAPER.cNN` or `PAPER.aNN`, by
+/// listing the paper's existing claims or artifacts. If the name has no paper, as in `c07`, lists
+/// the papers that have this number.
 fn no_such_number(name: &str) -> Option<String> {
     let (key, own) = name.rsplit_once('.').map_or((None, name), |(key, own)| (Some(key), own));
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
@@ -203,7 +204,8 @@ fn ranges(ids: &[&str]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Explains a name `EXPERIMENT.FORM` whose form does not exist, by listing the experiment's forms.
+/// Explains a name `EXPERIMENT.FORM` if the experiment has no such form, by listing the forms that
+/// it has.
 fn no_such_form(name: &str) -> Option<String> {
     let (of, form) = name.rsplit_once('.')?;
     experiments().find(|experiment| experiment.form.is_none() && experiment.id == of)?;
@@ -220,17 +222,16 @@ fn no_such_form(name: &str) -> Option<String> {
     })
 }
 
-/// Returns a question that suggests the papers whose keys begin with `name`. If there are none, it
-/// suggests the experiments with an id that begins with `name` or is `PAPER.name`; if there are
-/// none of these either, the most similar name.
+/// Returns a "did you mean" question. It suggests the papers whose keys begin with `name`; if there
+/// are none, the experiments whose ids begin with `name` or are `PAPER.name`; and if there are none
+/// of these either, the most similar name.
 fn did_you_mean(name: &str) -> String {
     if name.is_empty() {
         return String::new();
     }
     let keys = || papers().iter().map(|paper| paper.key.as_str());
     let ends_so = |id: &str| id.split_once('.').is_some_and(|(_, own)| own == name);
-    // A paper's key selects all of the paper's experiments, so it is suggested rather than their
-    // ids.
+    // A paper's key selects all of its experiments, so suggest the key instead of all their ids.
     let mut meant: Vec<&str> = keys().filter(|key| key.starts_with(name)).collect();
     if meant.is_empty() {
         let own = experiments().filter(|experiment| experiment.form.is_none());

@@ -1,10 +1,10 @@
-//! Notes for readers who compare published figures with measured ones.
+//! Notes for readers who compare published values with measured ones.
 
 use crate::papers::{Experiment, paper_of};
 use crate::study::Note;
 
 /// Returns the note on an experiment: how the paper's runs differ from ours, and the meaning of its
-/// figures. Empty if there is no note.
+/// values. Empty if there is no note.
 pub(crate) fn note(experiment: &Experiment) -> &'static str {
     let Some(paper) = paper_of(&experiment.id) else { return "" };
     let fits = |note: &&Note| {

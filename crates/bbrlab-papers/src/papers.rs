@@ -1,4 +1,4 @@
-//! Reads the papers' printed figures and claims from the data files.
+//! Reads the papers' printed values and claims from the data files.
 
 mod artifact;
 mod claim;
@@ -45,14 +45,15 @@ pub struct Paper {
     pub claims: Vec<Claim>,
     /// The artifacts: effects in the paper's numbers that do not come from the algorithms.
     pub artifacts: Vec<Artifact>,
-    /// Expressions that must be true of the printed numbers; they find errors in the data file.
+    /// Expressions that must be true for the printed numbers. A false one shows an error in the
+    /// data file.
     pub(crate) identities: Vec<Identity>,
     /// Our additions, from `papers/study/`.
     pub(crate) study: Study,
 }
 
-/// An expression that must be true of a paper's printed numbers. If it is false, the data file has
-/// an error.
+/// An expression that must be true for a paper's printed numbers, such as a sum. If it is false,
+/// the data file has an error.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     /// The identity's id.
@@ -61,9 +62,9 @@ pub(crate) struct Identity {
     pub(crate) experiment: String,
     /// The expression, in the language of claims.
     pub(crate) expr: String,
-    /// Keys with one value.
+    /// Keys that have the same value at all points.
     pub(crate) at: Vec<(String, Key)>,
-    /// Keys with a list of values.
+    /// Keys with lists of values; each combination of values is a point.
     pub(crate) forall: Vec<(String, Vec<Key>)>,
 }
 
@@ -127,7 +128,7 @@ fn read(key: &str, text: &str, study_text: &str) -> Result<Paper, String> {
             let own = own.map(|own| vec![own.id.to_owned()]);
             let scenarios =
                 study.scenarios_of(&id).map(<[String]>::to_vec).or(own).unwrap_or_default();
-            // Not every experiment has another form.
+            // Skip a form that the experiment does not have.
             if form.is_some() && scenarios.is_empty() {
                 continue;
             }
@@ -185,7 +186,8 @@ pub(crate) fn paper_of(id: &str) -> Option<&'static Paper> {
 /// Returns the unit of a metric as tables show it.
 pub(crate) fn unit_of(experiment: &str, metric: &str) -> String {
     let paper = paper_of(experiment);
-    // Some measured metrics have a prefix before the paper's name; the unit is the same.
+    // Some measured metrics are named `PREFIX_METRIC` after a metric of the paper and have its
+    // unit.
     let is_it = |known: &&Metric| metric == known.id || metric.ends_with(&format!("_{}", known.id));
     let unit = paper.and_then(|paper| paper.metrics.iter().find(is_it));
     let unit = unit.map(|metric| metric.unit.as_str());

@@ -1,4 +1,4 @@
-//! Combines measured rows with the figures that the paper printed for the same keys.
+//! Combines measured rows with the values that the paper printed for the same keys.
 
 use bbrlab_report::{PrintedAs, PublishedCell, PublishedRow, median};
 use toml::{Table, Value};
@@ -10,7 +10,7 @@ use crate::row::{MeasuredRow, MeasuredRows};
 /// `hsr_lambda`.
 pub const NO_KEY: &str = "–";
 
-/// Returns the measured rows of an experiment, each with the figures that the paper printed for the
+/// Returns the measured rows of an experiment, each with the values that the paper printed for the
 /// same keys.
 pub(crate) fn published_rows(
     experiment: &Experiment,
@@ -24,7 +24,7 @@ pub(crate) fn published_rows(
     measured.rows.iter().map(of_row).collect()
 }
 
-/// Returns a measured metric of a row, with its confidence interval and the printed figure.
+/// Returns a row's measured value of a metric, with its confidence interval and the printed value.
 pub(crate) fn cell_of(experiment: &Experiment, row: &MeasuredRow, metric: &str) -> PublishedCell {
     let derived = experiment.derived_rows.iter().map(|row| (row, PrintedAs::Derived));
     let known = experiment.rows.iter().map(|row| (row, printed_as(row))).chain(derived);
@@ -53,9 +53,10 @@ fn printed_as(row: &Table) -> PrintedAs {
     words.map_or(PrintedAs::Value, PrintedAs::from_words)
 }
 
-/// Returns the name of the printed metric to compare with a measured one. Some claims are judged on
-/// another formula than the paper's. Then a second metric, `paper_…`, is measured by the paper's
-/// formula and compared with the printed figure.
+/// Returns the name of the printed metric to compare with a measured one, or `None` if there is
+/// none. If claims use another formula than the paper, `METRIC` follows the claims' formula and
+/// `paper_METRIC` follows the paper's; then the printed `METRIC` is compared with the measured
+/// `paper_METRIC`.
 fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     match metric.strip_prefix("paper_") {
         Some(own) => Some(own),
@@ -64,9 +65,9 @@ fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     }
 }
 
-/// Whether a printed row has the same place as a measured row. Keys that both rows have must be
-/// equal. The measured row must not describe a part that the printed row does not name, such as one
-/// of several flows.
+/// Whether a printed row describes the same case as a measured row. Keys that both rows have must
+/// be equal. If the measured row describes only a flow, a time or a phase, the printed row must
+/// name it.
 fn is_at(row: &MeasuredRow, printed: &Table) -> bool {
     row.keys.iter().all(|(name, here)| match printed.get(name) {
         Some(there) => here.is(there),
@@ -89,14 +90,14 @@ fn shown_keys(rows: &[MeasuredRow]) -> Vec<String> {
     names.into_iter().cloned().collect()
 }
 
-/// Returns the keys that a table shows, with their values as text.
+/// Returns the keys `shown` with their values in a row as text.
 fn words(row: &MeasuredRow, shown: &[String]) -> Vec<(String, String)> {
     shown
         .iter()
         .map(|name| {
             let word = match row.key(name) {
                 Some(Key::Word(word)) => word.clone(),
-                // Written without an exponent: percentages go down to 10^-6.
+                // Write numbers without an exponent; the smallest are percentages of 10^-6.
                 Some(Key::Number(value)) => {
                     let text = format!("{value:.9}");
                     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -108,8 +109,8 @@ fn words(row: &MeasuredRow, shown: &[String]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Returns the number of decimals that the paper prints for this metric, and at least the number
-/// that its unit needs.
+/// Returns the number of decimals with which to show a metric: as many as the paper prints, but not
+/// fewer than its unit needs.
 fn decimals(experiment: &Experiment, metric: &str, unit: &str) -> usize {
     let least = match (metric, unit) {
         ("low_flows" | "settled_low_flows" | "timeouts", _) | (_, "packets") => 0,

@@ -1,5 +1,5 @@
-//! `--quick`: runs one seed, no points at 1 Gbit/s and above, no points that repeat others, and
-//! short runs where the figures settle early.
+//! `--quick`: runs one seed, no points at 1 Gbit/s or more, no points that repeat others, and short
+//! runs if an experiment's metrics settle early.
 
 use bbrlab_run::Run;
 use bbrlab_units::Span;
@@ -10,13 +10,13 @@ use crate::papers::paper_of;
 /// The length of a short run, in seconds.
 pub(crate) const SHORT_S: u64 = 30;
 
-/// Whether `--quick` shortens an experiment's runs, because its figures settle within [`SHORT_S`].
+/// Whether `--quick` shortens an experiment's runs, because its metrics settle within [`SHORT_S`].
 pub(crate) fn is_cut_short(experiment: &str) -> bool {
     let settled = paper_of(experiment).map(|paper| &paper.study.quick.settled_early);
     settled.is_some_and(|all| all.iter().any(|id| **id == *experiment))
 }
 
-/// Whether `--quick` leaves a run out, because another run of the scenario has the same figures.
+/// Whether `--quick` leaves a run out, because another run of the scenario has the same results.
 pub(crate) fn is_repeated(scenario: &str, run: &Run) -> bool {
     let repeated = paper_of(scenario).and_then(|paper| paper.study.quick.repeated.as_ref());
     repeated.filter(|it| *it.experiment == *scenario).is_some_and(|it| {
@@ -37,7 +37,7 @@ mod tests {
     use crate::papers::papers;
 
     /// For each run that `--quick` leaves out, another run must differ only in the bottleneck's
-    /// delay, with the same base RTTs. The goodputs of both must be equal, except for data that
+    /// delay, with the same base RTTs. Both runs must have the same goodputs, except for data that
     /// arrive in the 8 ms by which the delays differ.
     #[test]
     fn what_is_left_out_shows_what_is_kept() {

@@ -13,14 +13,15 @@ pub struct RepeatCommand {
     pub sets: Vec<String>,
     /// The rule for counting packets.
     pub counting: Counting,
-    /// The number of seeds per point, and the first seed; `None` means that of the scenario.
+    /// The number of seeds per point, and the first seed. For each, `None` means the scenario's
+    /// value.
     pub(crate) seeds: (Option<u64>, Option<u64>),
 }
 
 impl RepeatCommand {
     /// Returns the shell command, or `None` if there is nothing to run. If the paper's authors
     /// count packets by another rule, a comment in the command shows how to compute the printed
-    /// figures.
+    /// values.
     #[must_use]
     pub fn command(&self) -> Option<String> {
         if self.scenarios.is_empty() {
@@ -40,13 +41,14 @@ impl RepeatCommand {
         Some(command)
     }
 
-    /// Returns the command with the seeds that a call with these options uses.
+    /// Returns this command with the seeds of `options`.
     pub(crate) fn with_seeds_of(self, options: &ReproduceOptions) -> Self {
         Self { seeds: (Some(options.seeds_of_a_point()), options.seed), ..self }
     }
 }
 
-/// Returns a text as one word of a shell command: in quotes if a character is special to a shell.
+/// Returns a text as one word of a shell command. The word is quoted if it contains a character
+/// that is special to a shell.
 #[must_use]
 pub fn word_of_a_shell(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-=/:,%+@".contains(c);

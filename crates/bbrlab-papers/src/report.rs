@@ -1,4 +1,4 @@
-//! The report of a replication, as HTML and as Markdown.
+//! Writes the report of reproduced experiments, as HTML and as Markdown.
 
 use std::path::Path;
 
@@ -16,21 +16,23 @@ use crate::work::Work;
 /// The results of an experiment for the report: its claims, and the causes of its artifacts.
 #[derive(Clone, Debug)]
 pub struct ExperimentReport {
-    /// The experiment with its measured figures.
+    /// The experiment with its measured values.
     pub reproduced: Reproduced,
     /// The claims with their verdicts.
     pub claims: Vec<Judged>,
-    /// The causes of artifacts.
+    /// The causes of artifacts, if `--explain` was given.
     pub explained: Vec<Explained>,
-    /// The effects of alternatives to the choices for unstated parameters.
+    /// The effects of other values for parameters that the paper does not state, if `--sensitivity`
+    /// was given.
     pub sensitivity: Vec<Sensitivity>,
-    /// Number and CPU time of additional runs, for claims, artifacts and choices.
+    /// The number and the CPU time of the additional runs for claims, artifacts and unstated
+    /// parameters.
     pub switched: Work,
 }
 
 impl ExperimentReport {
-    /// If this is a form other than the first: the id of the experiment whose first form judges the
-    /// claims.
+    /// Returns the id of the experiment on whose first form the claims are judged, or `None` if
+    /// this is the first form.
     #[must_use]
     pub fn judged_by(&self) -> Option<&'static str> {
         let mut all = papers().iter().flat_map(|paper| &paper.experiments);
@@ -40,8 +42,8 @@ impl ExperimentReport {
 }
 
 impl Reproduced {
-    /// Describes how the figures were measured, and what readers should know before they compare
-    /// them.
+    /// Describes how the values were measured, and what to consider when comparing them with the
+    /// paper's.
     #[must_use]
     pub fn note_words(&self) -> String {
         let seeds = || self.measured.rows.iter().map(|row| row.seeds_run);
@@ -89,7 +91,8 @@ impl Explained {
     }
 }
 
-/// Returns a table of the effects of alternatives to open choices. Empty if there are none.
+/// Returns a table of the effects of other values for unstated parameters, or an empty text if
+/// there are none.
 #[must_use]
 pub fn sensitivity_table(found: &[Sensitivity]) -> String {
     if found.is_empty() {
@@ -106,7 +109,7 @@ pub fn sensitivity_table(found: &[Sensitivity]) -> String {
 }
 
 /// Writes the report to the named files, and the plots of the Markdown report to a folder next to
-/// it.
+/// this report.
 ///
 /// # Errors
 /// If a file cannot be written, or the data of a plot cannot be read.
@@ -175,7 +178,8 @@ fn section(
     })
 }
 
-/// Writes the cause of an artifact, and the command that repeats the runs.
+/// Writes the cause of an artifact, and the command that repeats the runs in the artifact's
+/// setting.
 fn paragraph(explained: &Explained) -> String {
     let words = explained.describe();
     explained.repeat.command().map_or(words.clone(), |it| format!("{words} Repeat with: {it}"))

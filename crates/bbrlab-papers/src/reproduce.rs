@@ -1,4 +1,4 @@
-//! Runs an experiment and puts the figures that its paper printed next to the measured ones.
+//! Runs an experiment, and combines the measured values with the values that the paper printed.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -20,10 +20,10 @@ use crate::row::MeasuredRows;
 use crate::rows::{Finished, RunAt, first_runs, measured_rows};
 use crate::work::Work;
 
-/// Default number of seeds of an experiment.
+/// Default number of seeds per point.
 pub const DEFAULT_SEEDS: u64 = 5;
 
-/// From this bottleneck rate on, in bit/s, the default is one seed per point.
+/// Bottleneck rate in bit/s from which on the default is one seed per point.
 const FAST_BPS: u64 = 1_000_000_000;
 
 /// Options for reproducing experiments.
@@ -31,8 +31,8 @@ const FAST_BPS: u64 = 1_000_000_000;
 pub struct ReproduceOptions {
     /// Seeds per point; `None` means the default.
     pub seeds: Option<u64>,
-    /// Whether to run one seed, leave out points at 1 Gbit/s or more and points that repeat others,
-    /// and shorten runs whose figures settle early.
+    /// Whether to run only one seed, to leave out points at 1 Gbit/s or more and points that repeat
+    /// others, and to shorten runs whose metrics settle early.
     pub quick: bool,
     /// The first seed; `None` means the scenario's.
     pub seed: Option<u64>,
@@ -48,18 +48,18 @@ pub struct ReproduceOptions {
     pub jobs: usize,
     /// The limit on the estimated work per scenario, in data packets: see [`check_limit`].
     pub limit: u64,
-    /// Set when the user interrupts the call.
+    /// A flag that is set when the user interrupts the call.
     pub stop: Stop,
 }
 
 impl ReproduceOptions {
-    /// Returns the number of seeds per point below 1 Gbit/s.
+    /// Returns the number of seeds per point whose bottleneck has less than 1 Gbit/s.
     pub(crate) fn seeds_of_a_point(&self) -> u64 {
         self.seeds.unwrap_or(if self.quick { 1 } else { DEFAULT_SEEDS })
     }
 }
 
-/// An experiment with its published and measured figures.
+/// The result of an experiment: its measured values, with the published ones.
 #[derive(Clone, Debug)]
 pub struct Reproduced {
     /// The experiment's id.
@@ -68,13 +68,13 @@ pub struct Reproduced {
     pub title: String,
     /// The paper's tables and figures that show the experiment.
     pub source: Vec<String>,
-    /// A note for readers who compare the measured figures with the paper's.
+    /// A note for readers who compare the measured values with the paper's.
     pub note: &'static str,
     /// The hash of each scenario of the experiment. It depends on the number of seeds.
     pub scenario_hashes: Vec<String>,
     /// The measured rows.
     pub measured: MeasuredRows,
-    /// The measured rows with the published figures.
+    /// The measured rows, each with the values that the paper printed for the same keys.
     pub rows: Vec<PublishedRow>,
     /// The first run of each point, for plots over time.
     pub runs: Vec<RunAt>,
@@ -88,7 +88,7 @@ pub struct Reproduced {
     pub is_cut_short: bool,
 }
 
-/// Runs an experiment and compares its figures with the published ones.
+/// Runs an experiment, and compares its measured values with the published ones.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -138,8 +138,8 @@ pub fn reproduce(
     })
 }
 
-/// Returns a built-in scenario with the keys `sets` changed, with `seeds` seeds per point,
-/// beginning with the seed `first`.
+/// Returns a built-in scenario with the overrides `sets` and with `seeds` seeds per point, of which
+/// `first` is the first.
 fn seeded(
     id: &str,
     sets: &[String],
@@ -157,7 +157,7 @@ fn seeded(
 /// scenarios.
 ///
 /// # Errors
-/// If a scenario does not allow that number of seeds.
+/// If a scenario does not allow `seeds` seeds.
 pub fn scenario_hashes(
     experiment: &Experiment,
     seeds: Option<u64>,
@@ -168,8 +168,8 @@ pub fn scenario_hashes(
     experiment.scenarios.iter().map(|id| scenario(id).map(hash)).collect()
 }
 
-/// Runs a built-in scenario with the requested seeds. Leaves out each point for whose first run
-/// `is_left_out` returns true. Returns `None` if no run is left.
+/// Runs a built-in scenario with the requested seeds, without the points for whose first run
+/// `is_left_out` returns true. Returns `None` if all points are left out.
 pub(crate) fn run_scenario(
     id: &str,
     sets: &[String],
@@ -185,8 +185,8 @@ pub(crate) fn run_scenario(
         if is_repeated || is_left_out(&scenario, first) {
             continue;
         }
-        // At 1 Gbit/s and above only the first seed of each point is run unless the user asks for
-        // more.
+        // At 1 Gbit/s or more, only the first seed of each point is run, unless the user gives a
+        // number of seeds.
         let is_one = options.seeds.is_none() && is_fast(&scenario.run(first));
         points.push(first..first + if is_one { 1 } else { scenario.repeat() });
     }
@@ -201,9 +201,9 @@ pub(crate) fn run_scenario(
         },
     )?;
     let only: BTreeSet<u64> = points.into_iter().flatten().collect();
-    // The folder's name has the hash of the scenario with the default number of seeds, so a call
-    // with more seeds reuses the existing runs. Only a scenario with a single run has its own hash
-    // in the name.
+    // The folder's name contains the hash of the scenario with the default number of seeds, so that
+    // a call with another number of seeds finds the existing runs. If the scenario has a single
+    // run, the name contains the hash of the scenario itself.
     let own = if scenario.runs() == 1 {
         default_out(&scenario, SIMULATOR)
     } else {

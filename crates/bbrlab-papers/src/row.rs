@@ -1,9 +1,9 @@
-//! Measured rows: an experiment's figures, under the names that the paper's data file uses.
+//! Measured rows: an experiment's metrics, under the names that the paper's data file uses.
 //!
-//! A row describes one place of a paper's table or figure. The keys of a measured row (algorithm,
-//! delay, buffer ...) are also the keys of printed rows, and claims look metrics up by these keys.
-//! A run yields at least one row. A row for one flow, time or phase has `flow`, `time_s` or `phase`
-//! in addition to the run's keys.
+//! A measured row corresponds to a row of a paper's table, or to a point of a plot. Both have the
+//! same keys (such as algorithm, delay and buffer), and claims look metrics up by these keys. A run
+//! yields at least one row. A row for one flow, time or phase has `flow`, `time_s` or `phase` in
+//! addition to the run's keys.
 
 use crate::papers::Key;
 
@@ -14,7 +14,8 @@ pub struct MeasuredRows {
     pub experiment: String,
     /// The seeds, in order.
     pub seeds: Vec<u64>,
-    /// The rows, grouped by algorithm as in the papers; otherwise in the order of the sweep.
+    /// The rows, grouped by algorithm as in the papers. The rows of an algorithm are in the order
+    /// of the sweep.
     pub rows: Vec<MeasuredRow>,
 }
 
@@ -34,13 +35,13 @@ pub struct MeasuredRow {
 }
 
 impl MeasuredRow {
-    /// The value of a key.
+    /// Returns the value of a key.
     #[must_use]
     pub fn key(&self, name: &str) -> Option<&Key> {
         self.keys.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// A metric's values, one for each seed.
+    /// Returns a metric's values, one for each seed.
     #[must_use]
     pub fn metric(&self, name: &str) -> Option<&[Option<f64>]> {
         self.metrics.iter().find(|(metric, _)| metric == name).map(|(_, values)| values.as_slice())

@@ -19,7 +19,7 @@ pub struct Finished {
     pub scenario: Scenario,
     /// The records of the finished runs, in the order of the scenario.
     pub runs: Vec<RunSummary>,
-    /// The number of each run in the scenario.
+    /// The number of each run of `runs` in the scenario.
     pub numbers: Vec<u64>,
     /// The folder that contains the folders of the runs.
     pub out: PathBuf,
@@ -62,16 +62,16 @@ pub(crate) fn counted_rows(
 }
 
 impl Finished {
-    /// Returns the folder of the run at index `place`.
+    /// Returns the folder of the run at the index `place` of `runs`.
     fn folder(&self, place: usize) -> PathBuf {
         folder_of(&self.out, &self.scenario, self.numbers[place], SIMULATOR)
     }
 }
 
-/// The run of a point with the first seed, which plots over time show.
+/// The run of a point with the first seed, for plots over time.
 #[derive(Clone, Debug)]
 pub struct RunAt {
-    /// The keys under which the paper has the run.
+    /// The keys that locate the run in the paper's tables.
     pub keys: Vec<(String, Key)>,
     /// The run's folder.
     pub folder: PathBuf,
@@ -89,9 +89,9 @@ pub(crate) fn first_runs(experiment: &Experiment, finished: &[Finished]) -> Vec<
     points.filter_map(run).collect()
 }
 
-/// The runs of one point of a sweep.
+/// The finished runs of one point of a sweep, one per seed.
 struct OfPoint<'a> {
-    /// One of the runs, resolved.
+    /// One of the runs with all of its parameters.
     run: Run,
     of: &'a Finished,
     /// The indices of the runs among the finished runs.
@@ -154,8 +154,8 @@ fn rows_of_point(
     Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 
-/// Returns the keys of a row: the keys of its run and of the row itself. The row's keys take
-/// precedence, because a row of a flow that is not under test has another algorithm.
+/// Returns the keys of a row: the keys of its run, overridden by the row's own keys. For example,
+/// the row of an opponent's flow has another algorithm than the run.
 pub(crate) fn keys_of(place: &Keys, row: &RunRow) -> Vec<(String, Key)> {
     let own = |name: &str| row.keys.iter().find(|(key, _)| *key == name);
     let shared = place.iter().map(|key| own(key.0).unwrap_or(key));

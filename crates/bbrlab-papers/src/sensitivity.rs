@@ -1,8 +1,8 @@
 //! `--sensitivity`: finds verdicts that depend on parameters that a paper does not state.
 //!
 //! The built-in scenarios choose values for such parameters and give the reasons. `papers/study/`
-//! lists the choices with alternatives. Here each alternative replaces its choice, one at a time,
-//! and each claim of the experiment is evaluated again with the same seeds. A choice decides a
+//! lists these choices with alternatives. This module replaces one choice by one alternative at a
+//! time, and evaluates each claim of the experiment again with the same seeds. A choice decides a
 //! verdict if the claim is true with the choice and false with an alternative, or the reverse.
 
 use bbrlab_lab::{LabError, Progress};
@@ -18,9 +18,9 @@ use crate::work::Work;
 /// The effect of replacing a choice by an alternative.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sensitivity {
-    /// The experiment.
+    /// The experiment's id.
     pub experiment: String,
-    /// The choice that the scenario makes.
+    /// The unstated parameter and the value that the scenario gives it.
     pub choice: String,
     /// The alternative that was tried, in the syntax of `--set`.
     pub instead: String,
@@ -29,9 +29,10 @@ pub struct Sensitivity {
     /// The ids of the claims that change between true and false. The flag is true if the claim is
     /// true with the scenario's choice.
     pub decides: Vec<(String, bool)>,
-    /// Number of claims that could be evaluated with both the choice and the alternative.
+    /// The number of claims that could be evaluated with the choice as well as with the
+    /// alternative.
     pub looked_at: u64,
-    /// The reason, if no claim could be evaluated.
+    /// The reason why no claim could be evaluated; `None` if at least one could.
     pub missing: Option<String>,
 }
 
@@ -58,7 +59,7 @@ impl Sensitivity {
     }
 }
 
-/// Returns the choices for parameters that an experiment's paper does not state.
+/// Returns the choices of an experiment for parameters that its paper does not state.
 pub(crate) fn choices_of(experiment: &Experiment) -> Vec<&'static Choice> {
     let Some(paper) = paper_of(&experiment.id).filter(|_| experiment.form.is_none()) else {
         return Vec::new();
@@ -122,7 +123,8 @@ pub fn sensitivity(
     Ok(found)
 }
 
-/// Evaluates claims under a configuration: whether each is true, or `None` if this is unknown.
+/// Evaluates claims in a configuration. Returns for each claim whether it is true, or `None` if
+/// this is unknown.
 fn outcomes(
     experiment: &'static Experiment,
     config: &Config,

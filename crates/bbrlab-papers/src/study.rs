@@ -1,13 +1,13 @@
-//! Our additions to a paper's data: a file in `papers/study/` for each data file in `papers/`.
+//! Reads our additions to a paper's data. For each data file in `papers/`, there is a study file in
+//! `papers/study/`.
 //!
-//! A data file has what the paper prints and claims, and is not changed. A study file has our
-//! additions:
+//! A data file has only what the paper prints and claims. A study file has our additions:
 //!
-//! - how to reproduce an artifact on purpose, and why a claim fails,
+//! - the settings that reproduce an artifact on purpose, and the causes of failing claims,
 //! - the parameters that we chose because the paper does not state them,
 //! - notes for readers,
 //! - the runs that `--quick` leaves out,
-//! - the layout of figures.
+//! - the layout of the figures that we draw.
 //!
 //! `papers/README.md` describes the keys of a study file.
 
@@ -21,10 +21,11 @@ use crate::id::{Id, line_of};
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Study {
-    /// Experiments that run other built-in scenarios than the one with the experiment's id.
+    /// Experiments whose built-in scenarios do not have the experiment's id, each with its
+    /// scenarios.
     pub(crate) measured_from: Vec<MeasuredFrom>,
-    /// Settings that reproduce artifacts. The settings of one artifact are ordered from the
-    /// artifact alone to all differences from `linux`. The first setting that makes a claim true
+    /// Settings that reproduce artifacts. The first setting of an artifact has only the artifact;
+    /// later ones add more differences from `linux`. The first setting that makes a claim true
     /// shows the artifact.
     #[serde(deserialize_with = "one_each")]
     pub(crate) settings: Vec<Setting>,
@@ -36,21 +37,21 @@ pub(crate) struct Study {
     /// Parameters that the paper does not state, with alternatives to our values. The comment at
     /// the head of each scenario gives our values and the reasons.
     pub(crate) choices: Vec<Choice>,
-    /// Notes for readers who compare figures.
+    /// Notes for readers who compare the paper's values with ours.
     pub(crate) notes: Vec<Note>,
     /// The experiments that `--quick` shortens, and the points that it leaves out.
     pub(crate) quick: Quick,
     /// Units that differ between tables and the data file.
     pub(crate) units: Vec<UnitOf>,
-    /// Names of algorithms that differ from those in most papers.
+    /// The paper's names of algorithms that most papers call by another name.
     pub(crate) algorithms: Vec<AlgorithmName>,
-    /// The number of flows that the paper does not report, if any.
+    /// The flows that the paper does not report, if any.
     pub(crate) unreported: Option<Unreported>,
     /// The figures and tables, in the paper's order.
     pub(crate) figures: Vec<Figure>,
 }
 
-/// The scenarios of an experiment.
+/// An experiment, with the built-in scenarios that it runs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MeasuredFrom {
@@ -63,8 +64,8 @@ pub(crate) struct MeasuredFrom {
 /// A setting that should show an artifact, or that makes a failing claim true.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
-    /// The id of the artifact or the claim, or the key of the paper: a setting of the paper applies
-    /// to claims that name no artifact.
+    /// The id of the artifact or of the claim. The paper's key instead of an id means that the
+    /// setting applies to claims that name no artifact.
     pub(crate) of: Id,
     /// The form of the experiment: see [`crate::FORMS`]; `None` for the first form.
     pub(crate) form: Option<String>,
@@ -80,9 +81,9 @@ pub(crate) struct Setting {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Undecidable {
-    /// The claim.
+    /// The claim's id.
     pub(crate) claim: Id,
-    /// The reason.
+    /// The reason why no simulation can measure the metric.
     pub(crate) reason: String,
 }
 
@@ -90,15 +91,16 @@ pub(crate) struct Undecidable {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Choice {
-    /// The experiment to which the choice applies; the paper, for all experiments.
+    /// The id of the experiment to which the choice applies, or the paper's key for all of its
+    /// experiments.
     pub(crate) of: Id,
     /// The parameter, and the value that the scenario gives it.
     pub(crate) words: String,
-    /// The alternatives, in the syntax of `--set`.
+    /// The alternatives, each as overrides in the syntax of `--set`.
     pub(crate) instead: Vec<Vec<String>>,
 }
 
-/// A note on how the paper's runs differ from ours, and on the meaning of its figures.
+/// A note on how the paper's runs differ from ours, and on the meaning of its values.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Note {
@@ -111,21 +113,21 @@ pub(crate) struct Note {
     pub(crate) text: String,
 }
 
-/// Reductions by `--quick` in addition to fewer seeds and no points at 1 Gbit/s.
+/// Reductions by `--quick`, in addition to running one seed and no points at 1 Gbit/s or more.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Quick {
-    /// Experiments with short runs under `--quick`, because their figures settle early: one flow,
-    /// or flows that start together, and no later event. Their claims get no verdict from short
-    /// runs.
+    /// Experiments that `--quick` runs for a shorter time, because their metrics settle early: they
+    /// have one flow, or flows that start together, and no later event. Short runs give no verdict
+    /// on their claims.
     pub(crate) settled_early: Vec<Id>,
     /// Points that are left out because they repeat other points.
     pub(crate) repeated: Option<Repeated>,
 }
 
-/// An experiment that splits the same path delays in two ways between the bottleneck and the access
-/// links. Only the sum of a path's delays affects the flows, so the points with the second split
-/// repeat the others, shifted in time.
+/// An experiment whose points divide a path's delay in two ways between the bottleneck and the
+/// access links. Only the sum affects the flows. So the results with the second division are those
+/// with the first, shifted in time.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Repeated {
@@ -139,7 +141,7 @@ pub(crate) struct Repeated {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UnitOf {
-    /// A part of the metric's name: the unit applies to all metrics whose names contain it.
+    /// A part of a metric's name. The unit applies to all metrics whose names contain this part.
     pub(crate) metric: String,
     /// The form to which the unit applies; `None` for all forms.
     pub(crate) form: Option<String>,
@@ -165,11 +167,11 @@ pub(crate) struct AlgorithmName {
 pub(crate) struct Unreported {
     /// The form in which the paper omits them.
     pub(crate) form: String,
-    /// Number of omitted flows, counted from the first flow of a run.
+    /// The number of flows that the paper omits: the first flows of each run.
     pub(crate) flows: usize,
 }
 
-/// Reads settings of a study file. A table that names several ids becomes one [`Setting`] per id.
+/// Reads settings of a study file. A table with several ids becomes one [`Setting`] per id.
 fn one_each<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Setting>, D::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -211,8 +213,8 @@ impl Study {
     /// Reads a study file.
     ///
     /// # Errors
-    /// A message with file and line if it is not valid TOML, or has a key or a value that is not
-    /// allowed.
+    /// A message with file and line if the text is not valid TOML, or has a key or a value that is
+    /// not allowed.
     pub(crate) fn read(file: &str, text: &str) -> Result<Self, String> {
         toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| line_of(text, span.start));
@@ -226,7 +228,7 @@ impl Study {
         found.map(|it| it.scenarios.as_slice())
     }
 
-    /// Checks that the paper's data file has every id that this study file uses.
+    /// Checks that the paper's data file defines every id that this study file uses.
     ///
     /// # Errors
     /// A message with the file and the line of an unknown id.
@@ -266,7 +268,7 @@ mod tests {
 
     const FILE: &str = "papers/study/some2020.toml";
 
-    /// Returns the error message for an invalid file.
+    /// Reads an invalid file, and returns the error message.
     fn refusal(text: &str) -> String {
         let known = Known {
             paper: "some2020",

@@ -1,6 +1,6 @@
-//! Checks that `docs/contradictions.md`, the results behind its tables
-//! (`results/contradictions.json`, written by `cargo xtask contradictions`), the current scenarios
-//! and the current simulator agree. `UPDATE_EXPECT=1` writes the tables again.
+//! Checks that four things agree: `docs/contradictions.md`, the results from which its tables are
+//! generated (`results/contradictions.json`, written by `cargo xtask contradictions`), the current
+//! scenarios and the current simulator. `UPDATE_EXPECT=1` writes the tables again.
 
 mod page_section;
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 const RESULTS: &str = "results/contradictions.json";
 const PAGE: &str = "docs/contradictions.md";
 
-/// A table of the page. Each cell has one or more results of one point of a sweep.
+/// A table of the page. Each cell shows one or more results at one point of a sweep.
 struct Table {
     /// The section of the page, such as `x09`.
     section: &'static str,
@@ -227,7 +227,8 @@ fn points<'a>(sweeps: &'a [Value], scenario: &str) -> &'a [Value] {
     sweep["points"].as_array().expect("points")
 }
 
-/// Returns the current built-in scenario of a sweep in the results, with as many seeds as were run.
+/// Returns the current built-in scenario of a sweep in the results, with the number of seeds that
+/// the results have.
 fn of_today(sweep: &Value) -> Scenario {
     let id = sweep["scenario"].as_str().expect("a name");
     Scenario::builtin(id, &[format!("repeat={}", sweep["seeds"])]).expect("it is built in")
@@ -245,8 +246,8 @@ fn the_results_are_of_the_scenarios_of_today() {
     }
 }
 
-/// Checks the digest of the first run of each scenario. If an algorithm or the stack has changed,
-/// the digest differs although the scenario has not changed, and the page must be measured again.
+/// Checks the digest of the first run of each scenario. A changed algorithm or stack changes the
+/// digest even if the scenario is unchanged; then the results of the page must be computed again.
 #[test]
 fn the_results_are_of_the_simulator_of_today() {
     for sweep in sweeps() {

@@ -1,6 +1,6 @@
-//! Checks that `docs/queues/comparison.md`, the results behind it (`results/disciplines.json`,
-//! written by `cargo xtask disciplines`) and the current scenarios agree. `UPDATE_EXPECT=1` writes
-//! the tables again.
+//! Checks that `docs/queues/comparison.md`, the results from which it is generated
+//! (`results/disciplines.json`, written by `cargo xtask disciplines`), and the current scenarios
+//! agree. `UPDATE_EXPECT=1` writes the tables again.
 
 mod page_section;
 
@@ -17,8 +17,8 @@ const BEGIN: &str =
     "<!-- Written from `results/disciplines.json`; `cargo xtask bless` rewrites it -->";
 const END: &str = "<!-- End of what is written from `results/disciplines.json`. -->";
 
-/// For each table of the page: title, scenario, name of the result, and the factor by which the
-/// result is multiplied.
+/// For each table of the page: title, scenario, name of the metric, and the factor by which the
+/// metric is multiplied.
 const TABLES: [(&str, &str, &str, f64); 4] = [
     ("With a CUBIC flow: share of the goodput, %", "queues.vs-cubic", "share", 100.0),
     ("With a CUBIC flow: mean queue delay, ms", "queues.vs-cubic", "queue_delay_ms", 1.0),
@@ -56,8 +56,8 @@ fn the_page_says_what_the_results_say() {
     hold(&root().join(PAGE), |page| with_section(page, BEGIN, END, &tables.join("\n")));
 }
 
-/// Writes a table of one result, with a row per discipline and a column per algorithm. Each cell
-/// has a value for each of the three rates.
+/// Writes a table of one metric, with a row per queue discipline and a column per algorithm. Each
+/// cell has three values, one per rate of the bottleneck.
 fn shown(sweeps: &[Value], (title, id, figure, factor): (&str, &str, &str, f64)) -> String {
     let sweep = sweeps.iter().find(|sweep| sweep["scenario"] == id).expect("the sweep is there");
     let points = sweep["points"].as_array().expect("points");

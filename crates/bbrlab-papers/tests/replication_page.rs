@@ -1,4 +1,5 @@
-//! Checks that the pages of the study, the results behind them and the current scenarios agree.
+//! Checks that the pages of the study, the results from which they are generated, and the current
+//! scenarios agree.
 //!
 //! The pages are `docs/replication.md` and, for each paper, one in `docs/study/`. The results are
 //! `results/replication.json`, written by `cargo xtask replication`, and
@@ -26,7 +27,7 @@ const END: &str = "<!-- End of what is written from `results/replication.json`. 
 
 const BEGIN_PAGE: &str = "<!-- Written from `results/replication.json`, `results/explanations.json` and `papers/`; `cargo xtask bless` rewrites it -->";
 
-/// Verdicts in the order in which they are counted.
+/// The verdicts, in the order of the columns of the table that counts them.
 const VERDICTS: [&str; 5] =
     ["holds", "fails", "artifact_shown", "artifact_not_shown", "undecidable"];
 
@@ -123,7 +124,7 @@ fn five_papers() -> impl Iterator<Item = &'static Paper> {
     papers().iter().filter(|paper| !paper.is_corpus)
 }
 
-/// Writes the number of claims of the five papers by verdict and by paper.
+/// Writes a table with the number of claims of the five papers per paper and verdict.
 fn counts(results: &Value) -> String {
     let claims: Vec<&Value> = five_papers().flat_map(|paper| claims_of(paper, results)).collect();
     let seeds = results["seeds"].as_u64().map_or_else(

@@ -1,8 +1,8 @@
 //! The state that a congestion control in Python may read and write. The fields have the names and
 //! units of the records in `bbrlab-cc`.
 //!
-//! A flow has one `Conn` and one `Control`, which show the connection in the current event. Samples
-//! are new objects in each event, so a class may keep a sample and it does not change.
+//! A flow has one `Conn` and one `Control`, which show the connection in the current event. A
+//! sample is a new object in each event, so a sample that a class stores does not change later.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -54,7 +54,7 @@ fn pacing_status(py: Python<'_>, number: u8) -> PyResult<Py<PyAny>> {
     member(py, &MEMBERS, "PacingStatus", number)
 }
 
-/// The conversion of a field to a Python value.
+/// A type of field, with its conversion to a Python value.
 trait Shown {
     type As;
 
@@ -208,14 +208,14 @@ impl PyControl {
 
 /// Returns the bounds of the pacing status that a congestion control may write. If nothing paces
 /// the flow yet, the control may request pacing by the host. If the host or its queue discipline
-/// paces already, the control cannot change who paces.
+/// already paces the flow, the control cannot change this.
 fn statuses_after(now: PacingStatus) -> Bounds {
     let most = if now == PacingStatus::None { PacingStatus::Needed } else { now };
     let what = "the connection's status, or PacingStatus.NEEDED if it has none:";
     (now as u64, most as u64, what)
 }
 
-/// Minimum and maximum of a number, and its meaning.
+/// Minimum and maximum of a number, and a text for messages that says what the number is.
 pub(crate) type Bounds = (u64, u64, &'static str);
 
 fn bounds_of(about: &About) -> Bounds {
@@ -229,7 +229,7 @@ pub(crate) fn bounds(name: &str) -> Bounds {
     bounds_of(&field.expect("a field of the control").about)
 }
 
-/// Converts a whole number within bounds.
+/// Converts a Python value to a whole number within bounds. Another value is an error.
 pub(crate) fn whole(
     name: &str,
     given: &Bound<'_, PyAny>,
@@ -252,7 +252,7 @@ pub(crate) fn whole(
     }
 }
 
-/// Converts a number that the caller has checked to fit 32 bits.
+/// Converts a number to 32 bits. The caller must have checked that the number fits.
 #[expect(clippy::cast_possible_truncation, reason = "bounded by the caller")]
 pub(crate) const fn small(value: u64) -> u32 {
     value as u32

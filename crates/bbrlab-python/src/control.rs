@@ -72,7 +72,8 @@ impl Callback {
         Self::Info,
     ];
 
-    /// Returns the name of the event's method, which `bbrlab-cc` uses too.
+    /// Returns the name of the event's method in Python, which is also the name of the event in
+    /// `bbrlab-cc`.
     const fn name(self) -> &'static str {
         match self {
             Self::Init => "init",
@@ -93,14 +94,15 @@ impl Callback {
     }
 }
 
-/// A class of congestion controls that the user gave, and what its attributes and text state.
+/// A class of congestion controls that the user gave, with the values of its attributes and a hash
+/// of its text.
 #[derive(Debug)]
 pub(crate) struct Class {
     object: Py<PyType>,
     has: [bool; Callback::ALL.len()],
     hooks: Hooks,
     answers_share_of_marks: bool,
-    /// The origin of the class, and a hash of its text.
+    /// The origin of the class, such as its module. `sha256` is the hash of the class's text.
     source: String,
     sha256: Option<String>,
 }
@@ -229,15 +231,16 @@ impl Classes {
         self.0.is_empty()
     }
 
-    /// Returns these classes, and those of `others` with different names.
+    /// Returns these classes, and those classes of `others` whose names are not among them.
     pub(crate) fn over(mut self, others: &Self) -> Self {
         let own: Vec<String> = self.0.iter().map(|(name, _)| name.clone()).collect();
         self.0.extend(others.0.iter().filter(|(name, _)| !own.contains(name)).cloned());
         self
     }
 
-    /// Returns a maker of instances for each class, and the place for the first failure. `kept`
-    /// stores the instances and the values that they report under keys of their own.
+    /// Returns a maker of instances for each class, and the place that stores the first failure.
+    /// `kept` stores the instances, and the reported values whose keys are not columns of the
+    /// series.
     pub(crate) fn makers(&self, kept: &Arc<Kept>) -> (Controls, Arc<Failure>) {
         let failure = Arc::new(Failure::default());
         let named = self.0.iter().map(|(name, class)| {
@@ -286,9 +289,9 @@ impl Failure {
         }
     }
 
-    /// Takes the exception to raise. Its message states the flow, event and time, and its cause is
-    /// the original exception. Exceptions that are not errors, such as `KeyboardInterrupt`, are
-    /// returned unchanged.
+    /// Takes the exception that the caller must raise. Its message states the flow, event and time,
+    /// and its cause is the original exception. Exceptions that are not errors, such as
+    /// `KeyboardInterrupt`, are returned unchanged.
     pub(crate) fn take(&self, py: Python<'_>) -> Option<PyErr> {
         let failed = self.first.lock().expect("no thread panics while holding it").take()?;
         let Failed { control, flow, event, time_ns, with, error } = failed;

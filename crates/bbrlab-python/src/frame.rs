@@ -44,8 +44,8 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Makes a table of one or more parts, whose rows follow each other. All parts must have the
-    /// same columns.
+    /// Makes a table from one or more parts, with their rows one part after the other. All parts
+    /// must have the same columns.
     pub(crate) fn of_parts(parts: impl IntoIterator<Item = Vec<Column>>) -> PyResult<Self> {
         let mut schema: Option<SchemaRef> = None;
         let mut batches = Vec::new();
@@ -61,7 +61,7 @@ impl Frame {
         Ok(Self { schema: schema.unwrap_or_else(|| Arc::new(Schema::empty())), batches })
     }
 
-    /// Makes a table with one part from arrays of one length.
+    /// Makes a table with one part from arrays of equal length.
     pub(crate) fn of_arrays(columns: &[(String, ArrayRef)]) -> PyResult<Self> {
         let field = |(name, array): &(String, ArrayRef)| {
             Field::new(name.as_str(), array.data_type().clone(), true)
@@ -74,13 +74,13 @@ impl Frame {
         Ok(Self { schema, batches: vec![batch.map_err(wrong)?] })
     }
 
-    /// Returns the columns of a table with one part.
+    /// Returns the columns of this table, which must have one part.
     pub(crate) fn arrays(&self) -> Vec<(String, ArrayRef)> {
         let arrays = self.batches.first().map_or(&[][..], RecordBatch::columns);
         self.names().into_iter().zip(arrays.iter().cloned()).collect()
     }
 
-    /// Returns the table with a column after the column `after`, for a table with one part.
+    /// Returns the table with a new column after the column `after`. The table must have one part.
     pub(crate) fn with_column(&self, after: &str, name: &str, array: ArrayRef) -> PyResult<Self> {
         let at = self.schema.index_of(after).map_or(self.schema.fields().len(), |at| at + 1);
         let mut fields = self.schema.fields().to_vec();
@@ -114,7 +114,7 @@ impl Frame {
     }
 
     /// Returns the table with the columns `first` at the beginning and the columns `last` at the
-    /// end, as far as there are such columns.
+    /// end. Names of columns that the table does not have are ignored.
     pub(crate) fn ordered(&self, first: &[String], last: &[&str]) -> PyResult<Self> {
         let names = self.names();
         let place = |name: &str| names.iter().position(|known| known == name);
@@ -317,8 +317,8 @@ impl Chunk {
         Ok(texts.iter().map(|text| text.map(str::to_owned)).collect())
     }
 
-    /// Describes the numbers' memory for numpy, which reads it without a copy. Missing values have
-    /// arbitrary numbers there.
+    /// Describes the memory of the numbers for numpy, which reads this memory without a copy.
+    /// Missing values have arbitrary numbers in this memory.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let array = self.array.as_any();

@@ -19,8 +19,8 @@ const DEPTH_MAX: usize = 16;
 /// points than this. `range(10**9)` is therefore rejected before it becomes a list.
 const VALUES_MAX: usize = 1_000_000;
 
-/// The depth and the number of values that the rest of the input may have, and the classes of
-/// congestion controls found so far.
+/// The nesting depth and the number of values that the rest of the input may have, and the classes
+/// of congestion controls found so far.
 #[derive(Clone, Copy)]
 struct Limits<'a> {
     depth: usize,
@@ -39,7 +39,8 @@ impl Limits<'_> {
         Ok(Self { depth, ..self })
     }
 
-    /// Returns the number of values that may follow after `count` more.
+    /// Returns how many values the input may still have after `count` more, or an error if it may
+    /// not have `count` more.
     fn less(self, count: usize, at: &str) -> PyResult<usize> {
         self.values.get().checked_sub(count).ok_or_else(|| {
             let place = if at.is_empty() { "a scenario" } else { at };
@@ -73,8 +74,8 @@ enum PyValue {
 /// The table of a scenario that declares custom congestion controls.
 const CONTROLS: &str = "controls";
 
-/// Returns a scenario as the text of a file: a section per table, and a line per key. Adds classes
-/// of congestion controls to `classes`.
+/// Returns a scenario as the text of a file: a section per table, and a line per key. Adds the
+/// classes of congestion controls among the scenario's values to `classes`.
 pub(crate) fn document(given: &Bound<'_, PyMapping>, classes: &mut Classes) -> PyResult<String> {
     let (mut lines, mut sections) = (String::new(), String::new());
     let mut declared = Vec::new();
@@ -257,7 +258,8 @@ fn value_within(given: &Bound<'_, PyAny>, at: &str, limits: Limits<'_>) -> PyRes
         let name = limits.classes.borrow_mut().add(given.py(), class)?;
         return Ok(PyValue::Leaf(Value::String(name)));
     }
-    // Arrays and scalars of numpy and similar packages.
+    // This branch handles arrays and scalars of numpy, and of other packages with the method
+    // `tolist`.
     if given.hasattr("tolist")? {
         if let Ok(size) = given.getattr("size").and_then(|size| size.extract()) {
             limits.less(size, at)?;

@@ -1,5 +1,5 @@
 //! Keeps the instances of congestion controls in Python after a run, and the values that they
-//! reported for the time series under keys of their own.
+//! reported for the time series under keys that bbrlab does not define.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -21,9 +21,10 @@ struct OfFlow {
     /// The instance of the flow's last connection.
     instance: Option<Py<PyAny>>,
     connections: usize,
-    /// The number of reports, each for a row of the series.
+    /// The number of reports so far. Each report belongs to one row of the series.
     reports: usize,
-    /// The values under the control's own keys, by key, each with the index of its report.
+    /// The reported values by key, for keys that bbrlab does not define. Each value has the index
+    /// of its report.
     values: BTreeMap<String, Vec<(usize, f64)>>,
 }
 
@@ -39,7 +40,7 @@ impl Kept {
         }
     }
 
-    /// Keeps the instance of a new connection.
+    /// Keeps the instance that controls a new connection of the flow.
     pub(crate) fn instance(&self, flow: u32, instance: Py<PyAny>) {
         self.with(flow, |of| {
             of.instance = Some(instance);
@@ -47,7 +48,7 @@ impl Kept {
         });
     }
 
-    /// Keeps the values that a report has under the control's own keys.
+    /// Keeps the values of a report whose keys bbrlab does not define.
     pub(crate) fn report(&self, flow: u32, own: Vec<(String, f64)>) {
         self.with(flow, |of| {
             for (name, value) in own {
@@ -68,12 +69,12 @@ impl Kept {
         Ok(instances.unbind())
     }
 
-    /// Returns the values under the controls' own keys as columns of a series. `flow_of_row` has
-    /// the flow of each row.
+    /// Returns the values whose keys bbrlab does not define as columns of a series. `flow_of_row`
+    /// has the flow of each row.
     ///
-    /// A flow has a report for each of its rows after the handshake. If the flow has several
-    /// connections, the rows between two connections have no report either. It is unknown which
-    /// rows these are, so such a flow has no values.
+    /// A flow's control reports once per row recorded after the handshake; earlier rows have no
+    /// report. If the flow has several connections, the rows between two connections have no report
+    /// either. It is unknown which rows these are, so such a flow has no values.
     pub(crate) fn columns(&self, flow_of_row: &[u32]) -> Vec<(String, ArrayRef)> {
         let mut rows_of: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         let mut columns: BTreeMap<String, Vec<Option<f64>>> = BTreeMap::new();

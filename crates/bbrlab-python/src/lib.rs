@@ -54,8 +54,8 @@ use pyo3::prelude::*;
 use crate::raise::raised;
 use crate::watch::watched;
 
-/// Runs the `bbrlab` command. The first of `words` is the command's name; `again` starts the
-/// command in another process. Returns the exit status.
+/// Runs the `bbrlab` command. The first of `words` is the command's name; `again` is the beginning
+/// of a command line that starts the command in another process. Returns the exit status.
 #[pyfunction]
 fn command(py: Python<'_>, words: Vec<OsString>, again: Vec<OsString>) -> u8 {
     py.detach(|| bbrlab_cli::run_command(words, &again))

@@ -27,7 +27,7 @@ pub(crate) fn points(runs: &[RunSummary]) -> PyResult<Frame> {
     let mut firsts: Vec<RunSummary> = Vec::new();
     let mut rows: Vec<Row> = Vec::new();
     for (point, group) in (0..).zip(groups(runs)) {
-        // These rows need only the values of a run that identify its point.
+        // The rows need only those values of this run that identify the point.
         let of_point = run_of[group.scenario_hash.as_str()];
         firsts.push(RunSummary {
             scenario: group.scenario,
@@ -111,9 +111,10 @@ impl MetricNames {
         }
     }
 
-    /// Returns the name of a metric of the document.
+    /// Returns the name in tables of a metric that has the name `json` in the document.
     fn of(&self, json: &str) -> Option<MetricName> {
-        // The name of a group or a link may itself have dots.
+        // The name of a group or a link may contain dots, so the metric's name is removed from the
+        // end.
         let within = |rest: &str, pairs: &Pairs| {
             pairs.iter().find_map(|(name, column)| {
                 let object = rest.strip_suffix(name.as_str())?.strip_suffix('.')?;

@@ -49,7 +49,8 @@ impl RunRecords {
         Self { result, toml, folder, own, kept: Some(Arc::clone(kept)) }
     }
 
-    /// The series, with name, group and congestion control of each row's flow.
+    /// Returns the time series of the flows. Each row also has the name, the group and the
+    /// congestion control of its flow.
     fn series(&self) -> PyResult<Frame> {
         let series = &self.result.series;
         let mut frame = self.over_time(series.columns(), &series.flow)?;
@@ -128,7 +129,7 @@ impl RunRecords {
         .and_then(|frame| ordered(&frame, one))
     }
 
-    /// The instances of congestion controls in Python by flow, as the run left them.
+    /// Returns the instances of congestion controls in Python by flow, as the run left them.
     fn controls(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
         match &self.kept {
             Some(kept) => kept.instances(py),
@@ -304,7 +305,7 @@ impl SweepRecords {
         dict(py, &groups(&self.runs))
     }
 
-    /// Returns the means over the seeds of each point, for one value per run.
+    /// Returns, for each point, the mean over its seeds of `values`, which has one value per run.
     fn means(&self, py: Python<'_>, values: Vec<Option<f64>>) -> PyResult<Means> {
         if values.len() != self.runs.len() {
             let (runs, found) = (self.runs.len(), values.len());
@@ -327,7 +328,7 @@ impl SweepRecords {
         .and_then(|frame| ordered(&frame, &self.runs))
     }
 
-    /// The names of the columns of swept keys.
+    /// Returns the names of the columns of swept keys.
     fn swept(&self) -> Vec<String> {
         swept_columns(&self.runs)
     }
@@ -354,7 +355,8 @@ impl SweepRecords {
 /// and the ends of the mean's confidence interval.
 type Means = Vec<(usize, u64, Option<f64>, Option<(f64, f64)>)>;
 
-/// Returns the subject of a column of `summary.parquet`: `run`, `bottleneck`, `group` or `flow`.
+/// Returns the object that a column of `summary.parquet` describes: `run`, `bottleneck`, `group` or
+/// `flow`.
 #[pyfunction]
 pub(crate) fn figure_of(column: &str) -> Option<&'static str> {
     bbrlab_lab::figure_of(column).map(FigureOf::name)

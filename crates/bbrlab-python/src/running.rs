@@ -1,4 +1,4 @@
-//! One run, or the runs of a sweep, computed without the interpreter's lock.
+//! Computes one run, or the runs of a sweep, without holding the interpreter's lock.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -44,7 +44,8 @@ fn computed<T: Send>(
     result?.map_err(|error| raised(py, error))
 }
 
-/// Runs a scenario of one run, or run `number` of a scenario, without a folder.
+/// Runs a scenario of one run. Without `out`, can also compute one run of a scenario with several
+/// runs, given by its `number`. With `out`, writes the files of the run to this folder.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, on, number = None, out = None, force = false, pictures = true, limit = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "keywords, as the command line's flags")]
@@ -104,7 +105,7 @@ pub(crate) fn run(
     Ok(RunRecords::new(result, scenario.run_toml(number), out, &kept))
 }
 
-/// Runs all runs of a scenario, or those with the given numbers.
+/// Runs all runs of a scenario, or only the runs whose numbers are in `only`.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, on, only = None, out = None, force = false, pictures = true, jobs = None, limit = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "keywords, as the command line's flags")]

@@ -58,7 +58,7 @@ impl PyScenario {
         let runs = self.inner.runs();
         match run.extract() {
             Ok(run) if run < runs => return Ok(run),
-            // A value that is not a number keeps Python's message.
+            // If the value is not a number, the error keeps Python's own message.
             Err(error) if !error.is_instance_of::<PyOverflowError>(run.py()) => return Err(error),
             Ok(_) | Err(_) => {}
         }
@@ -200,7 +200,7 @@ impl PyScenario {
         self.inner.hash()
     }
 
-    /// Number of runs: `points * seeds`.
+    /// Number of runs: `points * seeds`; an upper bound if `repeat` has `until`.
     #[getter]
     fn runs(&self) -> u64 {
         self.inner.runs()
@@ -212,7 +212,7 @@ impl PyScenario {
         self.inner.points()
     }
 
-    /// Number of seeds per point.
+    /// Number of seeds per point; the largest number if `repeat` has `until`.
     #[getter]
     fn seeds(&self) -> u64 {
         self.inner.repeat()
@@ -243,8 +243,8 @@ impl PyScenario {
         Ok(self.inner.run_toml(self.checked(run)?))
     }
 
-    /// Returns the number of flows of each `[[flows]]` table in the first run; `None` with
-    /// `arrivals`.
+    /// Returns the number of flows of each `[[flows]]` table in the first run; `None` for a table
+    /// with `arrivals`.
     fn _flows_of_tables(&self) -> Vec<Option<usize>> {
         let run = self.inner.run(0);
         let of_class = |(class, source): (usize, &Source)| {
@@ -387,7 +387,7 @@ fn path_of(source: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// Values of keys in the format of the command line's `--set`, and the classes of congestion
-/// controls among them.
+/// controls that occur as values.
 #[derive(Default)]
 struct Sets {
     words: Vec<String>,

@@ -6,7 +6,7 @@ use pyo3::types::PyDelta;
 
 use crate::shown::shown;
 
-/// A value as a duration.
+/// The result of reading a Python value as a duration.
 pub(crate) enum Span<'py> {
     /// Not a duration.
     No,
@@ -19,8 +19,8 @@ pub(crate) enum Span<'py> {
 /// Converts a value to a duration. The method `tolist` cannot be used for pandas' values, because
 /// it returns plain numbers of nanoseconds without a unit.
 pub(crate) fn span<'py>(given: &Bound<'py, PyAny>, at: &str) -> PyResult<Span<'py>> {
-    // A pandas duration is a `datetime.timedelta` with additional nanoseconds, so it must be tested
-    // first.
+    // A pandas duration is a `datetime.timedelta` with additional nanoseconds, so pandas durations
+    // must be tested first.
     if given.hasattr("to_timedelta64")? {
         return of_numpy(&given.call_method0("to_timedelta64")?, at).map(Span::One);
     }

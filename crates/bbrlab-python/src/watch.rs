@@ -1,4 +1,5 @@
-//! Does work in a separate thread or in Python's thread, with Ctrl-C and progress.
+//! Does work in a separate thread or in Python's thread. Meanwhile handles Ctrl-C and reports
+//! progress.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -26,10 +27,10 @@ const OTHERS: Duration = Duration::from_millis(10);
 /// The smallest step of the finished share after which [`here`] calls `progress` again.
 const SHARE_SHOWN: f64 = 0.01;
 
-/// Calls `work` without the interpreter's lock, with a request to stop and a function to report
-/// progress. `progress` is called with the number of finished pieces, the number of all pieces and
-/// the finished share of the work. An exception in `progress` or in a signal handler stops the
-/// work, and is raised when the work has ended.
+/// Calls `work` without the interpreter's lock. `work` gets a handle that shows whether it must
+/// stop, and a function to report progress. `progress` is called with the number of finished
+/// pieces, the number of all pieces and the finished share of the work. An exception in `progress`
+/// or in a signal handler stops the work, and is raised when the work has ended.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
@@ -76,8 +77,8 @@ pub(crate) fn watched<T: Send>(
     raised.map_or(Ok(result), Err)
 }
 
-/// Like [`watched`], but calls `work` in this thread with the interpreter's lock, which it releases
-/// briefly every [`OTHERS`].
+/// Like [`watched`], but calls `work` in this thread while this thread holds the interpreter's
+/// lock. Releases the lock briefly every [`OTHERS`].
 #[expect(clippy::disallowed_methods, reason = "when other threads are let in changes no run")]
 pub(crate) fn here<T>(
     py: Python<'_>,

@@ -24,7 +24,7 @@ use crate::sfq::Sfq;
 use crate::slots::Slots;
 use crate::tcp_header::TcpHeader;
 
-/// Defines the enum of all rules. Its methods are a `match` on the rule.
+/// Defines the enum of all rules. Each of its methods calls the rule's method through a `match`.
 macro_rules! disciplines {
     ($($(#[$attribute:meta])* $name:ident($rule:ty),)*) => {
         /// The queue discipline of a link, with its state.
@@ -124,8 +124,8 @@ impl Discipline {
         }
     }
 
-    /// The part of each packet's time in the discipline that does not count as waiting: with slots,
-    /// the link's delay; otherwise 0.
+    /// Returns the part of each packet's time in the discipline that does not count as waiting: the
+    /// fixed delay of slots; 0 for other disciplines.
     #[inline]
     #[must_use]
     pub fn delay(&self) -> Span {
@@ -149,7 +149,7 @@ impl Discipline {
         }
     }
 
-    /// Whether [`Rule::timer`] may ever be set.
+    /// Whether [`Rule::timer`] can ever return a time other than `NEVER`.
     #[inline]
     #[must_use]
     pub fn has_timer(&self) -> bool {
@@ -170,8 +170,8 @@ impl Discipline {
         }
     }
 
-    /// The internal state of the discipline; `None` for disciplines whose state kernel logs do not
-    /// contain.
+    /// Returns the internal state of the discipline; `None` for a discipline whose state is not in
+    /// the kernel's logs.
     #[must_use]
     pub fn info(&self) -> Option<DisciplineInfo> {
         match self {

@@ -1,9 +1,10 @@
-//! First in, first out; packets that do not fit are dropped on arrival. Linux: `pfifo`, `bfifo`.
+//! Drop-tail: first in, first out; packets that do not fit into the buffer are dropped on arrival.
+//! Linux: `pfifo`, `bfifo`.
 //!
 //! Sources: [linux] `net/sched/sch_fifo.c`.
 //! Deviations:
-//! 1. A packet that goes into service at once needs no space, so a link with a buffer of 0 can
-//!    send.
+//! 1. A packet that goes into service at once does not count against the limit, so a link with a
+//!    buffer of 0 can send.
 
 use std::collections::VecDeque;
 
@@ -27,12 +28,12 @@ impl DropTail {
         Self { buffer, queue: VecDeque::new(), bytes: 0 }
     }
 
-    /// Wire bytes of the packets that wait.
+    /// Returns the bytes on the wire of the waiting packets.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Number of packets that wait.
+    /// Returns the number of packets that wait.
     pub(crate) fn len(&self) -> usize {
         self.queue.len()
     }
@@ -42,12 +43,12 @@ impl DropTail {
         self.queue.is_empty()
     }
 
-    /// The packet that has waited longest.
+    /// Returns the packet that has waited longest.
     pub(crate) fn front(&self) -> Option<&Queued> {
         self.queue.front()
     }
 
-    /// Whether a packet fits into the queue.
+    /// Whether the buffer has space for a packet.
     pub(crate) fn fits(&self, packet: &Queued) -> bool {
         self.buffer.admits(self.queue.len() as u64, self.bytes, packet.wire_bytes)
     }

@@ -5,28 +5,29 @@ use crate::packet::Queued;
 /// Hashes of flows, and random numbers. The engine has a separate stream for each link; a replay
 /// supplies the values that the kernel logged.
 pub trait Entropy {
-    /// The hash of the packet's flow. Linux: `skb_get_hash`.
+    /// Returns the hash of the packet's flow. Linux: `skb_get_hash`.
     fn flow_hash(&mut self, packet: &Queued) -> u32;
 
-    /// The next random number. Linux: `get_random_u32`.
+    /// Returns the next random number. Linux: `get_random_u32`.
     fn next_u32(&mut self) -> u32;
 
-    /// The next random number. Linux: `get_random_bytes` of 8 bytes.
+    /// Returns the next random number. Linux: `get_random_bytes` of 8 bytes.
     fn next_u64(&mut self) -> u64;
 
-    /// The next random number. Linux: `get_random_u16`.
+    /// Returns the next random number. Linux: `get_random_u16`.
     fn next_u16(&mut self) -> u16 {
         (self.next_u32() >> 16) as u16
     }
 
-    /// The hash of the packet's flow, changed by `perturbation`. Linux: `skb_get_hash_perturb`.
+    /// Returns the hash of the packet's flow, changed by `perturbation`. Linux:
+    /// `skb_get_hash_perturb`.
     fn perturbed_hash(&mut self, packet: &Queued, perturbation: u32) -> u32 {
         let mixed = (self.flow_hash(packet) ^ perturbation).wrapping_mul(0x9e37_79b1);
         (mixed ^ (mixed >> 15)).wrapping_mul(0x85eb_ca77) >> 4
     }
 
-    /// The hashes of the packet's hosts and of its flow. By default, no two flows share a host.
-    /// Linux: `flow_hash_from_keys` in `cake_hash`.
+    /// Returns the hashes of the packet's hosts and of its flow. By default, no two flows share a
+    /// host. Linux: `flow_hash_from_keys` in `cake_hash`.
     fn host_hashes(&mut self, packet: &Queued) -> HostHashes {
         let flow = self.flow_hash(packet);
         HostHashes { destination: flow, source: flow, flow }

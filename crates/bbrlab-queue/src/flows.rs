@@ -13,12 +13,12 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Number of waiting packets.
+    /// Returns the number of waiting packets.
     pub(crate) fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// Sum of the packets' bytes on the wire.
+    /// Returns the bytes on the wire of the waiting packets.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -48,7 +48,7 @@ pub(crate) fn scaled(hash: u32, of: usize) -> u32 {
 }
 
 /// The order of service: queues that have just become busy are served first, for one quantum; then
-/// the others by deficit round robin. Linux: `new_flows` and `old_flows` of `fq_codel` and
+/// the other queues by deficit round robin. Linux: `new_flows` and `old_flows` of `fq_codel` and
 /// `fq_pie`.
 #[derive(Debug)]
 pub(crate) struct Turns {
@@ -70,14 +70,15 @@ struct Turn {
     is_listed: bool,
 }
 
-/// A ring of queues, linked by `Turn::next`: advancing `last` makes the first queue the last.
+/// A ring of queues, linked by `Turn::next`. Advancing `last` by one makes the first queue the last
+/// queue.
 #[derive(Clone, Copy, Debug)]
 struct Ring {
     /// The last queue, which precedes the first; `NONE` if the ring is empty.
     last: u32,
 }
 
-/// Instead of a queue's number: no queue.
+/// Value of a queue's number that means "no queue".
 const NONE: u32 = u32::MAX;
 
 impl Ring {
@@ -126,7 +127,8 @@ impl Turns {
         }
     }
 
-    /// The queue whose turn it is; refills the deficits of queues that have used up theirs.
+    /// Returns the queue whose turn it is. Refills the deficits of queues that have used up their
+    /// deficits.
     pub(crate) fn next(&mut self) -> Option<u32> {
         loop {
             let (at, is_new) = self.head()?;
@@ -147,7 +149,7 @@ impl Turns {
     /// Charges a packet to the queue whose turn it is.
     pub(crate) fn sent(&mut self, at: u32, wire_bytes: u32) {
         let turn = &mut self.queues[at as usize];
-        // A packet is shorter than 2^31 bytes.
+        // The result fits, because a packet is shorter than 2^31 bytes.
         turn.deficit = turn.deficit.saturating_sub_unsigned(wire_bytes);
     }
 
@@ -156,8 +158,8 @@ impl Turns {
         let is_new = !self.new.is_empty();
         let ring = if is_new { &mut self.new } else { &mut self.old };
         ring.pop_first(&mut self.queues);
-        // An empty new queue becomes an old one first; otherwise it could return as new at once and
-        // starve the old ones.
+        // An empty new queue first becomes an old queue. Otherwise it could return as a new queue
+        // at once and starve the old queues.
         if is_new && !self.old.is_empty() {
             self.old.push_last(&mut self.queues, at);
         } else {
@@ -165,13 +167,13 @@ impl Turns {
         }
     }
 
-    /// The first queue, its deficit, and whether the queue is new.
+    /// Returns the first queue, its deficit, and whether the queue is new.
     pub(crate) fn first(&self) -> Option<(u32, i32, bool)> {
         let (at, is_new) = self.head()?;
         Some((at, self.queues[at as usize].deficit, is_new))
     }
 
-    /// The first queue, and whether the queue is new.
+    /// Returns the first queue, and whether the queue is new.
     fn head(&self) -> Option<(u32, bool)> {
         match self.new.first(&self.queues) {
             Some(at) => Some((at, true)),

@@ -2,13 +2,13 @@
 //! control law.
 //!
 //! Queues that have just become busy are served first, for one quantum, so that a sparse flow does
-//! not wait behind bulk transfers; then the others by deficit round robin.
+//! not wait behind bulk transfers; then the other queues by deficit round robin.
 //!
 //! Sources: [linux] `net/sched/sch_fq_codel.c`; [rfc8290].
 //! Deviations:
-//! 1. No `memory_limit`: the kernel's memory for a packet depends on the driver. With `tc`'s
-//!    defaults, 10,240 packets of Ethernet stay below its 32 MB.
-//! 2. The limit may be in bytes, too.
+//! 1. `memory_limit` is not implemented: the kernel's memory for a packet depends on the driver.
+//!    With `tc`'s defaults, 10,240 Ethernet packets stay below the limit of 32 MB.
+//! 2. The limit may also be in bytes; in the kernel it is in packets.
 
 use bbrlab_link::{Buffer, FqCodelParams};
 use bbrlab_units::Time;
@@ -45,8 +45,8 @@ struct Flow {
     control: Control,
 }
 
-/// One queue as the source of its control law; the backlog is the bytes of all queues, as in the
-/// kernel.
+/// One queue as the source of packets for its control law. The backlog that the law reads is the
+/// bytes of all queues, as in the kernel.
 struct OneQueue<'a> {
     waiting: &'a mut Waiting,
     queue: &'a mut List,
@@ -75,19 +75,19 @@ impl FqCodel {
         }
     }
 
-    /// The state of the queue to be served next. Usually this is the queue served last, unless that
-    /// has become empty.
+    /// Returns the state of the queue to be served next. Usually this is the queue served last,
+    /// unless it has become empty.
     pub(crate) fn info(&self) -> Option<DisciplineInfo> {
         let (bucket, deficit, is_new) = self.turns.first()?;
         let codel = self.flows[bucket as usize].control.info();
         Some(DisciplineInfo::FqCodel { codel, bucket, deficit, is_new })
     }
 
-    /// Drops half of the longest queue from its head, at most `drop_batch` packets. Linux:
-    /// `fq_codel_drop`.
+    /// Drops packets from the head of the longest queue: half of its bytes, but at most
+    /// `drop_batch` packets. Linux: `fq_codel_drop`.
     #[cold]
     fn drop_from_fattest(&mut self, drop: &mut impl FnMut(Queued, DropCause)) {
-        // The first of equally long queues, as in the kernel's search.
+        // Among equally long queues, the first is chosen, as in the kernel.
         let mut fattest = 0;
         for (at, flow) in self.flows.iter().enumerate() {
             if flow.queue.bytes() > self.flows[fattest].queue.bytes() {

@@ -1,15 +1,16 @@
 //! FQ-PIE: flows are hashed into queues. Queues are served in turn, and each has its own PIE
 //! control law.
 //!
-//! Queues that have just become busy are served first, for one quantum; then the others by deficit
-//! round robin. One timer computes the drop probabilities of all queues.
+//! Queues that have just become busy are served first, for one quantum; then the other queues by
+//! deficit round robin. One timer computes the drop probabilities of all queues.
 //!
 //! Sources: [linux] `net/sched/sch_fq_pie.c`.
 //! Deviations:
-//! 1. A packet that goes into service at once needs no space. The limit may be in bytes, too.
-//! 2. No `memory_limit`: the kernel only counts how often it is exceeded.
-//! 3. The probability of a queue is not computed again while nothing changes it. The result is the
-//!    same.
+//! 1. A packet that goes into service at once does not count against the limit. The limit may also
+//!    be in bytes; in the kernel it is in packets.
+//! 2. `memory_limit` is not implemented: the kernel only counts how often it is exceeded.
+//! 3. The probability of a queue is not recomputed while an update would not change it. This saves
+//!    time and changes no result.
 //! 4. The discipline is set up two seconds before the run.
 
 use bbrlab_link::{Buffer, FqPieParams};
@@ -36,7 +37,7 @@ const UPDATES_MAX: u32 = 2048;
 #[derive(Debug)]
 pub struct FqPie {
     settings: Settings,
-    /// The probability up to which packets are marked instead of dropped.
+    /// The highest drop probability at which packets are marked instead of dropped.
     mark_prob_max: u64,
     limit: Buffer,
     /// One queue for each value of the hash.
@@ -44,10 +45,10 @@ pub struct FqPie {
     turns: Turns,
     waiting: Waiting,
     timer: Time,
-    /// The first queue of the timer's next call. Linux: `flows_cursor`.
+    /// The first queue that the timer's next call updates. Linux: `flows_cursor`.
     cursor: u32,
-    /// Queues whose probability may change at the next update. A queue is removed after an update
-    /// without effect, until its next event.
+    /// The queues whose probability may change at the next update. An update that changes nothing
+    /// removes the queue from this list until a packet arrives or leaves.
     awake: Vec<u32>,
 }
 
@@ -76,7 +77,8 @@ impl FqPie {
         }
     }
 
-    /// Returns the queue `at` for an event, and adds it to `awake`.
+    /// Returns the queue `at`, to which a packet is added or from which one leaves, and adds it to
+    /// `awake`.
     fn wake(&mut self, at: u32) -> &mut Flow {
         let flow = &mut self.flows[at as usize];
         if !flow.is_awake {

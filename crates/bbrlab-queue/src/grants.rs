@@ -1,15 +1,14 @@
-//! Grants, as on links whose sender must request capacity: packets wait until the network grants a
-//! request.
+//! Grants, as on cable and mobile links where a sender must request capacity: packets wait until
+//! the network grants a request.
 //!
 //! If a packet arrives while no request is outstanding, the sender requests capacity at the next
 //! opportunity. The request covers all bytes that wait at that time, and the grant arrives after
-//! `delay`. Packets that arrive before the grant are requested when the granted packets leave,
-//! without another opportunity. So a queue that never empties has a grant per `delay`.
+//! `delay`. Capacity for packets that arrive before the grant is requested when the granted packets
+//! leave, without another opportunity. So a queue that never empties has one grant per `delay`.
 //!
 //! Sources: the piggyback requests of [docsis] and the buffer status reports of [lte-mac],
-//! simplified; a model.
-//! Deviations:
-//! 1. One request at a time; a modem of DOCSIS 3.0 or later may have several outstanding requests.
+//! simplified; this discipline is a model, not the code of a device. Deviations:
+//! 1. Only one request is outstanding at a time; a modem of DOCSIS 3.0 or later may have several.
 //! 2. Packets are not fragmented, and all packets that a grant covers leave at once.
 //! 3. No request is lost or collides with others.
 
@@ -32,7 +31,7 @@ pub struct Grants {
     /// Time at which the outstanding request is sent. If packets wait, a request is always
     /// outstanding.
     asked_at: Time,
-    /// Bytes left of the current grant; `None` between grants.
+    /// Bytes left of the current grant; `None` between two grants.
     left: Option<u64>,
 }
 
@@ -48,7 +47,7 @@ impl Grants {
         }
     }
 
-    /// The first opportunity at or after `now`.
+    /// Returns the first opportunity at or after `now`.
     fn opportunity(&self, now: Time) -> Time {
         match self.params.every {
             Span::ZERO => now,

@@ -5,8 +5,8 @@
 pub enum DisciplineInfo {
     /// The state of `codel`.
     Codel(CodelInfo),
-    /// `fq_codel`: the queue to be served next. Just after a packet was dequeued, this is the
-    /// packet's queue.
+    /// The state of `fq_codel`'s next queue to be served. Just after a packet was dequeued, this is
+    /// the packet's queue.
     FqCodel {
         /// The state of the queue's control law.
         codel: CodelInfo,
@@ -23,9 +23,9 @@ pub enum DisciplineInfo {
     Red {
         /// Number of packets since a random number was drawn; -1 if no number is in use.
         qcount: i32,
-        /// The random number drawn last.
+        /// The random number that spaces the drops, drawn last.
         qr: u32,
-        /// The average queue length in bytes, scaled by a power of two.
+        /// The average queue length in bytes, times `2^wlog`.
         qavg: u64,
     },
 }
@@ -39,8 +39,8 @@ pub struct CodelInfo {
     pub lastcount: u32,
     /// Time of the next drop.
     pub drop_next: u32,
-    /// Time at which waits will have been above the target for an interval; 0 if they are not above
-    /// the target.
+    /// Time at which waiting times will have been above the target for an interval; 0 if they are
+    /// not above the target.
     pub first_above_time: u32,
     /// Whether the law is in the dropping state.
     pub dropping: bool,
@@ -53,7 +53,7 @@ pub struct CodelInfo {
 pub struct PieInfo {
     /// The measured waiting time in the queue.
     pub qdelay: u64,
-    /// Remaining time in which no packet is dropped, after idle time.
+    /// Remaining time, after an idle time, in which no packet is dropped.
     pub burst_time: u64,
     /// The drop probability, as a share of 2^56 - 1.
     pub prob: u64,

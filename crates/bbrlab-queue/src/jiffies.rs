@@ -1,4 +1,5 @@
-//! The firing times of timers in jiffies: ticks of 1 ms, and the rounding of Linux's timer wheel.
+//! Computes the times at which Linux's timers fire, in jiffies of 1 ms, with the rounding of the
+//! timer wheel.
 //!
 //! A timer never fires early. A timer of up to 62 jiffies fires one jiffy late. For longer timers
 //! the wheel's slots are coarser, so a timer of 500 jiffies fires at the next multiple of eight.
@@ -9,31 +10,30 @@
 
 use bbrlab_units::{NS_PER_MS, NS_PER_US, Span, Time};
 
-/// Bits that one level of the wheel adds. Linux: `LVL_CLK_SHIFT`.
+/// Number of bits by which the wheel's slots become coarser per level. Linux: `LVL_CLK_SHIFT`.
 const LEVEL_SHIFT: u32 = 3;
 
-/// The smallest distance in jiffies that belongs to level 1; each further level starts eight times
-/// as far away.
-/// Linux: `LVL_START(1)`.
+/// The smallest distance in jiffies that belongs to level 1; each further level starts at eight
+/// times the distance. Linux: `LVL_START(1)`.
 const LEVEL_1_START: u64 = 63;
 
 /// The highest level of the wheel. Linux: `LVL_DEPTH - 1`.
 const LEVEL_MAX: u32 = 8;
 
-/// Age of a discipline when the run begins, in jiffies, as in the runs of a real stack with which
-/// results are compared. A discipline set up just before the first packets would behave
+/// Age of a discipline when the run begins, in jiffies. The runs of a real stack with which results
+/// are compared have the same age; a discipline set up just before the first packets would behave
 /// differently.
 const SET_UP: u64 = 2000;
 
-/// A parameter in jiffies, rounded up. `tc` passes microseconds in 32 bits. Linux:
-/// `usecs_to_jiffies`.
+/// Converts a parameter to jiffies, rounded up. `tc` passes microseconds in 32 bits to the kernel.
+/// Linux: `usecs_to_jiffies`.
 pub(crate) fn jiffies(span: Span) -> u32 {
     let us = u32::try_from(span.0 / NS_PER_US).unwrap_or(u32::MAX);
     us.div_ceil(1000)
 }
 
-/// The time at which a timer fires if its callback sets it again at `now`, `delay` jiffies ahead.
-/// During the callback, the wheel's clock is a jiffy ahead.
+/// Returns the time at which a timer fires if its callback at `now` sets it again, `delay` jiffies
+/// ahead. During the callback, the wheel's clock is one jiffy ahead of `now`.
 pub(crate) fn next_call(now: Time, delay: u32) -> Time {
     let jiffy = now.0 / NS_PER_MS;
     let clock = jiffy + 1;
@@ -49,8 +49,8 @@ pub(crate) fn next_call(now: Time, delay: u32) -> Time {
     Time((((expires >> shift) + 1) << shift).saturating_mul(NS_PER_MS))
 }
 
-/// The first firing within the run of a periodic timer. The timer was set `first` jiffies ahead at
-/// the set-up, and is set `delay` jiffies ahead at each firing.
+/// Returns the first time within the run at which a periodic timer fires. At the set-up, the timer
+/// was set `first` jiffies ahead; at each firing, it is set `delay` jiffies ahead.
 pub(crate) fn first_call_in_run(first: u32, delay: u32) -> Time {
     let run_begins = Time(SET_UP * NS_PER_MS);
     let mut at = next_call(Time::ZERO, first);

@@ -3,7 +3,7 @@
 
 use crate::packet::Queued;
 
-/// Instead of a place in the store: the end of a list.
+/// Value of a place in the store that means "end of the list".
 const NONE: u32 = u32::MAX;
 
 /// The packets of all lists of a discipline.
@@ -41,7 +41,7 @@ impl Default for List {
 }
 
 impl List {
-    /// Sum of the packets' bytes on the wire.
+    /// Returns the bytes on the wire of all packets in the list.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -75,19 +75,19 @@ impl Store {
         at
     }
 
-    /// The places of the packets of `list`, in order.
+    /// Iterates over the places of the packets of `list`, in order.
     pub(crate) fn places(&self, list: &List) -> impl Iterator<Item = u32> {
         let next = |&at: &u32| self.slots.get(at as usize).map(|slot| slot.next);
         std::iter::successors(Some(list.head), next).take_while(|&at| at != NONE)
     }
 
-    /// The packet at a place.
+    /// Returns the packet at a place.
     pub(crate) fn packet(&self, place: u32) -> &Queued {
         &self.slots[place as usize].packet
     }
 
-    /// Removes the packet after the place `before`, or the first packet for `None`. It must not be
-    /// the last packet.
+    /// Removes the packet after the place `before`, or the first packet if `before` is `None`. The
+    /// packet must not be the last of the list.
     pub(crate) fn remove_behind(&mut self, list: &mut List, before: Option<u32>) -> Option<Queued> {
         let Some(before) = before else { return self.pop(list) };
         let mut rest = List { head: self.slots[before as usize].next, ..*list };

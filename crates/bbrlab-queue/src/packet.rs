@@ -2,8 +2,8 @@
 
 use bbrlab_units::{Ecn, Time};
 
-/// Bytes of a full Ethernet packet; disciplines do not drop from queues shorter than this. Linux:
-/// `psched_mtu`.
+/// Bytes of a full Ethernet packet; the control laws of CoDel, PIE and PI2 do not drop packets from
+/// queues of at most one or two such packets. Linux: `psched_mtu`.
 pub(crate) const PSCHED_MTU: u32 = 1514;
 
 /// The sending and receiving host of a packet, as numbers from 1 on; 0 means a host that only this
@@ -17,7 +17,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// The hosts of a packet in the opposite direction.
+    /// Returns the hosts of a packet in the opposite direction.
     #[must_use]
     pub fn reversed(self) -> Self {
         Self { source: self.destination, destination: self.source }
@@ -49,8 +49,8 @@ pub struct Queued {
 }
 
 impl Queued {
-    /// Sets the CE mark; returns false if the packet is not ECN-capable. True if the packet was
-    /// already marked. Linux: `INET_ECN_set_ce`.
+    /// Sets the CE mark. Returns true if the packet then has the mark, and false if the packet is
+    /// not ECN-capable. Linux: `INET_ECN_set_ce`.
     #[inline]
     pub fn set_ce(&mut self) -> bool {
         if self.ecn.is_ect() {

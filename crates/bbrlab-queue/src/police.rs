@@ -1,11 +1,12 @@
-//! A policer: a token bucket without a queue. A packet without enough tokens is dropped.
+//! A policer: a token bucket without a queue. A packet that exceeds the tokens in the bucket is
+//! dropped.
 //!
-//! A token is a nanosecond at the rate. A dropped packet changes neither the bucket nor its time.
+//! A token is one nanosecond of transmission at the rate. A dropped packet changes neither the
+//! tokens nor the time of their last update.
 //!
 //! Sources: [linux] `net/sched/act_police.c`, `tcf_police_act`; `net/sched/sch_generic.c`,
-//! `psched_ratecfg_precompute`; iproute2's `tc` for the bucket: whole microseconds of the rate, in
-//! ticks of 64 ns.
-//! Deviations:
+//! `psched_ratecfg_precompute`; iproute2's `tc` for the size of the bucket, which is rounded down
+//! to whole microseconds and then to ticks of 64 ns. Deviations:
 //! 1. Packets above the rate are dropped; `tc`'s other actions, `peakrate`, `avrate` and
 //!    `pkts_rate` are not implemented.
 
@@ -43,7 +44,7 @@ impl Police {
         Self { multiplier, shift, burst_ns, tokens_ns: burst_ns, at: Time::ZERO }
     }
 
-    /// Whether a packet may pass; if so, subtracts its tokens.
+    /// Whether a packet may pass. If it may, subtracts its tokens.
     #[inline]
     pub fn admits(&mut self, now: Time, wire_bytes: u32) -> bool {
         let since = now.since(self.at).0.min(self.burst_ns);
@@ -56,8 +57,8 @@ impl Police {
     }
 }
 
-/// Nanoseconds per byte at a rate of `bps`, as a factor of 32 bits and a shift. Linux:
-/// `psched_ratecfg_precompute__`.
+/// Returns the nanoseconds per byte at a rate of `bps` bit/s, as a factor of 32 bits and a right
+/// shift. Linux: `psched_ratecfg_precompute__`.
 fn reciprocal(bps: u64) -> (u64, u32) {
     let bytes_per_s = (bps / 8).max(1);
     let mut factor: u64 = 1_000_000_000;

@@ -1,10 +1,11 @@
-//! `prio`: bands, each first in, first out. A band is served only if all earlier bands are empty.
+//! `prio`: strict priority between bands, each of which is a first-in, first-out queue. A band is
+//! served only if all earlier bands are empty.
 //!
 //! Sources: [linux] `net/sched/sch_prio.c`, `sch_fifo.c`.
 //! Deviations:
 //! 1. The bands' own disciplines are `pfifo` and cannot be changed. All bands have equal limits,
 //!    which may be in bytes, too.
-//! 2. A packet that goes into service at once needs no space.
+//! 2. A packet that goes into service at once does not count against the limit.
 
 use bbrlab_link::{Buffer, PrioParams};
 use bbrlab_units::Time;
@@ -33,7 +34,7 @@ struct Band {
     packets: u64,
 }
 
-/// Number of bands.
+/// Returns the number of bands.
 pub(crate) fn bands(params: &PrioParams) -> u8 {
     params.bands.clamp(1, BANDS_MAX)
 }

@@ -8,11 +8,11 @@
 //! `net/ipv4/ip_forward.c`; `net/sched/sch_generic.c`, `sch_default_prio2band`.
 //! Deviations: none.
 
-/// The band of each priority; also `tc`'s default for `priomap`.
+/// The band of each of the 16 priorities. `tc` has the same default for `priomap`.
 pub(crate) const DEFAULT_PRIOMAP: [u8; 16] = bbrlab_link::PrioParams::DEFAULT.priomap;
 
-/// The priority of a packet that a router forwards: 0 best effort, 2 bulk, 4 interactive bulk, 6
-/// interactive.
+/// Returns the priority of a packet that a router forwards: 0 best effort, 2 bulk, 4 interactive
+/// bulk, 6 interactive.
 pub(crate) fn priority(dscp: u8) -> u8 {
     match (dscp >> 1) & 3 {
         0 => 0,

@@ -5,7 +5,7 @@ use bbrlab_units::Time;
 use crate::entropy::Entropy;
 use crate::packet::Queued;
 
-/// Why a discipline drops a packet.
+/// The reason for which a discipline drops a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropCause {
     /// The buffer is full.
@@ -18,9 +18,9 @@ pub enum DropCause {
 ///
 /// A rule calls `drop` with each packet that it drops, and marks packets with [`Queued::set_ce`].
 pub trait Rule {
-    /// Queues `packet`, or drops it, or drops other packets to make space. If `idle`, the server is
-    /// free, and the packet goes into service immediately unless `dequeue` drops it, so it needs no
-    /// space in the buffer.
+    /// Queues `packet`, or drops it, or drops other packets to make space. If `idle` is true, the
+    /// server is free. The packet then goes into service immediately unless `dequeue` drops it, so
+    /// it needs no space in the buffer.
     fn enqueue(
         &mut self,
         now: Time,
@@ -39,8 +39,8 @@ pub trait Rule {
         drop: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued>;
 
-    /// The time at which [`Self::on_timer`] must be called. The engine reads it after every other
-    /// call. `NEVER` does not change the timer.
+    /// Returns the time at which [`Self::on_timer`] must be called. The engine reads this time
+    /// after every other call. `NEVER` leaves the engine's timer as it is.
     fn timer(&self) -> Time {
         Time::NEVER
     }

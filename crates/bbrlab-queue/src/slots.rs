@@ -1,14 +1,14 @@
 //! Slots, as on links that aggregate packets: a packet waits for a fixed delay, and then for the
 //! next slot. In a slot, all packets whose delay is over leave together.
 //!
-//! The time of the next slot is drawn when a packet is due after the start of the last slot. So
-//! slots are not periodic: after a pause they restart with the next packet.
+//! The start of the next slot is drawn when a packet becomes due after the start of the last slot.
+//! So slots are not periodic: after a pause, the next packet starts them again.
 //!
 //! Sources: [linux] `net/sched/sch_netem.c`, `netem_dequeue` and `get_slot_next`.
 //! Deviations:
 //! 1. The time between slots cannot have a distribution from a table. A constant delay is the only
-//!    other impairment of `netem` that is implemented here, because the link has loss, jitter and
-//!    reordering.
+//!    other impairment of `netem` that is implemented here, because the link itself can have loss,
+//!    jitter and reordering.
 
 use std::collections::VecDeque;
 
@@ -47,17 +47,18 @@ impl Slots {
         slots
     }
 
-    /// The fixed delay of each packet before it waits for a slot.
+    /// Returns the fixed delay of each packet before it waits for a slot.
     pub(crate) fn delay(&self) -> Span {
         self.params.delay
     }
 
-    /// The time at which the packet's fixed delay ends. Linux: `time_to_send`.
+    /// Returns the time at which the packet's fixed delay ends. Linux: `time_to_send`.
     fn due(&self, packet: &Queued) -> Time {
         packet.arrived_at + self.params.delay
     }
 
-    /// Draws the start of the next slot, and resets its limits. Linux: `get_slot_next`.
+    /// Draws the start of the next slot, and resets the slot's limits of packets and bytes. Linux:
+    /// `get_slot_next`.
     fn choose_next(&mut self, now: Time, entropy: &mut impl Entropy) {
         let spread = u128::from(self.params.max.0.saturating_sub(self.params.min.0));
         let share = (u128::from(entropy.next_u32()) * spread) >> 32;

@@ -11,14 +11,14 @@ pub struct TcpHeader {
     pub ack: u32,
     /// `TSval` and `TSecr` of the timestamps option, if present.
     pub timestamps: Option<(u32, u32)>,
-    /// First byte of each SACK block, and the byte after its last.
+    /// For each SACK block, its first sequence number and the sequence number after its last byte.
     pub sack: [(u32, u32); 4],
     /// Number of SACK blocks.
     pub sack_count: u8,
 }
 
 impl TcpHeader {
-    /// The SACK blocks.
+    /// Returns the SACK blocks.
     #[must_use]
     pub fn blocks(&self) -> &[(u32, u32)] {
         &self.sack[..usize::from(self.sack_count).min(self.sack.len())]

@@ -40,13 +40,14 @@ impl Entropy for Plain {
     }
 }
 
-/// Runs the script and compares the packets that leave, in order: `a0` is the first packet of flow
-/// `a`, and `a0-3` are its first four, one after another. `!a0` was dropped, and `-` was a service
-/// without a packet.
+/// Runs the script and compares the packets that leave, in order, with `expected`. `a0` is the
+/// first packet of flow `a`, and `a0-3` are its first four packets, one after another. `!a0` was
+/// dropped, and `-` was a service without a packet.
 ///
 /// Words of the script:
 ///
-/// - `a`: a packet of 1,514 bytes arrives; `a3`: three of them; packets of `A` ask for low delay
+/// - `a`: a packet of 1,514 bytes of flow `a` arrives; `a3`: three such packets; packets of `A`
+///   have a DSCP for low delay
 /// - `2`: the next two packets are served
 /// - `+5`: 5 ms pass, and the timer fires if it is due
 pub(crate) fn check(rule: &mut impl Rule, script: &str, expected: &Expect) {
@@ -105,7 +106,7 @@ pub(crate) fn check(rule: &mut impl Rule, script: &str, expected: &Expect) {
     expected.assert_eq(&runs(gone.into_iter().map(|fate| fate.map(name))));
 }
 
-/// Writes packets as text; `a0-3` are four consecutive packets of a flow.
+/// Writes packets as text; `a0-3` means four consecutive packets of flow `a`.
 fn runs(packets: impl Iterator<Item = Option<(bool, u32, u32)>>) -> String {
     let mut runs: Vec<Option<(bool, u32, u32, u32)>> = Vec::new();
     for packet in packets {

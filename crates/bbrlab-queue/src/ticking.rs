@@ -23,7 +23,7 @@ pub struct Ticking {
 }
 
 impl Ticking {
-    /// Makes an empty queue with this interval between ticks.
+    /// Makes an empty queue whose timer fires every `every`.
     #[must_use]
     pub fn new(every: Span) -> Self {
         Self {

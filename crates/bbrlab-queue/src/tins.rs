@@ -1,7 +1,7 @@
 //! The tins of a discipline, for statistics: the traffic classes into which the discipline sorts
 //! packets.
 //!
-//! The tin is computed from a packet's header on arrival, so statistics need no call to the
+//! A packet's tin is computed from its header on arrival, so statistics need no call of the
 //! discipline.
 
 use bbrlab_link::{CakeTins, DualPi2Params, PrioParams, Queue};
@@ -15,7 +15,7 @@ use crate::priority::priority;
 /// The tins of `cake`, the bands of `prio`, or the two queues of `dualpi2`.
 #[derive(Clone, Copy, Debug)]
 pub enum Tins {
-    /// Tins by DSCP, in the order of `tc`, which shows bulk first.
+    /// Tins by DSCP, in the order in which `tc` shows them: bulk first.
     Cake(CakeTins),
     /// Bands by the priority that follows from the DSCP.
     Prio(PrioParams),
@@ -24,7 +24,7 @@ pub enum Tins {
 }
 
 impl Tins {
-    /// The tins of a discipline, if it has any.
+    /// Returns the tins of a discipline; `None` if it has no tins.
     #[must_use]
     pub fn of(queue: &Queue) -> Option<Self> {
         match queue {
@@ -35,7 +35,7 @@ impl Tins {
         }
     }
 
-    /// The names of the tins, in order.
+    /// Returns the names of the tins, in order.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let words = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
@@ -50,8 +50,8 @@ impl Tins {
         }
     }
 
-    /// The index of a packet's tin in [`Self::names`]. Call this on arrival: a later mark may
-    /// change the result.
+    /// Returns the index of a packet's tin in [`Self::names`]. Call this when the packet arrives: a
+    /// later mark may change the result.
     #[inline]
     #[must_use]
     pub fn tin(&self, packet: &Queued) -> u8 {
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_band_beyond_the_last_is_the_last() {
         let two = PrioParams { bands: 2, ..PrioParams::DEFAULT };
-        // AF11 is "bulk", which the default map puts into band 2.
+        // AF11 has the priority "bulk", which the default map puts into band 2.
         assert_eq!(name(Queue::Prio(two), 10), "band1");
         assert_eq!(name(Queue::Prio(PrioParams::DEFAULT), 10), "band2");
     }

@@ -1,5 +1,5 @@
-//! Tests that every packet handed to a discipline comes out once, for any parameters, arrivals,
-//! sizes, hashes and draws: it is sent, it is dropped, or it still waits.
+//! Tests that every packet passed to a discipline is sent, is dropped or still waits, and exactly
+//! one of the three, for any parameters, arrivals, sizes, hashes and random numbers.
 
 use bbrlab_link::{
     Buffer, CakeAckFilter, CakeFlows, CakeParams, CakeTins, CodelParams, DualPi2Params,
@@ -55,7 +55,7 @@ struct Link {
     draws: Draws,
     now: Time,
     is_busy: bool,
-    /// For each packet, how often it was sent or dropped, or at the end still waits.
+    /// For each packet, the number of times it was sent, dropped or, at the end, found waiting.
     seen: Vec<u8>,
     bytes_in: u64,
     bytes_out: u64,

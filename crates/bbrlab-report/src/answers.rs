@@ -6,6 +6,8 @@
 
 use bbrlab_run::{Group, GroupMetric, RunSummary};
 
+use crate::number::{NONE, fixed, with_half};
+
 /// A metric of a sweep, as tables and pictures show it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer<'a> {
@@ -27,17 +29,21 @@ pub(crate) enum Metric<'a> {
     Bottleneck(&'a str),
     /// A metric of each group of flows.
     PerGroup(&'a str),
+    /// A metric of single flows: the mean over the flows of each group.
+    PerFlow(&'a str),
 }
 
 impl<'a> Metric<'a> {
     /// The metric's name in records.
     pub(crate) fn name(self) -> &'a str {
-        let (Self::Run(name) | Self::Bottleneck(name) | Self::PerGroup(name)) = self;
+        let (Self::Run(name) | Self::Bottleneck(name) | Self::PerGroup(name) | Self::PerFlow(name)) =
+            self;
         name
     }
 
+    /// Whether each group of flows has a value.
     pub(crate) fn is_per_group(self) -> bool {
-        matches!(self, Self::PerGroup(_))
+        matches!(self, Self::PerGroup(_) | Self::PerFlow(_))
     }
 }
 
@@ -152,7 +158,7 @@ pub fn headings() -> impl Iterator<Item = Heading> {
         let of = match answer.metric {
             Metric::Run(_) => "run",
             Metric::Bottleneck(_) => "link",
-            Metric::PerGroup(_) => "group",
+            Metric::PerGroup(_) | Metric::PerFlow(_) => "group",
         };
         Heading { title: answer.title, unit: answer.unit, of, name: answer.metric.name() }
     })
@@ -288,6 +294,13 @@ fn mean_and_half(found: &GroupMetric) -> (Option<f64>, Option<f64>) {
     (found.mean, found.mean.zip(found.ci95).map(|(mean, [_, high])| high - mean))
 }
 
+const OF_FLOWS: &str = "flows.";
+
+/// The name under which a point has the mean of a metric over the flows of a group.
+pub(crate) fn name_of_flows(group: &str, metric: &str) -> String {
+    format!("{OF_FLOWS}{group}.{metric}")
+}
+
 /// The largest number of groups of flows in a run.
 pub(crate) fn most_groups(groups: &[Group]) -> usize {
     groups.iter().map(|group| flow_groups(group).count()).max().unwrap_or(0).max(1)
@@ -323,6 +336,18 @@ pub(crate) fn value(group: &Group, metric: Metric<'_>, place: usize) -> (Option<
     found.map_or((None, None), mean_and_half)
 }
 
+/// The mean at a point with half the width of its interval, as a table shows it.
+pub(crate) fn text(group: &Group, answer: &Answer<'_>, place: usize) -> String {
+    text_of(value(group, answer.metric, place), answer)
+}
+
+/// A mean and half the width of its interval, as a table shows them.
+pub(crate) fn text_of((mean, half): (Option<f64>, Option<f64>), answer: &Answer<'_>) -> String {
+    let shown = |value: f64| fixed(value * answer.scale, answer.decimals);
+    let mean = mean.map_or_else(|| NONE.to_owned(), shown);
+    half.map(shown).map_or(mean.clone(), |half| with_half(&mean, &half))
+}
+
 /// The metric's index among the metrics of a point.
 pub(crate) fn position(group: &Group, metric: Metric<'_>, place: usize) -> Option<usize> {
     match metric {
@@ -336,6 +361,10 @@ pub(crate) fn position(group: &Group, metric: Metric<'_>, place: usize) -> Optio
         Metric::PerGroup(name) => {
             let of = flow_groups(group).nth(place)?;
             group.metrics.position(&format!("{PREFIX}{of}.{name}"))
+        }
+        Metric::PerFlow(name) => {
+            let of = flow_groups(group).nth(place)?;
+            group.metrics.position(&name_of_flows(of, name))
         }
     }
 }

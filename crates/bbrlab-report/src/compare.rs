@@ -8,12 +8,13 @@
 
 use std::collections::BTreeMap;
 
-use bbrlab_run::{RunSummary, SweepPoint, mean, variance};
+use bbrlab_run::{RunSummary, SweepPoint, mean};
 use serde::Serialize;
 use serde_json::Map;
 
+use crate::chosen_metrics::keep_metrics;
+use crate::contrast::Contrast;
 use crate::groups::flat_metrics;
-use crate::student_t::{interval, t_975_between};
 
 /// Points that at least one folder has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,7 +42,17 @@ impl ComparedPoint {
     }
 }
 
-/// A metric at a point. With more than two folders, `difference` and `ci95` are lists with an
+impl FolderComparison {
+    /// Keeps the metrics with these names, or whose names end in one of them after a dot.
+    ///
+    /// # Errors
+    /// If no metric has one of the names.
+    pub fn keep(&mut self, wanted: &[String]) -> Result<(), String> {
+        keep_metrics(self.points.iter_mut().map(|point| &mut point.metrics), wanted)
+    }
+}
+
+/// A metric at a point. With more than two folders, all fields but `values` are lists with an
 /// element for each folder after the first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedMetric {
@@ -51,10 +62,10 @@ pub struct ComparedMetric {
     pub difference: serde_json::Value,
     /// Lower and upper end of the difference's 95 % interval; null with fewer than two seeds.
     pub ci95: serde_json::Value,
+    /// With an interval that includes zero, the [`SeedsToDecide`](crate::SeedsToDecide) in each
+    /// folder; otherwise null.
+    pub seeds_to_decide: serde_json::Value,
 }
-
-/// A difference of two means, and half the width of its 95 % interval.
-type Difference = (Option<f64>, Option<f64>);
 
 /// The values of a metric in a folder, with their seeds.
 type Sample = Vec<(u64, f64)>;
@@ -116,28 +127,30 @@ fn metrics(folders: usize, runs: &[(usize, &RunSummary)]) -> Map<String, serde_j
             samples[place][folder].extend(value.map(|value| (run.seed, value)));
         }
     }
-    let metric = |(name, samples): (String, Vec<Sample>)| {
-        let metric = metric(&samples);
-        (name, serde_json::to_value(metric).expect("numbers and nulls"))
-    };
+    let metric = |(name, samples): (String, Vec<Sample>)| (name, json(&metric(&samples)));
     names.into_iter().zip(samples).map(metric).collect()
+}
+
+/// A record as a value in a map of the document.
+pub(crate) fn json(record: &impl Serialize) -> serde_json::Value {
+    serde_json::to_value(record).expect("numbers, texts and nulls")
 }
 
 fn metric(samples: &[Sample]) -> ComparedMetric {
     let (first, others) = samples.split_first().expect("at least two folders");
-    let differences: Vec<Difference> =
-        others.iter().map(|other| difference(first, other)).collect();
-    let shown = |of: fn(&Difference) -> serde_json::Value| match differences.as_slice() {
+    let contrasts: Vec<Contrast> = others.iter().map(|other| contrast(first, other)).collect();
+    let shown = |of: fn(&Contrast) -> serde_json::Value| match contrasts.as_slice() {
         [one] => of(one),
         several => several.iter().map(of).collect(),
     };
     ComparedMetric {
         values: samples.iter().map(|sample| mean(&values(sample))).collect(),
-        difference: shown(|(difference, _)| (*difference).into()),
-        ci95: shown(|(difference, half)| match (difference, half) {
+        difference: shown(|found| found.difference.into()),
+        ci95: shown(|found| match (found.difference, found.half) {
             (Some(mean), Some(half)) => vec![mean - half, mean + half].into(),
             _ => serde_json::Value::Null,
         }),
+        seeds_to_decide: shown(|found| json(&found.seeds_to_decide)),
     }
 }
 
@@ -147,30 +160,13 @@ fn values(sample: &Sample) -> Vec<f64> {
 
 /// The mean of `other` minus the mean of `first`. Runs are paired by seed if both samples have the
 /// same seeds; otherwise the samples are independent.
-#[expect(clippy::cast_precision_loss, reason = "numbers of seeds")]
-fn difference(first: &Sample, other: &Sample) -> Difference {
+fn contrast(first: &Sample, other: &Sample) -> Contrast {
     let seeds = |sample: &Sample| sample.iter().map(|&(seed, _)| seed).collect::<Vec<_>>();
     if !first.is_empty() && seeds(first) == seeds(other) {
         let pairs = first.iter().zip(other).map(|(one, two)| two.1 - one.1);
-        let found = interval(&pairs.collect::<Vec<_>>());
-        return (found.mean, found.half);
+        return Contrast::of_pairs(&pairs.collect::<Vec<_>>());
     }
-    let (first, other) = (values(first), values(other));
-    let (Some(before), Some(after)) = (mean(&first), mean(&other)) else { return (None, None) };
-    let difference = Some(after - before);
-    if first.len() < 2 || other.len() < 2 {
-        return (difference, None);
-    }
-    let parts = [&first, &other].map(|sample| {
-        let n = sample.len() as f64;
-        (variance(sample) / n, n - 1.0)
-    });
-    let sum: f64 = parts.iter().map(|(part, _)| part).sum();
-    if sum == 0.0 {
-        return (difference, Some(0.0));
-    }
-    let freedom = sum * sum / parts.iter().map(|(part, df)| part * part / df).sum::<f64>();
-    (difference, Some(t_975_between(freedom.max(1.0)) * sum.sqrt()))
+    Contrast::of_samples(&values(first), &values(other))
 }
 
 #[cfg(test)]

@@ -263,7 +263,7 @@ fn shared_links(run: &RunSummary) -> impl Iterator<Item = &LinkSummary> {
 }
 
 /// The numeric results of a record.
-fn numbers_of<R: Field>(record: &R) -> Vec<Option<f64>> {
+pub(crate) fn numbers_of<R: Field>(record: &R) -> Vec<Option<f64>> {
     let mut cells = Vec::new();
     record.cells(&mut cells);
     let leaves = leaves(R::PARTS, "", ".");
@@ -271,7 +271,8 @@ fn numbers_of<R: Field>(record: &R) -> Vec<Option<f64>> {
     metrics.map(|(_, cell)| cell.number()).collect()
 }
 
-fn is_metric(leaf: &Leaf) -> bool {
+/// Whether a leaf of a record has a number in [`numbers_of`].
+pub(crate) fn is_metric(leaf: &Leaf) -> bool {
     leaf.figure.role == Role::Result && leaf.figure.kind != Kind::Word
 }
 

@@ -7,44 +7,51 @@
 
 mod answers;
 mod binomial;
+mod chosen_metrics;
 mod claims;
 mod compare;
+mod contrast;
 mod groups;
 mod html;
 mod median;
 mod number;
 mod page;
+mod paired;
 mod paper_item;
 mod picture;
 mod points;
 mod replication;
 mod student_t;
+mod swept_key;
 mod table;
 
 pub use answers::{Heading, headings};
 pub use binomial::binomial_interval;
 pub use claims::{ClaimLine, ClaimTrial, claims_markdown, claims_text, verdict_counts};
 pub use compare::{ComparedMetric, ComparedPoint, FolderComparison, compare};
+pub use contrast::SeedsToDecide;
 pub use groups::{MeanOfPoint, Members, flat_metrics, groups, means_of_points};
 pub use median::{Median, median};
 pub use number::{count, figure, fixed};
 pub use page::{PageSection, page};
+pub use paired::{PairedComparison, PairedMetric, PairedPoint, PairedValues, paired};
 pub use paper_item::{AbsentItem, PaperItem, PaperTable, Shown, TableCell};
 pub use picture::{CdfInput, CdfSample, cdf_picture};
 pub use picture::{
     Drawing, Plate, PlateBox, PlateCurve, PlateCurves, PlateLine, PlatePanel, PlatePoint,
     PlateTimes, Scale, plate_picture,
 };
+pub use picture::{Labels, Picture, Shape};
 pub use picture::{OVERLAY_FLOWS_MAX, OVERLAY_PANELS, Recording, overlay_panels};
 pub use picture::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
-pub use picture::{Picture, Shape};
 pub use picture::{RunChoice, RunPanel, RunPicture, chosen_run_picture, run_picture};
 pub use picture::{SweepChoice, chosen_sweep_pictures, sweep_pictures};
 pub use points::Points;
 pub use replication::{Replication, ReplicationSection};
 pub use student_t::{Interval, interval, t_975};
 pub use table::{
-    Align, Table, WIDTH, compare_table, group_table, published_table, published_tables, run_html,
-    run_table, split_unit, sweep_html, sweep_table, value_text,
+    Align, ComparisonLook, Table, TableFormat, WIDTH, compare_table, group_table, paired_table,
+    published_table, published_tables, run_html, run_table, run_table_as, split_unit, sweep_html,
+    sweep_table, value_text,
 };
 pub use table::{PrintedAs, PublishedCell, PublishedRow};

@@ -61,9 +61,31 @@ pub fn count(value: impl Into<Option<u64>>) -> String {
     text
 }
 
+/// Whether a text is a number whose thousands are separated as [`count`] does.
+pub(crate) fn is_grouped(text: &str) -> bool {
+    let mut parts = text.split('.').next().unwrap_or_default().trim_start_matches('-').split(',');
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let first = parts.next().unwrap_or_default();
+    let mut others = parts.peekable();
+    others.peek().is_some()
+        && is_number(first)
+        && first.len() <= 3
+        && others.all(|part| part.len() == 3 && is_number(part))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{count, figure, fixed, with_half};
+    use super::{count, figure, fixed, is_grouped, with_half};
+
+    #[test]
+    fn only_numbers_have_groups_of_three_digits() {
+        for text in ["1,234", "12,345,678", "-1,234.5"] {
+            assert!(is_grouped(text), "{text}");
+        }
+        for text in ["123", "1,23", "1234,567", "a,123", "pacing 88, cwnd 11", ",123", ""] {
+            assert!(!is_grouped(text), "{text}");
+        }
+    }
 
     #[test]
     fn figures_have_three_or_four_digits_that_count() {

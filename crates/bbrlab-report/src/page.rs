@@ -141,7 +141,11 @@ mod tests {
         let section = PageSection {
             title: "Two <flows>".to_owned(),
             runs: vec![sample_run()],
-            pictures: vec![Picture { name: "run".to_owned(), svg: "<svg></svg>".to_owned() }],
+            pictures: vec![Picture {
+                name: "run".to_owned(),
+                svg: "<svg></svg>".to_owned(),
+                entries: Vec::new(),
+            }],
             scenario: "duration = \"1s\"\n".to_owned(),
             command: "bbrlab run two-flows --seed 1".to_owned(),
         };

@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use bbrlab_run::{Group, Metrics, RunSummary, Runs};
+use bbrlab_run::{FlowSummary, Group, Metrics, RunSummary, Runs};
 
-use crate::answers::{Answer, Most, answers, is_of_an_answer};
-use crate::groups::{Members, metric_values};
+use crate::answers::{Answer, Most, answers, is_of_an_answer, name_of_flows};
+use crate::groups::{Members, means_of_points, metric_values, numbers_of};
 
 /// The largest numbers of runs drawn as single dots, in a whole sweep and at one point. More dots
 /// would cover each other.
@@ -22,6 +22,9 @@ pub struct Points {
     pub(crate) groups: Vec<Group>,
     /// For each point, the metric values of its first runs; empty if all seeds gave the same run.
     pub(crate) seeds: Vec<Vec<Vec<Option<f64>>>>,
+    /// For each point, the fair share of each group of flows: its flows among all flows. Empty if
+    /// flows come and go, because their number then follows from the run.
+    pub(crate) fair: Vec<Vec<f64>>,
     /// The metrics that answer the sweep's question.
     pub(crate) usual: Vec<Answer<'static>>,
 }
@@ -46,10 +49,20 @@ impl Points {
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<Self, R::Error> {
         let mut most = Most::default();
-        let members = Members::of(runs, |run| most.see(run))?;
+        // The fair shares from a run on. Few sweeps have points with other numbers of flows.
+        let mut shares: Vec<(usize, Vec<f64>)> = Vec::new();
+        let mut seen = 0;
+        let members = Members::of(runs, |run| {
+            most.see(run);
+            let fair = fair_shares(run);
+            if shares.last().is_none_or(|(_, last)| *last != fair) {
+                shares.push((seen, fair));
+            }
+            seen += 1;
+        })?;
         let dots = (DOTS / members.count().max(1)).clamp(1, DOTS_AT_A_POINT);
         let mut wanted = Wanted::default();
-        let (mut groups, mut seeds) = (Vec::new(), Vec::new());
+        let (mut groups, mut seeds, mut fair) = (Vec::new(), Vec::new(), Vec::new());
         for (at, group) in members.groups(runs).enumerate() {
             let mut group = group?;
             wanted.choose(&group.metrics, &is_wanted);
@@ -59,10 +72,59 @@ impl Points {
             seeds.push(values.collect::<Result<_, _>>()?);
             group.metrics = wanted.metrics(&group.metrics);
             groups.push(group);
+            let first = members.places(at).next().unwrap_or_default();
+            let since = shares.partition_point(|&(from, _)| from <= first);
+            fair.push(shares.get(since.saturating_sub(1)).map_or_else(Vec::new, |of| of.1.clone()));
         }
         let usual = answers(&most, &groups);
-        Ok(Self { groups, seeds, usual })
+        Ok(Self { groups, seeds, fair, usual })
     }
+
+    /// Adds the mean of a metric of single flows over the flows of each group. `at` is its place
+    /// among the numbers of a flow.
+    pub(crate) fn add_of_flows(&mut self, runs: &[RunSummary], name: &str, at: usize) {
+        let Ok(members) = Members::of(runs, |_| {});
+        let mut flow_groups: Vec<&str> = Vec::new();
+        for group in runs.iter().flat_map(|run| &run.flow_groups) {
+            if !flow_groups.contains(&group.group.as_str()) {
+                flow_groups.push(&group.group);
+            }
+        }
+        for flow_group in flow_groups {
+            let values: Vec<Option<f64>> =
+                runs.iter().map(|run| mean_of_flows(&run.flows, flow_group, at)).collect();
+            let means = means_of_points(runs, &values);
+            for (point, (group, mean)) in self.groups.iter_mut().zip(means).enumerate() {
+                let mut names: Vec<String> = group.metrics.names().map(str::to_owned).collect();
+                let mut metrics: Vec<_> = group.metrics.iter().map(|(_, metric)| *metric).collect();
+                names.push(name_of_flows(flow_group, name));
+                metrics.push(mean.metric);
+                group.metrics = Metrics::new(names.into(), metrics);
+                for (seed, place) in self.seeds[point].iter_mut().zip(members.places(point)) {
+                    seed.push(values[place]);
+                }
+            }
+        }
+    }
+}
+
+/// The flows of each group among all flows of a run; empty if flows come and go.
+fn fair_shares(run: &RunSummary) -> Vec<f64> {
+    if run.flow_groups.iter().any(|group| group.rejected.is_some()) {
+        return Vec::new();
+    }
+    #[expect(clippy::cast_precision_loss, reason = "numbers of flows")]
+    let flows: Vec<f64> = run.flow_groups.iter().map(|group| group.flows as f64).collect();
+    let all: f64 = flows.iter().sum();
+    flows.iter().map(|flows| flows / all).collect()
+}
+
+/// The mean of a number over the flows of a group that have it.
+fn mean_of_flows(flows: &[FlowSummary], group: &str, at: usize) -> Option<f64> {
+    let of_group = flows.iter().filter(|flow| flow.group == group);
+    let values: Vec<f64> =
+        of_group.filter_map(|flow| numbers_of(flow).get(at).copied().flatten()).collect();
+    bbrlab_run::mean(&values)
 }
 
 /// A selection of the metrics of a group.

@@ -269,6 +269,7 @@ mod tests {
                     shown: Shown::Picture(Picture {
                         name: "x".to_owned(),
                         svg: "<svg></svg>".to_owned(),
+                        entries: Vec::new(),
                     }),
                 }],
                 claims: vec![ClaimLine {

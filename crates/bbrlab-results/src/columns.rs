@@ -19,8 +19,8 @@ use crate::unwritten::Unwritten;
 /// does not depend on the number of rows.
 const ROWS_AT_A_TIME: usize = 1 << 12;
 
-/// Number of rows that are converted to columns at a time. The number is small because records and
-/// cells take several times the memory of their columns.
+/// Number of rows that are converted to columns at a time. The number is small, because the records
+/// and cells of a row take several times the memory of its columns.
 const ROWS_OF_A_PIECE: usize = 1 << 8;
 
 /// Writes the records of runs as a Parquet file with one row per flow.
@@ -62,8 +62,8 @@ impl RowsOfRun<'_> {
     }
 }
 
-/// The columns of `summary.parquet` in batches of some thousand rows. Without flows, one batch with
-/// columns that have no rows.
+/// Returns the columns of `summary.parquet` in batches of some thousand rows. If there are no
+/// flows, returns one batch of columns without rows.
 pub fn flow_columns(runs: &[RunSummary]) -> impl Iterator<Item = Vec<Column>> {
     let Ok(swept) = Swept::new(runs);
     parts(runs, swept).map(|part| {
@@ -99,8 +99,8 @@ fn parts<R: Runs + ?Sized>(
     })
 }
 
-/// The links of runs, with one row per link: the columns that identify the run, then the metrics of
-/// the link.
+/// Returns columns with one row per link: first the columns that identify the run, then the metrics
+/// of the link.
 #[must_use]
 pub fn link_columns(runs: &[RunSummary]) -> Vec<Column> {
     let Ok(swept) = Swept::new(runs);
@@ -114,8 +114,8 @@ pub fn link_columns(runs: &[RunSummary]) -> Vec<Column> {
     columns
 }
 
-/// The runs with one row per run: the columns that identify the run, then the metrics of the run
-/// and of its bottleneck.
+/// Returns columns with one row per run: first the columns that identify the run, then the metrics
+/// of the run and of its bottleneck.
 #[must_use]
 pub fn run_columns(runs: &[RunSummary]) -> Vec<Column> {
     let Ok(swept) = Swept::new(runs);
@@ -125,7 +125,7 @@ pub fn run_columns(runs: &[RunSummary]) -> Vec<Column> {
     columns
 }
 
-/// The columns of swept keys in [`flow_columns`], [`link_columns`] and [`run_columns`].
+/// Returns the columns of swept keys in [`flow_columns`], [`link_columns`] and [`run_columns`].
 #[must_use]
 pub fn swept_columns(runs: &[RunSummary]) -> Vec<String> {
     let Ok(swept) = Swept::new(runs);
@@ -150,7 +150,7 @@ impl<'a> From<&'a RowsOfRun<'_>> for Repeated<'a> {
     }
 }
 
-/// The columns that identify the run that a row belongs to.
+/// Returns the columns that identify the run to which a row belongs.
 fn names(repeats: &[Repeated<'_>], swept: &Swept) -> Vec<Column> {
     let rows: usize = repeats.iter().map(|of| of.rows).sum();
     let cells_of_runs: Vec<Vec<Cell>> = repeats.iter().map(|of| cells(of.run)).collect();
@@ -175,7 +175,7 @@ fn names(repeats: &[Repeated<'_>], swept: &Swept) -> Vec<Column> {
     columns
 }
 
-/// A reader of runs that returns their rows in pieces of at most [`ROWS_OF_A_PIECE`] rows.
+/// Reads runs and returns their rows in pieces of at most [`ROWS_OF_A_PIECE`] rows.
 struct Pieces<'a, R: ?Sized> {
     runs: &'a R,
     /// The index of the next run to read.
@@ -187,7 +187,7 @@ struct Pieces<'a, R: ?Sized> {
 }
 
 impl<'a, R: Runs + ?Sized> Pieces<'a, R> {
-    /// The next piece; empty after the last one.
+    /// Returns the next piece; empty after the last piece.
     fn next(&mut self) -> Result<Vec<RowsOfRun<'a>>, R::Error> {
         let mut piece = Vec::new();
         let mut room = ROWS_OF_A_PIECE;
@@ -213,7 +213,8 @@ impl<'a, R: Runs + ?Sized> Pieces<'a, R> {
     }
 }
 
-/// The columns of some rows. If no run has flows, only the columns that identify the run.
+/// Returns the columns of some rows. If no run has flows, returns only the columns that identify
+/// the run.
 fn columns(part: &[RowsOfRun<'_>], swept: &Swept) -> Vec<Column> {
     let repeats: Vec<Repeated<'_>> = part.iter().map(Repeated::from).collect();
     let mut columns = names(&repeats, swept);
@@ -237,7 +238,7 @@ fn columns(part: &[RowsOfRun<'_>], swept: &Swept) -> Vec<Column> {
     columns
 }
 
-/// The metrics of runs and of their bottlenecks, repeated in all rows of a run.
+/// Returns the metrics of runs and of their bottlenecks, repeated in all rows of a run.
 fn values_of_runs(repeats: &[Repeated<'_>]) -> Vec<Column> {
     let mut columns = Vec::new();
     let mut add = |leaf: &Leaf, at: usize, per_run: &[Vec<Cell>]| {
@@ -278,7 +279,7 @@ pub enum FigureOf {
 }
 
 impl FigureOf {
-    /// The objects, in the order of the columns.
+    /// All objects, in the order in which their columns are written.
     pub const ALL: [Self; 5] = [Self::Flow, Self::Group, Self::Run, Self::Bottleneck, Self::Link];
 
     /// Returns the object's name.
@@ -293,7 +294,8 @@ impl FigureOf {
         }
     }
 
-    /// Returns the columns of its metrics, with those that name it. Each has a different name.
+    /// Returns the columns of the object's metrics, and the columns that name the object. Each
+    /// column has a different name.
     #[must_use]
     pub fn leaves(self) -> Vec<Leaf> {
         let leaves = match self {
@@ -306,7 +308,7 @@ impl FigureOf {
         leaves.into_iter().filter(|leaf| leaf.figure.role != Role::Cost).collect()
     }
 
-    /// Returns the metrics of its record with the names that JSON documents have for them.
+    /// Returns the metrics of the object's record, with their names in JSON documents.
     #[must_use]
     pub fn json_leaves(self) -> Vec<Leaf> {
         let figures = match self {
@@ -320,8 +322,8 @@ impl FigureOf {
     }
 }
 
-/// The object that the metric in a column describes. `None` for columns that name the run, the flow
-/// or a swept key.
+/// Returns the object that the metric in a column describes. `None` for columns that name the run,
+/// the flow or a swept key.
 #[must_use]
 pub fn figure_of(column: &str) -> Option<FigureOf> {
     let is_it = |leaf: &Leaf| leaf.name == column && leaf.figure.role != Role::Name;
@@ -344,7 +346,7 @@ fn of_group() -> Vec<Leaf> {
     leaves(FlowGroup::FIGURES, "group_", "_")
 }
 
-/// For each of these flows of a run, the metrics of the flow's group.
+/// Returns, for each of these flows of a run, the metrics of the flow's group.
 fn cells_of_groups(of: &RowsOfRun<'_>) -> Vec<Vec<Cell>> {
     let nothing = vec![Cell::Null; of_group().len()];
     let groups: Vec<(&str, Vec<Cell>)> =
@@ -358,7 +360,8 @@ fn cells_of_groups(of: &RowsOfRun<'_>) -> Vec<Vec<Cell>> {
 
 fn of_flow() -> Vec<Leaf> {
     let mut leaves = leaves(FlowSummary::FIGURES, "", "_");
-    // Next to the columns of the run, `id` does not show that it is the number of the flow.
+    // The name `id` would not show, next to the columns of the run, that it is the number of the
+    // flow.
     let id = leaves.iter_mut().find(|leaf| leaf.name == "id");
     "flow".clone_into(&mut id.expect("flows are numbered").name);
     leaves
@@ -378,8 +381,8 @@ fn cells(record: &impl Field) -> Vec<Cell> {
     cells
 }
 
-/// The columns of a time series of `run`, followed by columns that identify the run: scenario hash,
-/// seed and the swept keys. Users can then concatenate the series of several runs.
+/// Returns the columns of a time series of `run`, followed by columns that identify the run:
+/// scenario hash, seed and the swept keys. Users can then concatenate the series of several runs.
 #[must_use]
 pub fn of_series(run: &RunSummary, mut columns: Vec<Column>) -> Vec<Column> {
     let rows = columns.first().map_or(0, |column| column.values.len());
@@ -405,7 +408,7 @@ pub fn of_series(run: &RunSummary, mut columns: Vec<Column>) -> Vec<Column> {
     columns
 }
 
-/// The value of a swept quantity in its base unit, and the unit.
+/// Returns the value of a swept quantity in its base unit, and the unit.
 fn base_value<'a>(run: &'a RunSummary, key: &str) -> Option<(f64, &'a str)> {
     let found = run.point_values.get(key)?;
     Some((found["value"].as_f64()?, found["unit"].as_str()?))
@@ -438,7 +441,7 @@ impl Swept {
         Ok(swept)
     }
 
-    /// Adds the rows and swept keys of a run.
+    /// Counts the rows of a run, and adds the run's swept keys.
     fn see(&mut self, run: &RunSummary) {
         self.rows += run.flows.len();
         for (name, value) in &run.point {
@@ -450,8 +453,8 @@ impl Swept {
         }
     }
 
-    /// The columns of the swept keys that have no column in `taken`. Each quantity has a second
-    /// column with its number in the base unit.
+    /// Returns the columns of those swept keys whose names are not among the columns `taken`. A
+    /// quantity has a second column with its number in the base unit.
     fn columns(&self, part: &[Repeated<'_>], taken: &[Column]) -> Vec<Column> {
         let is_new = |key: &&SweptKey| taken.iter().all(|column| column.name != key.name);
         self.keys.iter().filter(is_new).flat_map(|key| key.columns(part)).collect()
@@ -487,8 +490,8 @@ impl SweptKey {
         }
     }
 
-    /// The column of the key's values as they are written in the scenario, then a column for each
-    /// base unit.
+    /// Returns the column of the key's values as they are written in the scenario, then a column
+    /// for each base unit.
     fn columns(&self, part: &[Repeated<'_>]) -> Vec<Column> {
         let values = part.iter().flat_map(|of| {
             std::iter::repeat_n(of.run.point.get(&self.name).unwrap_or(&Value::Null), of.rows)
@@ -516,7 +519,7 @@ impl SweptKey {
     }
 }
 
-/// A column of a metric that every run has.
+/// Returns a column of a metric that every run has.
 fn required<'a>(leaf: &Leaf, cells: impl Iterator<Item = &'a Cell>) -> Column {
     let values = match optional(leaf, cells).values {
         Values::OptInt(values) => Values::Int(values.into_iter().flatten().collect()),
@@ -529,7 +532,7 @@ fn required<'a>(leaf: &Leaf, cells: impl Iterator<Item = &'a Cell>) -> Column {
     Column::new(leaf.name.as_str(), values)
 }
 
-/// A column of a metric that may be missing.
+/// Returns a column of a metric that may be missing.
 fn optional<'a>(leaf: &Leaf, cells: impl Iterator<Item = &'a Cell>) -> Column {
     Column::of_cells(leaf.name.as_str(), leaf.figure.kind, cells)
 }
@@ -627,7 +630,7 @@ mod tests {
         );
     }
 
-    /// The columns of a summary, read back from the file.
+    /// Returns the columns of a summary after it was written to a file and read back.
     fn written(runs: &[RunSummary]) -> Vec<Column> {
         let mut file = Vec::new();
         write_summary(&mut file, runs, &[]).unwrap();
@@ -684,7 +687,7 @@ mod tests {
         .assert_eq(&names.join(" "));
     }
 
-    /// A table of `docs/results.md`: name, kind, unit and meaning of each column.
+    /// Returns a table for `docs/results.md`: name, kind, unit and meaning of each column.
     fn table(title: &str, leaves: impl Iterator<Item = Leaf>) -> String {
         let mut text =
             format!("\n**{title}**\n\n| column | kind | unit | what |\n|---|---|---|---|\n");
@@ -720,7 +723,7 @@ mod tests {
         }
     }
 
-    /// The marks around the tables of `docs/results.md`.
+    /// The comments around the generated tables of `docs/results.md`.
     const FROM: &str = "<!-- Written from `record.rs`; `cargo xtask bless` rewrites it. -->\n";
     const TO: &str = "\n<!-- End of what is written from `record.rs`. -->";
 

@@ -40,8 +40,8 @@ fn write_rows(out: &mut impl Write, columns: &[Values]) -> io::Result<()> {
             match values {
                 Values::Int(values) => write!(out, "{}", values[row])?,
                 Values::OptInt(values) => write_some(out, values[row], |v| v.to_string())?,
-                // Debug writes an exponent if that is shorter, and otherwise always a decimal
-                // point.
+                // Rust's `Debug` format writes a number with an exponent if that is shorter,
+                // otherwise with a decimal point.
                 Values::Float(values) => write!(out, "{:?}", values[row])?,
                 Values::OptFloat(values) => write_some(out, values[row], |v| format!("{v:?}"))?,
                 Values::Text(values) => out.write_all(field(&values[row]).as_bytes())?,
@@ -65,8 +65,8 @@ fn write_some<T>(
     value.map_or(Ok(()), |value| out.write_all(show(value).as_bytes()))
 }
 
-/// A text as a field. It is quoted if necessary, or if it is empty, because an empty field is a
-/// null.
+/// Returns a text as a CSV field. The text is quoted if necessary, or if it is empty, because an
+/// empty field is a null.
 fn field(text: &str) -> String {
     if text.is_empty() || text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

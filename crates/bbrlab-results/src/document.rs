@@ -1,5 +1,5 @@
-//! The JSON document of some runs, `bbrlab_run::RunsDocument`. It is written one record at a time,
-//! so that a sweep's records need not all be in memory.
+//! Writes the JSON document of one or more runs, `bbrlab_run::RunsDocument`. It is written one
+//! record at a time, so that a sweep's records need not all be in memory.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -14,8 +14,8 @@ use serde::{Serialize, Serializer};
 use crate::provenance::{COMMIT, VERSION};
 use crate::unwritten::Unwritten;
 
-/// With more flows than this, the JSON is not indented. Indentation would be most of the bytes, and
-/// such long records are not read by people.
+/// With more flows than this, the JSON is not indented, because most of its bytes would be
+/// indentation and people do not read such long records.
 const FLOWS_INDENTED: usize = 1000;
 
 /// Writes `summary.json`: the records and, for a sweep, the groups. The bytes are the same on every
@@ -123,11 +123,12 @@ struct Document<'a, R: Runs + ?Sized> {
     groups: Option<EachGroup<'a, R>>,
 }
 
-/// The records. In files they have no CPU time, because it differs each time a run is computed.
+/// The records of all runs. In files, records have no CPU time, because it differs each time a run
+/// is computed.
 struct EachRun<'a, R: Runs + ?Sized> {
     runs: &'a R,
     has_time: bool,
-    /// The reason why a record could not be read.
+    /// The reason why a record could not be read; `None` if there was no such error.
     failed: &'a RefCell<Option<R::Error>>,
 }
 

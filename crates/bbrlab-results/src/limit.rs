@@ -13,7 +13,7 @@ pub const DEFAULT_LIMIT: u64 = 10_000_000_000;
 /// Number of events that count as one packet.
 const EVENTS_PER_PACKET: u64 = 4;
 
-/// Number of packets that equals the cost of a row of the time series.
+/// Number of packets that one row of the time series counts as.
 const PACKETS_PER_ROW: u64 = 100;
 
 /// Returns an error if the estimate exceeds the limit.

@@ -24,12 +24,13 @@ use crate::provenance::VERSION;
 /// Rows per row group. A reader has to hold one row group in memory.
 const ROWS_PER_GROUP: usize = 1 << 20;
 
-/// Columns of integers that rise in small steps and rarely repeat. Delta encoding takes a fifth of
-/// the space of a dictionary.
+/// The columns of integers that rise in small steps and rarely repeat. For such a column, delta
+/// encoding takes a fifth of the space of a dictionary.
 const AS_DIFFERENCES: [&str; 1] = ["delay_ns"];
 
 /// Files with at most this number of rows are written without dictionaries, page indices and
-/// compression. For such files these take more space than they save, and most of the writing time.
+/// compression. In such small files, these three take more space than they save, and most of the
+/// writing time.
 const FEW_ROWS: usize = 16;
 
 /// Number of rows written at a time for a column that repeats one value.
@@ -61,7 +62,7 @@ pub fn encode(columns: &[Column], origin: Origin<'_>) -> Vec<u8> {
 pub struct ParquetWriter<W: Write + Send>(SerializedFileWriter<W>);
 
 impl<W: Write + Send> ParquetWriter<W> {
-    /// Starts a file of `rows` rows in total, with columns like these.
+    /// Starts a file of `rows` rows in total. Its columns have the names and types of `columns`.
     ///
     /// # Errors
     /// If `out` cannot be written to.
@@ -223,7 +224,8 @@ fn bytes_of(word: Cow<'static, str>) -> ByteArray {
     }
 }
 
-/// The values that are present, and the definition level of each row: 1 with a value, otherwise 0.
+/// Returns the values that are present, and the definition level of each row: 1 with a value,
+/// otherwise 0.
 fn split<T, U>(values: &[T], present: impl Fn(&T) -> Option<U>) -> (Vec<U>, Vec<i16>) {
     let mut there = Vec::with_capacity(values.len());
     let mut levels = Vec::with_capacity(values.len());
@@ -248,24 +250,26 @@ pub fn decode(file: Vec<u8>, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Col
 pub(crate) struct ParquetReader(SerializedFileReader<Bytes>);
 
 impl ParquetReader {
+    /// Opens a Parquet file that is in memory.
+    ///
     /// # Errors
     /// If the file has another format or is damaged.
     pub(crate) fn new(file: Vec<u8>) -> Result<Self, String> {
         SerializedFileReader::new(Bytes::from(file)).map(Self).map_err(|error| describe(&error))
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub(crate) fn names(&self) -> Vec<String> {
         let schema = self.0.metadata().file_metadata().schema_descr_ptr();
         schema.columns().iter().map(|column| column.name().to_owned()).collect()
     }
 
-    /// The number of row groups.
+    /// Returns the number of row groups.
     pub(crate) fn groups(&self) -> usize {
         self.0.num_row_groups()
     }
 
-    /// The columns of a row group, as `Opt...` values.
+    /// Returns the columns of a row group, as `Opt...` values.
     ///
     /// # Errors
     /// If the row group is damaged, or the file has a column of a type that bbrlab does not write.

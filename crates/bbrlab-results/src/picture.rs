@@ -1,11 +1,11 @@
-//! The picture of a run that has just ended.
+//! The picture of a run whose simulation has just ended.
 
 use bbrlab_report::{Picture, RunPicture, run_picture};
 use bbrlab_run::{Run, RunResult};
 
 use crate::provenance::{COMMIT, VERSION};
 
-/// The picture of a run that has just ended.
+/// Draws the picture of a run whose simulation has just ended.
 #[must_use]
 pub fn picture_of(run: &Run, result: &RunResult) -> Picture {
     run_picture(&RunPicture {
@@ -17,7 +17,7 @@ pub fn picture_of(run: &Run, result: &RunResult) -> Picture {
     })
 }
 
-/// Version and commit in the form that pictures show.
+/// Returns version and commit in the form that pictures show.
 #[must_use]
 pub fn made_by(version: &str, commit: &str) -> String {
     format!("bbrlab {version} ({})", commit.get(..10).unwrap_or(commit))

@@ -21,13 +21,13 @@ pub const SUMMARY_PARQUET: &str = "summary.parquet";
 pub const SERIES_PARQUET: &str = "series.parquet";
 /// The time series of the queues.
 pub const QUEUE_PARQUET: &str = "queue.parquet";
-/// The transfers, if there are any.
+/// The transfers of the flows; written only if there are any.
 pub const TRANSFERS_PARQUET: &str = "transfers.parquet";
-/// The distributions behind the percentiles, if the run measured any.
+/// The distributions from which the percentiles are computed; written only if the run measured any.
 pub const DELAYS_PARQUET: &str = "delays.parquet";
 
-/// The files of a run with their names, in the order in which they are written. `scenario_toml` is
-/// the text from `Scenario::run_toml`.
+/// Returns the files of a run with their names, in the order in which they are written.
+/// `scenario_toml` is the text from `Scenario::run_toml`.
 #[must_use]
 pub fn files_of_run(scenario_toml: &str, result: &RunResult) -> Vec<(&'static str, Vec<u8>)> {
     let summary = RunSummary { cpu_s: None, ..result.summary.clone() };
@@ -50,7 +50,7 @@ pub fn files_of_run(scenario_toml: &str, result: &RunResult) -> Vec<(&'static st
     files
 }
 
-/// Metadata of a run's Parquet files.
+/// Returns the metadata of a run's Parquet files.
 fn origin(run: &RunSummary) -> [(&'static str, String); 8] {
     [
         ("bbrlab.version", VERSION.to_owned()),

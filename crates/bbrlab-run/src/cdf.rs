@@ -4,7 +4,8 @@
 /// A cumulative distribution that is linear between given points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cdf {
-    /// Pairs of a value and the share of draws up to it, in parts of [`Self::ONE`].
+    /// Pairs of a value and the share of draws that are at most this value, in parts of
+    /// [`Self::ONE`].
     points: Box<[(u64, u32)]>,
 }
 
@@ -35,8 +36,8 @@ impl Cdf {
         Ok(Self { points: points.into() })
     }
 
-    /// Returns the points: pairs of a value and the share of draws up to it, in parts of
-    /// [`Self::ONE`].
+    /// Returns the points: pairs of a value and the share of draws that are at most this value, in
+    /// parts of [`Self::ONE`].
     #[must_use]
     pub fn points(&self) -> &[(u64, u32)] {
         &self.points

@@ -116,7 +116,7 @@ impl Values {
         }
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -140,8 +140,8 @@ impl Values {
     }
 }
 
-/// A value that our simulator always provides, and that another back end may not provide. If every
-/// value of a column is present, the column is written without nulls.
+/// A value that our simulator always provides, but another back end may not. If every value of a
+/// column is present, the column is written without nulls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaybeKnown<T>(pub Option<T>);
 
@@ -176,8 +176,8 @@ pub(crate) fn read<T: InColumn>(columns: &[Column], name: &str) -> Result<Vec<T>
     })
 }
 
-/// Converts to a signed 64-bit integer. A value above the largest such integer becomes this largest
-/// one.
+/// Converts a number to a signed 64-bit integer. A number that is too large becomes the largest
+/// such integer.
 fn int<T: TryInto<i64>>(value: T) -> i64 {
     value.try_into().unwrap_or(i64::MAX)
 }

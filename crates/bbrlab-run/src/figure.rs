@@ -211,7 +211,7 @@ macro_rules! record {
         }
 
         impl $record {
-            /// The metrics, in order.
+            /// The descriptions of the record's metrics, in order.
             pub const FIGURES: &'static [$crate::figure::Figure] = &[$($crate::figure::Figure {
                 name: stringify!($name),
                 role: $crate::figure::Role::$role,
@@ -265,7 +265,7 @@ macro_rules! columns {
         }
 
         impl $table {
-            /// The columns, in order.
+            /// The descriptions of the table's columns, in order.
             pub const FIGURES: &'static [$crate::figure::Figure] = &[$($crate::figure::Figure {
                 name: stringify!($name),
                 role: $crate::figure::Role::Result,
@@ -292,7 +292,7 @@ macro_rules! columns {
                 self.rows()
             }
 
-            /// Whether there are no rows.
+            /// Returns whether there are no rows.
             #[must_use]
             pub fn is_empty(&self) -> bool {
                 self.rows() == 0

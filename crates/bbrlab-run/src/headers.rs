@@ -42,9 +42,9 @@ pub const fn syn(options: TcpOptions) -> u32 {
 #[must_use]
 #[inline]
 pub const fn with_blocks(has_ts: bool, blocks: u32, options: TcpOptions) -> u32 {
-    // The SACK option has two bytes before the blocks. If options are aligned, two bytes of padding
-    // make these four. Packed options need neither: the two bytes take the place of the padding of
-    // the timestamps option.
+    // The SACK option has two bytes before its blocks. Padding makes these four. Only packed
+    // options with timestamps add nothing here: the two bytes replace the padding of the timestamps
+    // option.
     let beside = if has_ts && matches!(options, TcpOptions::Packed) { 0 } else { 4 };
     plain(has_ts) + beside + 8 * blocks
 }

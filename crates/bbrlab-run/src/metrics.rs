@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A metric over the seeds of a group.
+/// A metric over the seeds of a group: its mean and confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupMetric {
     /// Number of runs in which the metric has a value.
@@ -27,7 +27,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Combines values with their names. Several groups may share the names.
+    /// Combines values with their names. Several groups can share one list of names.
     ///
     /// # Panics
     /// If the numbers of names and of metrics differ.

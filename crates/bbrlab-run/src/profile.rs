@@ -5,9 +5,9 @@
 pub enum Profile {
     /// Linux 6.x.
     Linux,
-    /// ns-3 3.44, and 3.43, whose results are identical.
+    /// ns-3 3.44. The results of ns-3 3.43 are identical.
     Ns3,
-    /// ns-3 3.40, and 3.37 to 3.39.
+    /// ns-3 3.40. The profile also stands for 3.37 to 3.39.
     Ns3V40,
     /// ns-3 3.27.
     Ns3V27,

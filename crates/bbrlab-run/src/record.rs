@@ -83,8 +83,8 @@ record! {
 }
 
 record! {
-    /// The metrics of a link. Records of earlier versions have fewer metrics; missing ones get
-    /// defaults.
+    /// The metrics of a link. Records of earlier versions have fewer metrics; missing metrics get
+    /// their defaults.
     #[serde(default)]
     LinkSummary {
         name: String, Name, "", "its name; the dumbbell's is `bottleneck`";
@@ -110,8 +110,8 @@ record! {
     }
 }
 
-/// The back-end name of our simulator. Records without a back-end name also count as the
-/// simulator's.
+/// The back-end name of our simulator. Records without a back-end name also count as records of the
+/// simulator.
 pub const SIMULATOR: &str = "sim";
 
 fn simulator() -> String {
@@ -119,8 +119,9 @@ fn simulator() -> String {
 }
 
 /// Copies a list into exactly the memory that it needs. A list that grew element by element has
-/// spare capacity, at least for four flows of 1 kB each, and a sweep keeps the records of all its
-/// runs. Copying frees the old allocation completely; shrinking in place would leave fragments.
+/// memory for at least four elements, a flow takes 1 kB, and a sweep keeps the records of all its
+/// runs.
+/// Copying frees the old allocation completely; shrinking in place would leave fragments.
 pub(crate) fn exact<T>(list: Vec<T>) -> Vec<T> {
     let mut exact = Vec::with_capacity(list.len());
     exact.extend(list);
@@ -132,7 +133,7 @@ fn exact_list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(list: D) -> Result
 }
 
 impl LinkSummary {
-    /// Whether the link is private to one flow, such as `left[3]`. Names in a scenario cannot
+    /// Returns whether the link is private to one flow, as `left[3]` is. Names in a scenario cannot
     /// contain brackets.
     #[must_use]
     pub fn is_private(&self) -> bool {
@@ -141,7 +142,8 @@ impl LinkSummary {
 }
 
 record! {
-    /// The metrics of a tin of a link's queue discipline.
+    /// The metrics of a tin of a link's queue discipline. A tin is a class of traffic with its own
+    /// queue.
     TinSummary {
         name: String, Name, "", "its name: for `cake`, the name in `tc` or `tin0` and so on; for `prio`, `band0` and so on; for `dualpi2`, `l4s` or `classic`";
         utilization: Option<f64>, Result, "share", "wire bytes that the link sent from the tin / the link's capacity, from the first flow's start on";
@@ -187,7 +189,7 @@ record! {
 }
 
 record! {
-    /// Queue delay over packets.
+    /// Delays of packets in a queue.
     #[derive(Copy)]
     QueueDelay {
         mean: Option<f64>, Result, "ms", "mean";
@@ -320,14 +322,14 @@ record! {
 }
 
 impl FlowGroup {
-    /// Whether the group was active for a shorter time than its `goodput_mbps` covers. If so, its
-    /// share of all bytes in the run does not show its share while it was active.
+    /// Returns whether the group was active in only a part of the time of its `goodput_mbps`. Its
+    /// share of all bytes in the run then differs from its share while it was active.
     #[must_use]
     pub fn is_active_in_part(&self) -> bool {
         self.goodput_active_mbps > self.goodput_mbps.map(|goodput| 1.01 * goodput)
     }
 
-    /// Whether any flow of the group has begun a transfer of limited size.
+    /// Returns whether any flow of the group has begun a transfer of limited size.
     #[must_use]
     pub fn has_transfers(&self) -> bool {
         self.fct_ms.n > Some(0) || self.fct_ms.unfinished > Some(0)
@@ -371,7 +373,7 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The runs of a point that differ only in the seed.
+/// The runs of a point, which differ only in the seed, with their common metrics.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// The scenario's name or id.
@@ -405,7 +407,8 @@ pub struct RunResult {
     pub series: Series,
     /// The rows of `queue.parquet`.
     pub queue: QueueSeries,
-    /// One row per transfer, of flows with `bytes`, `train` or `arrivals`.
+    /// The rows of `transfers.parquet`: one per transfer of flows with `bytes`, `train`,
+    /// `requests`, `video` or `arrivals`.
     pub transfers: Transfers,
     /// The rows of `delays.parquet`.
     pub delays: Delays,

@@ -13,7 +13,7 @@ use bbrlab_stack::{EcnMode, Stack};
 use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 use crate::profile::Profile;
-use crate::traffic::{Arrivals, Bursts, Requests};
+use crate::traffic::{Arrivals, Bursts, Paces, Reading, Requests};
 
 /// The swept keys of a run with their values, in the order of the sweep; empty without a sweep.
 pub type SweepPoint = serde_json::Map<String, serde_json::Value>;
@@ -79,7 +79,7 @@ pub struct FlowClass {
     pub name: Option<String>,
     /// The group in which the results of the flows are summarised.
     pub group: String,
-    /// The congestion control. It accepts `cc_params`.
+    /// The congestion control, which accepts the parameters in `cc_params`.
     pub cc: Algorithm,
     /// The parameters of the congestion control.
     pub cc_params: Params,
@@ -103,6 +103,8 @@ pub struct FlowClass {
     pub rate_samples: bool,
     /// The data that the application sends.
     pub source: Source,
+    /// How the receiving application reads. With `None`, it reads data as soon as it arrives.
+    pub reading: Option<Reading>,
     /// Access links with a rate. Each flow of the class has its own, in the order of the routes.
     /// Their names are `left`, `right` and, if the reverse direction has a rate, `right.reverse`
     /// and `left.reverse`. In results, `left[3]` is the link of flow 3.
@@ -136,6 +138,8 @@ pub enum Source {
     Bytes(Bytes),
     /// Segments at a constant rate.
     Cbr(BitRate),
+    /// Segments at a rate that changes over time.
+    Rates(Paces),
     /// On and off periods in turn, beginning with on. In an on period, sends at a rate, or as fast
     /// as the socket accepts data.
     OnOff {
@@ -153,21 +157,22 @@ pub enum Source {
         /// Time from one write to the next.
         every: Span,
     },
-    /// A sequence of transfers, each on a new connection. Each begins `gap` after the receiver has
-    /// read the last byte of the previous transfer.
+    /// A sequence of transfers, each on a new connection. Each transfer begins `gap` after the
+    /// receiver has read the last byte of the previous transfer.
     Train {
         /// Bytes per transfer.
         bytes: Bytes,
         /// Number of transfers.
         count: u32,
-        /// Time from the reading of the last byte to the start of the next connection.
+        /// Time from the reading of the last byte of a transfer to the start of the next
+        /// connection.
         gap: Span,
     },
     /// On and off periods in turn, of random lengths.
     Bursts(Bursts),
-    /// Responses to a client's requests, on one connection.
+    /// Responses to a client's requests, all on one connection.
     Requests(Requests),
-    /// Many flows that arrive and leave. They are one entry in [`Run::flows`].
+    /// Many flows that arrive and leave during the run. They are one entry in [`Run::flows`].
     Arrivals(Arrivals),
 }
 
@@ -237,7 +242,7 @@ impl Outside {
 pub struct Flow {
     /// The index of the flow's class in [`Run::classes`].
     pub class: u32,
-    /// When the flow connects, including `start_step` and `start_jitter`.
+    /// The time at which the flow connects, including `start_step` and `start_jitter`.
     pub start: Time,
     /// The time from which the application sends nothing. With `None`, it sends until its source or
     /// the run ends.
@@ -255,7 +260,8 @@ impl FlowClass {
         }
     }
 
-    /// Whether the congestion control responds to the share of marked packets in a round trip.
+    /// Returns whether the congestion control responds to the share of marked packets in a round
+    /// trip.
     #[must_use]
     pub fn answers_share_of_marks(&self) -> bool {
         self.outside.as_ref().map_or_else(

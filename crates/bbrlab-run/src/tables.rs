@@ -132,8 +132,8 @@ impl Runs<'_> {
     }
 }
 
-/// Returns records as columns. The first columns, `keys`, have the numbers of the run or link to
-/// which each record belongs.
+/// Returns records as columns. The first columns, which `keys` names, have the numbers of the run
+/// or link to which each record belongs.
 fn table<'a, T: Field + 'a, const N: usize>(
     keys: &[&str; N],
     figures: &'static [Figure],

@@ -1,8 +1,9 @@
-//! Parameters of random traffic: the distributions from which `sim` draws times and sizes.
+//! Parameters of traffic: the distributions from which `sim` draws times and sizes, and the rates
+//! of applications that change over time.
 
 use std::sync::Arc;
 
-use bbrlab_units::{BitRate, Span};
+use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 use crate::cdf::Cdf;
 
@@ -17,7 +18,34 @@ pub struct Random {
     pub max: u64,
 }
 
-/// A probability distribution. Parameters are in thousandths.
+/// The rate of an application in one step of a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Payload at this rate. At rate 0 the application pauses.
+    At(BitRate),
+    /// As fast as the socket allows.
+    Unlimited,
+}
+
+/// Paces, each with the time from which it applies. Times count from the flow's start; the first is
+/// 0, and times rise.
+pub type Paces = Arc<[(Time, Pace)]>;
+
+/// How a receiving application reads that does not read data as soon as it arrives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// At most one segment at a time, at a pace. A piece that finds no data is not made up for.
+    Paced(Paces),
+    /// At most `bytes` at each multiple of `every` after the flow's start, and at the start.
+    Periodic {
+        /// The largest number of bytes per read.
+        bytes: Bytes,
+        /// Time from one read to the next.
+        every: Span,
+    },
+}
+
+/// A probability distribution. Its parameters are in thousandths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Distribution {
     /// Always the mean.

@@ -151,7 +151,8 @@ impl Builtin {
         })
     }
 
-    /// The id that the user probably meant, perhaps without its first part.
+    /// Returns the id that the user probably meant. The user may have omitted the id's first part,
+    /// as in `dumbbell` for `examples.dumbbell`.
     #[must_use]
     pub fn nearest_id(typed: &str) -> Option<&'static str> {
         let ids: Vec<&str> = BUILTINS.iter().map(|builtin| builtin.id).collect();

@@ -18,6 +18,7 @@ pub use builtin::{BUILTINS, Builtin, STARTER};
 pub use keys::profile::profiles_to_markdown;
 pub use keys::queue::{QueueInfo, queue_to_toml, queues, queues_to_markdown};
 pub use keys::reference::{KeyReference, Section, schema, sections};
+pub use keys::repeat::{Until, UntilOf};
 pub use language::error::{ScenarioError, ScenarioErrors};
 pub use language::nearest::{nearest, nearest_dotted};
 pub use language::quantity::read_span;

@@ -20,8 +20,8 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Reads the counts of the connection between `sender` and `receiver`. `limits` has, for each
-    /// limit, how long it has applied to the sender.
+    /// Reads the counts of the connection between `sender` and `receiver`. `limits` is, for each
+    /// limit, the time for which it has applied to the sender.
     fn of(sender: &Sender, receiver: &Receiver, limits: [Span; 5]) -> Self {
         Self {
             sender: *sender.stats(),
@@ -93,14 +93,14 @@ pub(crate) struct Accounts {
 }
 
 impl Accounts {
-    /// Bytes that the receiving application has read, over all connections.
+    /// Returns the number of bytes that the receiving application has read, over all connections.
     pub(crate) fn bytes_read(&self, receiver: &Receiver) -> u64 {
         let past = self.past.as_ref().map_or(0, |past| past.receiver.bytes_read);
         if self.is_closed { past } else { past + receiver.stats().bytes_read }
     }
 
-    /// The counts over all connections by `now`. `sender` and `receiver` are the ends of the
-    /// current connection.
+    /// Returns the counts over all connections by `now`. `sender` and `receiver` are the ends of
+    /// the current connection.
     pub(crate) fn totals(&self, sender: &Sender, receiver: &Receiver, now: Time) -> Totals {
         let mut totals = self.past.as_deref().copied().unwrap_or_default();
         if !self.is_closed {
@@ -119,8 +119,8 @@ impl Accounts {
         self.past = Some(Box::new(totals));
     }
 
-    /// Prepares for the first datagram. A UDP flow has no connection, so all its counts are in
-    /// `past`.
+    /// Prepares the counts for the first datagram of a UDP flow. Such a flow has no connection, so
+    /// all its counts are in `past`.
     pub(crate) fn begin_datagrams(&mut self) {
         self.is_started = true;
         self.keep(Totals::default());
@@ -153,8 +153,8 @@ impl Accounts {
         self.at_end.is_some()
     }
 
-    /// Ends the active time at `now` with `totals`. By then `wire_bytes` of the flow have departed
-    /// from the last link with a rate.
+    /// Ends the active time at `now` with the counts `totals`. `wire_bytes` is the number of the
+    /// flow's bytes that have departed from the last link with a rate by then.
     pub(crate) fn end(&mut self, now: Time, totals: &Totals, wire_bytes: u64) {
         self.at_end = Some(Box::new(AtEnd {
             at: now,
@@ -164,7 +164,7 @@ impl Accounts {
         }));
     }
 
-    /// The counts at the end of the active time.
+    /// Returns the counts at the end of the active time.
     ///
     /// # Panics
     /// If the active time has not ended. It ends with the run at the latest.
@@ -179,8 +179,8 @@ impl Accounts {
         }
     }
 
-    /// Adds the counts of another flow. Both flows must be frozen; `totals` is the sum of their
-    /// counts.
+    /// Adds the counts of another flow. The active times of both flows must have ended; `totals` is
+    /// the sum of their counts.
     pub(crate) fn merge(&mut self, other: &Self, totals: Totals) {
         self.marks.merge(&other.marks);
         self.is_started |= other.is_started;

@@ -1,7 +1,7 @@
 //! The sending application of a flow: its writes and its transfers.
 
 use bbrlab_net::{FlowId, Port};
-use bbrlab_run::{Bursts, FlowClass, Source, TransferRow};
+use bbrlab_run::{Bursts, FlowClass, Pace, Source, TransferRow};
 use bbrlab_units::{Span, Time};
 
 use crate::client::Client;
@@ -14,18 +14,22 @@ use crate::wire::{self, FlowEnd as _, Payload};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Token {
-    /// Open a connection: at the flow's start, or for the next transfer of a train.
+    /// Opens a connection: at the flow's start, or for the next transfer of a train.
     Connect = 0,
-    /// Write the next piece of data (see `pieces.rs`), or, for a client, send the next request.
+    /// Writes the next piece of data (see `pieces.rs`), or, in a client, sends the next request.
     Write = 1,
-    /// An on or off period ends.
+    /// Ends an on or off period.
     Toggle = 2,
-    /// The flow stops.
+    /// Stops the flow.
     Stop = 3,
-    /// A new flow of a class with arrivals arrives.
+    /// Begins a new flow of a class with arrivals.
     Arrive = 4,
-    /// Continue writing: the socket has become writable at this instant.
+    /// Continues writing, because the socket has become writable at this time.
     Wake = 5,
+    /// Read, for a receiving application that reads at times of its own.
+    Read = 6,
+    /// The pace of reading changes.
+    ReadStep = 7,
 }
 
 impl Token {
@@ -37,12 +41,15 @@ impl Token {
             3 => Self::Stop,
             4 => Self::Arrive,
             5 => Self::Wake,
+            6 => Self::Read,
+            7 => Self::ReadStep,
             _ => unreachable!("only the sim schedules application events"),
         }
     }
 }
 
-/// A transfer: a fixed number of bytes, which a source with an end sends one or more times.
+/// A transfer: a fixed number of bytes. A source consists of one or several transfers, unless it
+/// sends without end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transfer {
     pub(crate) bytes: u64,
@@ -52,12 +59,12 @@ pub(crate) struct Transfer {
 }
 
 impl Transfer {
-    /// A transfer that begins at `start`.
+    /// Creates a transfer that begins at `start`.
     fn begun(bytes: u64, start: Time) -> Self {
         Self { bytes, start, done: None, retransmitted: 0 }
     }
 
-    /// The row of this transfer, the `n`-th of `flow`, in the results.
+    /// Returns the results' row of this transfer, the `n`-th of `flow`.
     pub(crate) fn row(&self, flow: u32, n: u32, slowdown: Option<f64>) -> TransferRow {
         TransferRow {
             flow,
@@ -78,9 +85,9 @@ enum Phase {
     Open,
     /// The application writes no more data, but some data that it wrote is not yet acknowledged.
     Stopped,
-    /// Everything written is acknowledged and read, and nothing more is written. The two ends
-    /// remain: a late duplicate still triggers an ACK, and timers that are still armed fire once.
-    /// In a class with arrivals, the next arriving flow reuses this flow's slot.
+    /// All data that was written is acknowledged and read, and no more will be written. The two
+    /// ends remain: a late duplicate still triggers an ACK, and timers that are still armed fire
+    /// once. In a class with arrivals, the next flow reuses this flow's slot.
     Over,
 }
 
@@ -97,14 +104,14 @@ pub(crate) struct Application {
     transfer_bytes: u64,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) pieces: Pieces,
-    /// The state of a client or of random bursts; `None` if the source draws nothing.
+    /// The state of a client, of random bursts or of a schedule; `None` for other sources.
     client: Option<Box<Client>>,
-    /// From this time on the application sends nothing.
+    /// The time from which on the application sends nothing.
     stop: Time,
 }
 
 impl Application {
-    /// The application of flow `id` in the run with `seed`.
+    /// Creates the application of flow `id` in the run with `seed`.
     pub(crate) fn new((seed, id): (u64, u32), source: &Source, stop: Option<Time>) -> Self {
         Self {
             phase: Phase::Open,
@@ -123,13 +130,13 @@ impl Application {
         self.phase == Phase::Open
     }
 
-    /// Whether the flow is over: all bytes written are acknowledged and read, and no more are
+    /// Whether the flow is over: all bytes written are acknowledged and read, and no more will be
     /// written.
     pub(crate) fn is_over(&self) -> bool {
         self.phase == Phase::Over
     }
 
-    /// Stops the application. Returns whether it could still write before.
+    /// Stops the application. Returns whether the application could still write before the call.
     pub(crate) fn stop(&mut self) -> bool {
         let was_open = self.is_open();
         if was_open {
@@ -143,14 +150,15 @@ impl Application {
         self.phase = Phase::Over;
     }
 
-    /// Begins a flow that sends `bytes` bytes, in the slot of a flow that is over or in a new slot.
+    /// Begins a flow that sends `bytes` bytes, in a new slot or in the slot of a flow that is over.
     pub(crate) fn come(&mut self, bytes: u64) {
         self.transfers.clear();
         self.transfer_bytes = bytes;
         self.phase = Phase::Open;
     }
 
-    /// Resets the write times for a connection that begins at `now`, and adds a transfer.
+    /// Resets the write times for a connection that begins at `now`, and adds the connection's
+    /// first transfer.
     pub(crate) fn begin_connection(&mut self, now: Time, source: &Source) {
         self.pieces.start(now);
         if source.transfers() > 0 {
@@ -158,8 +166,9 @@ impl Application {
         }
     }
 
-    /// Whether the event of `token` does nothing, because the flow has stopped or the next piece is
-    /// due later. At the stop time itself, such an event may precede the stop in the event queue.
+    /// Whether the event of `token` must do nothing, because the flow has stopped or the next piece
+    /// is due later. At the stop time itself, such an event may precede the stop in the event
+    /// queue.
     pub(crate) fn ignores(&self, token: Token, now: Time) -> bool {
         let is_past_stop = now >= self.stop && matches!(token, Token::Write | Token::Toggle);
         is_past_stop || (token == Token::Write && !self.pieces.is_due(now))
@@ -194,6 +203,7 @@ impl Application {
                 let next = self.pieces.next_at_rate(mss, rate.0);
                 port.schedule(flow, next, Token::Write as u32);
             }
+            Source::Rates(_) => self.offer(port, connection, token, mss),
             Source::Write { bytes, every } => {
                 sender.write(end.now(), bytes.0, &mut end);
                 let next = self.pieces.next_periodic(every);
@@ -207,7 +217,7 @@ impl Application {
                 let mut end = connection.sender_end.end(port);
                 match (self.is_on, rate) {
                     (false, None) => sender.stop_writing(),
-                    // Data that did not fit in the socket buffer belongs to the on period, so the
+                    // Data that did not fit into the socket buffer belongs to the on period, so the
                     // application still writes it when there is space.
                     (false, Some(_)) => {}
                     (true, None) => sender.write_unlimited(end.now(), &mut end),
@@ -222,6 +232,62 @@ impl Application {
                     }
                 }
             }
+        }
+    }
+
+    /// Writes what the schedule of rates allows at this time.
+    fn offer(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        connection: &mut Connection,
+        token: Token,
+        mss: u32,
+    ) {
+        let flow = connection.flow();
+        let before = self.pace();
+        if token != Token::Write {
+            self.begin_step(port, flow, token);
+        }
+        let is_due = self.pieces.is_due(port.now());
+        let sender = &mut connection.sender;
+        let mut end = connection.sender_end.end(port);
+        match self.pace() {
+            Some(Pace::Unlimited) => sender.write_unlimited(end.now(), &mut end),
+            Some(Pace::At(rate)) => {
+                if token == Token::Toggle && before == Some(Pace::Unlimited) {
+                    sender.stop_writing();
+                }
+                if is_due {
+                    sender.write(end.now(), u64::from(mss), &mut end);
+                    self.pieces.next_at_rate(mss, rate.0);
+                }
+                if let Some(at) = self.pieces.due_in_period() {
+                    port.schedule(flow, at, Token::Write as u32);
+                }
+            }
+            None => unreachable!("the source has a schedule"),
+        }
+    }
+
+    /// The current pace of a source with a schedule; `None` for other sources.
+    pub(crate) fn pace(&self) -> Option<Pace> {
+        match self.client.as_deref() {
+            Some(Client::Schedule(schedule)) => Some(schedule.pace()),
+            _ => None,
+        }
+    }
+
+    /// Begins a step of the schedule of rates, the first one if the flow connects, and schedules
+    /// the next step.
+    pub(crate) fn begin_step(&mut self, port: &mut Port<'_, Payload>, flow: FlowId, token: Token) {
+        let Some(Client::Schedule(schedule)) = self.client.as_deref_mut() else { return };
+        if token == Token::Toggle {
+            schedule.advance(port.now(), &mut self.pieces);
+        } else {
+            schedule.begin(port.now(), &mut self.pieces);
+        }
+        if let Some(at) = schedule.next_step() {
+            port.schedule(flow, at, Token::Toggle as u32);
         }
     }
 
@@ -275,8 +341,8 @@ impl Application {
         duplex.client(&mut connection.receiver).write(now, REQUEST_BYTES, &mut end);
     }
 
-    /// Bytes of the answer to a request; `None` if the source sends no requests or the flow has
-    /// stopped.
+    /// Returns the number of bytes of the answer to a request; `None` if the source sends no
+    /// requests or the flow has stopped.
     pub(crate) fn answer(&self) -> Option<u64> {
         match self.client.as_deref() {
             Some(Client::Requester(requester)) if self.is_open() => Some(requester.wanted()),
@@ -284,10 +350,10 @@ impl Application {
         }
     }
 
-    /// Wakes the application because the socket has become writable. It runs after the host has
-    /// handled all packets that arrive at this time, like a process that an interrupt has woken. So
-    /// it does not run between ACKs that arrive together. In ns-3 the socket calls the application
-    /// at once.
+    /// Wakes the application because the socket has become writable. Like a process that an
+    /// interrupt has woken, it runs after the host has handled all packets that arrive at this
+    /// time, and therefore not between ACKs that arrive together. In ns-3 the socket calls the
+    /// application at once.
     #[inline(never)]
     pub(crate) fn wake(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
         if connection.sender.calls_app() {
@@ -309,16 +375,16 @@ impl Application {
         }
     }
 
-    /// Whether the receiving application has read all transfers, once it has read `bytes_read`
-    /// bytes on the connection.
+    /// Whether the receiving application has read all transfers of the connection, given that it
+    /// has read `bytes_read` bytes on it.
     #[inline]
     pub(crate) fn is_read(&self, bytes_read: u64) -> bool {
         bytes_read >= self.transfer_bytes
     }
 
-    /// Records that the last transfer has been read at `now`, unless this was already recorded, and
-    /// schedules the next transfer or request. So far the connection has had `retransmitted`
-    /// retransmissions.
+    /// Records that the last transfer was read completely at `now`, unless this was already
+    /// recorded, and schedules the next transfer or request. `retransmitted` is the connection's
+    /// number of retransmissions so far.
     #[cold]
     pub(crate) fn end_transfer(
         &mut self,
@@ -357,11 +423,11 @@ impl Application {
     }
 
     /// Whether the application has written all data that it will ever write, and the flow is not
-    /// over yet. `is_whole` is whether both ends of the connection write.
+    /// over yet. `is_whole` is true if both ends of the connection write.
     pub(crate) fn has_written_all(&self, source: &Source, is_whole: bool) -> bool {
         let is_asked = self.transfers.last().is_some_and(|transfer| transfer.done.is_none());
         match self.phase {
-            // The current request has not been answered, so there is nothing to acknowledge yet.
+            // The current request has no answer yet, so nothing has to be acknowledged.
             Phase::Open if is_whole && is_asked => false,
             Phase::Open => self.transfers.len() == source.transfers() as usize,
             Phase::Stopped => true,
@@ -369,26 +435,25 @@ impl Application {
         }
     }
 
-    /// Records in the last transfer that the connection, which now ends, had `retransmitted`
-    /// retransmissions.
+    /// Stores in the last transfer the number of retransmissions of the connection, which ends now.
     pub(crate) fn end_connection(&mut self, retransmitted: u64) {
         if let Some(transfer) = self.transfers.last_mut() {
             transfer.retransmitted = retransmitted;
         }
     }
 
-    /// Removes the unfinished transfer of a flow that has arrived, if there is one. The transfer
-    /// had `retransmitted` retransmissions.
+    /// Removes and returns the unfinished transfer of a flow of a class with arrivals, if there is
+    /// one, with its number of retransmissions, `retransmitted`.
     pub(crate) fn take_transfer(&mut self, retransmitted: u64) -> Option<Transfer> {
         self.transfers.pop().map(|transfer| Transfer { retransmitted, ..transfer })
     }
 
-    /// The transfers, each with its number of retransmissions. `retransmitted` is the number of the
-    /// current connection.
+    /// Returns the transfers, each with its number of retransmissions. `retransmitted` is that
+    /// number for the current connection.
     pub(crate) fn all_transfers(&self, retransmitted: u64) -> impl Iterator<Item = Transfer> {
-        // The answers to requests share one connection. Each answer stores the connection's total
-        // of retransmissions when it was read, from which the total of the previous answer is
-        // subtracted.
+        // The answers to requests share one connection. When an answer was read, the connection's
+        // number of retransmissions so far was stored with it. The number for one answer is the
+        // difference from the answer before it.
         let is_one_connection = matches!(self.client.as_deref(), Some(Client::Requester(_)));
         let mut before = 0;
         let last = self.transfers.len();
@@ -402,7 +467,7 @@ impl Application {
         })
     }
 
-    /// How long a video player has stalled by `now`; `None` for other applications.
+    /// Returns for how long a video player has stalled by `now`; `None` for other applications.
     pub(crate) fn stalled(&self, now: Time) -> Option<Span> {
         self.client.as_deref().and_then(|client| client.stalled(now))
     }

@@ -1,10 +1,10 @@
-//! Flows that come and go: each class draws the time and the size of its next flow.
+//! Flows that arrive and depart at random: each class draws the time and the size of its next flow.
 //!
 //! An arriving flow reuses the slot of a flow that is over: its number in the engine, its timers
 //! and its memory. Packets of the former flow may still be in the network. They are recognised by
 //! their packet numbers, like packets of earlier connections of a train, and dropped. When a flow
-//! is over, its counts are added to its class. So memory grows with the flows that are active at
-//! once, not with the number of arrivals.
+//! is over, its counts are added to those of its class. Memory therefore grows with the number of
+//! flows that are active at once, not with the number of arrivals.
 
 use bbrlab_net::FlowLosses;
 use bbrlab_run::{Arrivals, TransferRow};
@@ -17,15 +17,15 @@ use crate::flow::Flow;
 use crate::meter::Meter;
 use crate::slowdown::Ideal;
 
-/// The largest number of rows per class in the table of transfers. The flows that end first get
-/// rows.
+/// The largest number of rows per class in the table of transfers. Rows are added in the order in
+/// which flows end.
 const ROWS_MAX: usize = 10_000;
 
-/// The histograms of a slot have the precision, and so the memory, of a flow in a run with this
-/// number of flows.
+/// The number of flows for which the histograms of a slot are sized: their precision and memory are
+/// those of a flow's histograms in a run with this number of flows.
 const FLOWS_LIKE: usize = 1000;
 
-/// The meter of a slot, which samples the smoothed RTT once per `period`.
+/// Creates the meter of a slot, which samples the smoothed RTT once per `period`.
 pub(crate) fn meter(period: Span) -> Meter {
     Meter::new(period, FLOWS_LIKE)
 }
@@ -33,9 +33,9 @@ pub(crate) fn meter(period: Span) -> Meter {
 /// A class with arrivals: its slots, the random draws of its flows, and the counts of ended flows.
 #[derive(Debug)]
 pub(crate) struct Population {
-    /// The flow of the run that represents the class: the first slot.
+    /// The number of the class's first slot: the flow that represents the class in the run.
     pub(crate) hub: u32,
-    /// From this time on no flow arrives.
+    /// The time from which on no flow arrives.
     stop: Option<Time>,
     /// Whether another flow will arrive.
     expects: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Population {
     sizes: Draws,
     /// The slots whose flows are over, in the order in which they became free.
     vacant: Vec<u32>,
-    /// All slots except the hub's.
+    /// The slots of the class except the first.
     pub(crate) places: Vec<u32>,
     at_most: u32,
     pub(crate) came: u64,
@@ -75,7 +75,8 @@ pub(crate) struct Completed {
 }
 
 impl Population {
-    /// The population of class number `class`, whose first slot is `hub`, in the run with `seed`.
+    /// Creates the population of class number `class`, whose first slot is `hub`, in the run with
+    /// `seed`.
     pub(crate) fn new(
         arrivals: &Arrivals,
         (class, hub): (usize, u32),
@@ -99,14 +100,14 @@ impl Population {
         }
     }
 
-    /// Draws the arrival time of the next flow, counted from `now`; `None` if no more flows arrive.
+    /// Draws the time of the next arrival, which follows `now`; `None` if no more flows arrive.
     pub(crate) fn next_after(&mut self, now: Time) -> Option<Time> {
         let at = now + Span(self.gaps.next());
         self.expects = self.stop.is_none_or(|stop| at < stop);
         self.expects.then_some(at)
     }
 
-    /// Draws the bytes of the flow that arrives now.
+    /// Draws the number of bytes of the flow that arrives now.
     pub(crate) fn next_size(&mut self) -> u64 {
         self.sizes.next()
     }
@@ -130,8 +131,9 @@ impl Population {
         self.places.push(place);
     }
 
-    /// Adds the counts of all slots to those of the hub when the run ends at `now`. If all flows of
-    /// the class are over, sets the end of the hub's active time to the end of the last flow.
+    /// Adds the counts of all other slots to those of the first slot when the run ends at `now`. If
+    /// all flows of the class are over, sets the end of the first slot's active time to the end of
+    /// the last flow.
     pub(crate) fn gather(&mut self, flows: &mut [Flow], losses: &mut [FlowLosses], now: Time) {
         let hub = self.hub as usize;
         let (head, tail) = flows.split_at_mut(hub + 1);
@@ -149,8 +151,8 @@ impl Population {
         }
     }
 
-    /// Records that the flow in slot `place` is over. Returns whether no flow of the class is
-    /// active or still to arrive.
+    /// Records that the flow in slot `place` is over. Returns true if no flow of the class is
+    /// active and none will arrive.
     pub(crate) fn leave(&mut self, now: Time, place: u32, transfer: &Transfer) -> bool {
         self.vacant.push(place);
         self.counts.add(transfer);

@@ -1,16 +1,18 @@
-//! State and random draws of random bursts, and of clients that send requests on one connection,
-//! such as video players.
+//! State and random draws of random bursts, of schedules of rates, and of clients that send
+//! requests on one connection, such as video players.
 
 use bbrlab_run::{Bursts, Pause, Random, Requests, Source};
 use bbrlab_units::{Span, Time};
 
 use crate::draw::Draws;
+use crate::schedule::Schedule;
 
-/// The application of a flow whose times or sizes are drawn.
+/// The application of a flow whose times, sizes or rates change.
 #[derive(Debug)]
 pub(crate) enum Client {
     Requester(Requester),
     Bursts { on: Draws, off: Draws },
+    Schedule(Schedule),
 }
 
 /// A client that sends requests.
@@ -32,7 +34,7 @@ enum Wait {
     Player(Player),
 }
 
-/// A video player: it plays what it has buffered, and stalls when the buffer is empty.
+/// A video player. It plays the data in its buffer, and stalls while the buffer is empty.
 #[derive(Debug)]
 struct Player {
     piece: Span,
@@ -43,7 +45,8 @@ struct Player {
 }
 
 impl Client {
-    /// The application of flow `id` in the run with `seed`; `None` if its source draws nothing.
+    /// Creates the client of flow `id` in the run with `seed`; `None` if the flow's source draws
+    /// nothing and has no schedule.
     pub(crate) fn new(source: &Source, (seed, id): (u64, u32)) -> Option<Self> {
         let draws = |random: &Random, what| Draws::new(random, seed, &format!("{what} {id}"));
         match *source {
@@ -65,6 +68,7 @@ impl Client {
             Source::Bursts(Bursts { ref on, ref off, .. }) => {
                 Some(Self::Bursts { on: draws(on, "on"), off: draws(off, "off") })
             }
+            Source::Rates(ref paces) => Some(Self::Schedule(Schedule::new(paces))),
             _ => None,
         }
     }
@@ -73,12 +77,12 @@ impl Client {
     pub(crate) fn period(&mut self, is_on: bool) -> Span {
         match self {
             Self::Bursts { on, off } => Span(if is_on { on.next() } else { off.next() }),
-            Self::Requester(_) => unreachable!("only bursts have periods"),
+            Self::Requester(_) | Self::Schedule(_) => unreachable!("only bursts have periods"),
         }
     }
 
-    /// How long a player has stalled since its first chunk, by `now`; `None` for other
-    /// applications.
+    /// Returns for how long a player has stalled by `now`, counted from its first chunk; `None` for
+    /// other applications.
     pub(crate) fn stalled(&self, now: Time) -> Option<Span> {
         let Self::Requester(Requester { pause: Wait::Player(player), .. }) = self else {
             return None;
@@ -95,13 +99,13 @@ impl Requester {
         self.wanted
     }
 
-    /// Bytes of the answer to the latest request.
+    /// Returns the number of bytes of the answer to the latest request.
     pub(crate) fn wanted(&self) -> u64 {
         self.wanted
     }
 
-    /// Returns when the client sends its next request, given that it has read answer number `n`,
-    /// from 1, at `now`; `None` if there are no more requests.
+    /// Returns when the client sends its next request, after it has read the answer number `n`
+    /// (counted from 1) at `now`; `None` if there are no more requests.
     pub(crate) fn after(&mut self, n: usize, now: Time) -> Option<Time> {
         let at = match &mut self.pause {
             Wait::None => now,
@@ -120,7 +124,7 @@ impl Player {
         self.stalled = self.stalled + now.since(until);
         let until = until.max(now) + self.piece;
         self.plays_until = Some(until);
-        // The buffer has space for one more chunk when at most `full` of playing time is left.
+        // The buffer has space for one more chunk when it contains at most `full` of playing time.
         let full = self.buffer.0.saturating_sub(self.piece.0);
         now.max(Time(until.0.saturating_sub(full)))
     }

@@ -19,7 +19,7 @@ impl Completions {
         Self { fct_ns: histogram(), slowdown: histogram(), unfinished: 0 }
     }
 
-    /// Counts a transfer, with its slowdown if it has one.
+    /// Counts a transfer, and its slowdown if it has one.
     pub(crate) fn add(&mut self, transfer: &Transfer, slowdown: Option<f64>) {
         match transfer.done {
             Some(done) => self.fct_ns.add(done.since(transfer.start).0, 1),

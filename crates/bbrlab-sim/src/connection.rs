@@ -17,10 +17,11 @@ use crate::wire::{self, Endpoint, FlowEnd as _, Payload, SenderEnd};
 
 /// The two ends of the connection.
 ///
-/// With ten thousand flows, the flow of an event is usually not in the cache. So the fields that
-/// one event touches are adjacent. An arriving segment touches five cache lines, from the beginning
-/// to the middle of `receiver`. An arriving ACK touches the lines that [`Sender`] documents, and
-/// two lines from the time of the pacing timer in `sender_end` to the recent values in `meter`.
+/// With ten thousand flows, the flow of an event is usually not in the CPU's cache, so the fields
+/// that one event touches are adjacent. An arriving segment touches five cache lines, from the
+/// beginning to the middle of `receiver`. An arriving ACK touches the lines that [`Sender`]
+/// documents, and two lines from the time of the pacing timer in `sender_end` to the recent values
+/// in `meter`.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Connection {
@@ -40,7 +41,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// The ends of flow `id` before its first connection, in the run with `seed`.
+    /// Creates the ends of flow `id`, before its first connection, in the run with `seed`.
     pub(crate) fn new((seed, id): (u64, u32), setup: &ClassSetup, meter: Meter) -> Self {
         let endpoint = |side: Side| Endpoint {
             flow: FlowId(id),
@@ -67,7 +68,7 @@ impl Connection {
         }
     }
 
-    /// The flow's number in the engine.
+    /// Returns the flow's number in the engine.
     pub(crate) fn flow(&self) -> FlowId {
         self.sender_end.endpoint.flow
     }
@@ -77,14 +78,14 @@ impl Connection {
         self.sender_end.endpoint.is_whole
     }
 
-    /// Lets the flow end before the run, because the flow was stopped.
+    /// Allows the flow to end before the run does, because the flow was stopped.
     pub(crate) fn let_end(&mut self) {
         self.sender_end.endpoint.may_end = true;
         self.receiver_end.may_end = true;
     }
 
     /// Replaces the sockets by a new pair. Packets of the former connection that are still in the
-    /// network will be recognised as late.
+    /// network will be recognised as late by their numbers.
     pub(crate) fn renew(&mut self, port: &mut Port<'_, Payload>, setup: &ClassSetup) {
         let flow = self.flow();
         let first_packet = port.packets_sent(flow);
@@ -127,8 +128,8 @@ impl Connection {
         until
     }
 
-    /// Delivers a packet to the client, whose application reads the data. Returns when the
-    /// application has finished reading.
+    /// Delivers a packet to the client, whose application then reads. Returns when the application
+    /// has finished reading.
     #[cold]
     pub(crate) fn at_client(
         &mut self,
@@ -149,12 +150,19 @@ impl Connection {
         until
     }
 
-    /// Records when the packets that have arrived since the last call were sent. Packets without
-    /// new data are not counted as arrived.
+    /// Records the send time of the packets that have arrived since the last call. A packet without
+    /// new data does not count as an arrival.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet passes here")]
     fn note_arrival(&mut self, packet: &Arrival<'_, Payload>) {
         self.round_trips.arrive(self.receiver.arrived(), packet.payload().sent_us());
+    }
+
+    /// Lets the receiving application read at most `bytes` bytes, once. Returns when the read ends.
+    pub(crate) fn read_up_to(&mut self, port: &mut Port<'_, Payload>, bytes: u32) -> Time {
+        let mut end = self.receiver_end.end(port);
+        let now = end.now();
+        self.receiver.recv_up_to(bytes, now, &mut end).until
     }
 
     /// Lets the receiving application read while the receiver has data to read. Returns when the
@@ -184,8 +192,8 @@ impl Connection {
         self.sender.on_arrival(end.now(), wire::AtSender(*packet), &mut end)
     }
 
-    /// Delivers a packet to the server, which reads each request and answers it with `answer`
-    /// bytes. Returns whether the packet was accepted.
+    /// Delivers a packet to the server, which reads each request and answers with `answer` bytes.
+    /// Returns whether the packet was accepted.
     #[cold]
     pub(crate) fn at_server(
         &mut self,
@@ -207,7 +215,7 @@ impl Connection {
         is_heard
     }
 
-    /// Lets the application write the data that it has and that fits in the socket.
+    /// Runs the application, which writes as much of its data as fits into the socket.
     pub(crate) fn run_app(&mut self, port: &mut Port<'_, Payload>) {
         let mut end = self.sender_end.end(port);
         match self.duplex.as_deref_mut() {
@@ -243,7 +251,7 @@ impl Connection {
         }
     }
 
-    /// Fires the pacing timer if it was due before now and is not in the event queue. Must be
+    /// Fires the pacing timer if its time is before now and it is not in the event queue. Must be
     /// called before each event of the sender.
     #[inline]
     pub(crate) fn let_pacing_lapse(&mut self, port: &mut Port<'_, Payload>) {
@@ -253,8 +261,8 @@ impl Connection {
         }
     }
 
-    /// Fires the pacing timer if it is due by `now` and not in the event queue, so that the flow's
-    /// state is up to date between events. Returns whether the timer has fired.
+    /// Fires the pacing timer if its time is at most `now` and it is not in the event queue, so
+    /// that the flow's state is up to date between events. Returns whether the timer has fired.
     pub(crate) fn catch_up(&mut self, now: Time) -> bool {
         self.sender_end.pacing_timer.lapse_by(wire::host_time(now), &mut self.sender)
     }
@@ -269,7 +277,7 @@ impl Connection {
         }
     }
 
-    /// Puts the pacing timer into the event queue, unless it will have no effect. It is a
+    /// Puts the pacing timer into the event queue, unless firing it would have no effect. It is a
     /// high-resolution timer, so it is not rounded to ticks like timers of the timer wheel.
     #[inline(never)]
     fn settle_pacing(&mut self, port: &mut Port<'_, Payload>) {
@@ -279,8 +287,8 @@ impl Connection {
         }
     }
 
-    /// Notes the round-trip times of the packets that an accepted ACK is the first to report, at
-    /// `now_us` of the sender's clock.
+    /// Records the round-trip times of the packets that an accepted ACK reports as the first ACK to
+    /// do so, at `now_us` of the sender's clock.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     pub(crate) fn note_reported(&mut self, now_us: u32, packet: &Arrival<'_, Payload>) {
@@ -289,15 +297,15 @@ impl Connection {
         }
     }
 
-    /// Handles an ACK of an earlier connection: only records the round-trip times of the packets
-    /// that the ACK reports.
+    /// Handles an ACK of an earlier connection. Only the round-trip times of the packets that it
+    /// reports are recorded.
     #[cold]
     pub(crate) fn take_late_ack(&mut self, now: Time, packet: &Arrival<'_, Payload>) {
         self.note_reported(wire::stamp_us(wire::host_time(now)), packet);
     }
 
-    /// Adds the waiting round-trip times to the histogram. They include those of packets that are
-    /// reported after the active time.
+    /// Adds the round-trip times not yet counted to the histogram, including those of packets that
+    /// are reported after the active time.
     pub(crate) fn count_round_trips(&mut self) {
         self.round_trips.count(&mut self.meter.rtt_us);
     }
@@ -316,8 +324,8 @@ impl Connection {
         self.meter.update(now, conn.ctl.cwnd, conn.srtt_us >> 3, rtt_us);
     }
 
-    /// Adds the measurements of another flow's connections. The meters of both flows must be
-    /// frozen.
+    /// Adds the measurements of another flow's connections. The active times of both flows must
+    /// have ended.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.data_arrivals += other.data_arrivals;
         self.meter.merge(&other.meter);

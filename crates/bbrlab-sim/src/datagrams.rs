@@ -1,19 +1,19 @@
-//! UDP flows: datagrams at a rate that does not respond to loss, without connection, ACKs and
+//! UDP flows: datagrams at a rate that does not respond to loss, without a connection, ACKs or
 //! retransmissions.
 //!
-//! The receiver treats a datagram like a late packet of an earlier connection. So the code for TCP
-//! segments needs no additional check.
+//! The receiver treats a datagram like a late packet of an earlier connection, so that the code for
+//! TCP segments needs no additional check.
 
 use bbrlab_net::{Outgoing, Port, Side};
-use bbrlab_run::{Bursts, FlowClass, Source, headers};
-use bbrlab_units::Ecn;
+use bbrlab_run::{Bursts, FlowClass, Pace, Source, headers};
+use bbrlab_units::{BitRate, Ecn};
 
 use crate::app::Token;
 use crate::flow::Flow;
 use crate::wire::Payload;
 
 /// The difference between `first_packet` of a UDP flow and the number of the next packet. Every
-/// datagram then has a smaller number than `first_packet` and so counts as late.
+/// datagram then has a smaller number than `first_packet` and is treated as late.
 pub(crate) const AHEAD: u32 = 1 << 30;
 
 impl Flow {
@@ -39,15 +39,23 @@ impl Flow {
             self.accounts.begin_datagrams();
         }
         if token != Token::Write {
-            self.application.begin_period(port, self.id(), token, &class.source);
+            if matches!(class.source, Source::Rates(_)) {
+                self.application.begin_step(port, self.id(), token);
+            } else {
+                self.application.begin_period(port, self.id(), token, &class.source);
+            }
         }
-        let (Source::Cbr(rate)
-        | Source::OnOff { rate: Some(rate), .. }
-        | Source::Bursts(Bursts { rate: Some(rate), .. })) = class.source
-        else {
-            unreachable!("datagrams have a rate")
+        let rate = match (&class.source, self.application.pace()) {
+            (
+                Source::Cbr(rate)
+                | Source::OnOff { rate: Some(rate), .. }
+                | Source::Bursts(Bursts { rate: Some(rate), .. }),
+                _,
+            ) => *rate,
+            (Source::Rates(_), Some(Pace::At(rate))) => rate,
+            _ => unreachable!("datagrams have a rate"),
         };
-        if self.application.is_on {
+        if self.application.is_on && rate != BitRate(0) {
             if self.application.pieces.is_due(now) {
                 self.send_datagram(port, class.mss);
                 self.application.pieces.next_at_rate(class.mss, rate.0);

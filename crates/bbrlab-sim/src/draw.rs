@@ -1,10 +1,10 @@
 //! Draws from the distributions of random traffic. All arithmetic is on integers, so that every
 //! machine draws the same numbers.
 //!
-//! Logarithms are to base 2 with 32 fractional bits. They are computed by squaring: the square of a
-//! number in [1, 2) is at least 2 if the next bit of its logarithm is 1. Powers of two are products
-//! of the roots 2^(1/2), 2^(1/4) ... Logarithms and powers are exact to a few parts in 10^9, as
-//! `distributions_have_their_quantiles` shows.
+//! Logarithms are to base 2 with 32 fractional bits. They are computed bit by bit: a number in [1,
+//! 2) is squared, and the next bit of its logarithm is 1 if the square is at least 2. Powers of two
+//! are products of the roots 2^(1/2), 2^(1/4) ... Logarithms and powers are exact to a few parts in
+//! 10^9, as `distributions_have_their_quantiles` shows.
 //!
 //! Sources: inversion for the exponential and the Pareto distribution, the polar method for the
 //! normal distribution (Marsaglia and Bray 1964).
@@ -19,10 +19,10 @@ const POWER_BITS: u32 = 62;
 /// ln 2 and its inverse, with [`LOG_BITS`] fractional bits.
 const LN_2: u128 = 2_977_044_472;
 const LOG2_E: i128 = 6_196_328_019;
-/// Parameters of distributions are in thousandths.
+/// Factor by which the parameters of distributions are multiplied: they are in thousandths.
 const MILLI: u64 = 1000;
 
-/// 2^(1/2), 2^(1/4) ...: the square root of each is the next.
+/// The numbers 2^(1/2), 2^(1/4) ...: each is the square root of the one before.
 #[expect(clippy::cast_possible_truncation, reason = "below 2^63")]
 const ROOTS: [u64; LOG_BITS as usize] = {
     let mut roots = [0; LOG_BITS as usize];
@@ -50,7 +50,7 @@ pub(crate) struct Draws {
 const SCALE_BITS: u32 = 8;
 
 impl Draws {
-    /// A stream of draws in the run with `seed`. Each `name` gives a separate stream.
+    /// Creates a stream of draws in the run with `seed`. Each `name` gives a separate stream.
     pub(crate) fn new(random: &Random, seed: u64, name: &str) -> Self {
         let scale = match random.distribution {
             Distribution::Pareto { shape } => least(random, shape),
@@ -93,7 +93,8 @@ impl Draws {
         u64::try_from(drawn).unwrap_or(u64::MAX).clamp(1, self.random.max)
     }
 
-    /// Minus the base-2 logarithm of a number uniform in (0, 1], with [`LOG_BITS`] fractional bits.
+    /// Draws minus the base-2 logarithm of a number uniform in (0, 1], with [`LOG_BITS`] fractional
+    /// bits.
     fn falls(&mut self) -> u64 {
         match self.rng.next_u64() {
             0 => 64 << LOG_BITS,
@@ -101,7 +102,7 @@ impl Draws {
         }
     }
 
-    /// A number from the standard normal distribution, with [`LOG_BITS`] fractional bits.
+    /// Draws a number from the standard normal distribution, with [`LOG_BITS`] fractional bits.
     fn normal(&mut self) -> i128 {
         const ONE: u64 = 1 << 31;
         loop {
@@ -122,7 +123,7 @@ impl Draws {
     }
 }
 
-/// The base-2 logarithm of a number that is not 0, with [`LOG_BITS`] fractional bits.
+/// Returns the base-2 logarithm of a number that is not 0, with [`LOG_BITS`] fractional bits.
 #[expect(clippy::cast_possible_truncation, reason = "a bit, and a number below 2^64")]
 fn log2(number: u64) -> u64 {
     let whole = number.ilog2();
@@ -137,8 +138,7 @@ fn log2(number: u64) -> u64 {
     log
 }
 
-/// `number` times two to the power of `power`, at most 2^127. `power` has [`LOG_BITS`] fractional
-/// bits.
+/// Returns `number` times 2^`power`, at most 2^127. `power` has [`LOG_BITS`] fractional bits.
 fn times_power(number: u128, power: i128) -> u128 {
     let whole = power >> LOG_BITS;
     let fraction = power & ((1 << LOG_BITS) - 1);
@@ -157,8 +157,8 @@ fn times_power(number: u128, power: i128) -> u128 {
     }
 }
 
-/// The smallest value of a Pareto distribution whose draws have the mean `random.mean`, with
-/// [`SCALE_BITS`] fractional bits. Draws above `random.max` are reduced to `random.max`.
+/// Returns the smallest value of a Pareto distribution whose draws have the mean `random.mean`,
+/// with [`SCALE_BITS`] fractional bits. Draws above `random.max` are reduced to `random.max`.
 ///
 /// With smallest value l, largest value h and shape a, the mean is l (a - (l / h)^(a - 1)) / (a -
 /// 1), which rises with l.
@@ -219,8 +219,8 @@ mod tests {
         assert_eq!(times_power(3, -(200 << 32)), 0);
     }
 
-    /// With 200,000 draws, four standard deviations of the share below a quantile are 0.4 % of all
-    /// draws.
+    /// With 200,000 draws, four standard deviations of the share of draws below a quantile are 0.4
+    /// % of all draws.
     #[test]
     fn distributions_have_their_quantiles() {
         let mean = 1_000_000.0_f64;
@@ -232,7 +232,7 @@ mod tests {
                 Distribution::Exponential,
                 [0.5, 0.9, 0.99].map(|share: f64| -mean * (1.0 - share).ln()),
             ),
-            // The largest value is so large that it hardly changes the smallest value.
+            // The largest value is so large that it has hardly any effect on the smallest value.
             (Distribution::Pareto { shape: 1200 }, [0.5, 0.9, 0.99].map(pareto)),
             (Distribution::Lognormal { sigma: 1500 }, [0.0, 1.281_552, 2.326_348].map(body)),
         ];

@@ -1,7 +1,7 @@
 //! A connection on which both ends write: a client sends requests, the flow's sender answers.
 //!
-//! Most flows carry data in one direction: one end has only the sending half of a socket, the other
-//! only the receiving half. Here each end has both halves. The flow's sender also receives
+//! On most flows, data flows in one direction: one end has only the sending half of a socket, the
+//! other only the receiving half. Here each end has both halves. The flow's sender also receives
 //! requests, and the flow's receiver also sends them. A request is ordinary data: it carries an
 //! ACK, waits in the queues of the reverse path, and is retransmitted if it is lost.
 
@@ -26,7 +26,7 @@ pub(crate) struct Duplex {
 }
 
 impl Duplex {
-    /// The additional halves of a new connection. The client has Linux's default congestion
+    /// Creates the additional halves of a new connection. The client has Linux's default congestion
     /// control; its requests are so small that they never fill the window.
     pub(crate) fn new(sender: &Arc<SenderConfig>, receiver: &Arc<ReceiverConfig>) -> Self {
         let cc = Algorithm::Cubic.build(&Vec::new()).expect("the defaults are in range");
@@ -37,7 +37,7 @@ impl Duplex {
         }
     }
 
-    /// The client's socket, with the flow's receiver as its receiving half.
+    /// Returns the client's socket, whose receiving half is the flow's receiver.
     pub(crate) fn client<'s>(&'s mut self, receiver: &'s mut Receiver) -> Halves<'s> {
         Halves::active(&mut self.client, receiver)
     }
@@ -47,13 +47,13 @@ impl Duplex {
         self.client.app_is_ready()
     }
 
-    /// The server's socket, with the flow's sender as its sending half.
+    /// Returns the server's socket, whose sending half is the flow's sender.
     pub(crate) fn server<'s>(&'s mut self, sender: &'s mut Sender) -> Halves<'s> {
         Halves::passive(sender, &mut self.server)
     }
 
-    /// Whether the server has read a whole request that it has not answered. If so, counts it as
-    /// answered.
+    /// Returns whether the server has read a complete request that it has not answered. If so,
+    /// counts that request as answered.
     pub(crate) fn take_request(&mut self) -> bool {
         let is_whole = self.server.stats().bytes_read >= self.answered_bytes + REQUEST_BYTES;
         self.answered_bytes += if is_whole { REQUEST_BYTES } else { 0 };

@@ -1,8 +1,8 @@
-//! A flow: its connection, its application and its accounts, and how an event changes these three.
+//! A flow: its connection, its application and its counts, and how an event changes these three.
 
 use bbrlab_cc::{CongestionControl as _, PacingStatus};
 use bbrlab_net::{Arrival, FlowId, Port};
-use bbrlab_run::{Flow as FlowSpec, FlowClass};
+use bbrlab_run::{Flow as FlowSpec, FlowClass, Source};
 use bbrlab_tcp::TimerId;
 use bbrlab_units::Time;
 
@@ -10,17 +10,20 @@ use crate::accounts::{Accounts, Totals};
 use crate::app::{Application, Token, Transfer};
 use crate::connection::Connection;
 use crate::meter::Meter;
+use crate::reader::Reader;
 use crate::setup::ClassSetup;
 use crate::wire::{self, FlowEnd as _, Payload};
 
-/// A flow of the run. The connection is the first field, so that its layout in cache lines begins
-/// at a cache line.
+/// A flow of the run. The connection is the first field, so that it starts at the beginning of a
+/// cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Flow {
     pub(crate) connection: Connection,
     pub(crate) accounts: Accounts,
     pub(crate) application: Application,
+    /// The receiving application, unless it reads data as soon as it arrives.
+    reader: Option<Box<Reader>>,
     pub(crate) start: Time,
     pub(crate) class: u32,
     /// Whether the flow's path has a link with a rate, where packets can queue.
@@ -40,6 +43,10 @@ impl Flow {
             connection: Connection::new((seed, id), setup, meter),
             accounts: Accounts::default(),
             application: Application::new((seed, id), &setup.source, spec.stop),
+            reader: setup
+                .reading
+                .as_ref()
+                .map(|reading| Box::new(Reader::new(reading, setup.sender.mss))),
             start: spec.start,
             class: spec.class,
             has_rated_link: setup.has_rated_link,
@@ -47,35 +54,35 @@ impl Flow {
         }
     }
 
-    /// The flow's number in the engine.
+    /// Returns the flow's number in the engine.
     pub(crate) fn id(&self) -> FlowId {
         self.connection.flow()
     }
 
-    /// Whether the flow is over: only late duplicates can still trigger ACKs.
+    /// Whether the flow is over. After that, only late duplicates can still trigger ACKs.
     pub(crate) fn is_over(&self) -> bool {
         self.application.is_over()
     }
 
-    /// Bytes that the receiving application has read, over all connections.
+    /// Returns the number of bytes that the receiving application has read, over all connections.
     pub(crate) fn bytes_read(&self) -> u64 {
         self.accounts.bytes_read(&self.connection.receiver)
     }
 
-    /// The counts over all connections.
+    /// Returns the counts over all connections.
     pub(crate) fn totals(&self, now: Time) -> Totals {
         self.accounts.totals(&self.connection.sender, &self.connection.receiver, now)
     }
 
-    /// The counts over all connections, up to the end of the run, except the times of limits, which
-    /// end with the active time. The active time must have ended.
+    /// Returns the counts over all connections at the end of the run, except the times of limits,
+    /// which end with the active time. The active time must have ended.
     pub(crate) fn totals_at_end(&self) -> Totals {
         self.totals(self.accounts.at_end().at)
     }
 
-    /// Ends the active time: later events do not count for rates and shares. By `now`, `wire_bytes`
-    /// of the flow have departed from the last link with a rate. Returns whether the active time
-    /// has ended now, not earlier.
+    /// Ends the active time: later events do not count for rates and shares. `wire_bytes` is the
+    /// number of the flow's bytes that have departed from the last link with a rate by `now`.
+    /// Returns false if the active time had already ended.
     pub(crate) fn freeze(&mut self, now: Time, wire_bytes: u64) -> bool {
         if self.accounts.has_ended() {
             return false;
@@ -121,15 +128,16 @@ impl Flow {
         wire::host_time(port.now())
     }
 
-    /// Whether the application has read all bytes of a transfer that has an end.
+    /// Whether the application has read all bytes of a transfer, and the source consists of
+    /// transfers.
     #[inline]
     pub(crate) fn is_transfer_read(&self) -> bool {
         self.connection.receiver_end.may_end
             && self.application.is_read(self.connection.receiver.stats().bytes_read)
     }
 
-    /// If the last read completed a transfer, records the end of the transfer and schedules the
-    /// next one. The read ended when the host's clock showed `until`.
+    /// If the last read has completed a transfer, records the end of the transfer and schedules the
+    /// next one. `until` is the time on the host's clock at which that read ended.
     pub(crate) fn check_transfer(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -137,11 +145,16 @@ impl Flow {
         until: Time,
     ) {
         if self.is_transfer_read() {
-            let source = &classes[self.class as usize].source;
-            let retransmitted = self.connection.sender.stats().retransmitted;
-            let now = wire::run_time(until);
-            self.application.end_transfer(port, self.id(), source, (now, retransmitted));
+            self.end_transfer(port, &classes[self.class as usize].source, until);
         }
+    }
+
+    /// Records that the last transfer has been read, and schedules the next one. The read ended
+    /// when the host's clock showed `until`.
+    fn end_transfer(&mut self, port: &mut Port<'_, Payload>, source: &Source, until: Time) {
+        let retransmitted = self.connection.sender.stats().retransmitted;
+        let now = wire::run_time(until);
+        self.application.end_transfer(port, self.id(), source, (now, retransmitted));
     }
 
     /// Delivers a packet to the sender. Returns whether the packet has ended the flow's active
@@ -169,8 +182,8 @@ impl Flow {
             && self.check_over(port, &classes[self.class as usize])
     }
 
-    /// Delivers a packet to the sender of a flow whose ends both write: the server. Returns whether
-    /// the packet has ended the flow's active time.
+    /// Delivers a packet to the sender of a flow whose ends both write. This sender is the server.
+    /// Returns whether the packet has ended the flow's active time.
     #[cold]
     fn at_server(
         &mut self,
@@ -186,7 +199,7 @@ impl Flow {
             && self.check_over(port, &classes[self.class as usize])
     }
 
-    /// Updates the flow after a segment has reached the sender. `is_heard` is whether the sender
+    /// Updates the flow after a segment has reached the sender. `is_heard` is true if the sender
     /// accepted the segment.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
@@ -215,9 +228,9 @@ impl Flow {
         self.connection.catch_up(now)
     }
 
-    /// Checks whether the flow is over. A flow whose source has an end, or that was stopped, is
-    /// over when its last byte is acknowledged. Returns whether the active time has ended now. It
-    /// has not for a stopped flow, whose active time ended at the stop.
+    /// Checks whether the flow is over. A flow that was stopped, or whose source consists of
+    /// transfers, is over when its last byte is acknowledged. Returns whether the active time ends
+    /// now. It does not for a stopped flow, whose active time has ended at the stop.
     fn check_over(&mut self, port: &mut Port<'_, Payload>, class: &FlowClass) -> bool {
         if class.source.arrivals().is_some() {
             return self.check_departure(port.now());
@@ -232,8 +245,8 @@ impl Flow {
         false
     }
 
-    /// Checks whether a flow that arrived is over: its last byte is read and acknowledged. Returns
-    /// whether the flow was not over before this call and is over now.
+    /// Checks whether a flow of a class with arrivals is over: its last byte is read and
+    /// acknowledged. Returns true if the flow is over since this call.
     fn check_departure(&mut self, now: Time) -> bool {
         let is_over = !self.application.is_over()
             && self.application.is_last_done()
@@ -247,7 +260,7 @@ impl Flow {
         is_over
     }
 
-    /// Begins a flow that sends `bytes` bytes, in the slot of a flow that is over or in a new slot.
+    /// Begins a flow that sends `bytes` bytes, in a new slot or in the slot of a flow that is over.
     pub(crate) fn come(&mut self, port: &mut Port<'_, Payload>, bytes: u64, setup: &ClassSetup) {
         let now = port.now();
         if self.catch_up(now) {
@@ -263,17 +276,18 @@ impl Flow {
         connection.arm_pacing_unless_idle(port);
     }
 
-    /// Removes the unfinished transfer of a flow that has arrived, if there is one.
+    /// Removes and returns the unfinished transfer of a flow of a class with arrivals, if there is
+    /// one.
     pub(crate) fn take_transfer(&mut self) -> Option<Transfer> {
         self.application.take_transfer(self.connection.sender.stats().retransmitted)
     }
 
-    /// The flow's transfers, each with its retransmissions.
+    /// Returns the flow's transfers, each with its retransmissions.
     pub(crate) fn transfers(&self) -> impl Iterator<Item = Transfer> {
         self.application.all_transfers(self.connection.sender.stats().retransmitted)
     }
 
-    /// Adds the counts of another flow of the class. Both flows were frozen at `now`.
+    /// Adds the counts of another flow of the class. The active times of both flows ended at `now`.
     pub(crate) fn merge(&mut self, other: &Self, now: Time) {
         let mut totals = self.totals(now);
         totals.merge(&other.totals(now));
@@ -309,7 +323,7 @@ impl Flow {
         if connection.sender.app_is_ready() {
             self.application.wake(port, connection);
         }
-        // A timer does not change the RTT, and rarely cwnd.
+        // A timer does not change the RTT, and only rarely cwnd.
         debug_assert_eq!(connection.sender.conn().srtt_us, srtt_us);
         if connection.sender.conn().ctl.cwnd != cwnd {
             connection.note_without_rtt(now);
@@ -350,8 +364,8 @@ impl Flow {
         classes: &[FlowClass],
     ) {
         self.connection.on_receiver_timer(port, timer);
-        // Usually the timer only sends an ACK. Then there is nothing to read and no transfer to
-        // end.
+        // Mostly the timer only sends an ACK. Then the application has nothing to read and no
+        // transfer ends.
         if self.connection.receiver.wants_read() || self.is_transfer_read() {
             self.read(port, classes);
         }
@@ -395,6 +409,10 @@ impl Flow {
         if self.is_udp {
             return self.act_with_datagrams(port, token, class);
         }
+        if matches!(token, Token::Read | Token::ReadStep) {
+            self.read_as_planned(port, token, class);
+            return false;
+        }
         if token == Token::Wake {
             self.application.run_woken(port, &mut self.connection);
             return false;
@@ -413,10 +431,49 @@ impl Flow {
         }
         if token == Token::Connect {
             self.begin_connection(port, now, setup);
+            self.begin_reading(port);
         }
         self.application.write(port, &mut self.connection, token, class);
         self.connection.note_without_rtt(now);
         false
+    }
+
+    /// Begins the reads of a receiving application that reads at times of its own; does nothing for
+    /// other applications. On a further connection of the flow, the reads go on.
+    fn begin_reading(&mut self, port: &mut Port<'_, Payload>) {
+        let flow = self.id();
+        let Some(reader) = self.reader.as_deref_mut() else { return };
+        if reader.begin(port.now()) {
+            schedule_reads(port, flow, reader, true);
+        }
+        self.connection.receiver.set_reading(reader.is_unlimited());
+    }
+
+    /// Reads at a time of the receiving application's own, or changes the pace of reading.
+    #[cold]
+    fn read_as_planned(&mut self, port: &mut Port<'_, Payload>, token: Token, class: &FlowClass) {
+        let (now, flow) = (port.now(), self.id());
+        let Some(reader) = self.reader.as_deref_mut() else { return };
+        let connection = &mut self.connection;
+        let has_new_step = token == Token::ReadStep;
+        if has_new_step {
+            reader.advance(now);
+            connection.receiver.set_reading(reader.is_unlimited());
+        }
+        let until = if reader.is_unlimited() {
+            connection.read(port)
+        } else if let Some(bytes) = reader.take_due(now) {
+            connection.read_up_to(port, bytes)
+        } else if has_new_step {
+            wire::host_time(now)
+        } else {
+            // The pace changed after this read was scheduled.
+            return;
+        };
+        schedule_reads(port, flow, reader, has_new_step);
+        if self.is_transfer_read() {
+            self.end_transfer(port, &class.source, until);
+        }
     }
 
     /// Begins a connection. If there was an earlier one, adds its counts to the accounts and
@@ -438,27 +495,37 @@ impl Flow {
         self.application.begin_connection(now, &setup.source);
     }
 
-    /// Adds the counts of the current connection to the accounts and to its transfer.
+    /// Adds the counts of the current connection to those of the flow and to its last transfer.
     fn end_connection(&mut self, now: Time) {
         self.accounts.keep(self.totals(now));
         self.application.end_connection(self.connection.sender.stats().retransmitted);
     }
 
-    /// Pacing rate in bytes of payload per second, while TCP or `fq` paces.
+    /// Returns the pacing rate in bytes of payload per second, if TCP or `fq` paces.
     pub(crate) fn pacing_rate(&self) -> Option<u64> {
         let ctl = &self.connection.sender.conn().ctl;
         (ctl.pacing_status != PacingStatus::None && ctl.pacing_rate != u64::MAX)
             .then_some(ctl.pacing_rate)
     }
 
-    /// The congestion control's report about itself; empty before the handshake has completed,
-    /// because the congestion control is not initialised before.
+    /// Returns the congestion control's report about its state. It is empty before the handshake
+    /// has completed, because the congestion control is not initialised until then.
     pub(crate) fn info(&self) -> bbrlab_cc::Info {
         let sender = &self.connection.sender;
         if !sender.is_established() {
             return bbrlab_cc::Info::default();
         }
         sender.cc().info(sender.conn())
+    }
+}
+
+/// Schedules the next read, and, if `has_new_step`, the step after a step that has just begun.
+fn schedule_reads(port: &mut Port<'_, Payload>, flow: FlowId, reader: &Reader, has_new_step: bool) {
+    if let Some(at) = reader.due() {
+        port.schedule(flow, at, Token::Read as u32);
+    }
+    if let Some(at) = reader.next_step().filter(|_| has_new_step) {
+        port.schedule(flow, at, Token::ReadStep as u32);
     }
 }
 

@@ -19,13 +19,13 @@ use crate::slowdown::Ideal;
 use crate::wiring;
 use crate::world::World;
 
-/// The sums over a group while its flows are being added.
+/// The sums over a group while the flows of the group are being added.
 struct Gathered<'a> {
     name: &'a str,
     flows: u64,
     rejected: Option<u64>,
     bytes: u64,
-    /// Bytes that arrived while their flow was active.
+    /// Bytes that arrived during the active time of their flow.
     active_bytes: u64,
     /// Start and end of each flow's active time, in the order of the flows.
     active: Vec<(Time, Time)>,
@@ -37,8 +37,8 @@ struct Gathered<'a> {
     transfers: Completions,
 }
 
-/// The results of the groups, in the order of their first flows. Adds the distribution of each
-/// group's round-trip times to `delays`.
+/// Returns the results of the groups, in the order of their first flows. Adds the distribution of
+/// each group's round-trip times to `delays`.
 pub(crate) fn summarise(
     run: &Run,
     world: &World,
@@ -166,7 +166,7 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// The total length of the periods. Time in which periods overlap counts once.
+/// Returns the total length of the periods. Time in which periods overlap counts once.
 fn covered(periods: &mut [(Time, Time)]) -> Span {
     periods.sort_unstable();
     let (mut total, mut until) = (Span::ZERO, Time::ZERO);

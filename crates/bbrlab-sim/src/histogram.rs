@@ -1,19 +1,19 @@
-//! A histogram with logarithmic buckets: percentiles without keeping the samples.
+//! A histogram with logarithmic buckets, which gives percentiles without storing the samples.
 //!
-//! Each power of two is divided into `2^precision` buckets, so a percentile is within
-//! `2^-precision` of the exact value. Only the range of buckets in use takes memory.
+//! Each power of two is divided into `2^precision` buckets, so the relative error of a percentile
+//! is at most `2^-precision`. Only buckets in the range of values seen take memory.
 
 use crate::wide::Wide;
 
-/// The least number of buckets by which the range grows: those in one cache line.
+/// The smallest number of buckets by which the range grows: as many as one cache line holds.
 const GROWTH: usize = 16;
 
-/// Counts of values, with exact mean, minimum and maximum. The struct, without the memory of
-/// `counts`, fills a cache line.
+/// Counts of values per bucket, with exact mean, minimum and maximum. The struct without the memory
+/// of `counts` fills a cache line.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
     counts: Box<[u32]>,
-    /// The bucket of `counts[0]`.
+    /// The number of the bucket that `counts[0]` counts.
     first: u32,
     scale: Scale,
     total: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Histogram {
 }
 
 impl Histogram {
-    /// An empty histogram that divides each power of two into `2^precision` buckets.
+    /// Creates an empty histogram that divides each power of two into `2^precision` buckets.
     pub(crate) fn new(precision: u32) -> Self {
         Self {
             counts: Box::default(),
@@ -36,7 +36,7 @@ impl Histogram {
         }
     }
 
-    /// Counts `value` `times` times.
+    /// Counts `value` as if it occurred `times` times.
     #[inline]
     pub(crate) fn add(&mut self, value: u64, times: u32) {
         if times == 0 {
@@ -61,8 +61,8 @@ impl Histogram {
         let (mut left, scale) = (values.iter(), self.scale);
         loop {
             let (counts, first) = (&mut self.counts[..], self.first);
-            // Stops at the first value whose bucket has no count yet. The loop accesses only the
-            // counts in memory; the other variables are in registers.
+            // Stops at the first value whose bucket is outside `counts`. The loop accesses only
+            // `counts` in memory; all other variables are in registers.
             let missing = left.by_ref().copied().map(u64::from).find(|&value| {
                 sum += value;
                 min = min.min(value);
@@ -89,8 +89,8 @@ impl Histogram {
         }
     }
 
-    /// Adds the counts of `other`. If its precision differs, a value counts as the middle of its
-    /// bucket.
+    /// Adds the counts of `other`. If the precisions differ, each value of `other` counts as the
+    /// middle of its bucket.
     pub(crate) fn merge(&mut self, other: &Self) {
         if other.total == 0 {
             return;
@@ -110,7 +110,7 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// The number of values counted.
+    /// Returns the number of values counted.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
@@ -128,7 +128,7 @@ impl Histogram {
         (self.total > 0).then_some(self.max)
     }
 
-    /// The value that `per_mille` thousandths of the samples do not exceed. It is the middle of a
+    /// Returns the value that `per_mille` thousandths of the samples do not exceed: the middle of a
     /// bucket, limited to the range from the smallest to the largest sample.
     pub(crate) fn quantile(&self, per_mille: u32) -> Option<u64> {
         if self.total == 0 {
@@ -145,25 +145,25 @@ impl Histogram {
         Some(self.max)
     }
 
-    /// The values in ascending order with their counts. Each value is the one that
+    /// Returns the values in ascending order with their counts. Each value is the one that
     /// [`Self::quantile`] returns for its bucket.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
         self.kept().map(|(bucket, count)| (self.value(bucket), u64::from(count)))
     }
 
-    /// The buckets with values, in ascending order.
+    /// Returns the buckets with values, in ascending order, with their counts.
     fn kept(&self) -> impl Iterator<Item = (u32, u32)> {
         let all = (self.first..).zip(self.counts.iter().copied());
         all.filter(|&(_, count)| count > 0)
     }
 
-    /// The value that represents `bucket`: the bucket's middle, limited to the range from the
-    /// smallest to the largest sample.
+    /// Returns the value that represents `bucket`: the bucket's middle, limited to the range from
+    /// the smallest to the largest sample.
     fn value(&self, bucket: u32) -> u64 {
         self.scale.middle(bucket).clamp(self.min, self.max)
     }
 
-    /// Extends the range of buckets to include `bucket`, and adds `times` to its count.
+    /// Extends `counts` to include `bucket`, and adds `times` to the count of `bucket`.
     #[cold]
     fn grow(&mut self, bucket: u32, times: u32) {
         let bucket = self.scale.kept(bucket);
@@ -185,9 +185,9 @@ impl Histogram {
 
 /// The mapping from values to buckets.
 ///
-/// A bucket's number is the beginning of the value as a floating-point number: its power of two and
-/// the first `precision` bits of the rest. So each value below `2^(precision + 1)` has its own
-/// bucket.
+/// A bucket's number is the beginning of the value's floating-point representation: the exponent
+/// and the first `precision` bits of the fraction. Each value below `2^(precision + 1)` therefore
+/// has its own bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Scale {
     precision: u32,
@@ -199,8 +199,8 @@ const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
 const EXPONENT_OF_1: u32 = 1023;
 
 impl Scale {
-    /// The number of a value's bucket. The number for 0 is far below all others, so a lookup in
-    /// `counts` never finds it: see [`Self::kept`].
+    /// Returns the number of a value's bucket. The number for 0 is far below all others, so it is
+    /// never within `counts`: see [`Self::kept`].
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a thousand powers of two in a u32")]
     #[expect(clippy::cast_precision_loss, reason = "only its first bits are used")]
@@ -208,8 +208,8 @@ impl Scale {
         ((value as f64).to_bits() >> (FRACTION - self.precision)) as u32
     }
 
-    /// The number under which the counts of a bucket are stored. It differs only for the bucket of
-    /// 0, which is stored next to the bucket of 1.
+    /// Returns the number under which a bucket is counted. It differs from `bucket` only for the
+    /// value 0, which is counted next to the bucket of 1.
     fn kept(self, bucket: u32) -> u32 {
         bucket.max(self.of_0())
     }
@@ -218,7 +218,7 @@ impl Scale {
         (EXPONENT_OF_1 << self.precision) - 1
     }
 
-    /// The value in the middle of a bucket; the larger of two values in the middle.
+    /// Returns the value in the middle of a bucket; the larger one if there are two.
     fn middle(self, bucket: u32) -> u64 {
         let Some(above_1) = bucket.checked_sub(self.of_0() + 1) else { return 0 };
         let (exponent, precision) = (above_1 >> self.precision, self.precision);
@@ -230,7 +230,7 @@ impl Scale {
     }
 }
 
-/// The index of a bucket in `counts`. It is out of range if the bucket has no count yet.
+/// Returns the index of a bucket in `counts`; it is out of range if the bucket is outside `counts`.
 #[inline]
 fn place(bucket: u32, first: u32) -> usize {
     bucket.wrapping_sub(first) as usize
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(Histogram::new(3).buckets().next(), None);
         let mut one = Histogram::new(3);
         one.add(84_000, 2);
-        // The bucket's middle, 86,016, is more than the maximum, so the maximum is returned.
+        // The bucket's middle, 86,016, is above the maximum, so the maximum is returned.
         assert_eq!(one.buckets().collect::<Vec<_>>(), [(84_000, 2)]);
     }
 

@@ -2,8 +2,8 @@
 //! step by step.
 //!
 //! A [`Sim`] is built from a resolved [`Run`], advanced in steps that the caller chooses, and
-//! turned into a [`RunResult`] at the end. It uses no thread, file, clock or global, so a web page
-//! or a notebook can host it.
+//! turned into a [`RunResult`] at the end. It uses no thread, file, clock or global variable, so a
+//! web page or a notebook can run it.
 //!
 //! | file | content |
 //! | --- | --- |
@@ -41,8 +41,10 @@ mod meter;
 mod pacing_timer;
 mod path_delay;
 mod pieces;
+mod reader;
 mod round_trips;
 mod samples;
+mod schedule;
 mod series;
 mod setup;
 mod slowdown;
@@ -100,7 +102,7 @@ pub struct Sim {
 }
 
 impl Sim {
-    /// A run at time zero.
+    /// Creates a run at time zero.
     ///
     /// # Errors
     /// If a congestion control rejects its parameters. A checked scenario has valid ones.
@@ -111,8 +113,8 @@ impl Sim {
         Self::with_links(run, LinkMode::VirtualClock)
     }
 
-    /// A run at time zero that computes drop-tail links by the method `mode`. The results are the
-    /// same with every `mode`.
+    /// Creates a run at time zero whose drop-tail links are computed by the method `mode`. The
+    /// results do not depend on `mode`.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -123,7 +125,7 @@ impl Sim {
         Self::with_controls(run, mode, &Controls::none())
     }
 
-    /// A run at time zero with custom congestion controls for the flows that name them. See
+    /// Creates a run at time zero with custom congestion controls for the flows that name them. See
     /// [`Self::with_links`].
     ///
     /// # Errors
@@ -214,8 +216,8 @@ impl Sim {
     }
 
     /// Removes and returns the rows of the time series since the last call, for a caller that shows
-    /// the run's progress. [`Self::finish`] returns only the rows after the last call. No row is
-    /// lost: the rows of all calls and of [`Self::finish`] are the complete series.
+    /// the run's progress. [`Self::finish`] returns only the rows after the last call. Together,
+    /// the rows of all calls and of [`Self::finish`] are the complete series.
     pub fn take_rows(&mut self) -> Rows {
         let series = match &mut self.world.per_ack {
             Some(acks) => &mut acks.rows,
@@ -224,7 +226,7 @@ impl Sim {
         Rows { series: std::mem::take(series), queue: std::mem::take(&mut self.sampler.queue) }
     }
 
-    /// The sender of a flow as its congestion control sees it.
+    /// Returns the state of a flow's sender that its congestion control reads.
     ///
     /// # Panics
     /// If there is no such flow.
@@ -233,7 +235,7 @@ impl Sim {
         self.world.flows[flow as usize].connection.sender.conn()
     }
 
-    /// The report of a flow's congestion control about itself.
+    /// Returns the report of a flow's congestion control about its state.
     ///
     /// # Panics
     /// If there is no such flow.
@@ -242,7 +244,8 @@ impl Sim {
         self.world.flows[flow as usize].info()
     }
 
-    /// The private state of a flow's congestion control, field by field under the kernel's names.
+    /// Passes the private state of a flow's congestion control to `field`, value by value, under
+    /// the kernel's names.
     ///
     /// # Panics
     /// If there is no such flow.
@@ -251,7 +254,7 @@ impl Sim {
         sender.cc().snapshot(field);
     }
 
-    /// The statistics up to now of the link with this index in the summary's `links`.
+    /// Returns the statistics up to now of a link, given by its index in the summary's `links`.
     ///
     /// # Panics
     /// If there is no such link.
@@ -297,8 +300,8 @@ impl Sim {
 /// Checks that no custom congestion control has failed.
 ///
 /// # Errors
-/// The name of the first custom control that has failed. The caller that registered the control has
-/// the cause.
+/// Returns the name of the first custom control that has failed. The caller that registered the
+/// control has the cause of the failure.
 pub fn refuse_failed(controls: &Controls) -> Result<(), String> {
     match controls.failed() {
         Some(name) => Err(format!("the custom congestion control `{name}` has failed")),

@@ -1,8 +1,7 @@
 //! The measurements of a flow: updated at each event of the sender, at constant cost.
 //!
-//! The smoothed RTT is sampled at the series' period without events of its own. When the smoothed
-//! RTT changes, the sampling times since the last update are counted with the value before the
-//! change.
+//! The smoothed RTT is sampled at the series' period, but without events for the samples. When the
+//! smoothed RTT changes, the sampling times since the last update are counted with the old value.
 
 use bbrlab_units::{Span, Time};
 
@@ -10,28 +9,30 @@ use crate::histogram::Histogram;
 use crate::samples::Samples;
 use crate::wide::Wide;
 
-/// Pairs of a number of flows and the precision of the histograms in runs with at most this number:
-/// log2 of the buckets per power of two. With few flows, percentiles are exact to a thousandth;
-/// with more flows, each flow gets less memory.
+/// Pairs of a number of flows, and the precision of the histograms in runs with at most this number
+/// of flows: the base-2 logarithm of the buckets per power of two. With few flows, percentiles are
+/// exact to a thousandth; with more flows, each flow gets less memory.
 const PRECISION: [(usize, u32); 2] = [(FEW, 10), (1000, 6)];
-/// Most flows with which a run has the highest precision, and a distribution of RTT samples.
+/// Largest number of flows with which a run has the highest precision and a distribution of RTT
+/// samples.
 const FEW: usize = 32;
 /// The precision in runs with more flows than [`PRECISION`] lists. A histogram of 30 powers of two
 /// (a microsecond to twenty minutes) then fits into 1 KiB.
 const COARSE: u32 = 3;
 
-/// Capacity of `Recent::srtts_us`. With this capacity, the fields that an ACK touches fill two
+/// Capacity of `Recent::srtts_us`. With this capacity, the fields that an ACK accesses fill two
 /// cache lines.
 const WAITING: usize = 9;
 
-/// Stands for "no RTT sample yet". In microseconds it is more than an hour, longer than any sample.
+/// The value that means "no RTT sample yet". In microseconds it is more than an hour, longer than
+/// any sample.
 const NO_SAMPLE: u32 = u32::MAX;
 
 /// The measurements of a flow.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Meter {
-    // Accessed by every ACK.
+    // Fields that every ACK accesses.
     next_tick: Time,
     srtt_now_us: u32,
     cwnd_now: u32,
@@ -40,17 +41,17 @@ pub(crate) struct Meter {
     /// The number of values in `recent` that are not counted yet.
     recent_srtts: u8,
     recent: Recent,
-    // Accessed only once per several ACKs. Each histogram fills a cache line.
-    /// The round-trip time of every packet that was reported, in microseconds.
+    // Fields that are accessed only once per several ACKs. Each histogram fills a cache line.
+    /// The round-trip times of all packets whose arrival was reported, in microseconds.
     pub(crate) rtt_us: Histogram,
     /// The smoothed RTT at the sampling times, in microseconds.
     pub(crate) srtt_us: Histogram,
     /// The RTT samples that TCP takes, in microseconds; with more than [`FEW`] flows, without their
     /// distribution.
     pub(crate) samples_us: Samples,
-    // Accessed when cwnd changes.
+    // Fields that are accessed when cwnd changes.
     pub(crate) cwnd_max: u32,
-    /// Integral of cwnd over time, packets times nanoseconds.
+    /// Integral of cwnd over time, in packets times nanoseconds.
     cwnd_area: Wide,
     seen_until: Time,
     /// The end of the active time. Later values do not count.
@@ -58,18 +59,19 @@ pub(crate) struct Meter {
 }
 
 /// The latest smoothed RTTs, which are added to the histogram several at a time. They are in the
-/// two cache lines that every ACK touches; the histograms are in others.
+/// two cache lines that every ACK accesses; the histograms are not.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Recent {
-    /// Smoothed RTTs in microseconds, each with its number of sampling times.
+    /// Smoothed RTTs in microseconds, each with the number of sampling times at which it applied.
     srtts_us: [(u32, u32); WAITING],
-    /// Time between two samples.
+    /// Time between two sampling times.
     period: Span,
 }
 
 impl Meter {
-    /// An empty meter that samples once per `period`, for one flow of a run with `flows` flows.
+    /// Creates an empty meter that samples once per `period`, for one flow of a run with `flows`
+    /// flows.
     pub(crate) fn new(period: Span, flows: usize) -> Self {
         let fits = PRECISION.iter().find(|&&(most, _)| flows <= most);
         let precision = fits.map_or(COARSE, |&(_, precision)| precision);
@@ -98,8 +100,8 @@ impl Meter {
         self.next_tick = Time(now.0.div_ceil(period).saturating_mul(period));
     }
 
-    /// Records the values after an event of the sender at `now`, with the RTT sample that the
-    /// sender took, if any.
+    /// Records the values after an event of the sender at `now`, and the RTT sample that the sender
+    /// took in the event, if any.
     #[inline]
     pub(crate) fn update(&mut self, now: Time, cwnd: u32, srtt_us: u32, sample_us: Option<u32>) {
         if let Some(sample_us) = sample_us
@@ -124,7 +126,7 @@ impl Meter {
         self.recent_srtts += 1;
     }
 
-    /// Adds the waiting smoothed RTTs to the histogram.
+    /// Adds the smoothed RTTs not yet counted to the histogram.
     #[inline(never)]
     fn count_srtts(&mut self) {
         for &(srtt_us, times) in &self.recent.srtts_us[..usize::from(self.recent_srtts)] {
@@ -133,8 +135,8 @@ impl Meter {
         self.recent_srtts = 0;
     }
 
-    /// Counts the sampling times before `now`, and adds up the time with the cwnd of the last
-    /// update.
+    /// Counts the sampling times before `now`, and adds the time since the last update, with the
+    /// cwnd of that update, to the integral.
     #[inline(never)]
     fn advance(&mut self, now: Time, cwnd: u32) {
         if self.is_frozen {
@@ -174,7 +176,7 @@ impl Meter {
         self.start(now);
     }
 
-    /// Adds the counts of another meter. Both meters must be frozen.
+    /// Adds the counts of another meter. The active times of both must have ended.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.rtt_us.merge(&other.rtt_us);
         self.srtt_us.merge(&other.srtt_us);
@@ -183,17 +185,18 @@ impl Meter {
         self.cwnd_area.add(other.cwnd_area.get());
     }
 
-    /// The last RTT sample in microseconds.
+    /// Returns the last RTT sample in microseconds.
     pub(crate) fn last_sample_us(&self) -> Option<u32> {
         (self.last_sample_us != NO_SAMPLE).then_some(self.last_sample_us)
     }
 
-    /// Time mean of cwnd in packets over the active time that began at `start`.
+    /// Returns the time mean of cwnd in packets over the active time, which began at `start`.
     pub(crate) fn cwnd_mean(&self, start: Time) -> Option<f64> {
         self.cwnd_mean_over(self.frozen_at.since(start))
     }
 
-    /// Time mean of cwnd in packets over several active times, `active` in total.
+    /// Returns the time mean of cwnd in packets over several active times, whose total length is
+    /// `active`.
     pub(crate) fn cwnd_mean_over(&self, active: Span) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "for display")]
         (self.is_frozen && active > Span::ZERO)

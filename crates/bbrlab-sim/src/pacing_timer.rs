@@ -1,7 +1,8 @@
-//! The pacing timer of a sender. The timer is in the event queue only if it will have an effect.
+//! The pacing timer of a sender. The timer is in the event queue only if firing it will have an
+//! effect.
 //!
-//! TCP arms the timer after nearly every packet. While cwnd is full, the timer has no effect when
-//! it fires, unless another event of the sender precedes it. Such a timer is stored here and fires
+//! TCP arms the timer after nearly every packet. While cwnd is full, firing the timer has no
+//! effect, unless another event of the sender comes first. Such a timer is stored here and fires
 //! without an event in the queue.
 //!
 //! All times are those of the host's clock.
@@ -33,8 +34,8 @@ impl PacingTimer {
         self.at != Time::NEVER
     }
 
-    /// Fires the timer if it was due before `now`. Called before an event of the sender at `now`.
-    /// Returns whether the timer has fired.
+    /// Fires the timer if its time is before `now`. Must be called before an event of the sender at
+    /// `now`. Returns whether the timer has fired.
     #[inline]
     pub(crate) fn lapse_before(&mut self, now: Time, sender: &mut Sender) -> bool {
         let is_due = self.at < now;
@@ -44,8 +45,8 @@ impl PacingTimer {
         is_due
     }
 
-    /// Fires the timer if it is due by `now`, for callers that run after all events at `now`.
-    /// Returns whether the timer has fired.
+    /// Fires the timer if its time is at most `now`, for callers that run after all events at
+    /// `now`. Returns whether the timer has fired.
     pub(crate) fn lapse_by(&mut self, now: Time, sender: &mut Sender) -> bool {
         let is_due = self.at <= now;
         if is_due {
@@ -59,8 +60,8 @@ impl PacingTimer {
         sender.pacing_lapses(std::mem::replace(&mut self.at, Time::NEVER));
     }
 
-    /// Removes the timer if it will have an effect, and returns its time for the event queue.
-    /// Called after an event of the sender. [`Self::is_kept`] must be true.
+    /// Removes the timer if firing it will have an effect, and returns its time for the event
+    /// queue. Called after an event of the sender. [`Self::is_kept`] must be true.
     #[inline]
     pub(crate) fn take_unless_idle(&mut self, sender: &Sender) -> Option<Time> {
         let is_idle = sender.is_idle_until(self.at);

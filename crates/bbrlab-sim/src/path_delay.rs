@@ -6,7 +6,7 @@ use bbrlab_link::{DelaySteps, Link};
 use bbrlab_run::{FlowClass, Hop, Run};
 use bbrlab_units::{Span, Time};
 
-/// The delays on a route, in the order of the route.
+/// The delays of the parts of a route, in the order of the route.
 #[derive(Clone, Debug)]
 pub(crate) struct PathDelay(Arc<[Part]>);
 
@@ -26,7 +26,7 @@ impl PathDelay {
         Self(route.iter().map(part).collect())
     }
 
-    /// The arrival time of a packet that departs at `at` and never waits in a queue.
+    /// Returns the arrival time of a packet that departs at `at` and never waits in a queue.
     pub(crate) fn arrival(&self, at: Time) -> Time {
         self.0.iter().fold(at, |at, part| match part {
             Part::Same(delay) => at + *delay,

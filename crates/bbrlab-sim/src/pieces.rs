@@ -3,14 +3,14 @@
 use bbrlab_units::{NS_PER_S, Span, Time};
 
 /// The write times of a constant-rate or periodic source: piece k is written at `origin` plus k
-/// intervals. After a pause, `origin` is later by the length of the pause. So the bytes written are
-/// always the rate times the total time of on periods.
+/// intervals. A pause moves `origin` later by the length of the pause. The bytes written are
+/// therefore always the rate times the total length of the on periods.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pieces {
     origin: Time,
     written: u64,
-    /// When the next piece is due. `start` resets it, so that events scheduled earlier have no
-    /// effect.
+    /// When the next piece is due. `start` resets this time, so that events scheduled before have
+    /// no effect.
     due: Time,
     /// The end of the current on period; during a pause, the end of the last on period.
     until: Time,
@@ -28,7 +28,13 @@ impl Pieces {
         *self = Self { origin: now, written: 0, due: now, until };
     }
 
-    /// Begins an on period after a pause. The write times of further pieces are later by the pause.
+    /// Begins a step of a schedule that ends at `until`. Its first piece is due at `due`.
+    pub(crate) fn begin_step(&mut self, due: Time, until: Time) {
+        *self = Self { origin: due, written: 0, due, until };
+    }
+
+    /// Begins an on period after a pause. The pause moves the write times of all further pieces
+    /// later.
     pub(crate) fn resume(&mut self, now: Time, length: Span) {
         let pause = now.since(self.until);
         self.origin += pause;
@@ -36,7 +42,12 @@ impl Pieces {
         self.until = now + length;
     }
 
-    /// When the next piece is due, if that is before the period ends.
+    /// When the next piece is due.
+    pub(crate) fn due(&self) -> Time {
+        self.due
+    }
+
+    /// Returns when the next piece is due, if that is before the on period or step ends.
     pub(crate) fn due_in_period(&self) -> Option<Time> {
         (self.due < self.until).then_some(self.due)
     }
@@ -51,8 +62,8 @@ impl Pieces {
         self.due <= now
     }
 
-    /// Counts one piece as written. Returns when the next piece is due, for pieces of `bytes` at
-    /// `bits_per_s`.
+    /// Counts one piece as written. Returns when the next piece is due if pieces have `bytes` bytes
+    /// and the rate is `bits_per_s`.
     pub(crate) fn next_at_rate(&mut self, bytes: u32, bits_per_s: u64) -> Time {
         self.written += 1;
         let ns = u128::from(self.written) * u128::from(bytes) * 8 * u128::from(NS_PER_S)
@@ -61,7 +72,8 @@ impl Pieces {
         self.due
     }
 
-    /// Counts one piece as written. Returns when the next piece is due, for one piece per `every`.
+    /// Counts one piece as written. Returns when the next piece is due if one piece is written per
+    /// `every`.
     pub(crate) fn next_periodic(&mut self, every: Span) -> Time {
         self.written += 1;
         self.due = self.origin + Span(self.written.saturating_mul(every.0));

@@ -1,13 +1,13 @@
-//! The round-trip times of a flow's packets. Each lasts from the transmission that arrived to the
-//! ACK that reports its arrival.
+//! The round-trip times of a flow's packets. Each is measured from the transmission that arrived to
+//! the ACK that reports its arrival.
 //!
 //! A packet carries the time of its transmission. An ACK carries the number of packets that had
-//! arrived when it was sent. This module keeps the transmission times of packets between arrival
-//! and report. If an ACK is lost or ignored, the next ACK reports its packets.
+//! arrived when it was sent. This module stores the transmission time of each packet from its
+//! arrival until it is reported. If an ACK is lost or ignored, the next ACK reports its packets.
 
 use crate::histogram::Histogram;
 
-/// The least length of a ring, in packets.
+/// The smallest length of a ring, in packets.
 const SHORTEST: usize = 32;
 /// The number of round-trip times that are collected before they are added to the histogram. Adding
 /// several values together is cheaper.
@@ -53,8 +53,8 @@ impl RoundTrips {
         }
     }
 
-    /// Records that an ACK reports the first `arrived` packets at `now_us`, and computes the
-    /// round-trip time of those not reported before. Returns whether the caller should now call
+    /// Records that an ACK at `now_us` reports the first `arrived` packets, and computes the
+    /// round-trip times of those not reported before. Returns whether the caller should now call
     /// [`Self::count`].
     #[inline]
     pub(crate) fn report(&mut self, arrived: u32, now_us: u32) -> bool {
@@ -107,7 +107,7 @@ impl RoundTrips {
     }
 }
 
-/// The index of a packet in a ring of this length, a power of two.
+/// Returns the index of a packet in a ring of `length` places; `length` is a power of two.
 #[inline]
 fn place(packet: u32, length: usize) -> usize {
     packet as usize & length.wrapping_sub(1)

@@ -1,5 +1,5 @@
-//! The RTT samples of a flow. Their distribution is kept only in runs with few flows, to save
-//! memory.
+//! The RTT samples of a flow. To save memory, their distribution is stored only in runs with few
+//! flows.
 
 use crate::histogram::Histogram;
 
@@ -16,7 +16,7 @@ pub(crate) enum Samples {
     Summed { total: u32, sum: u64, min: u32, max: u32 },
 }
 
-/// The distribution of the samples, and the latest samples, which are not in it yet.
+/// The distribution of the samples, and the latest samples, which are not yet added to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Counted {
     histogram: Histogram,
@@ -42,8 +42,8 @@ impl Counted {
 }
 
 impl Samples {
-    /// An empty set of samples. If `precision` is given, the distribution of the samples is stored
-    /// with it.
+    /// Creates an empty set of samples. If `precision` is given, the distribution of the samples is
+    /// stored with this precision.
     pub(crate) fn new(precision: Option<u32>) -> Self {
         match precision {
             Some(precision) => Self::Counted(Box::new(Counted {
@@ -68,8 +68,8 @@ impl Samples {
         }
     }
 
-    /// Adds the waiting samples to the histogram. Mean, minimum, maximum and quantiles cover all
-    /// samples only after this call.
+    /// Adds the samples not yet counted to the histogram. Only after this call do mean, minimum,
+    /// maximum and quantiles cover all samples.
     pub(crate) fn count_waiting(&mut self) {
         if let Self::Counted(counted) = self {
             counted.count_waiting();

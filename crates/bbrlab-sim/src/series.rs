@@ -23,7 +23,7 @@ const BITS: u64 = 8;
 /// The period at which smoothed RTTs and queues are sampled if the scenario sets none.
 const DEFAULT_PERIOD: Span = Span::from_millis(10);
 
-/// The period at which smoothed RTTs and queues are sampled.
+/// Returns the period at which smoothed RTTs and queues are sampled.
 pub(crate) fn period(sample: Sample) -> Span {
     match sample {
         Sample::Every(period) => period,
@@ -36,15 +36,15 @@ pub(crate) fn period(sample: Sample) -> Span {
 pub(crate) struct Sampler {
     period: Span,
     end: Time,
-    /// When the next rows are due; `None` if no series is kept.
+    /// When the next rows are due; `None` if the scenario requests no such series.
     next: Option<Time>,
     /// Flows that have not started, in descending order of their start times.
     waiting: Vec<u32>,
-    /// Active flows, which get rows, in order of their numbers, with their counts at the previous
-    /// row.
+    /// Active flows, which get rows, in order of their numbers, each with its counts at its
+    /// previous row.
     flows: Vec<(u32, Before)>,
-    /// The private links of flows that have not started, as indices into the links of the results,
-    /// in descending order of the start times.
+    /// The private links of flows that have not started, as indices into the links of the results.
+    /// The links are in descending order of their flows' start times.
     waiting_links: Vec<u32>,
     /// The links that get rows, in ascending order, as indices into the links of the results.
     links: Vec<u32>,
@@ -100,7 +100,7 @@ impl Sampler {
         let at = |id: u32| &all[id as usize];
         let begun = self.waiting.partition_point(|&id| at(id).start > now);
         if begun < self.waiting.len() {
-            // A flow that was stopped before its start never starts.
+            // A flow that was stopped before its start time never starts.
             let begun = self.waiting.drain(begun..).filter(|&id| at(id).accounts.is_started);
             self.flows.extend(begun.map(|id| (id, Before::default())));
             self.flows.sort_unstable_by_key(|&(id, _)| id);
@@ -150,14 +150,14 @@ pub(crate) struct Before {
     limits: [Span; 5],
 }
 
-/// The rate in bit/s at which `bytes` pass in `period`.
+/// Returns the rate in bit/s at which `bytes` pass in `period`.
 fn per_second(bytes: u64, period: Span) -> u64 {
     let bits = u128::from(bytes) * u128::from(BITS) * u128::from(NS_PER_S);
     u64::try_from(bits / u128::from(period.0.max(1))).unwrap_or(u64::MAX)
 }
 
-/// The limit that applied to the sender for the longest time since the previous row. If no limit
-/// applied, `app`: there was nothing to send.
+/// Returns the limit that applied to the sender for the longest time since the previous row. If no
+/// limit applied, returns `app`: there was nothing to send.
 fn limited_by(limits: [Span; 5], before: &mut Before) -> &'static str {
     const NAMES: [&str; 5] = ["cwnd", "pacing", "rwnd", "sndbuf", "app"];
     let was = std::mem::replace(&mut before.limits, limits);
@@ -175,7 +175,7 @@ fn ca_state(conn: &Conn) -> &'static str {
     }
 }
 
-/// The row of a flow at `now`.
+/// Returns the row of a flow at `now`.
 pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> SeriesRow {
     let conn = flow.connection.sender.conn();
     let info = flow.info();
@@ -223,7 +223,7 @@ pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> Serie
     }
 }
 
-/// The row of a link at `now`.
+/// Returns the row of a link at `now`.
 fn queue_row(now: Time, link: u32, stats: &LinkStats) -> QueueRow {
     QueueRow {
         time_s: now.as_secs_f64(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bbrlab_cc::{Algorithm, Cc, CongestionControl as _, Controls, Maker, Marks, Params, Place};
 use bbrlab_net::FlowId;
-use bbrlab_run::{FlowClass, Run, Source};
+use bbrlab_run::{FlowClass, Reading, Run, Source};
 use bbrlab_stack::{EcnMode, RateSwitches, Stack, TcpOptions};
 use bbrlab_tcp::receiver::{EcnEcho, ReceiverConfig};
 use bbrlab_tcp::{Sender, SenderConfig, Tick};
@@ -22,9 +22,10 @@ pub(crate) struct ClassSetup {
     pub(crate) sender: Arc<SenderConfig>,
     pub(crate) receiver: Arc<ReceiverConfig>,
     pub(crate) source: Source,
+    pub(crate) reading: Option<Reading>,
     pub(crate) is_udp: bool,
     pub(crate) tcp_options: TcpOptions,
-    /// Link-layer bytes that framing adds to a packet on the forward and on the reverse route.
+    /// Link-layer bytes that framing adds to a packet, on the forward and on the reverse route.
     pub(crate) framing: [u32; 2],
     /// Whether packets can queue on the forward path.
     pub(crate) has_rated_link: bool,
@@ -43,14 +44,14 @@ impl ClassSetup {
         Sender::new(Arc::clone(&self.sender), cc)
     }
 
-    /// Whether both ends of a connection write. Each then has a socket with both a sending and a
+    /// Whether both ends of a connection write. Each end then has a socket with a sending and a
     /// receiving half.
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self.source, Source::Requests(_))
     }
 }
 
-/// The settings of a class of flows.
+/// Returns the settings of a class of flows.
 ///
 /// # Errors
 /// If the congestion control rejects its parameters (not in a checked scenario), or if a custom
@@ -78,6 +79,7 @@ pub(crate) fn class(
         sender: sender(stack, class, tick).into(),
         receiver: receiver(stack, class, tick, echo(class, hooks.needs_ecn)).into(),
         source: class.source.clone(),
+        reading: class.reading.clone(),
         is_udp: class.is_udp,
         has_rated_link: run.links_on(class, &class.forward).any(|link| link.rate.is_limited()),
         tcp_options: stack.socket.tcp_options,
@@ -97,9 +99,9 @@ fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
     }
 }
 
-/// How the receiving host echoes CE marks. It echoes each mark if its congestion control, which is
-/// the same as the sender's, needs them. These congestion controls of Linux need them: DCTCP; BBRv2
-/// with `ecn_enable`; BBRv3 on low-latency routes.
+/// Returns how the receiving host echoes CE marks. The host has the same congestion control as the
+/// sender, and echoes each single mark if that congestion control needs it. In Linux these need it:
+/// DCTCP; BBRv2 with `ecn_enable`; BBRv3 on low-latency routes.
 fn echo(class: &FlowClass, needs_ecn: bool) -> EcnEcho {
     let needs_route = class.outside.is_none() && class.cc.marks() == Marks::ShareOnRoute;
     let is_on_route = !needs_route || class.ecn.is_low_latency();

@@ -1,4 +1,5 @@
-//! Slowdown: a transfer's completion time divided by the time that it would take alone on its path.
+//! Slowdown: a transfer's completion time divided by the time that the transfer would take alone on
+//! its path.
 
 use bbrlab_link::Rate;
 use bbrlab_run::{FlowClass, Run};
@@ -7,15 +8,15 @@ use bbrlab_units::{NS_PER_S, Time};
 use crate::app::Transfer;
 use crate::path_delay::PathDelay;
 
-/// The completion time of a transfer alone on its path: the time to send its bytes on the wire at
-/// the path's smallest rate, plus one round trip. Rate and delays are those at the start of the
+/// The completion time of a transfer alone on its path: the time to send the transfer's wire bytes
+/// at the path's smallest rate, plus one round trip. Rate and delays are those at the start of the
 /// transfer.
 #[derive(Clone, Debug)]
 pub(crate) struct Ideal {
     /// Rates of the links on the path.
     rates: Vec<Rate>,
     mss: u32,
-    /// Bytes of headers and framing of a packet.
+    /// Bytes of headers and framing per packet.
     headers: u32,
     there: PathDelay,
     back: PathDelay,
@@ -33,8 +34,8 @@ impl Ideal {
         }
     }
 
-    /// The slowdown of `transfer`; `None` if no link on the path has a rate, if the rate of a
-    /// schedule is 0 when the transfer starts, or if the transfer is unfinished.
+    /// Returns the slowdown of `transfer`; `None` if no link on the path has a rate, if the rate of
+    /// a schedule is 0 when the transfer starts, or if the transfer is unfinished.
     #[expect(clippy::cast_precision_loss, reason = "a ratio")]
     pub(crate) fn slowdown(&self, transfer: &Transfer) -> Option<f64> {
         let took = transfer.done?.since(transfer.start);
@@ -47,8 +48,8 @@ impl Ideal {
         Some(took.0 as f64 / (sending_ns + round.0 as f64))
     }
 
-    /// The smallest rate on the path at time `at`, in bits per second; `None` if no link has a
-    /// rate, or while the rate of a schedule is 0.
+    /// Returns the smallest rate on the path at time `at`, in bits per second; `None` if no link
+    /// has a rate, or if the rate of a schedule is 0.
     fn smallest_rate(&self, at: Time) -> Option<u64> {
         let rates = self.rates.iter().filter_map(|rate| rate.at(at));
         rates.map(|rate| rate.0).min().filter(|&rate| rate > 0)

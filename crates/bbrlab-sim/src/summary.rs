@@ -1,8 +1,8 @@
 //! The results of a run, computed from the meters of its flows and the statistics of its links.
 //!
-//! The simulation uses only integers; floating-point numbers are used from here on. Metrics that
-//! are computed from other metrics are not set here, because the records' tables have their
-//! formulas.
+//! The simulation uses only integers; floating-point numbers are used from this file on. Metrics
+//! that are formulas of other metrics are not set here: the tables of the result records contain
+//! their formulas.
 
 #![allow(
     clippy::needless_update,
@@ -26,7 +26,8 @@ use crate::wire::Payload;
 use crate::wiring::{self, ReportedLink};
 use crate::world::World;
 
-/// All results at the end of the run, and the distributions behind their percentiles.
+/// Returns all results at the end of the run, and the distributions from which percentiles are
+/// computed.
 pub(crate) fn summarise(
     run: &Run,
     net: &mut Network<Payload>,
@@ -106,7 +107,7 @@ pub(crate) fn summarise(
     (summary, delays)
 }
 
-/// Queueing delays of packets at the links that flows share.
+/// Returns the queueing delays of packets at the links that flows share.
 fn queue_delays(net: &mut Network<Payload>, links: &[ReportedLink]) -> Delays {
     let mut delays = Delays::default();
     for (index, link) in links.iter().enumerate().filter(|(_, link)| link.owner.is_none()) {
@@ -148,8 +149,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Data packets that the bottleneck has sent. Without a bottleneck, data packets that have reached
-/// their receiver.
+/// Returns the number of data packets that the bottleneck has sent. Without a bottleneck, returns
+/// the number of data packets that have reached their receivers.
 fn data_packets(run: &Run, net: &mut Network<Payload>, flows: &[Flow]) -> u64 {
     if let Some(bottleneck) = run.bottleneck {
         return net.link_stats(LinkId(bottleneck)).sent_data_packets;
@@ -166,7 +167,7 @@ fn link_summary(
 ) -> LinkSummary {
     let capacity = net.capacity_bits(link.id, first_start, now).filter(|&bits| bits > 0);
     let active = u128::from(now.since(first_start).0);
-    // Bits and time are integers, so the rate is exact to a bit per second.
+    // Bits and time are integers, so the rate is correct to one bit per second.
     let rate = |bits: u128| (bits * u128::from(NS_PER_S) + active / 2) / active;
     let tin_names = net.tin_names(link.id);
     let stats: &LinkStats = net.link_stats(link.id);
@@ -206,7 +207,8 @@ fn link_summary(
     }
 }
 
-/// The results on the waiting times for slots or grants at a link. Quantiles are exact to 1/128.
+/// Returns the results about the times that packets waited for slots or grants at a link. Quantiles
+/// are exact to 1/128.
 fn wait_summary(net: &mut Network<Payload>, id: LinkId, name: &str) -> WaitSummary {
     let stats: &LinkStats = net.link_stats(id);
     let Sojourn { mean, p95, max } = sojourn(&stats.delay);
@@ -220,7 +222,8 @@ fn wait_summary(net: &mut Network<Payload>, id: LinkId, name: &str) -> WaitSumma
     }
 }
 
-/// The metrics of the tins of a link's queue discipline; empty if the discipline has no tins.
+/// Returns the metrics of the tins of a link's queue discipline; empty if the discipline has no
+/// tins.
 #[expect(clippy::cast_precision_loss, reason = "for people")]
 fn tins(stats: &LinkStats, names: Vec<String>, capacity: Option<u128>) -> Vec<TinSummary> {
     let figures = |(name, tin): (String, &TinStats)| TinSummary {
@@ -235,8 +238,8 @@ fn tins(stats: &LinkStats, names: Vec<String>, capacity: Option<u128>) -> Vec<Ti
     names.into_iter().zip(&stats.tins).map(figures).collect()
 }
 
-/// The results on the times that packets spent in a queue discipline. The 95th percentile and the
-/// longest time are exact to 1/128.
+/// Returns the results about the times that packets spent in a queue discipline. The 95th
+/// percentile and the longest time are exact to 1/128.
 #[expect(clippy::cast_precision_loss, reason = "for people")]
 fn sojourn(delay: &DelayHistogram) -> Sojourn {
     let ms = |delay: Option<Span>| delay.map(|delay| delay.0 as f64 / NS_PER_MS);
@@ -255,8 +258,8 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
     let end = at_end.at.max(flow.start);
     let active = end.since(flow.start);
     let bytes = at_end.bytes_read;
-    // Every limit counts for part of a flow's active time. So in a class with arrivals, `spent` is
-    // the sum of the active times of its flows.
+    // At each time of a flow's active time, exactly one limit applies. In a class with arrivals,
+    // `spent` is therefore the sum of the active times of its flows.
     let spent = Span(at_end.limits.iter().map(|span| span.0).sum());
     let present = if population.is_some() { spent } else { active };
     let totals = flow.totals_at_end();
@@ -325,8 +328,8 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
     }
 }
 
-/// Shares of the active time by limit. Pauses between the transfers of a train count as
-/// application-limited.
+/// Returns the share of the active time for each limit. Pauses between the transfers of a train
+/// count as application-limited.
 #[expect(clippy::cast_precision_loss, reason = "shares")]
 fn limited_by(flow: &Flow, spent: [Span; 5], active: Span) -> LimitedBy {
     if active == Span::ZERO || !flow.accounts.is_started {

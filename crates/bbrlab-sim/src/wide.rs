@@ -1,5 +1,5 @@
 //! A 128-bit sum with the alignment of a `u64`. A `u128` would add padding to structs that must fit
-//! into cache lines.
+//! into a given number of cache lines.
 
 /// A 128-bit sum in two halves.
 #[derive(Clone, Copy, Debug, Default)]
@@ -9,7 +9,7 @@ pub(crate) struct Wide {
 }
 
 impl Wide {
-    /// The value.
+    /// Returns the value.
     pub(crate) const fn get(self) -> u128 {
         (self.high as u128) << 64 | self.low as u128
     }

@@ -1,16 +1,16 @@
 //! The time spans over which a run's results are computed, and the counts of each flow at their
 //! ends.
 //!
-//! The *traffic* lasts from the first start to the last flow's end; the run's goodput is computed
-//! over it. *All are active* from the last start to the first end; Jain's index is computed over
-//! this span.
+//! The *traffic* lasts from the first start to the end of the last flow; the run's goodput is
+//! computed over this time. *All flows are active* from the last start to the first end; Jain's
+//! index is computed over this time.
 
 use bbrlab_run::Run;
 use bbrlab_units::{Span, Time};
 
 use crate::flow::Flow;
 
-/// A time of the run, known in advance, at which the counts of all flows are recorded.
+/// A time of the run that is known in advance and at which the counts of all flows are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     /// The last flow starts.
@@ -24,14 +24,14 @@ enum Mark {
 pub(crate) struct Windows {
     pub(crate) first_start: Time,
     last_start: Time,
-    /// When the steady state begins: 5 s after the last start if the run lasts at most 30 s, else
-    /// 10 s after it.
+    /// When the steady state begins: 5 s after the last start if the run lasts at most 30 s,
+    /// otherwise 10 s after the last start.
     pub(crate) steady_from: Time,
-    /// Marks that are still to be reached, in descending order of time.
+    /// Marks that the run has not reached yet, in descending order of time.
     ahead: Vec<(Time, Mark)>,
     first_end: Option<Time>,
     last_end: Time,
-    /// Flows whose active time is over while their send buffer is still being emptied.
+    /// Flows whose active time has ended although their send buffer is not empty yet.
     emptying: Vec<u32>,
 }
 
@@ -52,12 +52,13 @@ impl Windows {
         }
     }
 
-    /// The next time at which the caller must call [`Self::reach`].
+    /// Returns the next time at which the caller must call [`Self::reach`].
     pub(crate) fn next(&self) -> Time {
         self.ahead.last().map_or(Time::NEVER, |&(at, _)| at)
     }
 
-    /// Records the counts of the marks at `now`. All events at `now` must have been handled.
+    /// Records the flows' counts for the marks at `now`. All events at `now` must have been
+    /// handled.
     pub(crate) fn reach(&mut self, now: Time, flows: &mut [Flow]) {
         while let Some((_, mark)) = self.ahead.pop_if(|(at, _)| *at == now) {
             for flow in &mut *flows {
@@ -78,7 +79,7 @@ impl Windows {
     }
 
     /// Records that the last flow of a class with arrivals is over at `now`. The flows of such a
-    /// class are disregarded in the time span in which all flows are active.
+    /// class have no effect on the time in which all flows are active.
     pub(crate) fn population_ended(&mut self, now: Time, flows: &mut [Flow]) {
         for flow in &mut *flows {
             flow.accounts.marks.in_traffic = flow.bytes_read();
@@ -91,13 +92,13 @@ impl Windows {
         self.emptying.retain(|&id| {
             let flow = &mut flows[id as usize];
             flow.accounts.marks.in_traffic = flow.bytes_read();
-            // A UDP flow has no ACKs and is over when it stops, although datagrams may still be on
-            // their way.
+            // A UDP flow has no ACKs and is over when it stops, although datagrams may still be in
+            // the network.
             !flow.is_over() || flow.is_udp
         });
     }
 
-    /// Ends the run at `now`, and every flow whose active time has not ended.
+    /// Ends the run at `now`, and the active time of every flow that is still active.
     pub(crate) fn run_ended(&mut self, now: Time, flows: &mut [Flow]) {
         self.note_first_end(now, flows);
         self.last_end = now;
@@ -115,20 +116,20 @@ impl Windows {
         }
     }
 
-    /// Time from the first start to the end of traffic.
+    /// Returns the length of the traffic: from the first start to the end of the last flow.
     pub(crate) fn traffic(&self) -> Span {
         self.last_end.since(self.first_start)
     }
 
-    /// Time from the beginning of the steady state to the end of traffic; `None` if the traffic
-    /// ends before the steady state.
+    /// Returns the time from the beginning of the steady state to the end of the traffic; `None` if
+    /// the traffic ends before the steady state.
     pub(crate) fn steady_traffic(&self) -> Option<Span> {
         let span = self.last_end.since(self.steady_from);
         (span > Span::ZERO).then_some(span)
     }
 
-    /// Whether all flows are active for some time after the last start, and for some time in the
-    /// steady state.
+    /// Whether there is a time after the last start, and a time in the steady state, in which all
+    /// flows are active.
     pub(crate) fn all_active(&self) -> [bool; 2] {
         [self.last_start, self.steady_from].map(|from| self.first_end.is_some_and(|end| end > from))
     }

@@ -1,6 +1,6 @@
 //! Conversion between segments and packets, and between the run's time and the hosts' clock. A
-//! packet has the segment's fields, and also its bytes on the wire and an identity for the digest.
-//! Only this file converts times.
+//! packet has the segment's fields, its number of bytes on the wire, and an identity for the
+//! digest. Only this file converts times.
 //!
 //! Sources: [`bbrlab_run::headers`] has the sizes.
 
@@ -18,17 +18,18 @@ use crate::pacing_timer::PacingTimer;
 
 /// How long the hosts have been up when a run begins.
 ///
-/// The kernel's clock is never 0, and in several places a stamp of 0 means "unset". The value is a
-/// multiple of every slot length of the timer wheel, so that it moves no timer.
+/// In the kernel the clock is never 0, and in several places a stamp of 0 means "unset". The value
+/// is a multiple of every slot length of the timer wheel, so that timers fall into the same slots
+/// as with a clock that starts at 0.
 const UPTIME: Span = Span::from_millis(1 << 15);
 
-/// The hosts' clock at the run's time `now`.
+/// Returns the hosts' clock at the run's time `now`.
 #[inline]
 pub(crate) fn host_time(now: Time) -> Time {
     Time(now.0 + UPTIME.0)
 }
 
-/// The run's time when the hosts' clock shows `host`.
+/// Returns the run's time when the hosts' clock shows `host`.
 #[inline]
 pub(crate) fn run_time(host: Time) -> Time {
     // `NEVER`, and times before the run begins, fail this comparison.
@@ -50,7 +51,7 @@ fn run_time_at_an_end(host: Time) -> Time {
 
 /// The payload of a packet in the network: a segment without its SACK blocks. Only some ACKs have
 /// SACK blocks, so the network stores blocks separately. The payload and the network's fields of a
-/// packet fill one cache line, so two fields of the payload have two uses each.
+/// packet fill one cache line, so that two fields of the payload have two meanings each.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Payload {
     seq: u32,
@@ -68,33 +69,33 @@ pub(crate) struct Payload {
     kind: Kind,
 }
 
-/// The flags of a segment, its number of SACK blocks and three properties in one integer. So one
-/// comparison decides whether a segment takes a fast path.
+/// The flags of a segment, its number of SACK blocks and three properties in one integer, so that
+/// one comparison decides whether a segment takes a fast path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Kind(u16);
 
 impl Kind {
     /// Set if the segment has timestamps.
     const HAS_TS: u16 = 1 << Self::TS_SHIFT;
-    /// Set if the segment has no data from the flow's sender. A client's request has this flag,
-    /// because its data comes from the flow's receiver.
+    /// Set if the segment has no data from the flow's sender. A client's request also has this
+    /// flag, because its data comes from the flow's receiver.
     const HAS_NO_DATA: u16 = 1 << 14;
-    /// Set on segments with data where both ends write: they also need a window or a count of
-    /// arrivals. The value for which the payload has no space is stored with the SACK blocks, at
-    /// index [`BOTH`].
+    /// Set on segments with data if both ends of the connection write: these segments need a window
+    /// and a count of arrivals as well. The value for which the payload has no space is stored with
+    /// the SACK blocks, at index [`BOTH`].
     const HAS_BOTH: u16 = 1 << 13;
     /// The kind of a pure ACK: no data, no SACK blocks, no timestamps and no flag except ACK.
     const PURE_ACK: u16 = Self::HAS_NO_DATA | flag::ACK as u16;
     const SACK_SHIFT: u32 = 8;
     const TS_SHIFT: u32 = 15;
 
-    /// The kind of a segment with data.
+    /// Returns the kind of a segment with data.
     #[inline]
     fn of_data(flags: u8, has_ts: bool) -> Self {
         Self(u16::from(flags) | u16::from(has_ts) << Self::TS_SHIFT)
     }
 
-    /// The kind of a segment without data.
+    /// Returns the kind of a segment without data.
     #[inline]
     fn without_data(flags: u8, has_ts: bool, sack_count: u8) -> Self {
         let blocks = u16::from(sack_count) << Self::SACK_SHIFT;
@@ -131,10 +132,11 @@ impl Kind {
 }
 
 /// The index of the fourth SACK block. A segment with timestamps has at most three SACK blocks, so
-/// this place can store another value.
+/// another value can be stored at this index.
 const BOTH: usize = 3;
 
-/// The time `now` of the hosts' clock in microseconds, modulo 2^32, as packets carry it.
+/// Converts the time `now` of the hosts' clock to the form that packets carry: microseconds modulo
+/// 2^32.
 #[inline]
 #[expect(
     clippy::cast_possible_truncation,
@@ -151,7 +153,7 @@ impl PacketData for Payload {
         self.kind.is_pure_ack()
     }
 
-    /// `None` for a datagram, which is recognised by its lack of flags.
+    /// `None` for a datagram, which is recognised by the fact that it has no flags.
     fn tcp_header(&self, extra: Option<&Self::Extra>) -> Option<TcpHeader> {
         let &Self { kind, ack, tsval, tsecr, .. } = self;
         let flags = kind.flags();
@@ -169,7 +171,7 @@ impl PacketData for Payload {
 }
 
 impl Payload {
-    /// The payload for a segment without data.
+    /// Returns the payload for a segment without data.
     #[inline]
     fn of(segment: &Segment) -> Self {
         debug_assert_eq!(segment.len, 0);
@@ -185,7 +187,7 @@ impl Payload {
         }
     }
 
-    /// The payload for a segment with data that is sent at `sent_us`.
+    /// Returns the payload for a segment with data that is sent at `sent_us`.
     #[inline]
     fn of_data(segment: &DataSegment, sent_us: u32) -> Self {
         Self {
@@ -205,13 +207,13 @@ impl Payload {
         self.kind.has(Kind::HAS_TS)
     }
 
-    /// The payload for a UDP datagram with `bytes` bytes of data.
+    /// Returns the payload for a UDP datagram with `bytes` bytes of data.
     pub(crate) fn datagram(bytes: u32) -> Self {
         Self { len_or_arrived: bytes, ..Self::default() }
     }
 
-    /// Bytes of data in a segment that a client sends to the flow's sender; `None` for other
-    /// segments.
+    /// Returns the number of bytes of data in a segment that a client sends to the flow's sender;
+    /// `None` for other segments.
     #[inline]
     fn request_len(&self, extra: Option<&[SackBlock; 4]>) -> Option<u32> {
         let is_request = self.kind.has(Kind::HAS_BOTH) && !self.has_data();
@@ -223,7 +225,7 @@ impl Payload {
         !self.kind.has(Kind::HAS_NO_DATA)
     }
 
-    /// Bytes of data from the flow's sender.
+    /// Returns the number of bytes of data from the flow's sender.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         if self.has_data() { self.len_or_arrived } else { 0 }
@@ -235,20 +237,20 @@ impl Payload {
         self.wnd_or_sent_us
     }
 
-    /// The number of data packets that had arrived when a segment without data was sent.
+    /// Returns the number of data packets that had arrived when a segment without data was sent.
     #[inline]
     pub(crate) fn arrived(&self) -> u32 {
         debug_assert!(!self.has_data());
         self.len_or_arrived
     }
 
-    /// Number of SACK blocks.
+    /// Returns the number of SACK blocks.
     #[inline]
     pub(crate) fn sack_count(&self) -> u8 {
         self.kind.sack_count()
     }
 
-    /// The fields of a pure ACK.
+    /// Returns the fields of a pure ACK.
     #[inline]
     pub(crate) fn ack_only(&self) -> PureAck {
         let &Self { seq, ack, wnd_or_sent_us: wnd, tsval, tsecr, .. } = self;
@@ -303,8 +305,8 @@ impl IncomingAck for AtSender<'_> {
     }
 }
 
-/// The segment as it arrives, with the CE mark that a link may have set. A segment with data
-/// advertises the window `wnd`.
+/// Returns the segment as it arrives, with the CE mark that a link may have set. A segment with
+/// data advertises the window `wnd`.
 #[inline]
 pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
     let payload = packet.payload();
@@ -327,14 +329,14 @@ pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
     }
 }
 
-/// The additional value, window or count of arrivals, that a packet with [`Kind::HAS_BOTH`] stores
-/// with its SACK blocks.
+/// Returns the additional value, a window or a count of arrivals, that a packet with
+/// [`Kind::HAS_BOTH`] stores with its SACK blocks.
 #[cold]
 fn both(packet: &Arrival<'_, Payload>) -> u32 {
     packet.extra().map_or(0, |extra| extra[BOTH].start)
 }
 
-/// Bytes of the IP packet that carries `segment`.
+/// Returns the number of bytes of the IP packet that carries `segment`.
 #[inline]
 pub(crate) fn ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
     let (has_ts, blocks) = (segment.has_ts, u32::from(segment.sack_count));
@@ -355,18 +357,18 @@ pub(crate) struct End<'a, E: FlowEnd> {
 }
 
 /// The state of one end of a flow between events. The state of each end is in a cache line that an
-/// event at this end touches anyway.
+/// event at this end accesses anyway.
 pub(crate) trait FlowEnd: Sized {
     /// Sender or receiver.
     const SIDE: Side;
 
-    /// The values that each packet of this end needs.
+    /// Returns the values that every packet of this end needs.
     fn endpoint(&self) -> &Endpoint;
 
-    /// The random generator for the congestion control of this end.
+    /// Returns the random generator for the congestion control of this end.
     fn rng(&mut self) -> &mut Rng;
 
-    /// The pacing timer of this end.
+    /// Returns the pacing timer of this end.
     fn pacing_timer(&mut self) -> &mut PacingTimer;
 
     /// This end of the current connection.
@@ -380,8 +382,8 @@ pub(crate) trait FlowEnd: Sized {
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) flow: FlowId,
-    /// The number of the first packet of the current connection, since a train opens several
-    /// connections in sequence. Smaller numbers belong to earlier connections.
+    /// The number of the first packet of the current connection. A train opens several connections
+    /// in sequence; packets with smaller numbers belong to earlier connections.
     pub(crate) first_packet: u32,
     /// Link-layer bytes that framing adds to each packet of this end.
     pub(crate) framing: u32,
@@ -389,7 +391,7 @@ pub(crate) struct Endpoint {
     /// Whether the flow may end before the run: its source consists of transfers, or it was
     /// stopped.
     pub(crate) may_end: bool,
-    /// Whether both ends write. Each then has a socket with both a sending and a receiving half.
+    /// Whether both ends write. Each end then has a socket with a sending and a receiving half.
     pub(crate) is_whole: bool,
 }
 
@@ -401,8 +403,8 @@ impl Endpoint {
     }
 }
 
-/// The state of the sender's end. In a [`Flow`](crate::flow::Flow), `pacing_timer` begins a cache
-/// line.
+/// The state of the sender's end. In a [`Flow`](crate::flow::Flow), `pacing_timer` is at the
+/// beginning of a cache line.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct SenderEnd {
@@ -448,13 +450,13 @@ impl FlowEnd for Endpoint {
 }
 
 impl<E: FlowEnd> End<'_, E> {
-    /// The time on the host's clock.
+    /// Returns the time on the host's clock.
     #[inline]
     pub(crate) fn now(&self) -> Time {
         host_time(self.port.now())
     }
 
-    /// The current time as a packet carries it ([`stamp_us`]).
+    /// Returns the current time in the form that packets carry ([`stamp_us`]).
     #[inline]
     fn sent_us(&self) -> u32 {
         stamp_us(self.now())
@@ -463,7 +465,7 @@ impl<E: FlowEnd> End<'_, E> {
 
 impl<E: FlowEnd> End<'_, E> {
     /// Sends a segment with payload. Compiled separately from [`Self::transmit_control`], because
-    /// the link and the delay line handle packets with data differently.
+    /// packets with data are handled differently by the link and by the delay line.
     #[inline(never)]
     fn transmit_data(&mut self, segment: &Segment) {
         self.send(segment, true, segment.seq);
@@ -501,14 +503,15 @@ impl<E: FlowEnd> End<'_, E> {
         });
     }
 
-    /// Sends a segment with new data at `sent_us`, without SACK blocks and not a SYN.
+    /// Sends a segment with new data at `sent_us`. The segment must have no SACK blocks and must
+    /// not be a SYN.
     #[inline(never)]
     fn transmit_new_data(&mut self, segment: &DataSegment, sent_us: u32) {
         debug_assert_eq!((segment.retransmission, sent_us), (0, self.sent_us()));
         self.send_data(segment, 0, sent_us);
     }
 
-    /// Retransmits a segment with data, without SACK blocks and not a SYN.
+    /// Retransmits a segment with data. The segment must have no SACK blocks and must not be a SYN.
     #[inline(never)]
     fn transmit_data_again(&mut self, segment: &DataSegment) {
         self.send_data(segment, segment.retransmission, self.sent_us());
@@ -562,7 +565,7 @@ impl<E: FlowEnd> End<'_, E> {
         self.send(segment, false, segment.ack);
     }
 
-    /// Sends an ACK that has no other fields than those of [`PureAck`].
+    /// Sends an ACK that consists of the fields of [`PureAck`].
     #[inline(never)]
     fn transmit_pure_ack(&mut self, ack: &PureAck) {
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
@@ -577,7 +580,7 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&ack.segment()));
     }
 
-    /// Sends an ACK that has SACK blocks and no other fields than those of [`PureAck`].
+    /// Sends an ACK that consists of SACK blocks and the fields of [`PureAck`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "these ACKs leave from one place")]
     fn transmit_ack_with_blocks(&mut self, ack: &PureAck, sack: &[SackBlock; 4], sack_count: u8) {
@@ -595,8 +598,8 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&segment));
     }
 
-    /// Arms a timer of the kernel's timer wheel. Not inlined, because calls are rare and inlined
-    /// copies would enlarge the callers, which are inlined themselves.
+    /// Arms a timer of the kernel's timer wheel. Not inlined: calls are rare, and inlined copies
+    /// would enlarge the callers, which are inlined themselves.
     #[inline(never)]
     fn arm_at_tick(&mut self, timer: TimerId, at: Time) {
         self.port.arm(self.kept.endpoint().flow, E::SIDE, timer as u8, run_time(at));
@@ -641,7 +644,7 @@ impl<E: FlowEnd> Draw for End<'_, E> {
     }
 }
 
-/// [`Draw::below`] of a sender's end, from its generator's state.
+/// Implements [`Draw::below`] for a sender's end, whose generator has the state `state`.
 #[expect(clippy::cast_possible_truncation, reason = "below a 32-bit bound")]
 fn draw_lent(state: &mut [u64; 4], bound: u32) -> u32 {
     let mut rng = Rng::from_state(*state);
@@ -694,7 +697,7 @@ impl<E: FlowEnd> Host for End<'_, E> {
     }
 }
 
-/// The timer whose number, as the network stores it, is `number`.
+/// Converts a timer's number, as the network stores it, to the timer.
 pub(crate) fn timer(number: u8) -> TimerId {
     match number {
         0 => TimerId::Retransmit,
@@ -724,7 +727,7 @@ mod tests {
         assert_eq!(sized(0, 0, flag::ACK), 66);
         assert_eq!([1, 2, 3].map(|blocks| sized(0, blocks, flag::ACK) - 66), [12, 20, 28]);
         assert_eq!(sized(0, 0, flag::SYN), 74);
-        // In ns-3 the TCP options of a header follow each other without padding between them.
+        // In ns-3 the TCP options of a header follow each other without padding.
         let packed = |blocks, flags| sized_with(TcpOptions::Packed, 0, blocks, flags);
         assert_eq!([0, 1, 2, 3].map(|blocks| packed(blocks, flag::ACK)), [66, 74, 82, 90]);
         assert_eq!(packed(0, flag::SYN), 70);

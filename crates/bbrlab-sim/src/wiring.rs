@@ -17,7 +17,7 @@ use crate::wire::Payload;
 pub(crate) struct ReportedLink {
     pub(crate) id: LinkId,
     pub(crate) name: String,
-    /// The flow whose private link it is; `None` for a shared link.
+    /// The flow to which the private link belongs; `None` for a shared link.
     pub(crate) owner: Option<FlowId>,
     /// Whether the link has a rate, so that packets can queue.
     pub(crate) has_rate: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Wired {
     pub(crate) links: Vec<ReportedLink>,
 }
 
-/// The links that model waiting for slots or grants, with their names in the results.
+/// Returns the links that model waiting for slots or grants, with their names in the results.
 pub(crate) fn waits(run: &Run) -> impl Iterator<Item = (LinkId, &str)> {
     let is_wait = |link: &Link| matches!(link.queue, Queue::Slots(_) | Queue::Grants(_));
     let numbered = (0..).zip(&run.links).filter(move |(_, link)| is_wait(link));
@@ -79,8 +79,8 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
             net.set_burst_size(id, burst_size(run, class));
         }
     }
-    // Add the slots for flows of classes with arrivals. A slot gets its path when a flow arrives in
-    // it.
+    // Add the slots for flows of classes with arrivals. A slot gets its path when the first flow
+    // arrives in it.
     let places = run.classes.iter().filter_map(|class| class.source.arrivals());
     let places: u64 = places.map(|arrivals| u64::from(arrivals.at_most) - 1).sum();
     for _ in 0..places {
@@ -88,26 +88,27 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
     }
     let first_start = run.flows.iter().map(|flow| flow.start).min().unwrap_or(Time::ZERO);
     net.measure_from(first_start);
-    // The sort is stable, so among links with a rate, and among links without, the order in which
-    // they were built remains.
+    // The sort is stable, so the links with a rate remain in the order in which they were built,
+    // and so do the links without a rate.
     reported.sort_by_key(|link| !link.has_rate);
     Wired { net, links: reported }
 }
 
-/// The sizes from which the network computes as how many packets it counts a burst that crosses it
-/// as one unit.
+/// Returns the sizes from which the network computes how many packets a burst counts as, if the
+/// burst crosses the network as one unit.
 fn burst_size(run: &Run, class: &FlowClass) -> BurstSize {
     let headers = run.data_overhead(class);
     let payload = NonZeroU32::new(class.mss).expect("a scenario's segments are not empty");
     BurstSize { headers, payload }
 }
 
-/// Whether there is a policer on the path of a flow's data.
+/// Whether a link on the path of a flow's data has a policer.
 pub(crate) fn is_policed(run: &Run, class: &FlowClass) -> bool {
     run.links_on(class, &class.forward).any(|link| link.police.is_some())
 }
 
-/// The forward and the reverse route of a flow whose private links begin at `first_private`.
+/// Returns the forward and the reverse route of a flow whose private links begin at
+/// `first_private`.
 fn routes(net: &mut Network<Payload>, class: &FlowClass, first_private: u32) -> [RouteId; 2] {
     let hops = |route: &[Hop]| -> Vec<RouteStep> {
         let hop = |hop: &Hop| match *hop {

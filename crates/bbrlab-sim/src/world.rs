@@ -22,7 +22,7 @@ pub(crate) struct World {
     /// The series with a row per ACK, if the scenario requests it.
     pub(crate) per_ack: Option<PerAck>,
     pub(crate) windows: Windows,
-    /// For each class with arrivals: its population. `None` for other classes.
+    /// The population of each class with arrivals; `None` for other classes.
     pub(crate) populations: Vec<Option<Population>>,
     pub(crate) seed: u64,
     /// The period at which smoothed RTTs are sampled.
@@ -44,13 +44,12 @@ impl PerAck {
 }
 
 impl World {
-    /// The population of the class of `flow`, if the class has arrivals.
+    /// Returns the population of the class of `flow`, if the class has arrivals.
     pub(crate) fn population(&self, flow: &Flow) -> Option<&Population> {
         self.populations[flow.class as usize].as_ref()
     }
 
-    /// Handles the end of a flow's active time, or the departure of a flow of a class with
-    /// arrivals.
+    /// Handles the end of a flow's active time, or the end of a flow of a class with arrivals.
     #[cold]
     #[inline(never)]
     fn flow_ended(&mut self, now: Time, id: FlowId) {
@@ -66,7 +65,7 @@ impl World {
         }
     }
 
-    /// Handles the arrival of a flow of the class whose first slot is `hub`.
+    /// Handles the arrival of a new flow in the class whose first slot is `hub`.
     fn arrive(&mut self, port: &mut Port<'_, Payload>, hub: FlowId, class: usize) {
         let population =
             self.populations[class].as_mut().expect("only these classes have arrivals");

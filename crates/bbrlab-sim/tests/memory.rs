@@ -1,20 +1,20 @@
-//! Memory of a whole run. This test is alone in its process, because the system reports the peak of
-//! a process.
+//! Memory of a whole run. This test has its own process, because the system reports the peak memory
+//! of a process.
 
 #[path = "all/scenario_text/mod.rs"]
 mod scenario_text;
 
 use scenario_text::result;
 
-/// The peak memory of this process in bytes; `None` if the system does not report it.
+/// Returns the peak memory of this process in bytes; `None` if the system does not report it.
 fn peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// A flow that is over leaves its slot to the next one, and only its counts remain. So a run needs
-/// memory for the flows that are active at once, here some dozens.
+/// When a flow is over, its slot is reused and only its counts remain. A run therefore needs memory
+/// only for the flows that are active at once, here some dozens.
 #[test]
 fn a_hundred_thousand_short_flows_take_less_than_a_hundred_megabytes() {
     let result = result(

@@ -1,5 +1,5 @@
 //! The configuration of a host's TCP as plain data. A scenario's `[stack]` is parsed into these
-//! types; sender and receiver use them unchanged.
+//! types, which sender and receiver use unchanged.
 //!
 //! This crate has no behaviour. The doc comment of each type defines its values; the crate
 //! `bbrlab-tcp` implements them.
@@ -18,21 +18,22 @@ pub use switches::{
 /// The settings of all hosts: a scenario's `[stack]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stack {
-    /// Size of the send buffer.
+    /// Size of the sender's send buffer.
     pub sndbuf: SocketBuffer,
-    /// Size of the receive buffer.
+    /// Size of the receiver's receive buffer.
     pub rcvbuf: SocketBuffer,
-    /// Upper bound of the advertised window; `None` means that only the receive buffer limits it.
-    /// Below this bound, the window grows as usual.
+    /// Upper bound of the advertised window. Below this bound the window grows as usual. `None`:
+    /// only the receive buffer limits the window.
     pub rwnd: Option<Bytes>,
-    /// Number of readable bytes that wakes the application. Linux: `SO_RCVLOWAT`, 1 by default.
+    /// Number of readable bytes at which the application is woken. Linux: `SO_RCVLOWAT`, 1 by
+    /// default.
     pub rcvlowat: Bytes,
     /// Timer ticks per second. Linux: `CONFIG_HZ`.
     pub hz: u32,
     /// The queue discipline on the sender.
     pub sender_qdisc: SenderQdisc,
     /// Whether the stack sends bursts of several segments, and whether a burst crosses the network
-    /// as a whole or as packets.
+    /// as one unit or as packets.
     pub tso: Tso,
     /// Whether selective acknowledgements are used.
     pub sack: bool,
@@ -48,12 +49,13 @@ pub struct Stack {
     pub pacing: PacingSwitches,
     /// When the receiver sends ACKs.
     pub delack: DelAck,
-    /// Lower bound of the RTO's variance term, or of the RTO: see [`RtoEstimate`].
+    /// Lower bound of the variance term in the RTO, or of the whole RTO: see [`RtoEstimate`].
     pub min_rto: Span,
     /// Initial cwnd in segments.
     pub initial_cwnd: u32,
     /// The step of the clocks of all hosts and links: an event that is due between two steps
-    /// happens at the later one. 1 ns unless the run imitates a test bed with a coarser clock.
+    /// happens at the later step. It is 1 ns, unless a run imitates a test bed with a coarser
+    /// clock.
     pub clock_step: Span,
 }
 
@@ -88,7 +90,7 @@ pub enum SocketBuffer {
     /// Grows as in Linux, within the bounds of `tcp_wmem` or `tcp_rmem`.
     #[default]
     Auto,
-    /// The size that the application sets. Linux: `SO_SNDBUF`, `SO_RCVBUF`.
+    /// The fixed size that the application sets. Linux: `SO_SNDBUF`, `SO_RCVBUF`.
     Fixed(Bytes),
 }
 
@@ -116,17 +118,17 @@ pub enum SenderQdisc {
     Fq,
 }
 
-/// Whether the stack sends bursts of several segments, and whether a burst crosses the network as a
-/// whole or as packets.
+/// Whether the stack sends bursts of several segments, and whether a burst crosses the network as
+/// one unit or as packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tso {
     /// The stack sends bursts, which are cut into packets before the first link. The packets of a
-    /// burst leave back to back.
+    /// burst leave one directly after the other.
     #[default]
     Cut,
     /// A burst crosses the network as one segment of several MSS.
     Whole,
-    /// No bursts: one segment per skb, and pacing per packet.
+    /// The stack sends no bursts: each skb is one segment, and pacing delays each packet.
     Off,
 }
 
@@ -137,7 +139,8 @@ pub enum Recovery {
     #[default]
     Linux,
     /// ns-3's state machine. It marks a packet lost when three packets above it are SACKed, and
-    /// retransmits it once. cwnd is set to ssthresh immediately.
+    /// retransmits the packet once. At the start of a recovery, cwnd is set to ssthresh in one
+    /// step.
     Classic,
     /// Like `Classic`, with ns-3's PRR since 3.43 (RFC 6937bis).
     Prr,
@@ -149,34 +152,35 @@ pub enum Recovery {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DelAck {
     /// As in Linux: quick ACKs at the start; later an ACK for every second segment (by the segment
-    /// size rule) or after the adaptive timeout. Also imitates Linux's ping-pong mode and
+    /// size rule) or after the adaptive timeout. This includes Linux's ping-pong mode and
     /// compressed SACKs.
     #[default]
     Linux,
     /// Like `Linux`, but with an ACK for every segment. Linux: the route's `quickack 1`.
     Quick,
-    /// An ACK after `every` segments, or `timer` after the first segment without an ACK (RFC 1122,
+    /// An ACK after `every` segments, or `timer` after the first unacknowledged segment (RFC 1122,
     /// as in ns-3). The ACK is immediate for the first segment of a connection, a duplicate, a
     /// segment above a gap, and a segment that fills a gap.
     Every {
         /// Segments per ACK.
         every: u32,
-        /// The longest time that an ACK waits.
+        /// The longest time by which an ACK is delayed.
         timer: Span,
     },
 }
 
-/// The use of explicit congestion notification.
+/// How explicit congestion notification (ECN) is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnMode {
-    /// Not negotiated, unless the algorithm needs it.
+    /// ECN is not negotiated, unless the algorithm needs it.
     #[default]
     Off,
-    /// Negotiated, as in RFC 3168.
+    /// ECN is negotiated, as in RFC 3168.
     On,
-    /// Negotiated, with Linux's low-latency route feature (`ECN_LOW`), which BBRv3 needs.
+    /// ECN is negotiated, and the route has Linux's low-latency feature (`ECN_LOW`), which BBRv3
+    /// needs.
     Low,
-    /// Like `Low`, and packets carry ECT(1). A queue recognises by ECT(1) that the sender responds
+    /// Like `Low`, but packets carry ECT(1), from which a queue recognises that the sender responds
     /// to the share of marked packets. RFC 9331, 4.1.
     L4s,
 }

@@ -6,9 +6,10 @@
 /// Switches for a socket's buffers, its headers and its RTT samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketSwitches {
-    /// The bytes that count towards the size of a socket buffer.
+    /// Which bytes count towards the size of a socket buffer.
     pub sockbuf: Sockbuf,
-    /// Whether Nagle's algorithm may delay a short segment. Linux: true without `TCP_NODELAY`.
+    /// Whether Nagle's algorithm may delay a short segment. In Linux it may, except with
+    /// `TCP_NODELAY`.
     pub nagle: bool,
     /// Whether the receiver reports duplicates (RFC 2883).
     pub dsack: bool,
@@ -20,10 +21,10 @@ pub struct SocketSwitches {
     pub tcp_options: TcpOptions,
     /// The timeouts of SYN and SYN-ACK.
     pub handshake: Handshake,
-    /// The clock of RTT samples.
+    /// The clock with which RTT samples are measured.
     pub rtt_clock: RttClock,
-    /// Whether an ACK gives an RTT sample, from its timestamp, if the first segment that it
-    /// acknowledges has been retransmitted.
+    /// Whether an ACK gives an RTT sample from its timestamp even if the first segment that it
+    /// acknowledges was retransmitted.
     pub rtt_retrans: bool,
     /// The RTT that the congestion control receives in `pkts_acked`.
     pub cc_rtt: CcRtt,
@@ -54,16 +55,16 @@ impl Default for SocketSwitches {
     }
 }
 
-/// The bytes that count towards the size of a socket buffer.
+/// Which bytes count towards the size of a socket buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sockbuf {
-    /// Memory, including the overhead of skbs. A buffer has twice the size that the application
-    /// sets. The window that a receiver advertises begins small and grows.
+    /// Bytes of memory, including the overhead of skbs. A buffer has twice the size that the
+    /// application sets. The window that a receiver advertises begins small and grows.
     #[default]
     Memory,
-    /// Payload bytes: in a send buffer, bytes sent but not acknowledged and bytes that wait; in a
-    /// receive buffer, unread bytes. From the start, the receiver advertises the rest of its
-    /// buffer, without subtracting out-of-order data (ns-3).
+    /// Bytes of payload. In a send buffer, these are the bytes sent but not acknowledged and the
+    /// bytes not sent yet; in a receive buffer, the unread bytes. From the start, the receiver
+    /// advertises the free part of its buffer; out-of-order data does not reduce it (ns-3).
     Payload,
 }
 
@@ -75,33 +76,34 @@ pub enum TcpOptions {
     /// for n SACK blocks.
     #[default]
     Aligned,
-    /// Options follow each other, and only their sum is padded: 16 bytes on a SYN; 8 n bytes for n
-    /// SACK blocks (ns-3).
+    /// Options follow each other without padding, and only their sum is padded: 16 bytes on a SYN;
+    /// 8 n bytes for n SACK blocks (ns-3).
     Packed,
 }
 
 /// The timeouts of SYN and SYN-ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Handshake {
-    /// The first timeout is 1 s. The SYN-ACK's timeout doubles each time, the SYN's only after the
-    /// fifth timeout.
+    /// The first timeout is 1 s. The SYN-ACK's timeout doubles after each expiry, the SYN's only
+    /// from its fifth expiry on.
     #[default]
     Linux,
-    /// The first timeout is 3 s. The timeout doubles each time, for six tries in total (ns-3).
+    /// The first timeout is 3 s. The timeout doubles after each expiry, for six transmissions in
+    /// total (ns-3).
     Ns3,
 }
 
-/// The clock of RTT samples.
+/// The clock with which RTT samples are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RttClock {
-    /// The sender's record of the transmission in microseconds; timestamps are used only if a
+    /// The sender's record of the transmission time in microseconds. Timestamps are used only if a
     /// retransmission makes the record ambiguous.
     #[default]
     Exact,
-    /// Timestamps in whole milliseconds, on ACKs of new data: the difference of two truncated
-    /// clocks. Zero counts as 1 us (ns-3 since 3.37).
+    /// Timestamps in whole milliseconds, on ACKs of new data: the difference of two truncated clock
+    /// values. A difference of zero counts as 1 us (ns-3 since 3.37).
     Milliseconds,
-    /// Like `Milliseconds`, but zero is not a sample (ns-3 3.27 and 3.28).
+    /// Like `Milliseconds`, but a difference of zero gives no sample (ns-3 3.27 and 3.28).
     PositiveMilliseconds,
 }
 

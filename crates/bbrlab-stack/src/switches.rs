@@ -1,8 +1,8 @@
 //! The differences between the senders of ns-3 and Linux in loss recovery, rate sampling and
 //! pacing. Each difference is one field.
 //!
-//! Each default is Linux's behaviour. All combinations of values are valid. "ns-3" after a value
-//! names the versions that behave so.
+//! Each default is Linux's behaviour. All combinations of values are valid. In the description of a
+//! value, "ns-3" with version numbers names the versions of ns-3 that behave in this way.
 
 use bbrlab_units::Bytes;
 
@@ -21,14 +21,14 @@ pub struct LossSwitches {
     /// The packets that a sender in recovery retransmits when there is no loss to repair and no new
     /// data.
     pub rule3: Rule3,
-    /// The quantity that the window advertised by the peer limits.
+    /// Which quantity the peer's advertised window limits.
     pub rwnd_bounds: RwndBounds,
-    /// Whether a retransmitted packet that is then SACKed counts as in flight until it is
+    /// Whether a retransmitted packet that is then SACKed still counts as in flight until it is
     /// acknowledged cumulatively.
     pub pipe_keeps_sacked_retrans: bool,
-    /// The segment that a partial ACK in recovery sends immediately, beyond cwnd and pacing.
+    /// Which segment a partial ACK in recovery sends immediately, even beyond cwnd and pacing.
     pub partial_ack: PartialAck,
-    /// The packets that a timeout marks lost.
+    /// Which packets a timeout marks lost.
     pub rto: Rto,
     /// Whether only the first partial ACK in recovery restarts the timeout.
     pub rto_impatient: bool,
@@ -37,7 +37,7 @@ pub struct LossSwitches {
     /// Whether recovery ends with cwnd = ssthresh for every congestion control, and no congestion
     /// control restores cwnd after a timeout.
     pub exit_sets_ssthresh: bool,
-    /// Whether cwnd may grow or decay while the sender does not fill it.
+    /// Whether cwnd may grow, and whether it decays, while the sender does not fill it.
     pub cwnd_validation: CwndValidation,
 }
 
@@ -60,36 +60,36 @@ impl Default for LossSwitches {
     }
 }
 
-/// Rule 3 of RFC 6675's `NextSeg`: in recovery, with no loss to repair and no new data, retransmit
-/// packets that are neither SACKed nor marked lost, once each.
+/// Which packets rule 3 of RFC 6675's `NextSeg` retransmits. In a recovery with no loss to repair
+/// and no new data, rule 3 retransmits packets that are neither SACKed nor marked lost, each once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rule3 {
     /// No packets.
     #[default]
     Off,
-    /// Only packets below the highest SACKed packet. Lost packets above it also wait, until a
-    /// higher packet is SACKed (ns-3 since 3.43).
+    /// Only packets below the highest SACKed packet. Moreover, lost packets above the highest
+    /// SACKed packet are not retransmitted until a higher packet is SACKed (ns-3 since 3.43).
     BelowHighSack,
     /// All packets that are not SACKed (ns-3 up to 3.42). If the send buffer limits the sender, it
-    /// retransmits all packets in flight.
+    /// has no new data and retransmits all packets in flight.
     Any,
 }
 
-/// The segment that a partial ACK in recovery sends immediately, beyond cwnd and pacing.
+/// Which segment a partial ACK in recovery sends immediately, even beyond cwnd and pacing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PartialAck {
-    /// Nothing.
+    /// No segment.
     #[default]
     Nothing,
-    /// The first lost segment, otherwise new data, otherwise the first unacknowledged segment (the
-    /// head). Nothing if the head is already retransmitted (ns-3).
+    /// The first lost segment; if none is lost, new data; if there is none, the first
+    /// unacknowledged segment (the head). Nothing if the head is already retransmitted (ns-3).
     Segment,
     /// The first unacknowledged segment (the head), which is then marked lost. Nothing if the head
     /// is SACKed or already retransmitted (ns-3 3.27, except that ns-3 sends the head in any case).
     Head,
 }
 
-/// The quantity that the window advertised by the peer limits.
+/// Which quantity the peer's advertised window limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RwndBounds {
     /// The highest sequence number sent.
@@ -101,11 +101,11 @@ pub enum RwndBounds {
     Both,
 }
 
-/// The packets that a timeout marks lost.
+/// Which packets a timeout marks lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rto {
-    /// With RACK, the first unacknowledged packet and the packets that RACK counts as lost by the
-    /// time since their transmission. Pacing of later packets continues.
+    /// With RACK, the first unacknowledged packet, and the packets that were sent so long ago that
+    /// RACK counts them as lost. Pacing of later packets continues.
     #[default]
     Linux,
     /// All packets that are not SACKed, including retransmissions; with `Pacing::Timer` the timer
@@ -125,15 +125,15 @@ pub enum RtoEstimate {
     Rfc6298,
 }
 
-/// Whether cwnd may grow or decay while the sender does not fill it.
+/// Whether cwnd may grow, and whether it decays, while the sender does not fill it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CwndValidation {
-    /// Linux's rules: cwnd grows if the sender filled it within the round. cwnd decays while it is
-    /// not filled, and after idle times.
+    /// Linux's rules: cwnd may grow if the sender filled it at some time in the round. cwnd decays
+    /// while it is not filled, and after idle times.
     #[default]
     Linux,
-    /// cwnd grows if the last packet sent left no space in cwnd for another packet. cwnd does not
-    /// decay (ns-3 since 3.42).
+    /// cwnd may grow if, after the latest packet was sent, it had no space for another packet. cwnd
+    /// does not decay (ns-3 since 3.42).
     LastSent,
     /// cwnd may always grow and does not decay (ns-3 up to 3.41).
     Off,
@@ -142,53 +142,53 @@ pub enum CwndValidation {
 /// Switches for delivery-rate samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSwitches {
-    /// The start of a sample's ACK phase: see [`AckInterval`].
+    /// When a sample's ACK phase starts: see [`AckInterval`].
     pub ack_interval: AckInterval,
-    /// Whether an ACK reuses the interval of the previous sample if it delivers no packet newer
-    /// than that sample's packet. The count of delivered packets is updated in any case.
+    /// Whether an ACK that delivers no packet newer than the previous sample's packet reuses the
+    /// interval of that sample. The count of delivered packets is updated in any case.
     pub is_sticky: bool,
-    /// The packets that a sample counts as lost.
+    /// Which packets a sample counts as lost.
     pub loss: LossCount,
     /// The rate that the congestion control receives if a sample is invalid.
     pub invalid: InvalidSample,
     /// The RTT with which a sample's interval is compared: a shorter interval makes the sample
     /// invalid.
     pub min_rtt: SampleBound,
-    /// Whether every sample is invalid, so that a congestion control that models the path does not
-    /// measure its rate.
+    /// Whether every sample is invalid, so that a congestion control that models the path never
+    /// measures its rate.
     pub is_blind: bool,
 }
 
-/// The packets that a rate sample counts as lost.
+/// Which packets a rate sample counts as lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LossCount {
     /// The packets that the ACK marked lost.
     #[default]
     New,
-    /// The absolute change of the number of packets marked lost. A lost packet counts again when
+    /// The absolute change of the number of packets marked lost: a lost packet counts again when
     /// its retransmission arrives (ns-3).
     Change,
-    /// All packets that are marked lost when the ACK arrives. A packet counts at every ACK as long
-    /// as it is marked ([lanigan-code]).
+    /// All packets that are marked lost when the ACK arrives: a packet counts at every ACK while it
+    /// is marked ([lanigan-code]).
     Marked,
 }
 
-/// The start of a rate sample's ACK phase, the time in which the ACKs of the sampled data arrive. A
+/// When a rate sample's ACK phase starts, the time in which the ACKs of the sampled data arrive. A
 /// sample's interval is the longer of the ACK phase and the send phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AckInterval {
-    /// The latest delivery before the sampled packet was sent.
+    /// At the latest delivery before the sampled packet was sent.
     #[default]
     This,
-    /// The latest delivery before the previously sampled packet was sent, or the start of the
-    /// connection if that sample was invalid (ns-3 up to 3.40).
+    /// At the latest delivery before the previously sampled packet was sent, or at the start of the
+    /// connection if that earlier sample was invalid (ns-3 up to 3.40).
     Previous,
 }
 
 /// The rate that the congestion control receives if a rate sample is invalid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InvalidSample {
-    /// No rate: the congestion control ignores the ACK's sample.
+    /// None: the congestion control ignores the ACK's sample.
     #[default]
     Drop,
     /// The last valid rate again (ns-3's BBR up to 3.41).
@@ -209,28 +209,29 @@ pub enum SampleBound {
 /// Switches for pacing and application writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacingSwitches {
-    /// The timer that paces.
+    /// Which timer paces.
     pub pacing: Pacing,
-    /// Whether pacing also counts the bytes of headers. Neither Linux (`tcp_update_skb_after_send`,
-    /// whose departure times `fq` uses) nor ns-3 counts them.
+    /// Whether the bytes of headers count for pacing. They count neither in Linux
+    /// (`tcp_update_skb_after_send`, whose departure times `fq` uses) nor in ns-3.
     pub counts_headers: bool,
     /// Whether the initial window is paced.
     pub pace_initial_window: bool,
-    /// Bytes per write of an application that sends without end. Whether the connection is
-    /// application-limited is tested after each write (ns-3). `None`: 1 MiB per write, and the test
-    /// is made before each write, as in Linux.
+    /// Bytes per write of an application that sends without end. After each write, the sender
+    /// checks whether the connection is application-limited (ns-3). `None`: 1 MiB per write, with
+    /// the check before each write, as in Linux.
     pub app_write: Option<Bytes>,
 }
 
-/// The timer that paces.
+/// Which timer paces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pacing {
-    /// Linux's timer: each packet has a departure time. If a packet leaves late, the next one may
-    /// leave earlier, by up to half of the packet's transmission time at the pacing rate.
+    /// Linux's timer: each packet has a departure time. If a packet leaves late, the next packet
+    /// may leave earlier, by at most half of the late packet's transmission time at the pacing
+    /// rate.
     #[default]
     Linux,
     /// ns-3's timer: it runs from each packet to the next, gives no credit for late packets, and
-    /// paces at 4 Gbit/s at most. A packet sent while the timer runs (the first retransmission of a
-    /// recovery) does not restart the timer.
+    /// paces at 4 Gbit/s at most. If a packet is sent while the timer runs (the first
+    /// retransmission of a recovery), the timer is not restarted.
     Timer,
 }

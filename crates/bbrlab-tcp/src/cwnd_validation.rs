@@ -1,7 +1,8 @@
-//! Congestion window validation: whether cwnd is in use, and how it decays while it is not.
+//! Congestion window validation: whether the sender uses its whole cwnd, and how an unused cwnd
+//! decays.
 //!
-//! A window that the sender did not fill proves nothing about the path, so it must not grow. After
-//! an idle time longer than the RTO it is halved once for every RTO except the first.
+//! A cwnd that the sender did not fill proves nothing about the path, so it must not grow. After an
+//! idle time longer than the RTO, cwnd is halved once for every RTO except the first.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_cwnd_validate`, `tcp_cwnd_application_limited`,
 //! `tcp_cwnd_restart`; [rfc2861].
@@ -15,7 +16,7 @@ use bbrlab_cc::{CaState, Conn};
 /// `max_packets_out`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CwndUsage {
-    /// When this sequence number is acknowledged, the round ends in which usage is recorded.
+    /// The sequence number whose acknowledgement ends the round in which usage is recorded.
     pub cwnd_usage_seq: u32,
     /// Largest number of packets out since cwnd was last fully used.
     pub snd_cwnd_used: u32,
@@ -46,11 +47,11 @@ pub struct Decay {
 }
 
 impl CwndUsage {
-    /// Records usage after data was sent; `is_limited` says whether cwnd prevented more from being
-    /// sent. Linux: `tcp_cwnd_validate`.
+    /// Records usage after data was sent. `is_limited` is true if cwnd prevented more data from
+    /// being sent. Linux: `tcp_cwnd_validate`.
     ///
-    /// Within a round, the record that cwnd was the limit takes precedence; without it, the largest
-    /// number of unacknowledged packets is stored.
+    /// If cwnd was the limit at any time in a round, that is what is recorded for the round.
+    /// Otherwise the largest number of unacknowledged packets is recorded.
     #[must_use]
     pub fn validate(
         &mut self,
@@ -66,7 +67,7 @@ impl CwndUsage {
         self.decay_if_unused(conn, starving)
     }
 
-    /// Records the usage in this round: the first part of [`Self::validate`].
+    /// Records the usage of this round: the first part of [`Self::validate`].
     #[inline]
     pub(crate) fn note_round(&mut self, conn: &mut Conn, packets_out: u32, is_limited: bool) {
         if is_limited
@@ -79,8 +80,8 @@ impl CwndUsage {
         }
     }
 
-    /// Whether cwnd is in use now. Records the largest number of packets out: the second part of
-    /// [`Self::validate`].
+    /// Returns whether cwnd is fully used now; if not, records the largest number of packets out.
+    /// This is the second part of [`Self::validate`].
     #[inline]
     pub(crate) fn note_use(&mut self, conn: &Conn, packets_out: u32) -> bool {
         if is_cwnd_limited(conn) {
@@ -92,14 +93,14 @@ impl CwndUsage {
         false
     }
 
-    /// The last part of [`Self::validate`], for an algorithm that does not set its window itself:
-    /// decays a cwnd that is not in use.
+    /// The last part of [`Self::validate`], for an algorithm that does not implement
+    /// `cong_control`: decays a cwnd that was not fully used for at least one RTO.
     pub(crate) fn decay_if_unused(
         &mut self,
         conn: &Conn,
         starving: UnderuseInput,
     ) -> Option<Decay> {
-        // The kernel compares as unsigned: a stamp from the future counts as very old.
+        // As in the kernel, the difference is unsigned: a stamp in the future counts as very old.
         let unused_for = conn.jiffies.wrapping_sub(self.snd_cwnd_stamp);
         if unused_for < starving.rto_jiffies {
             return None;
@@ -107,7 +108,7 @@ impl CwndUsage {
         self.decay(conn, starving)
     }
 
-    /// Decays a cwnd that was not filled for an RTO to the mean of cwnd and the part used. Linux:
+    /// Decays a cwnd to the mean of cwnd and the part of it that was used. Linux:
     /// `tcp_cwnd_application_limited`.
     fn decay(&mut self, conn: &Conn, starving: UnderuseInput) -> Option<Decay> {
         let mut decay = None;
@@ -126,8 +127,9 @@ impl CwndUsage {
     }
 
     /// Halves cwnd for every RTO, except the first, in an idle time of `idle_jiffies`, but not
-    /// below the initial window. The idle time is longer than the RTO, and data is sent now. The
-    /// caller has already raised `CwndRestart`. Linux: `tcp_cwnd_restart`.
+    /// below the initial window. The caller is about to send data, the idle time must be longer
+    /// than the RTO, and the caller must already have raised `CwndRestart`. Linux:
+    /// `tcp_cwnd_restart`.
     #[must_use]
     pub fn restart(
         &mut self,

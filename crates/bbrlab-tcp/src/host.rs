@@ -26,27 +26,28 @@ impl TimerId {
     pub const COUNT: usize = 4;
 }
 
-/// Data that a connection transmits, as one of several types. A host may process the special types
-/// faster than a general segment.
+/// Data that a connection transmits. A host may process the special variants faster than a general
+/// segment.
 #[derive(Clone, Copy, Debug)]
 pub enum Transmission<'a> {
     /// A segment of any kind.
     Segment(&'a Segment),
-    /// New data: a segment with payload that is sent for the first time, and
-    /// [`Sender::clock_us`](crate::Sender::clock_us), so that the host does not divide.
+    /// New data: a segment with payload that is sent for the first time, and the current
+    /// [`Sender::clock_us`](crate::Sender::clock_us), so that the host need not compute it by a
+    /// division.
     New(&'a DataSegment, u32),
     /// A segment with payload that may be a retransmission.
     Again(&'a DataSegment),
-    /// A burst, and the largest payload in bytes of the packets that it is cut into.
+    /// A burst, and the largest payload in bytes of the packets into which it is cut.
     Burst(&'a DataSegment, u32),
     /// A pure ACK without SACK blocks.
     Ack(&'a PureAck),
-    /// A pure ACK apart from its SACK blocks, the blocks, and their number.
+    /// A segment that is a pure ACK except for its SACK blocks; then the blocks, and their number.
     AckWithBlocks(&'a PureAck, &'a [SackBlock; 4], u8),
 }
 
 impl Transmission<'_> {
-    /// Calls `transmit` with each segment, whatever its type.
+    /// Calls `transmit` with each segment, converted to the general type.
     pub fn for_each(self, mut transmit: impl FnMut(Segment)) {
         match self {
             Self::Segment(segment) => transmit(*segment),
@@ -62,12 +63,12 @@ impl Transmission<'_> {
     }
 }
 
-/// The host of a connection: transmits, keeps timers, draws random integers.
+/// The host of a connection: transmits segments, runs timers, draws random integers.
 pub trait Host: Draw {
-    /// Transmits now. Transmissions of one event leave in the order of the calls.
+    /// Transmits now. Transmissions within one event leave in the order of the calls.
     fn transmit(&mut self, what: Transmission<'_>);
 
-    /// Arms `timer` for `at`; replaces an earlier deadline.
+    /// Sets the deadline of `timer` to `at`, which replaces an earlier deadline.
     fn arm(&mut self, timer: TimerId, at: Time);
 
     /// Disarms `timer`.

@@ -1,8 +1,8 @@
-//! A Linux-like TCP: segments and timers in, segments and timers out.
+//! A TCP like Linux's. Its inputs and its outputs are segments and timers.
 //!
-//! The crate uses the congestion controls and does not depend on the network. A host passes in the
-//! time and a segment or an expired timer; the connection transmits and arms timers through
-//! [`Host`].
+//! The crate uses the congestion controls and does not depend on the network. A host passes the
+//! time and an arriving segment or an expired timer to the connection; the connection transmits
+//! segments and arms timers through [`Host`].
 
 pub mod cwnd_validation;
 mod host;

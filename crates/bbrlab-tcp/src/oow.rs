@@ -1,6 +1,7 @@
-//! The limit on answers to segments that are not acceptable: one per half second.
+//! The rate limit of the ACKs that answer unacceptable segments: one ACK per half second.
 //!
-//! Without it two hosts that disagree about the window would answer each other's ACKs without end.
+//! Without this limit, two hosts that disagree about the window would answer each other's ACKs
+//! endlessly.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `__tcp_oow_rate_limited`;
 //! `sysctl_tcp_invalid_ratelimit`.
@@ -14,8 +15,8 @@ pub(crate) struct OowLimit {
 }
 
 impl OowLimit {
-    /// Whether the answer due at `now` must be omitted; if not, it counts as sent. `now` is in
-    /// jiffies, of which a second has `hz`.
+    /// Returns whether the answer due at `now` must be omitted; if not, counts the answer as sent.
+    /// `now` is in jiffies; `hz` is the number of jiffies per second.
     pub(crate) fn holds_back(&mut self, now: u32, hz: u32) -> bool {
         if self.last != 0 && now.wrapping_sub(self.last) < hz / 2 {
             return true;

@@ -7,10 +7,11 @@
 
 use bbrlab_cc::linux_int::trunc_u32;
 
-/// Percent of cwnd per RTT while slow start is far from its end. Linux: `tcp_pacing_ss_ratio`.
+/// Pacing rate in percent of cwnd per RTT while cwnd is below half of ssthresh. Linux:
+/// `tcp_pacing_ss_ratio`.
 const SLOW_START_RATIO: u64 = 200;
 
-/// Percent of cwnd per RTT otherwise. Linux: `tcp_pacing_ca_ratio`.
+/// Pacing rate in percent of cwnd per RTT otherwise. Linux: `tcp_pacing_ca_ratio`.
 const CONG_AVOID_RATIO: u64 = 120;
 
 /// The extra burst size for short paths is halved for every 512 microseconds of RTT. Linux:
@@ -31,18 +32,18 @@ pub struct Window {
     pub ssthresh: u32,
     /// Packets sent and not cumulatively acknowledged.
     pub packets_out: u32,
-    /// Smoothed RTT in microseconds `<< 3`; 0 for none.
+    /// Smoothed RTT in units of 1/8 microsecond; 0 before the first sample.
     pub srtt_us: u32,
 }
 
 impl Window {
-    /// The pacing rate in bytes per second, at most `max_pacing_rate`. Linux:
+    /// Returns the pacing rate in bytes per second, at most `max_pacing_rate`. Linux:
     /// `tcp_update_pacing_rate`.
     #[inline]
     #[must_use]
     pub fn pacing_rate(self, max_pacing_rate: u64) -> u64 {
         let ratio = if self.cwnd < self.ssthresh / 2 { SLOW_START_RATIO } else { CONG_AVOID_RATIO };
-        // A hundredth of one MSS per RTT at srtt_us = 1, because the ratio is in percent.
+        // This is 1 % of one MSS per RTT for `srtt_us` = 1; the ratio is in percent.
         let rate = u64::from(self.mss).wrapping_mul((1_000_000 / 100) << 3);
         let rate =
             rate.wrapping_mul(ratio).wrapping_mul(u64::from(self.cwnd.max(self.packets_out)));
@@ -50,21 +51,22 @@ impl Window {
     }
 }
 
-/// The inputs of the burst size.
+/// The inputs from which the size of a burst is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Burst {
-    /// Bytes per second.
+    /// Pacing rate in bytes per second.
     pub pacing_rate: u64,
-    /// A burst is `pacing_rate >> pacing_shift` bytes: with 10, about a millisecond's worth.
+    /// Selects the duration of a burst: `pacing_rate >> pacing_shift` bytes, which with 10 is the
+    /// data of about a millisecond.
     pub pacing_shift: u32,
-    /// Most bytes of a burst.
+    /// Largest number of bytes of a burst.
     pub gso_max_size: u32,
     /// Windowed minimum RTT in microseconds.
     pub min_rtt_us: u32,
 }
 
 impl Burst {
-    /// The burst size in segments of `mss_now` bytes, at least `min_segs`. Linux:
+    /// Returns the burst size in segments of `mss_now` bytes, at least `min_segs`. Linux:
     /// `tcp_tso_autosize`.
     #[inline]
     #[must_use]
@@ -76,7 +78,7 @@ impl Burst {
     }
 }
 
-/// The size of the last burst, and those inputs of the size that can change on a connection.
+/// The size of the last burst, with the inputs of that size that can change during a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BurstSize {
     pacing_rate: u64,
@@ -96,7 +98,8 @@ impl BurstSize {
         }
     }
 
-    /// The stored size in segments of `mss` bytes, if its inputs were those of `burst`.
+    /// Returns the stored size if it was computed for segments of `mss` bytes and the inputs of
+    /// `burst`.
     #[inline]
     pub(crate) fn of_same(&self, burst: &Burst, mss: u32) -> Option<u32> {
         let is_same = self.pacing_rate == burst.pacing_rate
@@ -106,9 +109,9 @@ impl BurstSize {
     }
 }
 
-/// Nanoseconds from the departure of a burst of `len` bytes to the departure of the next burst, at
-/// `pacing_rate`. `lag_ns` is how far the departure time that pacing allowed was behind the clock.
-/// It shortens the result, by at most half of the time that `len` bytes take. `data_segs_out`
+/// Returns the nanoseconds from the departure of a burst of `len` bytes to the departure of the
+/// next burst, at `pacing_rate`. `lag_ns` is how much later the burst departed than pacing allowed.
+/// The lag shortens the result, by at most half of the time that `len` bytes take. `data_segs_out`
 /// counts the segments sent before this burst. Linux: `tcp_update_skb_after_send`.
 #[must_use]
 pub fn departure_step_ns(len: u32, pacing_rate: u64, lag_ns: u64, data_segs_out: u32) -> u64 {
@@ -118,17 +121,17 @@ pub fn departure_step_ns(len: u32, pacing_rate: u64, lag_ns: u64, data_segs_out:
     credit(len_ns(len, pacing_rate), lag_ns)
 }
 
-/// Whether bursts are paced: a rate is set, and the start of the connection is over.
+/// Whether bursts are paced: a rate is set, and at least [`UNPACED_SEGMENTS`] segments were sent.
 fn is_paced(pacing_rate: u64, data_segs_out: u32) -> bool {
     pacing_rate != u64::MAX && pacing_rate != 0 && data_segs_out >= UNPACED_SEGMENTS
 }
 
-/// How long `len` bytes take at `pacing_rate`, which must not be 0.
+/// Returns the nanoseconds that `len` bytes take at `pacing_rate`, which must not be 0.
 fn len_ns(len: u32, pacing_rate: u64) -> u64 {
     u64::from(len) * 1_000_000_000 / pacing_rate
 }
 
-/// `len_ns` minus the lag, of which at most half of `len_ns` counts.
+/// Returns `len_ns` minus `lag_ns`, but subtracts at most half of `len_ns`.
 #[inline]
 fn credit(len_ns: u64, lag_ns: u64) -> u64 {
     len_ns - lag_ns.min(len_ns / 2)
@@ -147,16 +150,17 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// [`departure_step_ns`] if the burst has the length and the rate of the last paced burst,
-    /// otherwise `None`. Once a burst is paced at a rate, all later bursts at that rate are paced
-    /// too.
+    /// Returns [`departure_step_ns`] if the burst has the length and the rate of the last paced
+    /// burst, otherwise `None`. The number of segments sent need not be checked, because once a
+    /// burst is paced at a rate, all later bursts at this rate are paced too.
     #[inline]
     pub(crate) fn same_step_ns(&self, len: u32, pacing_rate: u64, lag_ns: u64) -> Option<u64> {
         let is_same = len == self.len && pacing_rate == self.rate;
         is_same.then(|| credit(self.len_ns.into(), lag_ns))
     }
 
-    /// [`departure_step_ns`] of any burst; `data_segs_out` never falls.
+    /// Returns [`departure_step_ns`] for any burst. `data_segs_out` must not fall from call to
+    /// call.
     pub(crate) fn step_ns(
         &mut self,
         len: u32,

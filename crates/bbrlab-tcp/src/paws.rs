@@ -1,21 +1,22 @@
-//! PAWS, protection against wrapped sequence numbers: is a segment's timestamp recent enough?
+//! PAWS, protection against wrapped sequence numbers: whether a segment's timestamp is recent
+//! enough.
 //!
-//! Both halves of a socket check every segment. A segment that fails was delayed in the network for
-//! longer than later segments; its ACK number, SACK blocks and data are ignored. On paths that
-//! reorder packets this decides which ACKs count.
+//! Both halves of a socket check every segment. A segment that fails was overtaken in the network
+//! by later segments; its ACK number, SACK blocks and data are ignored. On paths that reorder
+//! packets, PAWS determines which ACKs are processed.
 //!
 //! Sources: [linux] `include/net/tcp.h`: `tcp_paws_check`; `net/ipv4/tcp_input.c`:
 //! `tcp_tsval_replay`, `tcp_store_ts_recent`; RFC 7323, section 5.
 //! Deviations:
 //! 1. The kernel stops checking when it has stored no timestamp for `TCP_PAWS_WRAP`, 2,147 seconds.
-//!    Here a timestamp that is older than that passes. The two differ for a packet that stays in
-//!    the network for 2,147 seconds.
+//!    Here a timestamp older than that passes the check. The results differ only for a packet that
+//!    stays in the network for 2,147 seconds.
 
-/// How much older than the latest timestamp a segment's may be, in milliseconds. Linux:
-/// `TCP_PAWS_WINDOW`.
+/// Number of milliseconds by which a segment's timestamp may be older than the latest timestamp.
+/// Linux: `TCP_PAWS_WINDOW`.
 pub(crate) const PAWS_WINDOW: i32 = 1;
 
-/// Timestamps that are older than this many milliseconds have wrapped. Linux: `TCP_PAWS_WRAP`.
+/// Age in milliseconds above which a timestamp is taken for a wrapped one. Linux: `TCP_PAWS_WRAP`.
 const PAWS_WRAP_MS: i32 = 2_147_000;
 
 /// Whether `tsval` is at most `window` milliseconds older than `ts_recent`. Linux:
@@ -26,11 +27,10 @@ pub(crate) const fn passes(ts_recent: u32, tsval: u32, window: i32) -> bool {
     age_ms <= window || age_ms > PAWS_WRAP_MS || ts_recent == 0
 }
 
-/// Whether a duplicate ACK with `tsval` was only reordered: it was sent at most one timeout of
-/// `rto` jiffies before the segment with `ts_recent`. Linux: the fourth condition of
-/// `tcp_disordered_ack`.
+/// Whether a duplicate ACK with `tsval` was only reordered: its timestamp is at most one timeout of
+/// `rto` jiffies older than `ts_recent`. Linux: the fourth condition of `tcp_disordered_ack`.
 pub(crate) const fn is_reordered(ts_recent: u32, tsval: u32, rto: u32, hz: u32) -> bool {
-    // The kernel allows for hosts whose timestamps tick 1,200 times per second.
+    // The kernel allows for hosts whose timestamp clocks tick 1,200 times per second.
     let replay = (rto.wrapping_mul(1200) / hz).cast_signed();
     ts_recent.wrapping_sub(tsval).cast_signed() <= replay
 }

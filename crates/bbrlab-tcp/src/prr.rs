@@ -1,9 +1,9 @@
 //! Proportional rate reduction: how cwnd falls to ssthresh in CWR and in recovery.
 //!
-//! While inflight is above ssthresh, the sender sends ssthresh / prior cwnd packets for every
-//! packet delivered, so the window shrinks over one round trip instead of at once. While inflight
-//! is below ssthresh, the sender sends as many packets as are delivered, and one more for each ACK
-//! that advances `snd_una` without new losses.
+//! While inflight is above ssthresh, the sender sends ssthresh / prior cwnd packets per packet
+//! delivered, so that cwnd shrinks over one round trip and not at once. While inflight is below
+//! ssthresh, the sender sends as many packets as are delivered, and one more for each ACK that
+//! advances `snd_una` without new losses.
 //!
 //! Algorithms that implement `cong_control` set cwnd themselves and do not use this reduction.
 //!
@@ -24,8 +24,8 @@ pub struct Prr {
 }
 
 impl Prr {
-    /// The new cwnd after an ACK that delivered `newly_acked_sacked` packets: inflight plus the
-    /// packets that may be sent now. `None` means no change. Linux: `tcp_cwnd_reduction`.
+    /// Returns the new cwnd after an ACK that delivered `newly_acked_sacked` packets: inflight plus
+    /// the packets that may be sent now. `None` means no change. Linux: `tcp_cwnd_reduction`.
     pub fn on_ack(
         &mut self,
         conn: &Conn,
@@ -54,8 +54,8 @@ impl Prr {
         Some(conn.inflight.wrapping_add(may_leave.cast_unsigned()))
     }
 
-    /// The new cwnd at the end of the reduction: ssthresh; `None` if ssthresh is infinite or if a
-    /// recovery was undone. The caller raises `CompleteCwr` afterwards. Linux:
+    /// Returns the cwnd at the end of the reduction: ssthresh; `None`, which means no change, if
+    /// ssthresh is infinite or a recovery was undone. The caller then raises `CompleteCwr`. Linux:
     /// `tcp_end_cwnd_reduction`.
     #[must_use]
     pub fn leave(conn: &Conn, can_undo: bool) -> Option<u32> {

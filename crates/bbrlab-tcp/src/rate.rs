@@ -1,13 +1,13 @@
 //! The delivery-rate sampler: how fast the network delivered the data that an ACK acknowledges.
 //!
-//! Each packet is stamped when it is sent with the number of packets delivered so far and the time
-//! of the latest delivery.
+//! When a packet is sent, it is stamped with the number of packets delivered so far and the time of
+//! the latest delivery.
 //!
-//! When the packet is ACKed or SACKed, a rate sample is the number of packets delivered since the
-//! packet was sent, and an interval. The interval is the longer of the ACK phase (the time since
-//! the stamped delivery) and the send phase (the time in which those packets were sent), because
-//! ACKs may be compressed. A sample is marked application-limited if the sender ran out of data
-//! during it.
+//! When the packet is ACKed or SACKed, it gives a rate sample: the number of packets delivered
+//! since the packet was sent, and an interval. The interval is the longer of the ACK phase (the
+//! time since the stamped delivery) and the send phase (the time in which those packets were sent).
+//! The send phase is considered because ACKs may be compressed. A sample is marked
+//! application-limited if the sender ran out of data during it.
 //!
 //! ```text
 //! a packet is sent      skb_sent        -> SkbStamps, kept in the packet's record
@@ -16,7 +16,7 @@
 //! the data runs out     check_app_limited  the application-limited period is marked
 //! ```
 //!
-//! A stack whose switches differ from Linux goes through [`switched`].
+//! A stack whose switches differ from Linux uses [`switched`] in addition.
 //!
 //! Sources: [linux] `net/ipv4/tcp_rate.c`; [linux-v3] the same file (32-bit stamps; `lost` and
 //! packets in flight recorded per packet); [delivery-rate].
@@ -41,7 +41,7 @@ const DELIVERED_CE_MASK: u32 = (1 << 20) - 1;
 /// Memory charged for an skb with one byte of payload. Linux: `SKB_TRUESIZE(1)` on x86-64.
 const SKB_TRUESIZE_1: u32 = 640;
 
-/// The kernel tree whose sampler this is.
+/// The kernel tree that the sampler imitates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SamplerVersion {
     /// Mainline Linux: stamps of 64 bits.
@@ -53,7 +53,7 @@ pub enum SamplerVersion {
 }
 
 impl SamplerVersion {
-    /// A stamp as it is stored in a packet's record.
+    /// Converts a time to a stamp as a packet's record stores it.
     #[inline]
     fn stamp(self, mstamp: u64) -> u64 {
         match self {
@@ -62,7 +62,7 @@ impl SamplerVersion {
         }
     }
 
-    /// Microseconds from `earlier` to `later`, zero if negative.
+    /// Returns the microseconds from `earlier` to `later`, or 0 if `later` is earlier.
     #[inline]
     fn delta(self, later: u64, earlier: u64) -> u32 {
         match self {
@@ -75,15 +75,15 @@ impl SamplerVersion {
     }
 }
 
-/// The state of delivery when a packet was sent. Linux: `tcp_skb_cb.tx`.
+/// The state of delivery at the time when a packet was sent. Linux: `tcp_skb_cb.tx`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SkbStamps {
     /// Start of the send phase that ends with this packet, in microseconds.
     pub first_tx_mstamp: u64,
-    /// Time of the latest delivery before the packet was sent, in microseconds; 0 once the packet
-    /// was sampled.
+    /// Time of the latest delivery before the packet was sent, in microseconds; 0 after the packet
+    /// was used for a sample.
     pub delivered_mstamp: u64,
-    /// Packets delivered when the packet was sent.
+    /// Number of packets that had been delivered when the packet was sent.
     pub delivered: u32,
     /// Whether the sender was application-limited when the packet was sent.
     pub is_app_limited: bool,
@@ -95,11 +95,11 @@ pub struct SkbStamps {
 /// [`SamplerVersion::V3`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// Packets marked lost when the packet was sent (v3; else 0).
+    /// Number of packets that had been marked lost when the packet was sent (v3; else 0).
     pub lost: u32,
     /// Packets in flight just after the packet was sent, including it (v3; else 0). 20 bits.
     pub in_flight: u32,
-    /// Packets delivered with a CE mark when the packet was sent, 20 bits.
+    /// Number of packets that had been delivered with a CE mark when the packet was sent, 20 bits.
     pub delivered_ce: u32,
 }
 
@@ -117,14 +117,14 @@ pub struct PackedStamps {
     /// Microseconds from the latest delivery to the departure; [`Self::USED_UP`] where the kernel's
     /// stamp is 0.
     pub(crate) delivered_ago_us: u32,
-    /// Packets delivered when the packet was sent.
+    /// Number of packets that had been delivered when the packet was sent.
     pub(crate) delivered: u32,
     /// Whether the sender was application-limited when the packet was sent.
     pub(crate) is_app_limited: bool,
 }
 
 impl PackedStamps {
-    /// Value of `delivered_ago_us` once the packet was sampled.
+    /// Value of `delivered_ago_us` after the packet was used for a sample.
     pub(crate) const USED_UP: u32 = u32::MAX;
 
     /// Packs the result of [`RateSampler::skb_sent`], without the notes, for a packet that departed
@@ -144,8 +144,8 @@ impl PackedStamps {
         }
     }
 
-    /// The stamps that were packed. The packed times are differences of 32 bits: a stamp more than
-    /// 71 minutes before the departure is unpacked wrongly, as a later time.
+    /// Returns the stamps that were packed. The packed times are 32-bit differences: a stamp more
+    /// than 71 minutes before the departure is unpacked as a wrong, later time.
     #[inline]
     #[must_use]
     pub const fn unpack(self, notes: Notes, tx_mstamp: u64) -> SkbStamps {
@@ -162,7 +162,7 @@ impl PackedStamps {
         }
     }
 
-    /// Whether the packet was already sampled.
+    /// Whether the packet was already used for a sample.
     #[inline]
     #[must_use]
     pub const fn is_used_up(&self) -> bool {
@@ -170,15 +170,15 @@ impl PackedStamps {
     }
 }
 
-/// A packet that was just ACKed or SACKed, as the sampler sees it.
+/// A packet that was just ACKed or SACKed: the fields that the sampler needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeliveredSkb {
-    /// Departure time of the packet in microseconds, which pacing may put after the time at which
-    /// TCP sent it.
+    /// Departure time of the packet in microseconds. With pacing it may be later than the time at
+    /// which TCP sent the packet.
     pub tx_mstamp: u64,
     /// One past the packet's last byte.
     pub end_seq: u32,
-    /// Whether the packet is marked `SACKed`, so that its stamp must not be used a second time.
+    /// Whether the packet is marked `SACKed`. If so, its stamps must not be used a second time.
     pub is_sacked: bool,
     /// Whether the packet was ever retransmitted. Linux: `sacked & TCPCB_RETRANS`.
     pub is_retrans: bool,
@@ -188,7 +188,7 @@ pub struct DeliveredSkb {
 /// ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckRate {
-    /// The part that the congestion control sees.
+    /// The part that the congestion control receives.
     pub rs: RateSample,
     /// Start of the ACK phase in microseconds; 0 for none.
     pub prior_mstamp: u64,
@@ -220,14 +220,14 @@ pub struct RateSampler {
     pub rate_app_limited: bool,
     /// The kernel tree that the sampler follows.
     pub version: SamplerVersion,
-    /// Whether a switch differs from Linux: `switched` is then set.
+    /// Whether a switch differs from Linux; if so, `switched` is set.
     is_switched: bool,
     /// The state for the switches, if one differs from Linux.
     switched: Option<Box<Switched>>,
 }
 
 impl RateSampler {
-    /// A sampler that has stamped and sampled no packet yet.
+    /// Creates a sampler that has stamped and sampled no packet yet.
     #[must_use]
     pub fn new(version: SamplerVersion, switches: RateSwitches) -> Self {
         Self {
@@ -239,7 +239,7 @@ impl RateSampler {
         }
     }
 
-    /// Whether a switch differs from Linux; the sampler must then see every delivered packet.
+    /// Whether a switch differs from Linux. The sampler must then be passed every delivered packet.
     #[inline]
     pub(crate) const fn is_switched(&self) -> bool {
         self.is_switched
@@ -255,8 +255,8 @@ impl RateSampler {
         pcount: u32,
         tx_mstamp: u64,
     ) -> SkbStamps {
-        // With no packet in flight, no earlier delivery can belong to a sample, so the send phase
-        // and the ACK phase start now.
+        // With no packet in flight, no sample can include earlier deliveries, so the send phase and
+        // the ACK phase start now.
         if packets_out == 0 {
             self.first_tx_mstamp = tx_mstamp;
             conn.delivered_mstamp = tx_mstamp;
@@ -270,7 +270,7 @@ impl RateSampler {
         }
     }
 
-    /// The notes of a packet of `pcount` segments that is sent now.
+    /// Returns the notes of a packet of `pcount` segments that is sent now.
     #[inline]
     pub(crate) fn notes(&self, conn: &Conn, pcount: u32) -> Notes {
         let (lost, in_flight) = match self.version {
@@ -282,9 +282,9 @@ impl RateSampler {
         Notes { lost, in_flight, delivered_ce: conn.delivered_ce & DELIVERED_CE_MASK }
     }
 
-    /// The packed result of [`Self::skb_sent`] for a packet that departs while others are in
-    /// flight, so that the send phase and the ACK phase have begun. [`Self::notes_behind_others`]
-    /// returns the notes.
+    /// Returns the packed result of [`Self::skb_sent`] for a packet that departs while others are
+    /// in flight, so that the send phase and the ACK phase have already begun.
+    /// [`Self::notes_behind_others`] returns the notes.
     #[inline]
     pub(crate) fn skb_sent_behind_others(&self, conn: &Conn, tx_mstamp: u64) -> PackedStamps {
         debug_assert!(conn.delivered_mstamp != 0, "the first packet out has set it");
@@ -296,9 +296,9 @@ impl RateSampler {
         }
     }
 
-    /// The notes of a packet that departs while others are in flight, and whether the packet counts
-    /// as already sampled. Once per 71 minutes, the 32-bit stamp of the BBRv3 tree is 0, which
-    /// means "sampled".
+    /// Returns the notes of a packet that departs while others are in flight, and whether the
+    /// packet counts as already sampled. Once per 71 minutes, the 32-bit stamp of the BBRv3 tree is
+    /// 0, which means "sampled".
     #[inline]
     pub(crate) fn notes_behind_others(&self, conn: &Conn, pcount: u32) -> (Notes, bool) {
         let is_stamp_0 =
@@ -317,7 +317,7 @@ impl RateSampler {
         if stamps.delivered_mstamp == 0 {
             return;
         }
-        // As in the kernel, zero means "no packet yet", even when the count has wrapped to zero.
+        // As in the kernel, 0 means "no packet yet", even if the count has wrapped to 0.
         if self.is_switched {
             // `stamps` is passed by value, so that callers of the common path can hold it in
             // registers.
@@ -325,8 +325,8 @@ impl RateSampler {
         } else if ack.rs.prior_delivered == 0 || self.is_newest(ack, skb) {
             self.take(ack, stamps, skb);
         }
-        // The stamps are now used up: the cumulative ACK that covers a SACKed packet must not
-        // sample it again.
+        // The stamps are now used up: the cumulative ACK that later covers a SACKed packet must not
+        // use them again.
         if skb.is_sacked {
             stamps.delivered_mstamp = 0;
         }
@@ -354,14 +354,14 @@ impl RateSampler {
         }
     }
 
-    /// Whether a packet was sent after the one sampled so far.
+    /// Whether a packet was sent after the packet sampled so far.
     #[inline]
     fn is_newest(&self, ack: &AckRate, skb: DeliveredSkb) -> bool {
         skb.tx_mstamp > self.first_tx_mstamp
             || (skb.tx_mstamp == self.first_tx_mstamp && after(skb.end_seq, ack.last_end_seq))
     }
 
-    /// Makes `skb` the sampled packet.
+    /// Makes `skb` the packet on which the sample is based.
     #[inline]
     fn take(&mut self, ack: &mut AckRate, stamps: &SkbStamps, skb: DeliveredSkb) {
         ack.prior_delivered_ce = stamps.notes.delivered_ce;
@@ -391,7 +391,7 @@ impl RateSampler {
         self.generate_at(now, conn, ack, delivered, lost, is_sack_reneg);
     }
 
-    /// [`Self::generate`] for a caller that already has the clock's time in microseconds, `now`.
+    /// [`Self::generate`] for a caller that passes the clock's time, `now`, in microseconds.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(crate) fn generate_at(
@@ -413,8 +413,8 @@ impl RateSampler {
         }
     }
 
-    /// [`Self::generate_at`] for a sampler without switches. Returns the lengths of the send and
-    /// ACK phases instead of storing them; `None` if there is no sample.
+    /// [`Self::generate_at`] for a sampler without switches. Returns the lengths of the send phase
+    /// and the ACK phase and does not store them; `None` if there is no sample.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(crate) fn generate_plainly(
@@ -440,8 +440,9 @@ impl RateSampler {
         Some((snd_us, ack_us))
     }
 
-    /// Samples an ACK whose newest delivered packet was never retransmitted and departed at
-    /// `tx_mstamp` with `tx` and `notes`. `conn` has already counted the delivered packets.
+    /// Takes the sample of an ACK whose newest delivered packet was never retransmitted and
+    /// departed at `tx_mstamp` with `tx` and `notes`. The caller has already added the delivered
+    /// packets to `conn`.
     ///
     /// Does the work of [`Self::skb_delivered`] for all packets of the ACK, and of
     /// [`Self::generate`] except the part in [`Self::complete_newest`]. Only for a sampler without
@@ -500,7 +501,8 @@ impl RateSampler {
         self.judge(rs, conn.min_rtt_us);
     }
 
-    /// Counts the packets delivered, lost and marked since the sampled packet was sent.
+    /// Counts the packets that were delivered, lost and CE-marked since the sampled packet was
+    /// sent.
     #[inline]
     fn count(&self, conn: &Conn, ack: &mut AckRate) {
         ack.rs.delivered = conn.delivered.wrapping_sub(ack.rs.prior_delivered).cast_signed();
@@ -521,13 +523,13 @@ impl RateSampler {
     }
 
     /// Decides whether a sample is usable, and whether it becomes the reported delivery rate. An
-    /// application-limited sample does so only if it is at least as fast as the rate reported so
-    /// far.
+    /// application-limited sample becomes that rate only if it is at least as fast as the rate
+    /// reported so far.
     #[inline]
     fn judge(&mut self, rs: &mut RateSample, bound_us: u32) {
         let interval_us = trunc_u32(rs.interval_us.cast_unsigned());
-        // An interval shorter than the minimum RTT: the ACK of an original was probably attributed
-        // to its retransmission.
+        // The interval is shorter than the minimum RTT, so the ACK of an original was probably
+        // attributed to its retransmission.
         if interval_us < bound_us {
             rs.interval_us = -1;
             return;
@@ -539,8 +541,8 @@ impl RateSampler {
         }
     }
 
-    /// Whether `delivered` packets in `interval_us` are at least the reported rate; compares cross
-    /// products.
+    /// Whether `delivered` packets in `interval_us` are at least as fast as the reported rate.
+    /// Compares cross products to avoid divisions.
     fn is_at_least_as_fast(&self, delivered: i32, interval_us: u32) -> bool {
         let new =
             i64::from(delivered).cast_unsigned().wrapping_mul(u64::from(self.rate_interval_us));
@@ -548,7 +550,8 @@ impl RateSampler {
     }
 }
 
-/// Counts the packets that an ACK delivered, and the packets that were marked lost at it.
+/// Counts the packets that an ACK delivered, and the packets marked lost while the ACK was
+/// processed.
 #[inline]
 fn note_counts(now: u64, conn: &mut Conn, ack: &mut AckRate, delivered: u32, lost: u32) {
     debug_assert_eq!(now, conn.tcp_mstamp());
@@ -560,8 +563,8 @@ fn note_counts(now: u64, conn: &mut Conn, ack: &mut AckRate, delivered: u32, los
     ack.rs.losses = lost.cast_signed();
 }
 
-/// Ends the application-limited period once more packets were delivered than had been delivered or
-/// were in flight when the data ran out.
+/// Ends the application-limited period when enough packets were delivered: more than the number
+/// that had been delivered or was in flight when the data ran out.
 #[inline]
 fn end_app_limited(conn: &mut Conn) {
     if conn.ctl.app_limited != 0 && after(conn.delivered, conn.ctl.app_limited) {
@@ -569,7 +572,7 @@ fn end_app_limited(conn: &mut Conn) {
     }
 }
 
-/// The inputs, besides [`Conn`], of the check whether the sender is application-limited.
+/// The inputs, in addition to [`Conn`], of [`check_app_limited`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Bytes written, but not sent yet.
@@ -583,7 +586,8 @@ pub struct Backlog {
     pub retrans_out: u32,
 }
 
-/// Marks the connection application-limited if it could send more but has nothing left to send.
+/// Marks the connection application-limited if cwnd allows more packets but no data is left to
+/// send.
 /// Linux: `tcp_rate_check_app_limited`.
 #[inline]
 pub fn check_app_limited(conn: &mut Conn, backlog: Backlog) {

@@ -1,10 +1,10 @@
 //! Round-trip time: the smoothed RTT, its deviation, the retransmission timeout and the windowed
 //! minimum.
 //!
-//! Jacobson's estimator with the kernel's refinements. A falling RTT changes the deviation eight
-//! times more slowly. The timeout uses the largest deviation of the last round trip, which decays
-//! by a quarter of the excess per round trip. The minimum of 200 ms applies to that deviation, not
-//! to the timeout.
+//! The estimator is Jacobson's with the kernel's refinements. A falling RTT changes the deviation
+//! eight times more slowly. The timeout uses the largest deviation of the last round trip; when
+//! deviations become smaller, the used value falls by a quarter of the difference per round trip.
+//! The minimum of 200 ms applies to that deviation, not to the timeout.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rtt_estimator`, `__tcp_set_rto`, `tcp_bound_rto`,
 //! `tcp_update_rtt_min`; [jacobson]; [rfc6298].
@@ -13,44 +13,44 @@
 use bbrlab_cc::WindowedFilter;
 use bbrlab_cc::linux_int::{after, trunc_u32, usecs_to_jiffies};
 
-/// Default of the smallest deviation, in microseconds. Linux: `TCP_RTO_MIN`.
+/// Default of the smallest deviation that the timeout uses, in microseconds. Linux: `TCP_RTO_MIN`.
 pub const RTO_MIN_US: u32 = 200_000;
 
 /// Longest timeout, in seconds. Linux: `TCP_RTO_MAX`.
 pub(crate) const RTO_MAX_S: u32 = 120;
 
-/// Timeout before the first sample, in seconds. Linux: `TCP_TIMEOUT_INIT`.
+/// Timeout before the first RTT sample, in seconds. Linux: `TCP_TIMEOUT_INIT`.
 const TIMEOUT_INIT_S: u32 = 1;
 
-/// Window of the minimum, in seconds. Linux: `tcp_min_rtt_wlen`.
+/// Length in seconds of the window of the minimum RTT. Linux: `tcp_min_rtt_wlen`.
 const MIN_RTT_WINDOW_S: u32 = 300;
 
 /// The estimator of a connection. Names and scales are the kernel's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttEstimator {
-    /// Smoothed RTT in microseconds `<< 3`; 0 before the first sample.
+    /// Smoothed RTT in units of 1/8 microsecond; 0 before the first sample.
     pub srtt_us: u32,
-    /// Mean deviation in microseconds `<< 2`.
+    /// Mean deviation in units of 1/4 microsecond.
     pub mdev_us: u32,
-    /// Largest `mdev_us` of this round trip.
+    /// Largest value of `mdev_us` in this round trip.
     pub mdev_max_us: u32,
-    /// The deviation that enters the timeout, in microseconds `<< 2`.
+    /// The deviation that the timeout uses, in units of 1/4 microsecond.
     pub rttvar_us: u32,
-    /// The next round trip begins when this sequence number is acknowledged.
+    /// The sequence number whose acknowledgement starts the next round trip.
     pub rtt_seq: u32,
-    /// Windowed minimum, in microseconds over jiffies.
+    /// The windowed minimum of the RTT: values in microseconds, times in jiffies.
     pub rtt_min: WindowedFilter,
-    /// Smallest deviation in microseconds; [`RTO_MIN_US`] by default.
+    /// Smallest deviation that the timeout uses, in microseconds; [`RTO_MIN_US`] by default.
     pub rto_min_us: u32,
 }
 
 impl RttEstimator {
-    /// No sample yet; `jiffies` is now. Linux: `tcp_init_sock`.
+    /// Creates the state before any sample, at the time `jiffies`. Linux: `tcp_init_sock`.
     #[must_use]
     pub const fn new(jiffies: u32, rto_min_us: u32) -> Self {
         Self {
             srtt_us: 0,
-            // The kernel starts the deviation at the initial timeout; the first sample replaces it.
+            // The kernel sets the deviation to the initial timeout; the first sample replaces it.
             mdev_us: TIMEOUT_INIT_S * 1_000_000,
             mdev_max_us: 0,
             rttvar_us: 0,
@@ -71,7 +71,8 @@ impl RttEstimator {
         let error_us = rtt_us.wrapping_sub(i64::from(self.srtt_us >> 3));
         let srtt_us = self.srtt_us.wrapping_add(low_u32(error_us));
         let mut deviation_us = error_us.wrapping_abs().wrapping_sub(i64::from(self.mdev_us >> 2));
-        // A falling RTT looks like variance, so it may raise the timeout only slowly.
+        // The RTT has fallen. That also increases the deviation, which must not raise the timeout
+        // quickly.
         if error_us < 0 && deviation_us > 0 {
             deviation_us >>= 3;
         }
@@ -98,8 +99,8 @@ impl RttEstimator {
 
     /// Updates the windowed minimum with a sample. Linux: `tcp_update_rtt_min`.
     ///
-    /// A sample above the minimum is ignored if a delayed ACK may have lengthened it: it would
-    /// become the minimum when the window expires.
+    /// A sample above the minimum is ignored if a delayed ACK may have lengthened it. Otherwise it
+    /// could become the minimum when older samples leave the window.
     #[inline]
     pub fn update_min(&mut self, rtt_us: u32, is_ack_maybe_delayed: bool, jiffies: u32, hz: u32) {
         if is_ack_maybe_delayed && rtt_us > self.rtt_min.get() {
@@ -109,14 +110,15 @@ impl RttEstimator {
         self.rtt_min.running_min(MIN_RTT_WINDOW_S * hz, jiffies, rtt_us);
     }
 
-    /// The windowed minimum in microseconds, `u32::MAX` for none. Linux: `tcp_min_rtt`.
+    /// Returns the windowed minimum in microseconds, `u32::MAX` before the first sample. Linux:
+    /// `tcp_min_rtt`.
     #[inline]
     #[must_use]
     pub const fn min_us(&self) -> u32 {
         self.rtt_min.get()
     }
 
-    /// The retransmission timeout in jiffies, without backoff. Linux: `tcp_set_rto`.
+    /// Returns the retransmission timeout in jiffies, without backoff. Linux: `tcp_set_rto`.
     #[inline]
     #[must_use]
     pub fn rto_jiffies(&self, hz: u32) -> u32 {
@@ -126,8 +128,8 @@ impl RttEstimator {
         usecs_to_jiffies(self.rto_us(), hz).min(RTO_MAX_S * hz)
     }
 
-    /// The timeout of [`Self::rto_jiffies`] in microseconds, neither rounded nor bounded. There
-    /// must have been a sample.
+    /// Returns the timeout of [`Self::rto_jiffies`] in microseconds, before it is rounded and
+    /// bounded. There must have been a sample.
     #[inline]
     pub(crate) const fn rto_us(&self) -> u32 {
         (self.srtt_us >> 3).wrapping_add(self.rttvar_us)
@@ -158,14 +160,14 @@ impl Rfc6298 {
         self.rttvar_ns = (3 * self.rttvar_ns + error_ns) >> 2;
     }
 
-    /// The timeout in nanoseconds, at least `min_ns`.
+    /// Returns the timeout in nanoseconds, at least `min_ns`.
     #[must_use]
     pub fn rto_ns(self, min_ns: u64) -> u64 {
         (self.srtt_ns + Self::GRANULARITY_NS.max(4 * self.rttvar_ns)).max(min_ns)
     }
 }
 
-/// The timeout after one more expiry, in jiffies. Linux: `tcp_retransmit_timer`.
+/// Returns the timeout in jiffies after it has expired once more. Linux: `tcp_retransmit_timer`.
 #[must_use]
 pub const fn backed_off(rto_jiffies: u32, hz: u32) -> u32 {
     let doubled = rto_jiffies.saturating_mul(2);

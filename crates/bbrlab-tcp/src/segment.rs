@@ -84,28 +84,28 @@ pub struct Segment {
     pub arrived: u32,
 }
 
-/// A segment with payload, without SACK blocks, and no SYN.
+/// A segment with payload. It has no SACK blocks and is not a SYN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataSegment {
     /// Sequence number of the first byte.
     pub seq: u32,
-    /// As in [`Segment`].
+    /// Payload bytes.
     pub len: u32,
-    /// As in [`Segment`].
+    /// Next byte expected, if the ACK flag is set.
     pub ack: u32,
-    /// As in [`Segment`].
+    /// Advertised window in bytes, after scaling.
     pub wnd: u32,
-    /// As in [`Segment`].
+    /// Sender's timestamp in milliseconds.
     pub tsval: u32,
-    /// As in [`Segment`].
+    /// Echoed timestamp in milliseconds.
     pub tsecr: u32,
-    /// As in [`Segment`].
+    /// How many times these bytes were sent before (0 for the first transmission), modulo 2^16.
     pub retransmission: u16,
-    /// As in [`Segment`].
+    /// Bits of [`flag`].
     pub flags: u8,
-    /// As in [`Segment`].
+    /// The ECN field of the IP header.
     pub ecn: Ecn,
-    /// As in [`Segment`].
+    /// Whether the timestamp option is present.
     pub has_ts: bool,
 }
 
@@ -125,7 +125,8 @@ pub struct PureAck {
     pub tsecr: u32,
     /// Whether the timestamp option is present.
     pub has_ts: bool,
-    /// As in [`Segment`].
+    /// How many data packets, without duplicates, had arrived at the end that sends the ACK, modulo
+    /// 2^32: see [`Segment::arrived`].
     pub arrived: u32,
 }
 
@@ -136,13 +137,13 @@ impl Segment {
         self.flags & bit != 0
     }
 
-    /// The SACK blocks.
+    /// Returns the SACK blocks.
     #[must_use]
     pub fn sack_blocks(&self) -> &[SackBlock] {
         &self.sack[..usize::from(self.sack_count)]
     }
 
-    /// One past the last sequence number of the segment; SYN and FIN count as one each.
+    /// Returns one past the last sequence number of the segment; SYN and FIN count as one each.
     #[must_use]
     pub const fn end_seq(&self) -> u32 {
         let control = (self.has(flag::SYN) as u32) + (self.has(flag::FIN) as u32);
@@ -181,21 +182,21 @@ impl DataSegment {
     }
 }
 
-/// The packets that a burst is cut into. Only the last packet keeps PSH and FIN, only the first
-/// keeps CWR.
+/// The packets into which a burst is cut. Only the last packet gets PSH and FIN, only the first
+/// CWR.
 #[derive(Clone, Debug)]
 pub struct Cut {
-    /// The next packet, except its length and the flags of the last packet.
+    /// The next packet. Its length, and the flags of the last packet, are set when it is returned.
     packet: DataSegment,
     /// Bytes of this packet and of all later ones.
     left: u32,
     mss: u32,
-    /// The flags that only the last packet has.
+    /// The flags that only the last packet gets.
     at_end: u8,
 }
 
 impl Cut {
-    /// Cuts `burst` into packets of `mss` bytes and, perhaps, a shorter one.
+    /// Cuts `burst` into packets of `mss` bytes; the last packet may be shorter.
     #[inline]
     #[must_use]
     pub fn of(burst: &DataSegment, mss: u32) -> Self {
@@ -224,7 +225,7 @@ impl Iterator for Cut {
         Some(packet)
     }
 
-    /// Faster than the default method, which makes an `Option` per packet.
+    /// Is faster than the default method, which creates an `Option` per packet.
     #[inline]
     fn fold<B, F: FnMut(B, DataSegment) -> B>(self, init: B, mut each: F) -> B {
         let Self { mut packet, mut left, mss, at_end } = self;
@@ -258,7 +259,7 @@ impl PureAck {
 mod tests {
     use super::{Cut, DataSegment, flag};
 
-    /// The packets of a burst of `len` bytes, from `next` and from `fold`.
+    /// Returns the packets of a burst of `len` bytes, once by `next` and once by `fold`.
     fn cut(len: u32) -> [Vec<(u32, u32, u8)>; 2] {
         let flags = flag::ACK | flag::CWR | flag::PSH;
         let burst = DataSegment { seq: 500_u32.wrapping_neg(), len, flags, ..Default::default() };

@@ -33,7 +33,7 @@ use crate::{Host, Receiver, Segment, Sender, TimerId, Transmission};
 pub struct Socket {
     sender: Sender,
     receiver: Receiver,
-    /// Whether this end waits for the peer's SYN.
+    /// Whether this end listens for the peer's SYN.
     is_passive: bool,
 }
 
@@ -42,11 +42,12 @@ pub struct Socket {
 pub struct Halves<'s> {
     sender: &'s mut Sender,
     receiver: &'s mut Receiver,
-    /// Whether this end waits for the peer's SYN.
+    /// Whether this end listens for the peer's SYN.
     is_passive: bool,
 }
 
-/// The host that the sending half sees: the receiving half completes each segment.
+/// The host that the sending half uses: the receiving half completes each segment before it is
+/// sent.
 struct Wire<'a, H> {
     receiver: &'a mut Receiver,
     host: &'a mut H,
@@ -89,32 +90,32 @@ impl<H: Host> Host for Wire<'_, H> {
 }
 
 impl Socket {
-    /// A socket that will call [`Halves::connect`].
+    /// Creates a socket that actively opens: [`Halves::connect`] must be called.
     #[must_use]
     pub fn active(sender: Sender, receiver: Receiver) -> Self {
         Self { sender, receiver, is_passive: false }
     }
 
-    /// A socket that listens.
+    /// Creates a socket that listens.
     #[must_use]
     pub fn passive(sender: Sender, receiver: Receiver) -> Self {
         Self { sender, receiver, is_passive: true }
     }
 
-    /// Both halves, for an event.
+    /// Returns both halves, for processing an event.
     #[must_use]
     pub fn halves(&mut self) -> Halves<'_> {
         let Self { sender, receiver, is_passive } = self;
         Halves { sender, receiver, is_passive: *is_passive }
     }
 
-    /// The sending half.
+    /// Returns the sending half.
     #[must_use]
     pub const fn sender(&self) -> &Sender {
         &self.sender
     }
 
-    /// The receiving half.
+    /// Returns the receiving half.
     #[must_use]
     pub const fn receiver(&self) -> &Receiver {
         &self.receiver
@@ -122,13 +123,13 @@ impl Socket {
 }
 
 impl<'s> Halves<'s> {
-    /// The halves of a socket that will call [`Self::connect`].
+    /// Creates the halves of a socket that actively opens: [`Self::connect`] must be called.
     #[must_use]
     pub fn active(sender: &'s mut Sender, receiver: &'s mut Receiver) -> Self {
         Self { sender, receiver, is_passive: false }
     }
 
-    /// The halves of a socket that listens.
+    /// Creates the halves of a socket that listens.
     #[must_use]
     pub fn passive(sender: &'s mut Sender, receiver: &'s mut Receiver) -> Self {
         Self { sender, receiver, is_passive: true }
@@ -155,7 +156,7 @@ impl<'s> Halves<'s> {
         if was_established {
             match self.sender.place_of(segment.ack) {
                 AckPlace::Current => self.receiver.take_header(segment),
-                // A reordered ACK brings only its timestamp and its data.
+                // From a reordered ACK, only the timestamp and the data are processed.
                 AckPlace::Old => self.receiver.replace_ts_recent(segment),
                 place @ (AckPlace::TooOld | AckPlace::Unsent) => {
                     self.receiver.challenge(place == AckPlace::Unsent, host);
@@ -181,7 +182,7 @@ impl<'s> Halves<'s> {
                 sender.send_pending(now, wire);
             });
         }
-        // The kernel's fast path does not check for a due ACK after a pure ACK.
+        // The kernel's fast path does not check whether an ACK is due after a pure ACK.
         if !is_bare_ack {
             self.receiver.check_ack(host);
         }

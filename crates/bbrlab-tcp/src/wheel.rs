@@ -1,8 +1,9 @@
-//! The kernel's tick and its timer wheel, which decide when a timer set for a jiffy actually fires.
+//! The kernel's tick and its timer wheel, which determine when a timer that was set for a jiffy
+//! fires.
 //!
 //! Retransmission, probe and delayed-ACK timers count in jiffies. These timers are stored in a
-//! timer wheel, whose slots are coarser the farther in the future they are. A timer therefore never
-//! fires early, but up to an eighth of its length late.
+//! timer wheel. The farther in the future a slot is, the more jiffies it covers. A timer therefore
+//! never fires early, but up to an eighth of its length late.
 //!
 //! Sources: [linux] `kernel/time/timer.c`: `calc_wheel_index`, `calc_index`, `__mod_timer`.
 //! Deviations:
@@ -11,7 +12,8 @@
 
 use bbrlab_units::{NS_PER_S, Span, Time};
 
-/// Bits of the wheel that one level adds. Linux: `LVL_CLK_SHIFT`.
+/// Base-2 logarithm of the factor between the slot lengths of neighbouring levels. Linux:
+/// `LVL_CLK_SHIFT`.
 const LEVEL_SHIFT: u32 = 3;
 
 /// Smallest distance in jiffies that belongs to level 1; each further level starts eight times as
@@ -19,10 +21,11 @@ const LEVEL_SHIFT: u32 = 3;
 /// Linux: `LVL_START(1)`.
 const LEVEL_1_START: u32 = 63;
 
-/// Levels of the wheel for HZ of up to 1000. Linux: `LVL_DEPTH` is 9, or 8 below `HZ` 100.
+/// Number of levels of the wheel, for an HZ of at most 1000. Linux: `LVL_DEPTH` is 9, or 8 for `HZ`
+/// up to 100.
 const LEVELS: u32 = 9;
 
-/// The tick of a host: how simulated time relates to jiffies.
+/// The tick of a host, which converts simulated time to jiffies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "`tick_ns` is the length of a tick")]
 pub struct Tick {
@@ -33,8 +36,8 @@ pub struct Tick {
 }
 
 impl Tick {
-    /// The tick of a host with `hz` ticks per second. At t = 0 its jiffies are `jiffies0`, and the
-    /// last tick was `phase` ago.
+    /// Creates the tick of a host with `hz` ticks per second. At t = 0 the host's jiffies are
+    /// `jiffies0`, and the last tick was `phase` ago.
     ///
     /// # Panics
     /// If `hz` does not divide 1000 (the kernel's 100, 250 and 1000 do), or the phase is a tick or
@@ -53,33 +56,33 @@ impl Tick {
         self.hz
     }
 
-    /// The length of a tick.
+    /// Returns the length of a tick.
     #[must_use]
     pub const fn span(self) -> Span {
         Span(self.tick_ns as u64)
     }
 
-    /// The 32-bit jiffies at `now`. Linux: `tcp_jiffies32`.
+    /// Returns the 32-bit jiffies at `now`. Linux: `tcp_jiffies32`.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "jiffies are 32 bits wide here and wrap")]
     pub const fn jiffies(self, now: Time) -> u32 {
         self.jiffies0.wrapping_add(self.ticks(now) as u32)
     }
 
-    /// The time of the first tick after `now`.
+    /// Returns the time of the first tick after `now`.
     #[must_use]
     pub const fn next_tick(self, now: Time) -> Time {
         self.begin_of(self.ticks(now) + 1)
     }
 
-    /// The time at which the jiffies reach `jiffies`, which must not be before `now`.
+    /// Returns the time at which the jiffies reach `jiffies`, which must not be before `now`.
     #[must_use]
     pub const fn time_of(self, jiffies: u32, now: Time) -> Time {
         let ahead = jiffies.wrapping_sub(self.jiffies(now));
         self.begin_of(self.ticks(now) + ahead as u64)
     }
 
-    /// Ticks since the last tick at or before t = 0.
+    /// Returns the number of ticks from the last tick at or before t = 0 until `now`.
     const fn ticks(self, now: Time) -> u64 {
         (now.0 + self.phase_ns as u64) / self.tick_ns as u64
     }
@@ -96,7 +99,7 @@ impl Tick {
 }
 
 /// A timer of the wheel: the jiffy for which it was set, and the jiffy in which its slot is
-/// handled.
+/// processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WheelTimer {
     expires: u32,
@@ -108,7 +111,7 @@ pub struct WheelTimer {
 }
 
 impl WheelTimer {
-    /// Whether [`Self::set`] would change nothing.
+    /// Whether [`Self::set`] with `expires` would change nothing.
     #[inline]
     pub(crate) fn keeps(&self, expires: u32) -> bool {
         self.is_pending && self.expires == expires && !self.is_expiry_forgotten
@@ -116,14 +119,14 @@ impl WheelTimer {
 
     /// Sets the timer for the jiffy `expires`; returns the jiffy of its slot if the slot changed.
     ///
-    /// A pending timer that is set again for the same jiffy keeps its slot, which was chosen
+    /// A pending timer that is set again for the same jiffy stays in its slot, which was chosen
     /// earlier and may be coarser. Linux: `__mod_timer`.
     #[inline]
     pub fn set(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
         if self.keeps(expires) { None } else { self.rearm(expires, now_jiffies) }
     }
 
-    /// [`Self::set`] for a timer that does not already [keep](Self::keeps) `expires`.
+    /// Like [`Self::set`], for callers that know that [`Self::keeps`] is false.
     #[inline]
     pub(crate) fn rearm(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
         let slot = slot_of(expires, now_jiffies);
@@ -139,20 +142,20 @@ impl WheelTimer {
     }
 
     /// Makes the next [`Self::set`] choose a new slot even for the same jiffy, as if the timer had
-    /// been set for another jiffy in between. That call of [`Self::set`] must be in the jiffy
-    /// `now_jiffies` too. A slot that was chosen in this jiffy stays, because the choice would be
-    /// the same.
+    /// been set for another jiffy in between. That next call must also be in the jiffy
+    /// `now_jiffies`. A slot that was chosen in this jiffy stays, because the new choice would be
+    /// equal.
     #[inline]
     pub fn forget_expiry(&mut self, now_jiffies: u32) {
         self.is_expiry_forgotten = self.chosen != now_jiffies;
     }
 
-    /// Records that the timer's slot was handled.
+    /// Records that the timer's slot was processed, so the timer is no longer in the wheel.
     pub fn fired(&mut self) {
         self.is_pending = false;
     }
 
-    /// Takes the timer out of the wheel.
+    /// Removes the timer from the wheel.
     pub fn cancel(&mut self) {
         self.is_pending = false;
     }
@@ -163,15 +166,15 @@ impl WheelTimer {
         self.is_pending
     }
 
-    /// The jiffy that the timer was set for.
+    /// Returns the jiffy for which the timer was set.
     #[must_use]
     pub const fn expires(&self) -> u32 {
         self.expires
     }
 }
 
-/// The jiffy in which a timer for `expires` fires if it is set at `now_jiffies`. Linux:
-/// `calc_wheel_index`.
+/// Returns the jiffy in which a timer for the jiffy `expires` fires if it is set at `now_jiffies`.
+/// Linux: `calc_wheel_index`.
 #[must_use]
 #[inline]
 pub const fn slot_of(expires: u32, now_jiffies: u32) -> u32 {
@@ -211,8 +214,8 @@ mod tests {
 
     #[test]
     fn a_slot_is_aligned_to_the_hosts_jiffies_not_to_the_run() {
-        // SYN at 100.0005 ms with a timeout of 1000 jiffies: retransmitted at 1104 ms if t = 0 is
-        // jiffy 1008.
+        // A SYN at 100.0005 ms with a timeout of 1000 jiffies is retransmitted at 1104 ms if t = 0
+        // is jiffy 1008.
         let tick = Tick::new(1000, 1008, Span::ZERO);
         let now = Time(100_000_500);
         let slot = slot_of(tick.jiffies(now) + 1000, tick.jiffies(now));

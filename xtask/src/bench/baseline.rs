@@ -12,9 +12,9 @@ use super::valgrind::{self, Measured, Tool};
 /// The file of the baseline.
 pub(super) const KEPT: &str = "results/bench.json";
 
-/// Allowed relative difference of instructions per packet from the baseline. The same compiler
-/// generates the same code from the same sources on every machine, so only the instructions in the
-/// C library differ between machines.
+/// Maximum relative difference of instructions per packet from the baseline. On every machine, a
+/// compiler generates the same code from the same sources, so only the instructions in the C
+/// library differ between machines.
 const TOLERANCE: f64 = 0.03;
 
 /// The cases that the gate measures, with the simulated milliseconds of the shorter of two runs per
@@ -59,8 +59,8 @@ pub(super) fn read(path: &Path) -> Result<Value, String> {
     }
 }
 
-/// Compares the speed with the baseline, as a step of the gate. If nothing can be compared, this
-/// prints the reason in a line that begins with `skipped: speed`.
+/// Compares the speed with the baseline, as a step of the gate. If nothing can be compared, prints
+/// the reason in a line that begins with `skipped: speed`.
 pub(super) fn gate(root: &Path, binary: &Path) -> Result<(), String> {
     let baseline = read(&root.join(KEPT))?;
     let compiler = compiler(root)?;
@@ -131,8 +131,8 @@ fn compare(baseline: &Value, now: &[Value]) -> Result<Verdict, String> {
     )))
 }
 
-/// Writes `cases` and the values of the gate's runs into the baseline. The values of cases that
-/// were not measured stay unchanged.
+/// Writes `cases` and the values of the gate's runs into the baseline. The values of other cases do
+/// not change.
 pub(super) fn bless(root: &Path, binary: &Path, cases: &[Value]) -> Result<PathBuf, String> {
     let path = root.join(KEPT);
     let compiler = compiler(root)?;
@@ -159,7 +159,7 @@ fn blessed(
     {
         return Err(format!("{KEPT}: {reason}; name no case, to measure all of them"));
     }
-    // Cases keep their previous order, and new cases follow.
+    // Cases remain in their previous order, followed by new cases.
     let mut all: Vec<&Value> = before;
     for case in cases {
         match all.iter_mut().find(|old| old["name"] == case["name"]) {
@@ -178,7 +178,7 @@ fn blessed(
     ))
 }
 
-/// Returns the processor's name. Seconds on different processors cannot be compared.
+/// Returns the processor's name, because seconds on different processors cannot be compared.
 pub(super) fn processor() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));

@@ -1,4 +1,4 @@
-//! The path and the build of the release binary whose speed is measured.
+//! Builds and finds the release binary whose speed is measured.
 
 use std::path::{Path, PathBuf};
 

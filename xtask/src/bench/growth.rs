@@ -1,6 +1,6 @@
-//! `cargo xtask growth`: the cost per packet against the number of flows, and against the rate of
-//! one flow. Writes `results/growth.json`, from which `docs/performance.md` and its plot are
-//! generated.
+//! `cargo xtask growth`: measures how the cost per packet grows with the number of flows, and with
+//! the rate of one flow. Writes `results/growth.json`, from which `docs/performance.md` and its
+//! plot are generated.
 
 use std::fs;
 use std::path::Path;
@@ -17,29 +17,29 @@ const KEPT: &str = "results/growth.json";
 const USAGE: &str = "usage: cargo xtask growth [--quick]
   --quick  up to 1,000 flows and 5 Gbit/s: a few minutes instead of about forty";
 
-/// Numbers of flows of 10 Mbit/s each.
+/// The measured numbers of flows, with 10 Mbit/s for each flow.
 const FLOWS: [u32; 16] =
     [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
 const QUICK_FLOWS: u32 = 1000;
 
-/// Simulated milliseconds of the shorter and the longer run. Every flow then sends 166 packets in
-/// the shorter run, and 166 more in the longer one.
+/// Simulated milliseconds of the shorter and of the longer run with several flows. Every flow sends
+/// 166 packets in the shorter run, and 166 more in the longer run.
 const FLOWS_MS: [u32; 2] = [200, 400];
 
-/// Rates of one flow, in Mbit/s.
+/// The measured rates of one flow, in Mbit/s.
 const RATES_MBPS: [u32; 16] =
     [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
 const QUICK_RATE_MBPS: u32 = 5000;
 
-/// The shorter run is long enough for `RATE_PACKETS` data packets, and simulates at least
-/// `RATE_LEAST_MS` milliseconds. These are 30 RTTs; at 100 Gbit/s, start-up takes half of them.
-/// While the socket's window grows, over some 60,000 packets, Linux acknowledges every packet. Both
-/// runs include these packets, so they do not affect the difference.
+/// The shorter run with one flow is long enough for `RATE_PACKETS` data packets, and simulates at
+/// least `RATE_LEAST_MS` milliseconds. These are 30 RTTs, of which start-up takes half at 100
+/// Gbit/s. For some 60,000 packets, until the socket's window is fully grown, Linux acknowledges
+/// every packet. Both runs include these packets, so they do not affect the difference.
 const RATE_PACKETS: u32 = 100_000;
 const RATE_LEAST_MS: u32 = 300;
 
-/// With fewer flows than this, the memory per flow is not reported, because the program without
-/// flows needs much more memory than the flows.
+/// Smallest number of flows for which the memory per flow is reported. With fewer flows, the rest
+/// of the program needs much more memory than the flows.
 const FLOWS_WITH_MEMORY: u32 = 100;
 
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
@@ -76,17 +76,18 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// A case like (c) of the speed table, but with `n` flows of 10 Mbit/s each and an RTT of 10 ms.
+/// Returns a case like (c) of the speed table, but with `n` flows, 10 Mbit/s per flow, and an RTT
+/// of 10 ms.
 fn of_flows(n: u32) -> Measured {
     let arguments = ["c", "--flows", &n.to_string(), "--rate", &format!("{}Mbit/s", 10 * n)];
     Measured { arguments: arguments.map(str::to_owned).to_vec(), lengths_ms: FLOWS_MS }
 }
 
-/// A case with one flow of this rate and an RTT of 10 ms. Its socket buffers are large enough not
-/// to limit it.
+/// Returns a case with one flow of this rate and an RTT of 10 ms. The socket buffers are so large
+/// that they do not limit the flow.
 fn of_rate(rate_mbps: u32) -> Measured {
     let arguments = ["wide", "--rate", &format!("{rate_mbps}Mbit/s")];
-    // A packet of 1,500 bytes takes 12 ms at 1 Mbit/s.
+    // A packet of 1,500 bytes takes 12 ms at 1 Mbit/s, and `12 / rate_mbps` ms at other rates.
     let short_ms = (RATE_PACKETS * 12 / rate_mbps).max(RATE_LEAST_MS);
     Measured {
         arguments: arguments.map(str::to_owned).to_vec(),
@@ -94,15 +95,15 @@ fn of_rate(rate_mbps: u32) -> Measured {
     }
 }
 
-/// Returns the memory per flow: the difference from the run with one flow, divided by the
-/// additional flows.
+/// Returns the memory per flow in bytes: the difference between this run's memory and that of the
+/// run with one flow, divided by the number of additional flows.
 fn bytes_per_flow(flows: u32, bytes: Option<u64>, of_one: Option<u64>) -> Option<u64> {
     let more = bytes?.saturating_sub(of_one?);
     (flows >= FLOWS_WITH_MEMORY).then(|| more / u64::from(flows - 1))
 }
 
-/// Returns a row of the table: valgrind's counts, and speed and memory of the longer run without
-/// valgrind.
+/// Returns a row of the table: valgrind's counts, and the speed and the memory of the longer run
+/// without valgrind.
 fn row(binary: &Path, case: &Measured) -> Result<Value, String> {
     let costs =
         valgrind::count(binary, std::slice::from_ref(case), &[Tool::Callgrind, Tool::Cachegrind])?;

@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: the speed table of `bbrlab bench`, with valgrind's counts and the speed of
-//! ns-3.
+//! `cargo xtask bench`: prints the speed table of `bbrlab bench`, with valgrind's counts and the
+//! speed of ns-3.
 
 mod baseline;
 mod binary;
@@ -26,7 +26,7 @@ const USAGE: &str =
   --bless   writes the results into results/bench.json
   --no-ns3  leaves out ns-3";
 
-/// The arguments.
+/// The parsed arguments of the command.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Wanted {
     cases: Vec<String>,
@@ -118,7 +118,7 @@ fn fill_in(binary: &Path, cases: &mut [Value]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a case with the two simulated lengths for which valgrind counts.
+/// Returns a case with the simulated lengths of its two runs under valgrind.
 fn measured(case: &Value) -> Result<Measured, String> {
     let length = |at: usize| {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few 10^5")]
@@ -130,8 +130,8 @@ fn measured(case: &Value) -> Result<Measured, String> {
     Ok(Measured { arguments: vec![name.to_owned()], lengths_ms })
 }
 
-/// Prints the document with `bbrlab bench --show`, so that the layout of the table is defined in
-/// one place.
+/// Prints the document with `bbrlab bench --show`, so that only `bbrlab` defines the layout of the
+/// table.
 fn show(root: &Path, binary: &Path, document: &Value, wanted: &Wanted) -> Result<(), String> {
     let path = root.join("target/bench.json");
     fs::write(&path, document.to_string())

@@ -11,14 +11,14 @@ const SOURCE: &str = "adapters/ns3/dumbbell.cc";
 /// The folder of the libraries of Debian's `libns3-dev`.
 const FOLDER: &str = "/usr/lib/x86_64-linux-gnu";
 
-/// The ns-3 libraries that the program uses. `THEIRS` are libraries that those need in some
+/// The ns-3 libraries that the program uses. `THEIRS` are further libraries that these need in some
 /// versions of ns-3.
 const NEEDED: [&str; 5] = ["core", "network", "internet", "point-to-point", "applications"];
 const THEIRS: [&str; 4] = ["traffic-control", "bridge", "mpi", "stats"];
 
 /// Cases of the speed table, with the arguments of the ns-3 program: rate, RTT in milliseconds,
-/// flows, seconds. The runs are shorter than bbrlab's, because ns-3 takes about a hundred times as
-/// long.
+/// flows, seconds. The runs are shorter than bbrlab's runs, because ns-3 takes about a hundred
+/// times as long per packet.
 const CASES: [(&str, [&str; 4]); 3] = [
     ("a", ["50Mbps", "30", "1", "30"]),
     ("b", ["1Gbps", "10", "16", "2"]),
@@ -47,7 +47,7 @@ pub(super) fn fill_in(root: &Path, cases: &mut [Value]) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds the program and returns its path; `None` if ns-3 is not installed.
+/// Builds the program, and returns its path, or `None` if ns-3 is not installed.
 fn build(root: &Path) -> Result<Option<PathBuf>, String> {
     let library = |name: &&str| Path::new(FOLDER).join(format!("libns3-{name}.so"));
     if !NEEDED.iter().all(|name| library(name).exists()) {
@@ -84,7 +84,7 @@ fn packets_per_cpu_s(program: &Path, arguments: &[&str]) -> Result<f64, String> 
     speed(&told).ok_or_else(failed)
 }
 
-/// Returns data packets per CPU second, from the program's output.
+/// Parses the data packets per CPU second from the program's output.
 fn speed(told: &str) -> Option<f64> {
     let (packets, seconds) = told.trim().split_once(' ')?;
     let (packets, seconds): (f64, f64) = (packets.parse().ok()?, seconds.parse().ok()?);

@@ -1,6 +1,6 @@
-//! `cargo xtask overheads`: costs that do not come from simulating packets: series, the files of a
-//! run, plots, a second worker, the memory of a sweep. Writes `results/overheads.json`, from which
-//! `docs/performance.md` is generated.
+//! `cargo xtask overheads`: measures costs other than simulating packets: time series, the files of
+//! a run, plots, a second worker, the memory of a sweep. Writes `results/overheads.json`, from
+//! which `docs/performance.md` is generated.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,22 +24,22 @@ const USAGE: &str = "usage: cargo xtask overheads [--binary FILE]
 const CASES: [(&str, u32); 3] = [("a", 10_000), ("b", 1000), ("c", 200)];
 const SAMPLES: [&str; 3] = ["off", "10ms", "ack"];
 
-/// A run that ends at once, so that only the fixed cost of a run remains.
+/// A scenario of 100 ms on a slow link, so that a run has little more than the fixed cost per run.
 const SHORT_RUN: &str = "duration = \"100ms\"\n[bottleneck]\nrate = \"1Mbit/s\"\nbuffer = \"20packets\"\n\
                          [[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\n";
-/// Sizes of sweeps of [`SHORT_RUN`]: points, and seeds per point. The largest sweep is last,
-/// because the disk is slow for some time after it.
+/// Sizes of the measured sweeps of [`SHORT_RUN`]: points, and seeds per point. The largest sweep is
+/// last, because the disk remains slow for some time after it.
 const SWEEPS: [(u64, u64); 7] =
     [(1, 100), (1, 1000), (1000, 1), (1, 10_000), (1000, 10), (10_000, 1), (1, 100_000)];
-/// Numbers of runs of two sweeps. The difference between the sweeps' instructions is the cost of
-/// the additional runs.
+/// Numbers of runs of two sweeps whose instructions are counted. The difference between the two
+/// counts is the cost of the additional runs.
 const COUNTED: [u64; 2] = [20, 40];
 
 /// A scenario whose run takes at least 0.1 s of CPU time.
 const LONG_RUN: &str = "duration = \"10s\"\nsample = \"off\"\n[bottleneck]\nrate = \"1Gbit/s\"\nbuffer = \"4bdp\"\n\
                         [[flows]]\ncc = \"bbr1\"\nrtt = \"10ms\"\ncount = 16\nstart_step = \"625us\"\n";
 const LONG_RUNS: u64 = 8;
-/// How often each number of workers is measured. The result is the median.
+/// Number of measurements for each number of workers. The result is their median.
 const TIMES: usize = 5;
 
 /// The built-in scenarios, one with a single run and one with a sweep, whose plots are drawn to
@@ -128,7 +128,7 @@ impl Lab {
                 cpu_and_peak(|| Ok(vec![child]))
             };
             let (cpu_s, peak) = run(&mut self.sweep(&scenario, &name, seeds, 1))?;
-            // All runs are stored now, so this command makes only the plots.
+            // All runs are stored now, so this command only draws the plots.
             let mut draw = Command::new(&self.binary);
             draw.args(["run", &scenario, "--quiet", "--set", &format!("repeat={seeds}")]);
             draw.args(["--jobs", "1", "--out", &self.path(&name)]).stdout(Stdio::null());
@@ -155,8 +155,8 @@ impl Lab {
     }
 
     /// Returns the CPU seconds that the same runs take with one worker, with two workers, and in
-    /// two parallel programs with one worker each. Two programs share no memory, so if they take
-    /// more CPU seconds than one worker, the machine is the cause.
+    /// two parallel programs with one worker each. Two programs share no memory. So if they take
+    /// more CPU seconds than one worker, the machine is the cause and not the program.
     fn workers(&self) -> Result<Value, String> {
         let scenario = self.scenario("long", LONG_RUN)?;
         let measure = |programs: u64, jobs: u64| {
@@ -244,7 +244,7 @@ impl Lab {
 }
 
 /// Waits until all started processes have ended. Returns the sum of their CPU seconds, and the
-/// largest memory that any of them was seen to use.
+/// largest memory of any of them, which is sampled while they run.
 fn cpu_and_peak(
     start: impl FnOnce() -> Result<Vec<std::process::Child>, String>,
 ) -> Result<(f64, u64), String> {
@@ -295,7 +295,7 @@ fn median(values: &mut [f64]) -> f64 {
     rounded(values[values.len() / 2])
 }
 
-/// Rounds to hundredths.
+/// Rounds a value to hundredths.
 fn rounded(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }

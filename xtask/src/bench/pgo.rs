@@ -1,5 +1,5 @@
 //! `cargo xtask pgo`: builds a release binary with the profile of a training run. This binary
-//! computes the same results slightly faster; nothing requires it.
+//! computes the same results slightly faster. Building it is optional.
 //!
 //! There are three steps, each in a folder of `target/pgo/`: an instrumented build, a training, and
 //! the build with the recorded profile. The training runs cases of the speed table and a scenario
@@ -14,8 +14,8 @@ use super::binary;
 use super::valgrind::{self, Costs, Measured, Tool};
 
 /// The arguments of each call of the instrumented binary in the training. The calls include cases
-/// with losses, with cut segments and with other congestion controls, so that the compiler does not
-/// treat their code as cold.
+/// with losses, with TSO bursts that are cut, and with other congestion controls, so that the
+/// compiler does not treat the code for these as rarely used.
 const TRAINING: &[&[&str]] = &[
     &["bench-case", "a", "--duration-ms", "20000"],
     &["bench-case", "b", "--duration-ms", "1000"],
@@ -35,8 +35,8 @@ const TRAINING: &[&[&str]] = &[
     ],
 ];
 
-/// Cases whose instructions are compared, and the simulated milliseconds of the shorter of two runs
-/// per case.
+/// Cases whose instructions are compared between the two binaries, and the simulated milliseconds
+/// of the shorter of two runs per case.
 const COMPARED: [(&str, u32); 3] = [("a", 10_000), ("b", 1000), ("c", 400)];
 
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
@@ -115,7 +115,7 @@ fn host_and_llvm(told: &str) -> Option<(String, u32)> {
     Some((field("host: ")?.to_owned(), major(field("LLVM version: ")?)?))
 }
 
-/// Returns `21` for `21.1.8` and for `Debian LLVM version 21.1.8`.
+/// Returns the major version, such as `21` for `21.1.8` and for `Debian LLVM version 21.1.8`.
 fn major(version: &str) -> Option<u32> {
     version.split_whitespace().last()?.split('.').next()?.parse().ok()
 }
@@ -157,8 +157,8 @@ fn why_none(needed: u32, found: &[(String, Option<u32>)]) -> String {
     )
 }
 
-/// Builds the binary with an additional flag for rustc. The command names a target, so cargo does
-/// not apply the flag to build scripts.
+/// Builds the binary with an additional flag for rustc. The cargo command names a target, because
+/// cargo then does not apply the flag to build scripts.
 fn build(root: &Path, compiler: &Compiler, folder: &str, flag: &str) -> Result<PathBuf, String> {
     let host = compiler.host.as_str();
     let mut flags = env::var("RUSTFLAGS").unwrap_or_default();

@@ -1,8 +1,9 @@
-//! `cargo xtask profile CASE`: the instructions per packet by group of source files and by file.
+//! `cargo xtask profile CASE`: prints the instructions per packet by group of source files and by
+//! file.
 //!
-//! The counts are the difference between callgrind's counts of two simulated lengths, as in the
-//! speed table. The instructions of an inlined function count for the file with its source. An
-//! inlined function of the standard library counts for the file into which it was inlined.
+//! As in the speed table, a count is the difference between callgrind's counts for two simulated
+//! lengths. The instructions of an inlined function count for the file that defines it; but if the
+//! standard library defines it, they count for the file into which it was inlined.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +15,7 @@ use super::valgrind;
 const USAGE: &str =
     "usage: cargo xtask profile [CASE] [MS], such as a, 10000 ms: the shorter of two lengths";
 
-/// Simulated milliseconds of the shorter run, by the first letter of the case.
+/// Simulated milliseconds of the shorter of two runs, by the first letter of the case.
 const SHORT_MS: [(char, u32); 4] = [('a', 10_000), ('b', 1000), ('c', 400), ('d', 500)];
 
 /// Number of files in the printed list, which begins with the most expensive file.
@@ -125,7 +126,8 @@ fn by_file(text: &str) -> BTreeMap<String, u64> {
     let mut is_of_call = false;
     for line in text.lines() {
         if let Some((key, value)) = line.split_once('=') {
-            // Callgrind writes a name in full only once, as `(12) name`, and later as `(12)`.
+            // Callgrind writes a name in full only the first time, as `(12) name`, and later as
+            // `(12)`.
             let (number, name) = value.split_once(' ').unwrap_or((value, ""));
             let is_file = matches!(key, "fl" | "fi" | "fe" | "cfi" | "cfl");
             if is_file && !name.is_empty() {
@@ -149,7 +151,8 @@ fn by_file(text: &str) -> BTreeMap<String, u64> {
         else {
             continue;
         };
-        // The line after `calls=` has the cost of the called function, which is not counted here.
+        // The line after `calls=` has the cost of the called function, which is not counted for the
+        // caller.
         if !std::mem::take(&mut is_of_call) {
             let file = ours(of_lines).or_else(|| ours(of_function)).unwrap_or("other");
             *costs.entry(file.to_owned()).or_default() += cost;
@@ -158,7 +161,8 @@ fn by_file(text: &str) -> BTreeMap<String, u64> {
     costs
 }
 
-/// Returns the path of a file of this workspace, starting with the name of its crate.
+/// Returns the path of a file of this workspace from the name of its crate on, or `None` for other
+/// files.
 fn ours(path: &str) -> Option<&str> {
     path.split_once("crates/bbrlab-").map(|(_, rest)| rest)
 }

@@ -1,6 +1,6 @@
 //! Counts the cost per data packet with valgrind, which simulates the processor: instructions with
-//! callgrind, misses of the data caches with cachegrind. Both counts are independent of other work
-//! on the machine, unlike seconds.
+//! callgrind, misses of the data caches with cachegrind. Unlike seconds, both counts do not depend
+//! on other work on the machine.
 //!
 //! Each case is run twice, with the second run twice as long. The cost is computed from the
 //! difference between the runs, so that set-up cancels.
@@ -15,20 +15,20 @@ use serde_json::{Value, json};
 /// The message if valgrind is missing.
 pub(super) const MISSING: &str = "valgrind is not installed (Debian: `apt install valgrind`)";
 
-/// The caches that cachegrind models: bytes, ways, bytes per line. Cachegrind models only the first
-/// and the last level, so its last level (`--LL`) has the size of an L2 cache.
+/// The caches that cachegrind models: bytes, associativity, bytes per line. Cachegrind models only
+/// the first and the last level, so the last level (`--LL`) is given the size of an L2 cache.
 const CACHES: [&str; 3] = ["--cache-sim=yes", "--D1=49152,12,64", "--LL=2097152,16,64"];
 
 /// A case of `bbrlab bench-case`, which is run with two simulated lengths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Measured {
-    /// The name, and flags that change the case's size.
+    /// The case's name, and flags that change its number of flows or its rate.
     pub(super) arguments: Vec<String>,
     /// Simulated milliseconds of the shorter run and of the longer one.
     pub(super) lengths_ms: [u32; 2],
 }
 
-/// The cost per data packet; `None` where a cost was not measured.
+/// The costs per data packet. A cost is `None` if it was not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Costs {
     pub(super) instructions: Option<f64>,
@@ -46,17 +46,17 @@ impl Costs {
     }
 }
 
-/// Rounds to tenths above 100 and to thousandths otherwise. Instructions per packet are above 100
-/// and misses per packet below.
+/// Rounds a value above 100 to tenths, and others to thousandths. Instructions per packet are above
+/// 100, and misses per packet are below.
 fn rounded(value: Option<f64>) -> Value {
     value.map_or(Value::Null, |value| {
         let digits = if value > 100.0 { 10.0 } else { 1000.0 };
-        // Adding 0.0 turns a negative zero into zero.
+        // Add 0.0 to turn a negative zero into zero.
         json!((value * digits).round() / digits + 0.0)
     })
 }
 
-/// The counts of one valgrind run.
+/// A tool of valgrind, which determines the counts of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tool {
     Callgrind,
@@ -77,7 +77,8 @@ pub(super) fn count(
     let mut jobs = Vec::new();
     for case in 0..cases.len() {
         for &tool in tools {
-            // The longer run is started before the shorter one, because it takes longer.
+            // Start the longer run of a case first, so that the parallel processes end at about the
+            // same time.
             jobs.extend([1, 0].map(|length| (case, tool, length)));
         }
     }

@@ -1,5 +1,5 @@
-//! The crates whose tests run the code of a given crate: the crate itself, then the crates that
-//! import it directly, then those that import these, and so on.
+//! Finds the crates whose tests run the code of a given crate: the crate itself, the crates that
+//! import it directly, the crates that import these, and so on.
 
 use std::collections::BTreeMap;
 use std::path::Path;

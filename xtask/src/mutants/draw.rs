@@ -1,4 +1,5 @@
-//! A sample without replacement: the same seed and list give the same sample, in the same order.
+//! Draws a sample without replacement. The same seed and list always give the same sample, in the
+//! same order.
 
 use bbrlab_units::split_mix;
 
@@ -13,7 +14,7 @@ impl Dice {
     }
 }
 
-/// Draws `count` elements of `all`, or all of them if there are fewer.
+/// Draws `count` elements of `all`, or all elements if there are fewer.
 pub(super) fn sample<T>(mut all: Vec<T>, count: usize, seed: u64) -> Vec<T> {
     let mut dice = Dice(seed);
     let count = count.min(all.len());

@@ -1,4 +1,5 @@
-//! The mutants that cargo-mutants lists: the place, a description of the change, and its diff.
+//! Reads the mutants that cargo-mutants lists. A mutant has a place, a description of the change,
+//! and a diff.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,9 +9,9 @@ use serde_json::Value;
 /// A change of the code at one place.
 #[derive(Clone, Debug)]
 pub(super) struct Mutant {
-    /// The crate.
+    /// The name of the changed crate.
     pub(super) package: String,
-    /// The path of the file from the root.
+    /// The path of the changed file from the root of the repository.
     pub(super) file: String,
     /// The place and the change in one line: `FILE:LINE:COLUMN: change`.
     pub(super) name: String,
@@ -19,7 +20,7 @@ pub(super) struct Mutant {
 }
 
 impl Mutant {
-    /// Returns the removed and the added lines.
+    /// Returns the removed and the added lines of the diff.
     pub(super) fn change(&self) -> String {
         let is_change = |line: &&str| {
             line.starts_with(['-', '+']) && !line.starts_with("---") && !line.starts_with("+++")
@@ -28,7 +29,7 @@ impl Mutant {
         lines.join("\n").replace(" /* ~ changed by cargo-mutants ~ */", "")
     }
 
-    /// Applies the change to `text`.
+    /// Returns `text`, the content of the file, with the change applied.
     pub(super) fn applied_to(&self, text: &str) -> Result<String, String> {
         let old: Vec<&str> = text.split_inclusive('\n').collect();
         let mut new = String::new();
@@ -62,12 +63,12 @@ impl Mutant {
     }
 }
 
-/// Parses the first old line of a hunk: 42 in `@@ -42,17 +42,9 @@`.
+/// Parses the number of a hunk's first old line: 42 in `@@ -42,17 +42,9 @@`.
 fn first_line(hunk: &str) -> Option<usize> {
     hunk.split('-').nth(1)?.split([',', ' ']).next()?.parse().ok()
 }
 
-/// Checks that cargo-mutants is installed, and installs it otherwise.
+/// Installs cargo-mutants if it is not installed.
 pub(super) fn install() -> Result<(), String> {
     let found = Command::new("cargo").args(["mutants", "--version"]).output();
     if found.is_ok_and(|output| output.status.success()) {

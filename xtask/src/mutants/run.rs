@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::tree::Tree;
 
-/// The outcome of a mutant.
+/// The outcome of testing a mutant.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Outcome {
     /// A test of this crate failed.
@@ -55,7 +55,7 @@ impl Limits {
             return Err(format!("the tests of {package} fail without a change"));
         }
         // The limit is five times the measured time plus 60 s, because other work on the machine
-        // may slow the tests down. Tests that never end still exceed this limit.
+        // may slow the tests. It only has to stop tests that never end.
         self.0.insert(package.to_owned(), Duration::from_secs(60) + 5 * start.elapsed());
         Ok(())
     }
@@ -85,7 +85,7 @@ pub(super) fn tests(tree: &Tree, package: &str, limit: Duration) -> Result<Outco
     })
 }
 
-/// Returns whether cargo succeeded; `None` if the time limit ended it.
+/// Runs cargo. Returns whether it succeeded, or `None` if the time limit ended it.
 #[expect(clippy::disallowed_methods, reason = "a time limit needs a clock")]
 fn cargo(tree: &Tree, args: &[&str], limit: Duration) -> Result<Option<bool>, String> {
     let log = tree.target.with_file_name("log");
@@ -98,8 +98,8 @@ fn cargo(tree: &Tree, args: &[&str], limit: Duration) -> Result<Option<bool>, St
         .stdin(Stdio::null())
         .stdout(log.try_clone().map_err(error)?)
         .stderr(log)
-        // Cargo gets its own process group, so that all processes that it starts can be ended with
-        // it.
+        // Start cargo in its own process group, so that all processes that it starts can be ended
+        // with it.
         .process_group(0)
         .spawn()
         .map_err(error)?;

@@ -1,4 +1,4 @@
-//! A copy of the project for changes. The project itself is never changed.
+//! A copy of the project in which mutants are made. The project itself is never changed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -40,7 +40,8 @@ impl Tree {
         let names = String::from_utf8_lossy(&output.stdout).into_owned();
         let mut wanted = BTreeSet::new();
         for name in names.split('\0').filter(|name| !name.is_empty()) {
-            // Git still lists a deleted file whose deletion is not committed; reading it fails.
+            // Skip deleted files that Git still lists, because their deletion is not committed.
+            // Reading them fails.
             if let Ok(bytes) = fs::read(root.join(name)) {
                 let to = tree.root.join(name);
                 if fs::read(&to).ok().as_ref() != Some(&bytes) {

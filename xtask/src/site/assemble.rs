@@ -1,12 +1,13 @@
 //! Collects the pages of the repository into the source folder of the book.
 //!
-//! A page under `docs/` keeps its path; other pages go to `project/`. The start page,
-//! `docs/README.md`, replaces the repository's README and the list of pages, which the site shows
-//! in its sidebar.
+//! A page under `docs/` keeps its path; other pages go to `project/`. The book has no page for the
+//! repository's README and for the list of pages. Links to them lead to the start page,
+//! `docs/README.md`; the list of pages is the site's sidebar.
 //!
 //! A link to another page leads to that page. A link to any other file of the repository leads to a
-//! copy of it under `files/`, so that the site can be read without the repository. Text files get
-//! the ending `.txt`, so that a browser shows them. A link to a folder becomes plain text.
+//! copy of the file under `files/`, so that the site can be read without the repository. The names
+//! of text files get the ending `.txt`, so that a browser shows the files. A link to a folder
+//! becomes plain text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ const ELSEWHERE: [(&str, &str); 6] = [
 const START: &str = "README.md";
 const STARTS: [&str; 2] = ["README.md", "docs/SUMMARY.md"];
 
-/// Extensions of files that a browser shows without the ending `.txt`.
+/// Extensions of files to whose names `.txt` is not added, because a browser shows them.
 const SHOWN: [&str; 5] = ["png", "svg", "json", "html", "pdf"];
 
 /// Writes all pages into the book's source folder, and copies of the files that they link to.
@@ -78,7 +79,7 @@ struct Links<'a> {
 }
 
 impl Links<'_> {
-    /// Returns the page with its links adapted. Code blocks stay unchanged.
+    /// Returns the page with its links adapted. Code blocks do not change.
     fn rewritten(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut is_code = false;
@@ -95,7 +96,8 @@ impl Links<'_> {
         out
     }
 
-    /// Appends a line. Links are `[text](target)`, including images, outside of backticks.
+    /// Appends a line with its links adapted. A link is `[text](target)` outside of backticks;
+    /// images are links, too.
     fn line(&mut self, line: &str, out: &mut String) {
         let mut rest = line;
         while let Some(at) = rest.find("](") {
@@ -126,7 +128,8 @@ impl Links<'_> {
         out.push_str(rest);
     }
 
-    /// Returns the target of a link from this page's place in the book; `None` for a folder.
+    /// Returns the target of a link, relative to this page's place in the book, or `None` for a
+    /// folder.
     fn target(&mut self, target: &str) -> Option<String> {
         let (path, anchor) = target.split_once('#').map_or((target, ""), |(path, id)| (path, id));
         let there = normal(&self.page.parent().unwrap_or(Path::new("")).join(path));

@@ -1,5 +1,5 @@
-//! Pages that are generated from the program: help of the commands, the JSON Schema, the Python API
-//! and the gallery of plots.
+//! Writes the pages that are generated from the program: help of the commands, the JSON Schema, the
+//! Python API and the gallery of plots.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::Command;
 use super::{copy, write};
 use crate::{python, source};
 
-/// The paths in the book of the pages that this file generates. `docs/SUMMARY.md` lists them.
+/// The paths, in the book, of the pages that this file generates. `docs/SUMMARY.md` lists them.
 pub(crate) const GENERATED: [&str; 4] = [
     "generated/commands.md",
     "generated/schema.md",
@@ -53,7 +53,7 @@ pub(super) fn schema(root: &Path, src: &Path) -> Result<(), String> {
     write(&src.join(GENERATED[1]), page)
 }
 
-/// Writes the Python API from the docstrings of the package, which has to be built first.
+/// Writes the Python API from the docstrings of the package. This builds the package first.
 pub(super) fn python_api(root: &Path, src: &Path, is_wanted: bool) -> Result<(), String> {
     let page = src.join(GENERATED[2]);
     if !is_wanted {
@@ -70,16 +70,16 @@ pub(super) fn python_api(root: &Path, src: &Path, is_wanted: bool) -> Result<(),
     write(&page, text)
 }
 
-/// Which of the papers' figures the site includes.
+/// The figures of the papers that the site includes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Figures {
     None,
-    /// The figures of these papers or experiments; an empty list means all.
+    /// The figures of these papers or experiments. An empty list means all.
     Of(Vec<String>),
 }
 
-/// Writes a page of pictures: the papers' figures, if they are wanted, and all pictures of the
-/// repository's pages, each with a link to the page that explains it.
+/// Writes a page with the papers' figures, if they are wanted, and with all pictures of the
+/// repository's pages. Each picture has a link to the page that explains it.
 pub(super) fn gallery(root: &Path, site: &Path, figures: &Figures) -> Result<(), String> {
     let docs = root.join("docs");
     let src = site.join("src");
@@ -142,8 +142,8 @@ fn reproduced(root: &Path, site: &Path, names: &[String]) -> Result<String, Stri
     Ok(page + &of_report(&report))
 }
 
-/// Returns the figures of a report in Markdown. The figures of each experiment follow its command.
-/// The last part lists the figures whose experiments were not run.
+/// Returns the part of a Markdown report with figures. For each experiment, it has the command and
+/// then the figures. At the end, it lists the figures whose experiments were not run.
 fn of_report(report: &str) -> String {
     let mut page = String::new();
     let mut missing = Vec::new();
@@ -177,7 +177,7 @@ fn of_report(report: &str) -> String {
     page
 }
 
-/// Returns the images of a page: their descriptions and their places.
+/// Returns the images of a page, each with its description and its link target.
 fn pictures(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split("![").skip(1).filter_map(|rest| {
         let (alt, rest) = rest.split_once("](")?;
@@ -185,13 +185,13 @@ fn pictures(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Returns the file of an image, if it is in the repository.
+/// Returns the file of an image, or `None` if it is not in the repository.
 fn picture(page: &Path, target: &str) -> Option<PathBuf> {
     let path = page.with_file_name(target);
     fs::canonicalize(path).ok().filter(|path| path.is_file())
 }
 
-/// Returns the program's output.
+/// Runs `bbrlab` with these arguments, and returns its output.
 fn bbrlab(root: &Path, args: &[&str]) -> Result<String, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let out = Command::new(cargo)

@@ -13,7 +13,7 @@ pub(super) fn check(book: &Path) -> Result<(), String> {
     for path in source::files(book, "html")? {
         let text = source::read(&path)?;
         let page = path.strip_prefix(book).unwrap_or(&path).to_path_buf();
-        // Skips copies of repository files under `files/`, and mdBook's page for missing pages.
+        // Skip copies of repository files under `files/`, and `404.html`.
         if page.starts_with("files") || page.ends_with("404.html") {
             continue;
         }
@@ -55,7 +55,8 @@ pub(super) fn check(book: &Path) -> Result<(), String> {
     Err(format!("links of the site\n  {}", wrong.join("\n  ")))
 }
 
-/// Returns the values of an attribute in HTML that mdBook wrote: quoted, after a blank.
+/// Returns the values of an attribute in HTML that mdBook wrote. mdBook writes a blank before an
+/// attribute, and its value in quotes.
 fn values(html: &str, attribute: &str) -> Vec<String> {
     let start = format!(" {attribute}=\"");
     html.split(&*start)

@@ -1,10 +1,10 @@
 //! `cargo xtask site`: builds the documentation as a web site that needs no network, in
 //! `target/site/book`.
 //!
-//! mdBook makes the site from the pages in `docs/`. This task collects these pages, the project's
-//! other pages and generated pages (help of the commands, the JSON Schema, the Python API). It
-//! changes links to files of the repository into links to copies, and checks every link and anchor
-//! of the site.
+//! This task collects the pages in `docs/`, the project's other pages and generated pages (help of
+//! the commands, the JSON Schema, the Python API), and mdBook builds the site from them. The task
+//! replaces links to files of the repository by links to copies of the files, and checks every link
+//! and anchor of the site.
 
 mod assemble;
 mod generated;
@@ -19,7 +19,8 @@ pub(crate) use generated::GENERATED;
 use crate::python;
 use generated::Figures;
 
-/// The release of mdBook that makes the site. The first call builds it from source under `target/`.
+/// The release of mdBook that builds the site. The first call builds mdBook from source under
+/// `target/`.
 const MDBOOK: &str = "0.5.4";
 
 /// Builds the site and checks its links. `--no-python` omits the Python API, for which the package
@@ -81,7 +82,7 @@ fn mdbook(root: &Path) -> Result<PathBuf, String> {
     let version = format!("={MDBOOK}");
     let tools = tools.display().to_string();
     let build = target.join("mdbook-build").display().to_string();
-    // The build is not optimised, because mdBook runs for only a second.
+    // mdBook is built without optimisation, because it runs for only a second.
     let words = [
         &["install", "mdbook", "--locked", "--debug", "--force", "--version", &version][..],
         &["--no-default-features", "--features", "search", "--root", &tools],
@@ -91,14 +92,14 @@ fn mdbook(root: &Path) -> Result<PathBuf, String> {
     Ok(program)
 }
 
-/// Writes `text` at `path`, with the folders above it.
+/// Writes `text` at `path`, and creates missing folders.
 fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     fs::create_dir_all(path.parent().unwrap_or(path)).map_err(failed)?;
     fs::write(path, text).map_err(failed)
 }
 
-/// Copies a file, with the folders above it.
+/// Copies a file, and creates missing folders.
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
     write(to, fs::read(from).map_err(|error| format!("{}: {error}", from.display()))?)
 }

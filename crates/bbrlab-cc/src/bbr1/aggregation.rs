@@ -1,9 +1,9 @@
 //! ACK aggregation: an allowance in cwnd for ACKs that arrive late and in bursts.
 //!
 //! Wi-Fi, cable modems and offloading receivers delay ACKs. With a cwnd of two BDPs the sender
-//! would have to stop between two bursts of ACKs. So cwnd is enlarged by the excess of packets
-//! acknowledged over the packets that the bandwidth estimate explains. The excess is its maximum
-//! over the last 5 to 10 rounds.
+//! would have to stop between two bursts of ACKs. So cwnd is enlarged by the excess: the packets
+//! acknowledged within an epoch, less the packets that the estimated bandwidth delivers in that
+//! time. The largest excess of the last 5 to 10 rounds is used.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_ack_aggregation`, `bbr_ack_aggregation_cwnd`.
 //! Deviations: none. `extra_acked` has 16 bits, as in the kernel.
@@ -13,20 +13,23 @@ use crate::{Conn, RateSample};
 
 use super::model::BW_SCALE;
 
-/// Length of one of the two slots in rounds. Linux: `bbr_extra_acked_win_rtts`.
+/// Length in rounds of each of the two slots that hold a maximum. Linux:
+/// `bbr_extra_acked_win_rtts`.
 const SLOT_ROUNDS: u8 = 5;
 
 /// Largest age of a slot in rounds: the kernel's field has five bits.
 const SLOT_AGE_MAX: u8 = 31;
 
-/// Number of packets after which a new epoch begins. Linux: `bbr_ack_epoch_acked_reset_thresh`.
+/// Number of acknowledged packets after which a new epoch begins. Linux:
+/// `bbr_ack_epoch_acked_reset_thresh`.
 const EPOCH_ACKED_RESET: u32 = 1 << 20;
 
-/// Limit of the allowance: the packets that the bandwidth delivers in this time, in microseconds.
+/// The allowance is at most the packets that the bandwidth delivers in this time, in microseconds.
 /// Linux: `bbr_extra_acked_max_us`.
 pub(super) const ALLOWANCE_MAX_US: u64 = 100_000;
 
-/// The current epoch, and the largest excess of the last two slots. Fields as in the kernel.
+/// The current epoch, and the largest excess in each of the last two slots. The fields equal the
+/// kernel's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Aggregation {
     pub(super) ack_epoch_mstamp: u64,
@@ -37,13 +40,13 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    /// A state without samples, whose epoch begins at `now_us`.
+    /// Makes a state without samples, whose epoch begins at `now_us`.
     pub(super) fn starting_at(now_us: u64) -> Self {
         Self { ack_epoch_mstamp: now_us, ..Self::default() }
     }
 
-    /// Begins an epoch at `now_us`. Also called after idle time, which the sender caused, not the
-    /// path.
+    /// Begins an epoch at `now_us`. Also called after idle time: the sender, not the path, caused
+    /// that pause.
     pub(super) fn restart_epoch(&mut self, now_us: u64) {
         self.ack_epoch_mstamp = now_us;
         self.ack_epoch_acked = 0;
@@ -61,7 +64,8 @@ impl Aggregation {
         let epoch_us = stamp_us_delta(conn.delivered_mstamp, self.ack_epoch_mstamp);
         let mut expected_acked = trunc_u32((u64::from(bw) * u64::from(epoch_us)) >> BW_SCALE);
         let acked = self.ack_epoch_acked.wrapping_add(rs.acked_sacked);
-        // ACKs that arrive no faster than the bandwidth are not aggregated.
+        // If the epoch's ACKs have arrived no faster than the bandwidth explains, they are not
+        // aggregated, and a new epoch begins.
         if self.ack_epoch_acked <= expected_acked || acked >= EPOCH_ACKED_RESET {
             self.restart_epoch(conn.delivered_mstamp);
             expected_acked = 0;
@@ -76,7 +80,7 @@ impl Aggregation {
         }
     }
 
-    /// Counts a round; after five, a new slot replaces the older one.
+    /// Counts a round. After five rounds, a new slot replaces the older slot.
     #[inline(never)]
     pub(super) fn age(&mut self) {
         self.extra_acked_win_rtts = (self.extra_acked_win_rtts + 1).min(SLOT_AGE_MAX);
@@ -87,7 +91,8 @@ impl Aggregation {
         }
     }
 
-    /// Number of packets added to cwnd. Linux: `bbr_ack_aggregation_cwnd`.
+    /// Returns the number of packets added to cwnd for aggregated ACKs. Linux:
+    /// `bbr_ack_aggregation_cwnd`.
     #[inline]
     pub(super) fn allowance(&self, bw: u32) -> u32 {
         let [a, b] = self.extra_acked;

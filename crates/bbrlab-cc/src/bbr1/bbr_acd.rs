@@ -9,18 +9,17 @@
 //! or the last RTT > 2 min_rtt
 //! ```
 //!
-//! A recovery that begins while the path is congested halves cwnd, to one BDP at most, and holds it
-//! for a round trip. Until the recovery ends, cwnd stays at or below one BDP. Any other loss counts
-//! as a transmission error and does not affect cwnd. After the recovery, cwnd is at least its value
-//! before.
+//! A recovery that begins while the path is congested halves cwnd (and reduces it to one BDP if
+//! half is more), and holds it for a round trip. Until the recovery ends, cwnd is at most one BDP.
+//! Any other loss counts as a transmission error and does not affect cwnd. After the recovery, cwnd
+//! is at least as large as before the recovery.
 //!
-//! Sources: [mahmud] 4; [acd-linux] and [acd-ns3], the authors' two programs, for what the text
-//! leaves open and for the parameters `halving` and `detection`.
-//! Deviations:
-//! 1. One BDP is BBR v1's inflight target with gain 1, with the budget for three bursts
-//!    ([acd-linux]).
-//! 2. RTTs at or below the minimum are never "identical" ([acd-linux]); otherwise any loss on a
-//!    path without a queue would be congestion.
+//! Sources: [mahmud] 4; [acd-linux] and [acd-ns3], the authors' two programs, for details that the
+//! text does not specify and for the parameters `halving` and `detection`. Deviations:
+//! 1. "One BDP" means BBR v1's inflight target with gain 1, which includes the budget for three
+//!    bursts ([acd-linux]).
+//! 2. RTTs at or below the minimum never count as "identical" ([acd-linux]); otherwise any loss on
+//!    a path without a queue would count as congestion.
 //! 3. ACKs without an RTT sample are ignored.
 
 use crate::{CaState, Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
@@ -30,26 +29,27 @@ use super::recovery::without_losses;
 use super::variant::{Recovered, Steps as _, Variant};
 use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
 
-/// Number of consecutive pairs of equal samples after which three samples count as identical.
+/// Number of consecutive pairs of RTT samples that must be equal (within alpha) for three samples
+/// to count as identical.
 const MATCHES: u8 = 2;
 
-/// How often a recovery halves cwnd.
+/// The ACKs of a recovery at which cwnd is halved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Halving {
-    /// Once, when the recovery begins: the paper.
+    /// Only the first ACK, as in the paper.
     Once,
-    /// At every ACK of the recovery's first round trip: [acd-linux].
+    /// Every ACK of the recovery's first round trip, as in [acd-linux].
     Round,
-    /// At every ACK of the recovery: [acd-ns3].
+    /// Every ACK of the recovery, as in [acd-ns3].
     Recovery,
 }
 
-/// When a loss counts as congestion.
+/// The condition under which a loss counts as congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detection {
-    /// If the RTT shows congestion: the paper.
+    /// The RTT shows congestion, as in the paper.
     Rtt,
-    /// Always: in [acd-ns3] the tests have no effect, and every recovery halves cwnd.
+    /// Every loss counts, as in [acd-ns3], where the tests of the RTT have no effect.
     Inert,
 }
 
@@ -61,7 +61,7 @@ pub struct BbrAcd {
     detection: Detection,
     /// The previous RTT sample, in microseconds.
     last_rtt_us: u32,
-    /// Number of consecutive pairs of equal samples.
+    /// Number of consecutive pairs of RTT samples that were equal within alpha.
     identical_cnt: u8,
     is_rtt_long: bool,
     /// Whether this recovery began while the path was congested.

@@ -1,4 +1,4 @@
-//! BBR+, tuned for high-speed rail. Not to be confused with "BBRPlus" (`bbrplus`).
+//! BBR+, a variant for high-speed rail. It is not "BBRPlus" (`bbrplus`).
 //!
 //! A train at 300 km/h changes cells every few seconds: the bandwidth changes, and the RTT varies
 //! even without a queue. So BBR+ probes with larger gains, and adds the variation to RTprop:
@@ -14,9 +14,10 @@
 //!
 //! Sources: [lanigan] 2.2.5.3, listing 3.1, 3.3.2, after [wang].
 //! Deviations:
-//! 1. The variance is that of the last 5 to 10 s, kept in two halves as Linux keeps its aggregation
-//!    estimate. The term is updated once per round trip, not at every ACK.
-//! 2. `lambda` is a multiple of 1/65536, the root is rounded down to a microsecond.
+//! 1. The variance covers the last 5 to 10 s: samples are summed in two halves of the window, as in
+//!    Linux's estimate of ACK aggregation. The second term is updated once per round trip, not at
+//!    every ACK.
+//! 2. `lambda` is a multiple of 1/65536; the square root is rounded down to a microsecond.
 
 use crate::linux_int::trunc_u32;
 use crate::{Conn, ParamError, ParamSpec, ParamTable, Params, RateSample};
@@ -26,7 +27,8 @@ use super::model::MinRtt;
 use super::ns3::Ns3Steps;
 use super::variant::Variant;
 
-/// Half of the window of the minimum, in seconds.
+/// Length in seconds of each half of the variance's window; both make 10 s, the window of the
+/// minimum RTT.
 const HALF_WINDOW_S: u32 = 5;
 
 /// RTTs above 268 s count as 268 s, so that no sum can overflow.
@@ -129,8 +131,8 @@ struct Moments {
 impl Moments {
     fn add(&mut self, rtt_us: u32) {
         let rtt_us = u64::from(rtt_us.min(RTT_US_MAX));
-        // The limit is reached only at 430 million ACKs per second for five seconds. Later samples
-        // are then ignored, so that the count does not wrap.
+        // This limit is reached only with 430 million ACKs per second for five seconds. Later
+        // samples are then ignored, so that the count does not wrap.
         if self.count < u32::MAX >> 1 {
             self.count += 1;
             self.sum += rtt_us;
@@ -146,7 +148,8 @@ impl Moments {
         }
     }
 
-    /// The population's standard deviation in microseconds, rounded down; 0 without samples.
+    /// Returns the population's standard deviation in microseconds, rounded down; 0 without
+    /// samples.
     fn standard_deviation(self) -> u32 {
         let count = u128::from(self.count);
         let sum = u128::from(self.sum);
@@ -158,7 +161,7 @@ impl Moments {
     }
 }
 
-/// A variance is below `RTT_US_MAX` squared, 2^56.
+/// Converts a variance, which is below `RTT_US_MAX` squared, 2^56.
 #[expect(clippy::cast_possible_truncation, reason = "see above")]
 fn trunc_u64(variance: u128) -> u64 {
     variance as u64

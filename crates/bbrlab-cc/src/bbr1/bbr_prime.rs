@@ -1,13 +1,13 @@
 //! BBR': the drain phase ends only when the queue is drained.
 //!
-//! BBR v1 leaves the 0.75 phase after a minimum RTT even if the queue is not drained. BBR' stays in
-//! the phase without a time limit, for example as long as other flows keep the queue full.
+//! BBR v1 leaves the 0.75 phase after a minimum RTT even if the queue is not drained. BBR' has no
+//! time limit: if other flows keep the queue full, it stays in the phase.
 //!
 //! Sources: [lanigan] 2.2.5.1 (after Zhang 2019 and the BBR draft of 2016), listing 2.1.
 //! Deviations:
-//! 1. "Inflight at the estimated BDP" is Linux's test for it: packets in the network when the next
-//!    one leaves, against the BDP with the budget for three bursts. [lanigan] counts bytes and has
-//!    no TSO.
+//! 1. "Inflight at the estimated BDP" is tested as in Linux. Inflight is the number of packets that
+//!    will be in the network when the next packet leaves. The BDP includes the budget for three
+//!    bursts. [lanigan] counts bytes and has no TSO.
 
 use crate::{Conn, Control, Draw, RateSample};
 

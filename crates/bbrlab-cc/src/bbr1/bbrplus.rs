@@ -1,18 +1,18 @@
-//! BBRPlus: gain cycles of random length, and a drain as soon as a packet is lost. Not to be
-//! confused with "BBR+" (`bbr_hsr`).
+//! BBRPlus: gain cycles of random length, and a drain as soon as a packet is lost. It is not "BBR+"
+//! (`bbr_hsr`).
 //!
-//! A cycle lasts 2 to 8 minimum RTTs, drawn for each cycle. It begins with a gain of 1.25. The gain
-//! becomes 0.75 when inflight has exceeded 1.25 BDP or a packet was lost, and 1 when inflight has
-//! fallen to the BDP.
+//! A cycle lasts 2 to 8 minimum RTTs; the number is drawn for each cycle. It begins with a gain of
+//! 1.25. The gain becomes 0.75 when inflight has exceeded 1.25 BDP or a packet was lost, and 1 when
+//! inflight has fallen to the BDP.
 //!
 //! Sources: [lanigan] 2.2.5.2, listing 2.2. The Linux module of that name (dog250, cx9208) is
 //! similar.
 //! Deviations:
-//! 1. "Inflight" is Linux's: packets in the network when the next one leaves, against the BDP with
-//!    the budget for three bursts.
+//! 1. "Inflight" is measured as in Linux: the packets that will be in the network when the next
+//!    packet leaves. "BDP" includes the budget for three bursts.
 //! 2. `PROBE_BW` begins in the phase with gain 1 and with a newly drawn cycle length, as in the
-//!    Linux module; the listing leaves this open. The random length prevents flows from probing
-//!    together, like BBR v1's random first phase.
+//!    Linux module; the listing does not specify this. Like BBR v1's random first phase, the random
+//!    length prevents flows from probing together.
 
 use crate::{Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
@@ -23,7 +23,7 @@ use super::{Bbr, GAIN_UNIT};
 /// Longest cycle in minimum RTTs.
 const CYCLE_LEN_MAX: u8 = 8;
 
-/// Exclusive upper bound of the random number by which a cycle is shorter than the longest.
+/// A cycle is shorter than the longest cycle by a random number below this bound, in minimum RTTs.
 const CYCLE_LEN_RAND: u32 = 7;
 
 /// The phases, as indices of BBR v1's gain table: 1.25, 0.75 and 1.
@@ -36,7 +36,7 @@ const CRUISE: u8 = 2;
 pub struct BbrPlus {
     /// Length of the current cycle in minimum RTTs.
     cycle_len: u8,
-    /// Whether phases end by the tests of the thesis's code instead of the published listing's.
+    /// Whether phases end as in the thesis's code, not as in the published listing.
     is_code: bool,
 }
 
@@ -67,8 +67,8 @@ impl BbrPlus {
 impl Variant for BbrPlus {
     type Steps = Ns3Steps;
 
-    /// Applies the listing's tests in the listing's order. One ACK may pass several of them: an ACK
-    /// that begins a cycle with inflight above 1.25 BDP immediately enters the 0.75 phase, and a
+    /// Tests the listing's conditions in the listing's order. One ACK may meet several conditions:
+    /// an ACK that begins a cycle with inflight above 1.25 BDP immediately enters the 0.75 phase. A
     /// loss prolongs the 0.75 phase. While the gain is 1, a loss has no effect.
     #[inline]
     fn update_cycle_phase(
@@ -113,8 +113,8 @@ impl Variant for BbrPlus {
 }
 
 impl Bbr<BbrPlus> {
-    /// Follows [lanigan-code] `DrainToTargetCycling`: one test per ACK, and the comparison that
-    /// ends the 1.25 phase is reversed.
+    /// Follows [lanigan-code] `DrainToTargetCycling`. Each ACK meets at most one condition, and the
+    /// comparison that ends the 1.25 phase is reversed: inflight must be small, not large.
     #[cold]
     fn update_phase_as_in_code(
         &mut self,

@@ -20,30 +20,31 @@ const DEFAULT_RTT_US: u32 = 1000;
 /// `bbr_min_tso_rate`.
 const MIN_TSO_RATE: u64 = 1_200_000 >> 3;
 
-/// Bytes of the largest burst: `GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER`.
+/// Size of the largest burst in bytes. Linux: `GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER`.
 const TSO_BYTES_MAX: u64 = 65536 - 1 - 320;
 
-/// Packets of the largest burst that BBR plans for.
+/// Size of the largest burst that BBR plans for, in packets.
 const TSO_SEGS_MAX: u32 = 127;
 
 /// cwnd before the first RTT sample, in packets. Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
-/// The pacing rate in bytes per second: bandwidth times gain times `paced_ppm` millionths. Linux:
-/// `bbr_rate_bytes_per_sec`.
+/// Returns the pacing rate in bytes per second: bandwidth times gain times `paced_ppm` millionths.
+/// Linux: `bbr_rate_bytes_per_sec`.
 #[inline]
 pub(super) fn rate_bytes_per_sec(bw: u32, gain_q8: u32, mss: u32, paced_ppm: u32) -> u64 {
     let rate = u64::from(bw).wrapping_mul(u64::from(mss)).wrapping_mul(u64::from(gain_q8)) >> 8;
     rate.wrapping_mul(u64::from(paced_ppm)) >> BW_SCALE
 }
 
-/// The smallest burst in packets. Linux: `bbr_min_tso_segs`.
+/// Returns the smallest burst in packets. Linux: `bbr_min_tso_segs`.
 #[inline]
 pub(super) fn min_tso_segs(pacing_rate: u64) -> u32 {
     if pacing_rate < MIN_TSO_RATE { 1 } else { 2 }
 }
 
-/// The burst that TCP will send at the pacing rate in `ctl`. Linux: `bbr_tso_segs_goal`.
+/// Returns the size in packets of the bursts that TCP will send at the pacing rate in `ctl`. Linux:
+/// `bbr_tso_segs_goal`.
 #[inline]
 fn tso_segs_goal(conn: &Conn, ctl: &Control) -> u32 {
     let bytes = trunc_u32(ctl.pacing_rate.wrapping_shr(conn.pacing_shift).min(TSO_BYTES_MAX));
@@ -51,7 +52,7 @@ fn tso_segs_goal(conn: &Conn, ctl: &Control) -> u32 {
 }
 
 impl<V: Variant> Bbr<V> {
-    /// The bandwidth estimate in packets per microsecond `<< 24`. Linux: `bbr_bw`.
+    /// Returns the bandwidth estimate in packets per microsecond `<< 24`. Linux: `bbr_bw`.
     #[inline]
     pub(super) fn current_bw(&self) -> u32 {
         if self.policer.is_in_use() { self.policer.bw() } else { self.model.max_bw() }
@@ -93,7 +94,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// The BDP times a gain, in packets, rounded up. Linux: `bbr_bdp`.
+    /// Returns the BDP times a gain, in packets, rounded up. Linux: `bbr_bdp`.
     #[inline]
     pub(super) fn bdp(&self, bw: u32, gain_q8: u32) -> u32 {
         let rtprop_us = V::rtprop_us(self);
@@ -104,19 +105,20 @@ impl<V: Variant> Bbr<V> {
         trunc_u32((bdp + ((1 << BW_SCALE) - 1)) >> BW_SCALE)
     }
 
-    /// Adds three bursts: one in the sender's queue, one in its offload engine, one in the
-    /// receiver's. Rounds the sum up to an even number for receivers that acknowledge every other
-    /// packet.
+    /// Adds three bursts: one for the sender's queue, one for its offload engine, one for the
+    /// receiver's offload engine. Rounds the sum up to an even number for receivers that
+    /// acknowledge every other packet.
     #[inline]
     pub(super) fn with_three_bursts(conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
         cwnd.wrapping_add(3 * tso_segs_goal(conn, ctl)).wrapping_add(1) & !1
     }
 
-    /// Adds the space for bursts to a window. Linux: `bbr_quantization_budget`.
+    /// Adds the budget for bursts to a window and, in a probing phase, two more packets. Linux:
+    /// `bbr_quantization_budget`.
     #[inline]
     fn quantization_budget(&self, conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
         let cwnd = V::Steps::with_bursts(self, conn, ctl, cwnd);
-        // If the BDP is small, the gain alone would not raise inflight above it.
+        // If the BDP is small, the gain alone would not raise inflight above the BDP.
         if self.state == State::ProbeBw && self.is_probing_phase() {
             cwnd.wrapping_add(self.steps.probe_extra())
         } else {
@@ -124,21 +126,22 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Whether this phase of the cycle probes for more bandwidth. In BBR v1, the first phase does.
+    /// Whether the current phase of the cycle probes for more bandwidth. In BBR v1, only the first
+    /// phase does.
     #[inline]
     fn is_probing_phase(&self) -> bool {
         (V::PROBING_PHASES >> self.cycle.idx) & 1 != 0
     }
 
-    /// The target of inflight for a gain, in packets. Linux: `bbr_inflight`.
+    /// Returns the target of inflight for a gain, in packets. Linux: `bbr_inflight`.
     #[inline]
     pub(super) fn inflight(&self, conn: &Conn, ctl: &Control, bw: u32, gain_q8: u32) -> u32 {
         self.quantization_budget(conn, ctl, self.bdp(bw, gain_q8))
     }
 
-    /// The number of packets in the network at the paced departure time of the next packet: the
-    /// packets in flight now, less those that the bandwidth delivers until then. With a gain above
-    /// 1, the next burst is added. Linux: `bbr_packets_in_net_at_edt`.
+    /// Returns the number of packets in the network at the paced departure time of the next packet:
+    /// the packets in flight now, less the packets that the bandwidth delivers until then. If the
+    /// pacing gain is above 1, adds the next burst. Linux: `bbr_packets_in_net_at_edt`.
     #[inline]
     pub(super) fn packets_in_net_at_edt(
         &self,
@@ -153,8 +156,8 @@ impl<V: Variant> Bbr<V> {
         inflight_now.wrapping_add(burst).saturating_sub(trunc_u32(delivered))
     }
 
-    /// Increases cwnd by the packets acknowledged, up to its target. A cwnd above the target is
-    /// reduced to it immediately. Linux: `bbr_set_cwnd`.
+    /// Increases cwnd by the number of packets acknowledged, up to its target. If the pipe is full,
+    /// a cwnd above the target is reduced to the target immediately. Linux: `bbr_set_cwnd`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called in one place, by every ACK")]
     pub(super) fn set_cwnd(&mut self, conn: &Conn, rs: &RateSample, ctl: &mut Control, bw: u32) {

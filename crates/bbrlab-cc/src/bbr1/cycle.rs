@@ -1,8 +1,8 @@
-//! PROBE_BW's gain cycle: probes for more bandwidth, drains the probe's queue, cruises.
+//! PROBE_BW's gain cycle: its phases probe for more bandwidth, drain the probe's queue, and cruise.
 //!
-//! A phase lasts a minimum RTT, with two exceptions. The 1.25 phase also waits until inflight has
-//! reached 1.25 BDP, which may take longer on a short path, or until a packet is lost, because the
-//! buffer is too small for 1.25 BDP. The 0.75 phase ends early when inflight has fallen to the BDP.
+//! A phase lasts a minimum RTT, with two exceptions. The 1.25 phase lasts longer if neither
+//! inflight has reached 1.25 BDP nor a packet was lost; a loss shows that the buffer is too small
+//! for 1.25 BDP. The 0.75 phase ends early when inflight has fallen to the BDP.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_is_next_cycle_phase`, `bbr_advance_cycle_phase`,
 //! `bbr_reset_probe_bw_mode`.
@@ -27,8 +27,8 @@ pub(super) struct GainCycle {
 }
 
 impl GainCycle {
-    /// Starts the cycle at a random phase: the first or one of the last `rand - 1`. Linux:
-    /// `bbr_reset_probe_bw_mode`.
+    /// Starts the cycle at a random phase: the first phase or one of the last `rand - 1` phases.
+    /// Linux: `bbr_reset_probe_bw_mode`.
     pub(super) fn start(&mut self, conn: &Conn, rand: u8, draw: &mut impl Draw) {
         let back = u8::try_from(draw.below(rand.into())).expect("a draw is below its bound");
         self.idx = CYCLE_LEN - 1 - back;
@@ -41,7 +41,7 @@ impl GainCycle {
         self.mstamp = conn.delivered_mstamp;
     }
 
-    /// How long the phase has lasted, in microseconds.
+    /// Returns the time since the start of the phase, in microseconds.
     #[inline]
     pub(super) fn elapsed_us(&self, conn: &Conn) -> u32 {
         stamp_us_delta(conn.delivered_mstamp, self.mstamp)
@@ -73,14 +73,14 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Whether `inflight` is up to the BDP times the pacing gain.
+    /// Whether `inflight` has risen to the BDP times the pacing gain.
     #[inline(never)]
     pub(super) fn is_gain_reached(&self, conn: &Conn, inflight: u32, ctl: &Control) -> bool {
         V::Steps::packets_in_net(self, conn, ctl, inflight)
             >= self.inflight(conn, ctl, self.model.max_bw(), self.pacing_gain_q8)
     }
 
-    /// Whether `inflight` is down to the BDP.
+    /// Whether `inflight` has fallen to the BDP.
     #[inline(never)]
     pub(super) fn is_drained(&self, conn: &Conn, inflight: u32, ctl: &Control) -> bool {
         V::Steps::packets_in_net(self, conn, ctl, inflight)

@@ -7,25 +7,27 @@
 //! congested  = srtt > beta base_rtt, in PROBE_BW       (beta = 1.2)
 //! ```
 //!
-//! A back-off is a stay in PROBE_RTT: with the pacing rate at 0.75 of the bandwidth, or with cwnd
-//! at 0.75 BDP, until inflight is below the BDP. It begins when the path is congested, or when the
-//! minimum RTT is 10 s old. Unlike in BBR v1, any sample within 1/8 of the minimum resets that age.
+//! To back off, Delay-BBR enters PROBE_RTT, with the pacing rate at 0.75 of the bandwidth or with
+//! cwnd at 0.75 BDP, until inflight is below the BDP. A back-off begins when the path is congested,
+//! or when the minimum RTT is 10 s old. Unlike in BBR v1, any sample of at most 9/8 of the minimum
+//! resets that age.
 //!
 //! Sources: [lanigan] 2.2.5.4, 3.3.4, appendix A2, after [zhang-delay].
 //! Deviations:
-//! 1. Only samples of packets sent since the latest of these count: the start of a back-off, its
-//!    end, the end of DRAIN; `srtt` is reset at each. The listing resets at the start, the text of
-//!    3.3.4 at the end, the thesis's code after DRAIN; any one of these alone would mistake the old
-//!    queue for a new one.
-//! 2. The exit is tested from the second ACK of a visit on, so that there is a visit; and a BDP
-//!    below four packets counts as four, the smallest window that BBR aims at.
-//! 3. A visit ends after 200 ms and a round trip at the latest, as in BBR v1. If it lasted that
-//!    long and was made because the minimum had expired, its smallest RTT becomes the new minimum.
-//!    No listing ever raises the minimum: on a path that has become longer, inflight would never
-//!    fall below the old BDP.
-//! 4. If the pipe was not yet full, the visit ends in STARTUP, as in BBR v1.
-//! 5. Gains are multiples of 1/256 (284/256 = 1.109, 230/256 = 0.898), `alpha` and `beta` of
-//!    1/65536.
+//! 1. `srtt` is reset at the start of a back-off, at its end and at the end of DRAIN, and RTT
+//!    samples of packets sent before the latest reset are ignored. The thesis's listing resets only
+//!    at the start, its text (3.3.4) only at the end, its code only after DRAIN. With any one of
+//!    these alone, the old queue would be mistaken for a new one.
+//! 2. The condition for the end of a back-off is tested from its second ACK on, so that the ACK
+//!    that begins a back-off cannot end it. A BDP below four packets counts as four, BBR's smallest
+//!    window.
+//! 3. If inflight has not fallen below the BDP, a back-off ends when both 200 ms and one round trip
+//!    have passed, as in BBR v1. If the back-off then ends because the minimum RTT had expired, its
+//!    smallest RTT becomes the new minimum. The thesis's listings never raise the minimum, so on a
+//!    path that has become longer inflight would never fall below the old BDP.
+//! 4. If the pipe was not yet full, STARTUP follows the back-off, as in BBR v1.
+//! 5. Gains are multiples of 1/256 (284/256 = 1.109, 230/256 = 0.898); `alpha` and `beta` are
+//!    multiples of 1/65536.
 
 use crate::linux_int::before;
 use crate::{Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
@@ -57,8 +59,8 @@ enum Form {
     /// The thesis's text.
     Text,
     /// The thesis's code. Its `alpha` and `beta` are integer quotients, 0 and 1, so delay never
-    /// signals congestion. `PROBE_RTT` is that of BBR v1, but cwnd is 0.75 BDP plus three packets
-    /// instead of four packets.
+    /// signals congestion. `PROBE_RTT` works as in BBR v1, but with a cwnd of 0.75 BDP plus three
+    /// packets instead of four packets.
     Code,
 }
 
@@ -69,14 +71,14 @@ pub struct DelayBbr {
     beta_q16: u32,
     back_off: BackOff,
     form: Form,
-    /// Smallest sample since the last back-off; [`MinRtt::NONE`] before the first.
+    /// Smallest RTT sample since the last back-off; [`MinRtt::NONE`] before the first sample.
     base_rtt_us: u32,
     /// Smoothed RTT in microseconds `<< 8`; `None` before the first sample.
     srtt_q8: Option<u64>,
     /// Whether `PROBE_RTT` was entered because the minimum RTT had expired, not because of
     /// congestion.
     is_min_expired: bool,
-    /// Samples of packets that were sent when `delivered` was below this value are ignored.
+    /// RTT samples of packets that were sent when `delivered` was below this value are ignored.
     since_delivered: u32,
 }
 
@@ -146,7 +148,7 @@ impl DelayBbr {
             return;
         }
         self.srtt_q8 = Some(self.srtt_q8.map_or(rtt_q8, |srtt_q8| {
-            // 40 bits of RTT and 16 of the weight fit.
+            // The RTT has at most 40 bits and the weight 16, so the products fit 64 bits.
             let alpha = u64::from(self.alpha_q16);
             (srtt_q8 * (GAIN_ONE_Q16 - alpha) + rtt_q8 * alpha) >> 16
         }));
@@ -163,8 +165,8 @@ impl DelayBbr {
 const GAIN_ONE_Q16: u64 = 1 << 16;
 
 impl Bbr<DelayBbr> {
-    /// Continues the back-off until inflight is below the BDP, but no longer than PROBE_RTT lasts
-    /// in BBR v1.
+    /// Continues the back-off until inflight is below the BDP, or until 200 ms and a round trip
+    /// have passed.
     fn hold_back_off(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
         let bdp = self.bdp(self.current_bw(), GAIN_UNIT);
         if conn.inflight < bdp || conn.inflight <= CWND_MIN_TARGET {
@@ -219,7 +221,7 @@ impl Variant for DelayBbr {
         let Ok(rtt_us) = u32::try_from(rs.rtt_us) else {
             return;
         };
-        // A similar sample shows that the minimum is still valid.
+        // An RTT of at most 9/8 of the minimum shows that the minimum is still valid.
         if u64::from(rtt_us) * 8 <= u64::from(bbr.min_rtt.us) * 9 {
             bbr.min_rtt.stamp = conn.jiffies;
         }

@@ -1,9 +1,9 @@
 //! Full-pipe detection: decides whether STARTUP has found all the available bandwidth.
 //!
-//! STARTUP lasts until the bandwidth estimate stops growing: in three consecutive rounds the
-//! estimate is below 1.25 times the last plateau. One round without growth is not enough: the
-//! receiver may still be enlarging its window, or other traffic may have been on the path for a
-//! short time.
+//! STARTUP lasts until the bandwidth estimate stops growing, that is, until it stays below 1.25
+//! times its last plateau for three rounds. The plateau is the last estimate that counted as
+//! growth. One round without growth is not enough: the receiver may still be enlarging its window,
+//! or other traffic may have been on the path for a short time.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_check_full_bw_reached`; [draft-bbr] 5.3.1.2.
 //! Deviations: none. Bandwidth is the kernel's `pkt/us << 24` in a `u32`.
@@ -16,7 +16,8 @@ const FULL_BW_THRESH_Q8: u64 = 256 * 5 / 4;
 /// Number of rounds without growth after which the pipe counts as full. Linux: `bbr_full_bw_cnt`.
 const FULL_BW_CNT: u8 = 3;
 
-/// The plateau that STARTUP may have reached. Fields as in the kernel, stale values included.
+/// The plateau that STARTUP may have reached. The fields equal the kernel's, even when their values
+/// are stale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(super) struct FullPipe {
@@ -32,7 +33,7 @@ impl FullPipe {
         self.full_bw_reached
     }
 
-    /// The state after one more round, which ended with the bandwidth estimate `max_bw`.
+    /// Returns the state after one more round, which ended with the bandwidth estimate `max_bw`.
     ///
     /// The caller skips application-limited rounds: they show the application's rate, not the
     /// path's.
@@ -48,14 +49,13 @@ impl FullPipe {
         Self { full_bw_cnt, full_bw_reached: full_bw_cnt >= FULL_BW_CNT, ..self }
     }
 
-    /// The state after a spurious loss: the search for the plateau restarts, but a full pipe stays
-    /// full.
-    /// Linux: `bbr_undo_cwnd`.
+    /// Returns the state after a spurious loss: the search for the plateau restarts, but a full
+    /// pipe stays full. Linux: `bbr_undo_cwnd`.
     pub(super) fn after_undo(self) -> Self {
         Self { full_bw: 0, full_bw_cnt: 0, ..self }
     }
 
-    /// The state after a retransmission timeout; `full_bw_cnt` keeps its value. Linux:
+    /// Returns the state after a retransmission timeout; `full_bw_cnt` keeps its value. Linux:
     /// `bbr_set_state`.
     pub(super) fn after_rto(self) -> Self {
         Self { full_bw: 0, ..self }
@@ -68,7 +68,7 @@ impl FullPipe {
     }
 }
 
-/// The estimate that would count as growth over `full_bw`.
+/// Returns the smallest estimate that counts as growth over `full_bw`.
 fn growth_threshold(full_bw: u32) -> u32 {
     trunc_u32((u64::from(full_bw) * FULL_BW_THRESH_Q8) >> 8)
 }
@@ -80,7 +80,8 @@ mod tests {
     use super::FullPipe;
     use expect_test::{Expect, expect};
 
-    /// Compares the states after rounds with these bandwidth estimates, one line per round.
+    /// Compares with `expected` the states after rounds with these bandwidth estimates, one line
+    /// per round.
     fn check(max_bw_by_round: &[u32], expected: &Expect) {
         let mut pipe = FullPipe::default();
         let mut lines = String::new();

@@ -1,6 +1,6 @@
-//! `bbr1`: BBR v1, the bandwidth and round-trip model of congestion.
+//! `bbr1`: BBR v1, which models a path by its bandwidth and its minimum round-trip time.
 //!
-//! Every ACK updates the model of the path, and what may be sent follows from the model:
+//! Every ACK updates a model of the path. Pacing rate and cwnd follow from the model:
 //!
 //! ```text
 //! bw          = max over 10 round trips of (delivered / interval)
@@ -9,8 +9,9 @@
 //! cwnd        = max(cwnd_gain * bw * min_rtt + aggregation + 3 bursts, 4)
 //! ```
 //!
-//! Losses and delays do not affect the rate, with two exceptions: recovery conserves packets for
-//! one round trip, and on a path that appears policed the sender paces at the policer's rate.
+//! Losses and delays do not affect the rate, with two exceptions. In the first round trip of a
+//! recovery, BBR sends only one packet per packet delivered. On a path that appears policed, it
+//! paces at the policer's rate.
 //!
 //! ```text
 //!           init
@@ -27,16 +28,17 @@
 //!
 //! * STARTUP doubles the sending rate every round trip until the bandwidth estimate stops growing.
 //! * DRAIN divides the rate by the gain of STARTUP until the queue that STARTUP built is gone.
-//! * PROBE_BW is the steady state: one `min_rtt` at 1.25 times the estimate to find more bandwidth,
-//!   one at 0.75 to drain the queue that this built, six at the estimate. The phase at which the
-//!   cycle starts is random, so that flows do not probe together.
+//! * PROBE_BW is the steady state, a cycle of eight phases of one `min_rtt` each. The first phase
+//!   paces at 1.25 times the bandwidth estimate to find more bandwidth, the second at 0.75 times to
+//!   drain the queue that the first built, the other six at the estimate. The cycle starts at a
+//!   random phase, so that flows do not probe together.
 //! * PROBE_RTT reduces cwnd to four packets for 200 ms, so that the queue empties and a sample
-//!   shows `min_rtt`. It begins only if no sample within 10 s was as low as the minimum.
+//!   shows `min_rtt`. It begins only if no RTT sample of the last 10 s was as low as the minimum.
 //!
 //! Sources: [linux] `net/ipv4/tcp_bbr.c` (6.1 and 6.12 give the same numbers); [bbr-queue].
-//! Deviations: none. Bandwidth is the kernel's packets per microsecond `<< 24` in a `u32`, gains
-//! are `<< 8`, and every field, stale values included, is compared with the kernel's after each
-//! call (`bbrlab validate golden`, folder `bbr1`).
+//! Deviations: none. As in the kernel, bandwidth is in packets per microsecond `<< 24` in a `u32`,
+//! and gains are `<< 8`. `bbrlab validate golden` compares every field, even stale ones, with the
+//! kernel's after each call (folder `bbr1`).
 
 mod aggregation;
 mod bbr_acd;
@@ -85,8 +87,8 @@ const GAIN_UNIT: u32 = 1 << 8;
 /// `bbr_high_gain`.
 const HIGH_GAIN_Q8: u32 = 256 * 2885 / 1000 + 1;
 
-/// Inverse of the high gain: drains in one round trip the queue that a round trip at the high gain
-/// built. Linux: `bbr_drain_gain`.
+/// Inverse of the high gain: one round trip at this gain drains the queue that a round trip at the
+/// high gain built. Linux: `bbr_drain_gain`.
 const DRAIN_GAIN_Q8: u32 = 256 * 1000 / 2885;
 
 /// cwnd of two BDPs, so that delayed and stretched ACKs do not stall the sender. Linux:
@@ -97,7 +99,7 @@ const CWND_GAIN_Q8: u32 = 256 * 2;
 /// Linux: `bbr_cwnd_min_target`.
 const CWND_MIN_TARGET: u32 = 4;
 
-/// Packets added to the target in the probing phase.
+/// Packets added to the inflight target in the probing phase.
 const PROBE_EXTRA: u32 = 2;
 
 /// The state of BBR. Linux: `enum bbr_mode`, same numbers.
@@ -129,12 +131,12 @@ impl State {
 /// BBR v1 as in Linux.
 pub type Bbr1 = Bbr<Plain>;
 
-/// BBR v1 with some steps replaced by those of the variant `V`. Linux: `struct bbr`, grouped by
-/// idea.
+/// BBR v1 with the steps that the variant `V` replaces. Linux: `struct bbr`, with its fields
+/// grouped by topic.
 ///
-/// With a thousand flows, this state is not in the CPU's cache when an ACK arrives. So the fields
-/// that every ACK needs come first: [`Bbr1::HOT`] bytes, from the beginning to the middle of
-/// `policer`.
+/// With a thousand flows, this state is usually not in the CPU's cache when an ACK arrives. To
+/// touch few cache lines, the fields that every ACK needs come first: [`Bbr1::HOT`] bytes, which
+/// end in the middle of `policer`.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Bbr<V: Variant> {
@@ -160,12 +162,12 @@ pub struct Bbr<V: Variant> {
 }
 
 impl Bbr1 {
-    /// Number of bytes, from the beginning of the struct, that an ACK touches.
+    /// Number of bytes at the beginning of the struct that every ACK reads or writes.
     pub const HOT: usize = std::mem::offset_of!(Self, policer) + 2;
 }
 
 impl<V: Variant> Bbr<V> {
-    /// The state before `init`: all zero except the variant's parameters.
+    /// Returns the state before `init`: all zero except the variant's parameters.
     pub fn new(variant: V) -> Self {
         Self {
             state: State::default(),
@@ -220,7 +222,7 @@ impl<V: Variant> Bbr<V> {
         }
         self.check_drain(conn, ctl, draw);
         V::update_min_rtt(self, conn, rs, ctl, draw);
-        // An idle restart ends with the first delivery.
+        // An idle restart ends when the first packet is delivered.
         if rs.delivered > 0 {
             self.idle_restart = false;
         }
@@ -298,7 +300,7 @@ impl<V: Variant> Bbr<V> {
     fn enter_drain(&mut self, conn: &Conn, ctl: &mut Control) {
         assert!(self.state == State::Startup, "DRAIN follows STARTUP only");
         self.state = State::Drain;
-        // For `ss` only: BBR itself never reads it.
+        // ssthresh is set only for the output of `ss`: BBR itself never reads it.
         ctl.ssthresh = self.inflight(conn, ctl, self.model.max_bw(), GAIN_UNIT);
     }
 
@@ -358,7 +360,7 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         ctl
     }
 
-    /// Handles a restart from idle. Linux: `bbr_cwnd_event`.
+    /// Handles the first transmission after an idle time. Linux: `bbr_cwnd_event`.
     fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
         if event != CwndEvent::TxStart || ctl.app_limited == 0 {
@@ -412,12 +414,13 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         min_tso_segs(conn.ctl.pacing_rate)
     }
 
-    /// BBR may slow-start even in recovery, so the send buffer must exceed the usual two windows.
+    /// Returns 3, not the usual 2: BBR may slow-start even in recovery, so the send buffer must
+    /// exceed two cwnds.
     fn sndbuf_expand(&self, _conn: &Conn) -> u32 {
         3
     }
 
-    /// The bandwidth without the pacing margin. Linux: `bbr_get_info`.
+    /// Returns the bandwidth without the pacing margin. Linux: `bbr_get_info`.
     fn bw(&self, conn: &Conn) -> u64 {
         u64::from(self.current_bw()).wrapping_mul(u64::from(conn.mss)).wrapping_mul(1_000_000)
             >> model::BW_SCALE

@@ -1,8 +1,7 @@
 //! The model of the path: maximum bandwidth, minimum RTT, and the counting of rounds.
 //!
 //! A round is measured by packets, not by time: it ends when a packet that was sent after the round
-//! began is acknowledged. So a round lasts as long as the path's RTT, and an idle sender has no
-//! rounds.
+//! began is acknowledged. So a round lasts one RTT, and no round ends while the sender is idle.
 //!
 //! An application-limited sample shows the application's rate, not the path's, so it may only raise
 //! the bandwidth estimate.
@@ -21,7 +20,8 @@ pub(super) const PACED_PPM: u32 = 1_000_000 / 100 * (100 - 1);
 /// Bandwidth is in packets per microsecond, shifted left by this number of bits. Linux: `BW_SCALE`.
 pub(super) const BW_SCALE: u32 = 24;
 
-/// Window of the bandwidth filter in rounds: one gain cycle and two more. Linux: `bbr_bw_rtts`.
+/// Window of the bandwidth filter in rounds: the eight phases of a gain cycle and two more. Linux:
+/// `bbr_bw_rtts`.
 const BW_ROUNDS: u32 = 10;
 
 /// Window of the minimum RTT in seconds. Linux: `bbr_min_rtt_win_sec`.
@@ -43,12 +43,14 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// A model without samples; its first round ends when a packet sent from now on is delivered.
+    /// Returns a model without samples. Its first round ends when a packet sent from now on is
+    /// delivered.
     pub(super) fn starting_at(delivered: u32) -> Self {
         Self { next_rtt_delivered: delivered, ..Self::default() }
     }
 
-    /// The largest recent bandwidth in packets per microsecond `<< 24`. Linux: `bbr_max_bw`.
+    /// Returns the largest bandwidth of the last rounds, in packets per microsecond `<< 24`. Linux:
+    /// `bbr_max_bw`.
     #[inline]
     pub(super) fn max_bw(&self) -> u32 {
         self.max_bw.get()
@@ -60,7 +62,7 @@ impl Model {
         self.round_start
     }
 
-    /// Marks the current call as the beginning of a round, without counting a round.
+    /// Makes the current ACK the beginning of a round, but does not count the round.
     pub(super) fn start_round(&mut self) {
         self.round_start = true;
     }
@@ -85,7 +87,7 @@ impl Model {
         true
     }
 
-    /// Replaces all samples by `bw`, as if measured now.
+    /// Replaces all samples by `bw`, as if it had been measured now.
     pub(super) fn seed_max_bw(&mut self, bw: u32) {
         self.max_bw.reset(self.rtt_cnt, bw);
     }
@@ -94,7 +96,7 @@ impl Model {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "at every ACK")]
     pub(super) fn update_max_bw(&mut self, rs: &RateSample) {
-        // Shifted before the division, because the quotient is far below 1 on most paths.
+        // The shift precedes the division, because the quotient is far below 1 on most paths.
         let delivered = u64::from(rs.delivered.cast_unsigned());
         let bw = (delivered << BW_SCALE) / rs.interval_us.cast_unsigned();
         if !rs.is_app_limited || bw >= u64::from(self.max_bw()) {
@@ -121,7 +123,7 @@ impl Model {
 pub(super) struct MinRtt {
     /// Microseconds; [`Self::NONE`] before the first sample. Linux: `min_rtt_us`.
     pub(super) us: u32,
-    /// Time of that sample in jiffies. Linux: `min_rtt_stamp`.
+    /// Time at which `us` was measured, in jiffies. Linux: `min_rtt_stamp`.
     pub(super) stamp: u32,
 }
 
@@ -142,7 +144,7 @@ impl MinRtt {
         rs.rtt_us < i64::from(self.us) || (is_expired && !rs.is_ack_delayed)
     }
 
-    /// Makes the sample the minimum.
+    /// Replaces the minimum by the sample's RTT.
     #[inline]
     pub(super) fn replace(&mut self, conn: &Conn, rs: &RateSample) {
         self.us = trunc_u32(rs.rtt_us.cast_unsigned());

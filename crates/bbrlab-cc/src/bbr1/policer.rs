@@ -6,8 +6,8 @@
 //! Their mean throughput is then used as bandwidth for 48 rounds, after which the path is probed
 //! again.
 //!
-//! An interval begins at the first loss, when the policer's tokens are used up, ends with a loss,
-//! and lasts 4 to 16 rounds.
+//! The first interval begins at the first loss, when the policer's tokens are used up. An interval
+//! ends with a loss and lasts 4 to 16 rounds.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_lt_bw_sampling`, `bbr_lt_bw_interval_done`; Flach et al., "An
 //! Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016.
@@ -36,10 +36,10 @@ const BW_RATIO_Q8: u32 = 256 / 8;
 /// Linux: `bbr_lt_bw_diff`.
 const BW_DIFF_BYTES_PER_SEC: u64 = 4000 / 8;
 
-/// Rounds for which a policed rate is used. Linux: `bbr_lt_bw_max_rtts`.
+/// Number of rounds for which a policed rate is used. Linux: `bbr_lt_bw_max_rtts`.
 const USE_ROUNDS: u8 = 48;
 
-/// The effect of a sample.
+/// The effect of a sample on the bandwidth in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The bandwidth in use stays the same.
@@ -50,7 +50,8 @@ pub(super) enum Verdict {
     TryAgain,
 }
 
-/// The sampling interval and its result. Fields as in the kernel (there with the prefix `lt_`).
+/// The sampling interval and its result. The fields have the kernel's names, without the prefix
+/// `lt_`.
 ///
 /// Fields that every ACK reads come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,9 +59,10 @@ pub(super) enum Verdict {
 pub(super) struct Policer {
     is_sampling: bool,
     use_bw: bool,
-    /// Rounds of the current interval; while `bw` is in use, rounds of its use.
+    /// Number of rounds of the current interval; while `bw` is in use, the number of rounds of its
+    /// use.
     rtt_cnt: u8,
-    /// Bandwidth of the previous interval, or the policed bandwidth; 0 for none.
+    /// Bandwidth of the previous interval, or the policed bandwidth; 0 if no interval has ended.
     bw: u32,
     /// `delivered` at the start of the interval.
     last_delivered: u32,
@@ -71,7 +73,8 @@ pub(super) struct Policer {
 }
 
 impl Policer {
-    /// A state without a known policer. Linux: `bbr_reset_lt_bw_sampling`.
+    /// Returns the state before a policer is detected; sampling has not begun. Linux:
+    /// `bbr_reset_lt_bw_sampling`.
     pub(super) fn starting_at(conn: &Conn) -> Self {
         Self {
             last_delivered: conn.delivered,
@@ -87,7 +90,7 @@ impl Policer {
         self.use_bw
     }
 
-    /// The long-term bandwidth in packets per microsecond `<< 24`.
+    /// Returns the long-term bandwidth in packets per microsecond `<< 24`.
     #[inline]
     pub(super) fn bw(&self) -> u32 {
         self.bw

@@ -1,13 +1,13 @@
 //! PROBE_RTT: entering, holding and leaving the state in which a small window shows the minimum
 //! RTT.
 //!
-//! PROBE_RTT lasts 200 ms and a round trip, from the time when at most four packets are in flight.
-//! Flows that share a queue find the minimum RTT at the same time, when the queue is empty, and so
-//! enter PROBE_RTT together again ten seconds later.
+//! From the time when at most four packets are in flight, PROBE_RTT lasts until both 200 ms and a
+//! round trip have passed. Flows that share a queue measure the minimum RTT at the same time, when
+//! the queue is empty, and so enter PROBE_RTT together again ten seconds later.
 //!
-//! Sources: [linux] `tcp_bbr.c`, `bbr_update_min_rtt`, `bbr_check_probe_rtt_done`.
-//! Deviations: none. As in the kernel, the dip begins even if the sample that finds the minimum
-//! expired also renews it, and a `done_stamp` that happens to be 0 counts as unset.
+//! Sources: [linux] `tcp_bbr.c`, `bbr_update_min_rtt`, `bbr_check_probe_rtt_done`. Deviations:
+//! none. As in the kernel, PROBE_RTT begins even if the sample at which the minimum expires also
+//! replaces it, and a `done_stamp` that happens to be 0 counts as not set.
 
 use crate::linux_int::{after, msecs_to_jiffies};
 use crate::{Conn, Control, Draw, RateSample};
@@ -19,7 +19,7 @@ use super::{Bbr, CWND_MIN_TARGET, State};
 /// `bbr_probe_rtt_mode_ms`.
 const PROBE_RTT_MS: u32 = 200;
 
-/// The progress of PROBE_RTT. As in Linux, both values stay when PROBE_RTT is over.
+/// The progress of PROBE_RTT. As in Linux, both fields keep their values after PROBE_RTT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ProbeRtt {
     /// Earliest end of PROBE_RTT in jiffies; 0 until inflight is small. Linux:
@@ -41,8 +41,8 @@ impl ProbeRtt {
 }
 
 impl<V: Variant> Bbr<V> {
-    /// Enters PROBE_RTT if the minimum RTT has expired and the flow is not restarting from idle; in
-    /// PROBE_RTT, holds it.
+    /// Enters PROBE_RTT if the minimum RTT has expired and the flow is not restarting from idle; if
+    /// PROBE_RTT has already begun, continues it.
     #[inline]
     pub(super) fn update_probe_rtt(
         &mut self,
@@ -86,7 +86,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Starts the 200 ms and the round trip.
+    /// Starts the 200 ms and the round trip that PROBE_RTT lasts.
     pub(super) fn start_probe_rtt_timer(&mut self, conn: &Conn) {
         self.probe_rtt.done_stamp =
             conn.jiffies.wrapping_add(msecs_to_jiffies(PROBE_RTT_MS, conn.hz));
@@ -94,7 +94,7 @@ impl<V: Variant> Bbr<V> {
         self.model.restart_round(conn.delivered);
     }
 
-    /// Whether the 200 ms and the round trip are over.
+    /// Whether both the 200 ms and the round trip are over.
     pub(super) fn is_probe_rtt_over(&mut self, conn: &Conn) -> bool {
         self.probe_rtt.round_done |= self.model.is_round_start();
         self.probe_rtt.round_done && self.probe_rtt.is_done(conn)

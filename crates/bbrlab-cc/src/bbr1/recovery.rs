@@ -1,8 +1,9 @@
-//! Loss recovery: conserves packets for a round, and restores cwnd afterwards.
+//! Loss recovery: limits sending by packet conservation for a round, and restores cwnd after the
+//! recovery.
 //!
 //! A loss does not reduce BBR's rate estimate, but limits the packets sent: in the first round of a
-//! recovery as many as are delivered, later at most twice as many. The cwnd from before a recovery,
-//! a timeout or PROBE_RTT is saved and restored.
+//! recovery, as many packets as are delivered; later, at most twice as many. The cwnd from before a
+//! recovery, a timeout or PROBE_RTT is saved and restored.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_set_cwnd_to_recover_or_restore`, `bbr_save_cwnd`.
 //! Deviations: none.
@@ -20,13 +21,14 @@ pub(super) struct Recovery {
     pub(super) prior_cwnd: u32,
     /// Loss-recovery state at the last ACK that delivered packets. Linux: `prev_ca_state`.
     pub(super) prev_ca_state: CaState,
-    /// Whether the sender sends only as many packets as are delivered in this round. Linux:
-    /// `packet_conservation`.
+    /// Whether packets are conserved in this round: the sender sends only as many packets as are
+    /// delivered. Linux: `packet_conservation`.
     pub(super) packet_conservation: bool,
 }
 
 impl Recovery {
-    /// Whether the state is unchanged since the previous ACK and packets are not conserved.
+    /// Whether the recovery state is the same as at the previous ACK, and packets are not
+    /// conserved.
     #[inline]
     fn goes_on(self, conn: &Conn) -> bool {
         conn.ca_state == self.prev_ca_state && !self.packet_conservation
@@ -84,7 +86,7 @@ impl<V: Variant> Bbr<V> {
         if self.recovery.is_starting(conn) {
             self.recovery.packet_conservation = true;
             V::Steps::start_recovery_round(self, conn);
-            // cwnd starts at the packets in flight, because the flow used no more of it.
+            // cwnd starts at the packets in flight, because the flow did not use a larger cwnd.
             cwnd = conserved;
         } else if self.recovery.is_ending(conn) {
             cwnd = cwnd.max(self.recovery.prior_cwnd);

@@ -1,10 +1,11 @@
-//! Tests of BBR v1 and its variants on a path of one packet per millisecond and 20 ms, so that one
-//! BDP is 20 packets. One ACK for one packet arrives every millisecond; each test sets inflight,
-//! RTT and losses.
+//! Tests of BBR v1 and its variants on a path with a rate of one packet per millisecond and an RTT
+//! of 20 ms, so that one BDP is 20 packets. An ACK of one packet arrives every millisecond; each
+//! test chooses the inflight, RTT and losses of its ACKs.
 //!
-//! cwnd includes space for three bursts of two packets. So inflight targets are 26 packets at gain
-//! 1, and 34 at gain 1.25, including the two packets of a probing phase. cwnd is 50 while probing,
-//! including one packet of aggregation.
+//! BBR adds three bursts of two packets to each inflight target. The target is thus 26 packets at
+//! gain 1. At gain 1.25 it is 34 packets, because rounding adds one packet and the probing phase
+//! adds two. While probing, cwnd is 50: two BDPs, the bursts, one packet for ACK aggregation, one
+//! from rounding and two for probing.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -113,7 +114,7 @@ impl<V: Variant> Flow<V> {
         }
     }
 
-    /// The sender enters fast recovery.
+    /// Makes the sender enter fast recovery.
     fn lose(&mut self) {
         self.conn.ctl.ssthresh = self.bbr.ssthresh(&self.conn);
         self.conn.ctl = self.bbr.set_state(&self.conn, CaState::Recovery, &mut self.draws);
@@ -127,7 +128,7 @@ impl<V: Variant> Flow<V> {
 
     /// Delivers one ACK per millisecond, at most 1000, until the phase of the gain cycle or the
     /// state changes. Returns the pacing gain before the first ACK, and the number of ACKs as
-    /// milliseconds; the ACK that causes the change counts.
+    /// milliseconds. The number includes the ACK that causes the change.
     fn phase(&mut self, ack: Ack) -> String {
         let gain_q8 = self.bbr.pacing_gain_q8;
         let before = self.bbr.cycle;
@@ -149,7 +150,7 @@ fn text(value: &str) -> ParamValue {
 }
 
 impl Flow<Ns3> {
-    /// A flow of BBR v1 with the steps that `params` select, such as those of ns-3's BBR.
+    /// Makes a flow of BBR v1 whose steps `params` select, for example ns-3's steps.
     fn with_steps(variant: Ns3, params: &Params, draws: &[u32]) -> Self {
         let mut flow = Self::new(variant, draws);
         flow.bbr.steps = Ns3Steps::from_params(params).unwrap();
@@ -317,8 +318,8 @@ fn bbr_hsr_adds_a_share_of_the_deviation_to_the_minimum() {
         let variant = BbrHsr::from_params(&params).unwrap();
         let mut flow = Flow::in_probe_bw(variant, &[]);
         assert_eq!(BbrHsr::rtprop_us(&flow.bbr), 20_000, "no variation so far");
-        // These 12 s are longer than the window of 10 s, so no RTT sample from before the variation
-        // remains.
+        // The RTTs vary for 12 s, longer than the 10 s window of the deviation, so no sample from
+        // before the variation remains.
         for k in 0..12_000 {
             flow.ack(Ack { rtt_us: 20_000 + 20_000 * (k % 2), ..CALM });
         }
@@ -412,8 +413,8 @@ fn delay_bbr_counts_only_packets_sent_after_the_back_off() {
     assert_eq!(flow.bbr.state, State::ProbeRtt, "20 packets are not below one BDP");
     flow.ack(Ack { inflight: 19, ..CALM });
     assert_eq!(flow.bbr.state, State::ProbeBw);
-    // With 50 packets in flight, the packets of these ACKs were sent before the back-off ended, so
-    // their samples are ignored.
+    // With 50 packets in flight, these 49 ACKs acknowledge packets that were sent before the
+    // back-off ended, so their RTT samples are ignored.
     flow.acks(49, QUEUED);
     assert_eq!(flow.bbr.state, State::ProbeBw);
     flow.ack(CALM);
@@ -465,7 +466,7 @@ fn bbr_acd(params: &Params) -> Flow<BbrAcd> {
 }
 
 /// Returns cwnd after each of the first four ACKs of a recovery, and after the first ACK that
-/// follows the recovery. The ACKs `before` precede the recovery.
+/// follows the recovery. The ACKs in `before` arrive before the recovery.
 fn recovery_cwnds(params: &Params, before: &[Ack]) -> Vec<u32> {
     let mut flow = bbr_acd(params);
     for &ack in before {
@@ -722,8 +723,8 @@ fn bbrplus_as_run_leaves_the_probe_when_inflight_is_small() {
         flow.phase(CALM)
     };
     assert_eq!(phase("code"), "320/256 for 17 ms\n");
-    // The thesis's listing ends the probe once more than 1.25 BDP are in flight. The cycle ends
-    // first.
+    // The thesis's listing ends the probe once more than 1.25 BDP are in flight. Here the gain
+    // cycle ends before that.
     assert_eq!(phase("listing"), "320/256 for 37 ms\n");
 }
 

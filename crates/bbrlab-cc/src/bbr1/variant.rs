@@ -2,9 +2,9 @@
 //! differ.
 //!
 //! A [`Variant`] overrides the steps that its paper changes; the defaults are BBR v1. A [`Steps`]
-//! overrides the steps that another host (ns-3) implements differently; the defaults are Linux's,
-//! each in the file of its topic. Any variant may run on any host. The compiler resolves both
-//! traits, so `Bbr<Plain>` has no cost from them.
+//! overrides the steps that another TCP implementation (ns-3, the "host") implements differently;
+//! the defaults are Linux's steps, each in the file of its topic. Any variant may run on either
+//! host. The compiler resolves both traits, so `Bbr<Plain>` has no cost from them.
 //!
 //! A variant has nine hooks. A variant that needs another hook is a separate algorithm with its own
 //! folder.
@@ -16,7 +16,7 @@ use crate::{CaState, Conn, Control, Draw, RateSample};
 use super::model::PACED_PPM;
 use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT, PROBE_EXTRA};
 
-/// Phases of a cycle. Linux: `CYCLE_LEN`.
+/// Number of phases in a gain cycle. Linux: `CYCLE_LEN`.
 pub(super) const CYCLE_LEN: u8 = 8;
 
 /// Number of phases at which a gain cycle may start: all except the second, which drains. Linux:
@@ -34,14 +34,15 @@ pub enum Recovered {
 
 /// The steps that a variant may replace. The implementing type holds its state and parameters.
 pub trait Variant: Clone + Debug + Sized {
-    /// The steps of the host that it runs on.
+    /// The steps of the TCP implementation that the variant runs on.
     type Steps: Steps;
 
-    /// PROBE_BW's pacing gains: probe, drain, cruise six times. Linux: `bbr_pacing_gain`.
+    /// PROBE_BW's pacing gains in 1/256: one probing phase, one draining phase, six cruising
+    /// phases. Linux: `bbr_pacing_gain`.
     const GAIN_CYCLE_Q8: [u32; CYCLE_LEN as usize] = [320, 192, 256, 256, 256, 256, 256, 256];
 
-    /// The phases with a gain above 1, one bit each. Computed from the gains, so variants must not
-    /// override it.
+    /// The phases with a gain above 1, one bit per phase. Computed from the gains, so variants must
+    /// not override this constant.
     const PROBING_PHASES: u8 = probing_phases(&Self::GAIN_CYCLE_Q8);
 
     /// Called at each ACK, after the update of rounds, bandwidth and aggregation, before the cycle
@@ -49,7 +50,8 @@ pub trait Variant: Clone + Debug + Sized {
     #[inline]
     fn observe(_bbr: &mut Bbr<Self>, _conn: &Conn, _rs: &RateSample) {}
 
-    /// The propagation delay for BDP and phase length, in microseconds; `u32::MAX` if unknown.
+    /// Returns the propagation delay that determines the BDP and the length of a phase, in
+    /// microseconds; `u32::MAX` if unknown.
     #[inline]
     fn rtprop_us(bbr: &Bbr<Self>) -> u32 {
         bbr.min_rtt.us
@@ -89,12 +91,12 @@ pub trait Variant: Clone + Debug + Sized {
         bbr.update_probe_rtt(conn, is_expired, ctl, draw);
     }
 
-    /// Pacing and cwnd gain in PROBE_RTT.
+    /// Returns the pacing gain and the cwnd gain in PROBE_RTT, in 1/256.
     fn probe_rtt_gains_q8(_bbr: &Bbr<Self>) -> (u32, u32) {
         (GAIN_UNIT, GAIN_UNIT)
     }
 
-    /// Upper bound of cwnd in PROBE_RTT, in packets.
+    /// Returns the upper bound of cwnd in PROBE_RTT, in packets.
     fn probe_rtt_cwnd(_bbr: &Bbr<Self>) -> u32 {
         CWND_MIN_TARGET
     }
@@ -114,28 +116,29 @@ impl Variant for Plain {
     type Steps = LinuxSteps;
 }
 
-/// The steps in which a host may differ from Linux. The implementing type holds the steps'
-/// settings.
+/// The steps in which a TCP implementation may differ from Linux. The implementing type holds the
+/// steps' settings.
 pub trait Steps: Copy + Debug + Default {
-    /// Pacing rate at gain 1, in millionths of the bandwidth. Linux: `bbr_pacing_margin_percent`.
+    /// Returns the pacing rate at gain 1, in millionths of the bandwidth. Linux:
+    /// `bbr_pacing_margin_percent`.
     #[inline]
     fn paced_ppm(&self) -> u32 {
         PACED_PPM
     }
 
-    /// Number of phases at which a gain cycle may start. Linux: `bbr_cycle_rand`.
+    /// Returns the number of phases at which a gain cycle may start. Linux: `bbr_cycle_rand`.
     #[inline]
     fn cycle_rand(&self) -> u8 {
         CYCLE_RAND
     }
 
-    /// Number of packets added to the inflight target in the probing phase.
+    /// Returns the number of packets added to the inflight target in the probing phase.
     #[inline]
     fn probe_extra(&self) -> u32 {
         PROBE_EXTRA
     }
 
-    /// Adds the space for bursts to a window, in packets.
+    /// Adds the packets of the bursts in preparation to a window in packets.
     #[inline]
     fn with_bursts<V: Variant<Steps = Self>>(
         _bbr: &Bbr<V>,
@@ -180,7 +183,7 @@ pub trait Steps: Copy + Debug + Default {
         bbr.police(conn, rs, draw);
     }
 
-    /// Updates the measure of ACK aggregation from an ACK with a valid sample. Linux:
+    /// Updates the estimate of ACK aggregation from an ACK with a valid sample. Linux:
     /// `bbr_update_ack_aggregation`.
     #[inline]
     fn update_aggregation<V: Variant<Steps = Self>>(
@@ -192,13 +195,14 @@ pub trait Steps: Copy + Debug + Default {
         bbr.aggregation.on_ack(conn, rs, starts, bw);
     }
 
-    /// Number of packets added to cwnd for aggregated ACKs. Linux: `bbr_ack_aggregation_cwnd`.
+    /// Returns the number of packets added to cwnd for aggregated ACKs. Linux:
+    /// `bbr_ack_aggregation_cwnd`.
     #[inline]
     fn allowance<V: Variant<Steps = Self>>(bbr: &Bbr<V>, _conn: &Conn, bw: u32) -> u32 {
         bbr.aggregation.allowance(bw)
     }
 
-    /// Whether a sample replaces the minimum RTT.
+    /// Whether an RTT sample replaces the minimum RTT.
     #[inline]
     fn is_new_min_rtt<V: Variant<Steps = Self>>(
         bbr: &Bbr<V>,
@@ -208,12 +212,13 @@ pub trait Steps: Copy + Debug + Default {
         bbr.min_rtt.is_new(rs, is_expired)
     }
 
-    /// Called after the initial pacing rate was set from the RTT, as if the bandwidth were `bw`.
+    /// Called after the initial pacing rate was set; `bw` is the bandwidth from which it was
+    /// computed.
     #[inline]
     fn after_initial_rate<V: Variant<Steps = Self>>(_bbr: &mut Bbr<V>, _bw: u32) {}
 
-    /// The number of packets that will be in the network when the next packet leaves. Linux:
-    /// `bbr_packets_in_net_at_edt`.
+    /// Returns the number of packets that will be in the network when the next packet leaves.
+    /// Linux: `bbr_packets_in_net_at_edt`.
     #[inline]
     fn packets_in_net<V: Variant<Steps = Self>>(
         bbr: &Bbr<V>,

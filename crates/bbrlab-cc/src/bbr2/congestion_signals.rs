@@ -1,5 +1,5 @@
-//! The signals of a round (delivered, lost, marked), the short-term bounds, and the average share
-//! of marks.
+//! The signals of a round (packets delivered, lost and marked), the short-term bounds, and the
+//! average share of marks.
 
 use super::Bbr2;
 use super::variant::Variant;
@@ -36,8 +36,8 @@ impl<V: Variant> Bbr2<V> {
         self.model.signals.restart_latest(rs, sample_bw);
     }
 
-    /// Reduces the short-term bounds for loss and for marks. If both reduce a bound, the lower
-    /// value applies. Linux: `bbr2_adapt_lower_bounds`.
+    /// Reduces the short-term bounds for loss and for marks. If both loss and marks reduce a bound,
+    /// the lower value applies. Linux: `bbr2_adapt_lower_bounds`.
     fn adapt_lower_bounds(&mut self, sk: &Sock<'_>) {
         if self.model.is_probing_bandwidth() {
             return;

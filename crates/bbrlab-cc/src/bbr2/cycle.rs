@@ -28,7 +28,7 @@ impl<V: Variant> Bbr2<V> {
                 }
             }
             Phase::Refill => {
-                // After a round, samples come from packets that were sent in REFILL.
+                // After a round in REFILL, samples come from packets that were sent in REFILL.
                 if self.model.round.round_start {
                     self.model.probing.bw_probe_samples = true;
                     self.model.start_up(sk);
@@ -51,9 +51,9 @@ impl<V: Variant> Bbr2<V> {
         }
     }
 
-    /// Whether UP ends without excess (too much loss or too many marks). Either inflight has
-    /// reached the `inflight_hi` at which the last probe met excess, or UP has lasted a minimum RTT
-    /// and 1.25 BDP are in flight.
+    /// Whether UP ends without excess (too much loss or too many marks). UP ends if inflight has
+    /// reached the `inflight_hi` at which the last probe met excess, or if UP has lasted a minimum
+    /// RTT and 1.25 BDP are in flight.
     fn is_up_done(&mut self, sk: &Sock<'_>, rs: &RateSample) -> bool {
         let model = &mut self.model;
         let inflight = model.packets_in_net_at_edt(sk, rs.prior_in_flight);

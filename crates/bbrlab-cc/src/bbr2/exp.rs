@@ -4,16 +4,16 @@
 //!
 //! - each round with marks reduces `bw_lo` by the same factor as `inflight_lo`;
 //! - a second, long-term bound `bw_hi` limits the bandwidth. A probe with too much loss or too many
-//!   marks reduces `bw_hi`, unless the probe had a sample without excess before. Each sample
-//!   without excess raises `bw_hi` to the sample's bandwidth.
+//!   marks (an excess) reduces `bw_hi`, unless the probe had a sample without excess before. Each
+//!   sample without excess raises `bw_hi` to the sample's bandwidth if that is larger.
 //!
 //! Sources: [linux-v2exp] `tcp_bbr2.c`; [lanigan] 3.3.5.7, whose ECN factor of 1/2 is
 //! `ecn_factor = 128`.
 //! Deviations:
 //! 1. [lanigan] gives the rule after marks have ceased as `inflight_hi + 1`,
-//!    `bw_hi + bw_hi/RTprop`; the kernel's file instead starts the slope of `inflight_hi` at
-//!    `ecn_reprobe_gain` of it, off by default. This follows the kernel's file. `ecn_reprobe_gain`
-//!    and `refill_add_inc` give something similar.
+//!    `bw_hi + bw_hi/RTprop`; the kernel's file instead starts the growth of `inflight_hi` at the
+//!    share `ecn_reprobe_gain` of it, by default 0. This code follows the kernel's file. With
+//!    `ecn_reprobe_gain` and `refill_add_inc`, a scenario gets a similar rule.
 
 use super::variant::Variant;
 use crate::bbr_bounded::{Model, UNSET, scaled};
@@ -47,7 +47,7 @@ impl Variant for Exp {
         self.got_ok_bw_probe_sample = false;
     }
 
-    /// Losses reduce `bw_hi` as well as marks, although the rule was made for marks.
+    /// Both losses and marks reduce `bw_hi`, although the rule was made for marks.
     fn probe_too_high(&mut self, model: &mut Model) {
         if !model.ecn.ecn_eligible || self.got_ok_bw_probe_sample {
             return;

@@ -1,7 +1,7 @@
 //! `bbr2` with `form = "2020"`: BBRv2 alpha as it was before January 2021.
 //!
-//! Differs from the alpha of August 2021 in two ways: in the rule for `inflight_lo` after a
-//! retransmission timeout, and because ECT is not set on every packet. The papers of 2020 and 2021
+//! Differs from the alpha of August 2021 in two ways: it has another rule for `inflight_lo` after a
+//! retransmission timeout, and it does not set ECT on every packet. The papers of 2020 and 2021
 //! used this version.
 //!
 //! Sources: [linux-v2] before January 2021.

@@ -1,4 +1,4 @@
-//! STARTUP's exit, after it has found all the available bandwidth, or has met too much loss.
+//! Ends STARTUP when it has found all the available bandwidth, or has met too much loss.
 //!
 //! The pipe is full after three consecutive rounds in which the maximum of the bandwidth stays
 //! below 1.25 times the last plateau. One round without growth is not enough: the receiver may
@@ -10,8 +10,9 @@ use crate::RateSample;
 use crate::bbr_bounded::{BBR_UNIT, Sock};
 
 impl<V: Variant> Bbr2<V> {
-    /// Looks for the plateau once per round. Skips application-limited rounds: they show the
-    /// application's rate, not the path's. Linux: `bbr_check_full_bw_reached`.
+    /// Checks once per round whether the bandwidth has reached a plateau. Skips application-limited
+    /// rounds: they show the application's rate, not the path's. Linux:
+    /// `bbr_check_full_bw_reached`.
     pub(super) fn check_full_bw_reached(&mut self, rs: &RateSample) {
         let model = &mut self.model;
         if model.full_bw_reached || !model.round.round_start || rs.is_app_limited {

@@ -1,7 +1,8 @@
 //! `bbr2`: BBRv2 alpha, and `bbr2_exp`: BBRv2-EXP.
 //!
-//! Like BBR v1, sends at `pacing_gain · bw` with at most `cwnd_gain · bw · min_rtt` in flight.
-//! Unlike BBR v1, limits `bw` and cwnd by bounds learnt from loss and ECN marks:
+//! Like BBR v1, BBRv2 sends at `pacing_gain · bw` with at most `cwnd_gain · bw · min_rtt` in
+//! flight. Unlike BBR v1, it limits `bw` and cwnd by bounds that it derives from loss and ECN
+//! marks:
 //!
 //! ```text
 //! bw     = min(max_bw, bw_lo)                      max_bw over one to two probing cycles
@@ -54,11 +55,11 @@
 //! Sources: [linux-v2] `tcp_bbr2.c` of google/bbr, branch v2alpha; `bbr2_exp`: the same file at
 //! 0487ade5; [lanigan] 2.2.5.5 and 3.3.5; [song] III.
 //! Deviations:
-//! 1. `fast_ack_mode` has no effect: with 2, the kernel's receiver acknowledges at once after a
-//!    mark; with 1 and 2 it may acknowledge before the application has read. The receiver's rules
-//!    are the stack's.
-//! 2. `GSO_MAX_SIZE` is 65,536 bytes, as in the 5.x trees that the alpha was written for; a port to
-//!    a kernel from 5.19 on that keeps the name gets 524,280.
+//! 1. `fast_ack_mode` has no effect here. In the kernel, a receiver with mode 2 acknowledges at
+//!    once after a mark, and with mode 1 or 2 it may acknowledge before the application has read.
+//!    Here the TCP stack, not the congestion control, decides when a receiver acknowledges.
+//! 2. `GSO_MAX_SIZE` is 65,536 bytes, as in the 5.x trees that the alpha was written for. In a port
+//!    to kernel 5.19 or later, the same name means 524,280 bytes.
 
 mod congestion_signals;
 mod cycle;
@@ -94,12 +95,13 @@ pub struct Bbr2<V> {
     /// The kernel module's parameters; `init` copies them into the model.
     module: Module,
     form: V,
-    /// The maximum of the bandwidth over rounds; unused if the filter's length is 0 rounds.
+    /// The maximum of the bandwidth over the last rounds; unused if the filter's length is 0
+    /// rounds.
     rounds: RoundFilter,
 }
 
 impl<V: Variant> Bbr2<V> {
-    /// An instance before `init`, with the scenario's module parameters.
+    /// Returns an instance before `init`, with the scenario's module parameters.
     ///
     /// # Errors
     /// If a value does not fit the kernel's field.
@@ -138,9 +140,9 @@ impl<V: Variant> Bbr2<V> {
         self.model.update_min_rtt(sk, rs, EqualRtt::Refreshes, draw);
     }
 
-    /// Handles an application-limited ACK without new information. Returns true if the ACK is fully
-    /// handled. If false, the model is up to date, and gains and cwnd remain to be set. Linux:
-    /// `bbr2_fast_path`.
+    /// Handles an application-limited ACK that changes nothing in the model. Returns true if the
+    /// ACK is fully handled. If false, the model is up to date, and the caller must set gains and
+    /// cwnd. Linux: `bbr2_fast_path`.
     fn run_fast_path(
         &mut self,
         sk: &mut Sock<'_>,
@@ -224,8 +226,8 @@ impl<V: Variant> CongestionControl for Bbr2<V> {
     fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
         let sk = Sock::new(conn);
         self.model.signals.note_loss(conn.delivered);
-        // Only packets sent in a probe are judged, and each only once: `delivered_mstamp` is 0 if
-        // the packet was SACKed or marked lost before.
+        // Only packets sent in a probe can end it, and each is examined only once:
+        // `delivered_mstamp` is 0 if the packet was SACKed or marked lost before.
         let is_judged = !self.model.params.ignores_lost_packets && skb.delivered_mstamp != 0;
         if self.model.probing.bw_probe_samples && is_judged {
             let flight = Flight::of_lost(skb, conn.lost);

@@ -6,7 +6,7 @@ use crate::{ParamError, ParamSpec, ParamTable, Params};
 /// Pacing rate in bytes per second below which bursts may be single packets: 1.2 Mbit/s.
 const MIN_TSO_RATE: u32 = 1_200_000 / 8;
 
-/// `GSO_MAX_SIZE` in bytes of the trees that the alpha was written for, before 5.19.
+/// `GSO_MAX_SIZE` in bytes, as in the kernels before 5.19 that the alpha was written for.
 const GSO_MAX_SIZE: u32 = 65_536;
 
 /// 1.25: the gain of UP, and the smallest factor that counts as growth of the bandwidth.
@@ -20,18 +20,19 @@ const HIGH_GAIN: u16 = 739;
 pub(super) struct Module {
     /// The parameters that `init` copies into the connection.
     pub(super) params: ModelParams,
-    /// Whether the sender responds to ECN marks. A switch of the module, so it applies before
-    /// `init` as well.
+    /// Whether the sender responds to ECN marks. Because this is a switch of the module, it applies
+    /// even before `init`.
     pub(super) ecn_enable: bool,
-    /// Length of the bandwidth filter in rounds; 0 means one to two probing cycles.
+    /// Length of the bandwidth filter in rounds; with 0, the filter covers one to two probing
+    /// cycles.
     pub(super) bw_filter_rounds: u8,
-    /// Whether the model uses the smoothed RTT instead of the RTT of an ACK.
+    /// Whether the model uses the smoothed RTT instead of each ACK's RTT.
     pub(super) takes_srtt: bool,
 }
 
 impl Module {
-    /// The parameters of a connection before `init`: all zero, except those that `init` does not
-    /// copy.
+    /// Returns the parameters of a connection before `init`: all zero, except those that `init`
+    /// does not copy.
     pub(super) fn params_before_init() -> ModelParams {
         ModelParams {
             min_tso_rate: MIN_TSO_RATE,
@@ -41,7 +42,8 @@ impl Module {
         }
     }
 
-    /// The module's parameters with the scenario's values, and defaults for the others.
+    /// Returns the module's parameters: the scenario's values, and defaults for the parameters that
+    /// it does not set.
     pub(super) fn from_params(params: &Params) -> Result<Self, ParamError> {
         let table = ParamTable::new(MODULE_PARAMS, params);
         let byte = |name, max: u8| {

@@ -1,4 +1,4 @@
-//! `inflight_hi`: the inflight that the path tolerated when it was last probed.
+//! Adapts `inflight_hi`, the inflight that the path tolerated when it was last probed.
 //!
 //! `inflight_hi` is set to the inflight at which a probe met too much loss or too many marks. It is
 //! raised when a larger inflight causes neither.
@@ -54,7 +54,8 @@ impl<V: Variant> Bbr2<V> {
         }
     }
 
-    /// Raises the upper bounds to a sample without excess.
+    /// Raises the upper bounds to the values of a sample with neither too much loss nor too many
+    /// marks.
     fn raise_upper_bounds(&mut self, sk: &Sock<'_>, rs: &RateSample, sample_bw: u32) {
         if !self.form.safe_sample(&mut self.model, sample_bw) {
             return;
@@ -65,16 +66,16 @@ impl<V: Variant> Bbr2<V> {
         }
     }
 
-    /// Called in UP without excess: raises `inflight_hi`, if it limits the flow, by an amount that
-    /// doubles each round. Linux: `bbr2_probe_inflight_hi_upward`.
+    /// Called in UP if there is neither too much loss nor too many marks. If `inflight_hi` limits
+    /// the flow, raises it, by an amount that doubles each round. Linux:
+    /// `bbr2_probe_inflight_hi_upward`.
     fn probe_inflight_hi_upward(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         let model = &mut self.model;
         if model.params.is_inflight_hi_frozen {
             return;
         }
         if !sk.conn.is_cwnd_limited || sk.ctl.cwnd < model.inflight_hi {
-            // The flow does not use `inflight_hi`, so packets counted towards its growth are
-            // dropped.
+            // `inflight_hi` does not limit the flow, so the packets counted so far do not raise it.
             model.probing.bw_probe_up_acks = 0;
             return;
         }

@@ -11,24 +11,24 @@ pub trait Variant: Clone + Debug + Default {
     /// The names of the bandwidth filter's two slots in kernel traces.
     const FILTER_NAMES: [&'static str; 2] = ["bw_hi0", "bw_hi1"];
 
-    /// `bw_ceiling` before `init`, when the kernel's block is all zero; `UNSET` for a variant
-    /// without it.
+    /// The value of `bw_ceiling` before `init`, when the kernel's private state is all zero;
+    /// `UNSET` for a variant without `bw_ceiling`.
     const CEILING_BEFORE_INIT: u32 = UNSET;
 
-    /// The flag that makes the sender set ECT on retransmissions and pure ACKs too, if ECN is
-    /// negotiated.
+    /// Returns the flag that makes the sender set ECT on retransmissions and pure ACKs too, if ECN
+    /// is negotiated; otherwise 0.
     fn permanent_ect(flags: u8) -> u8 {
         if flags & ecn_flags::OK == 0 { 0 } else { ecn_flags::ECT_PERMANENT_V2 }
     }
 
-    /// `inflight_lo` after a retransmission timeout, which has reduced cwnd to the packets in
-    /// flight plus 1.
+    /// Returns `inflight_lo` after a retransmission timeout, which has reduced cwnd to the packets
+    /// in flight plus 1.
     fn inflight_lo_after_rto(cwnd: u32, prior_cwnd: u32) -> u32 {
         cwnd.max(prior_cwnd)
     }
 
-    /// The value to which a round with marks reduces `bw_lo`; `UNSET` if marks do not affect
-    /// `bw_lo`.
+    /// Returns the value to which a round with marks reduces `bw_lo`; `UNSET` if marks do not
+    /// affect `bw_lo`.
     fn bw_lo_after_marks(_model: &mut Model) -> u32 {
         UNSET
     }
@@ -40,7 +40,8 @@ pub trait Variant: Clone + Debug + Default {
     /// `inflight_hi` has already been reduced.
     fn probe_too_high(&mut self, _model: &mut Model) {}
 
-    /// Called at a sample without excess. Returns whether upper bounds are set and may be raised.
+    /// Called at a sample with neither too much loss nor too many marks. Returns whether upper
+    /// bounds are set and may be raised.
     fn safe_sample(&mut self, model: &mut Model, _sample_bw: u32) -> bool {
         model.inflight_hi != UNSET
     }

@@ -24,7 +24,7 @@ impl<N: Numbers> Bbr3<N> {
         }
         match self.model.state.phase() {
             Phase::Refill => {
-                // After a round, samples come from packets that were sent in REFILL.
+                // After a round in REFILL, samples come from packets that were sent in REFILL.
                 if self.model.round.round_start {
                     self.model.probing.bw_probe_samples = true;
                     self.restart_full_bw(sample_bw);
@@ -50,10 +50,10 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Whether UP ends without excess (too much loss or too many marks). Either inflight has
-    /// reached the `inflight_hi` at which the last probe met excess, or the bandwidth is on a
-    /// plateau. While `inflight_hi` limits the flow, the bandwidth cannot grow, so the search for
-    /// the plateau restarts.
+    /// Whether UP ends without excess (too much loss or too many marks). UP ends if inflight has
+    /// reached the `inflight_hi` at which the last probe met excess, or if the bandwidth has
+    /// stopped growing. While `inflight_hi` limits the flow, the bandwidth cannot grow, so the
+    /// search for the plateau restarts.
     #[inline(never)]
     fn is_up_done(&mut self, sk: &Sock<'_>, rs: &RateSample, sample_bw: u32) -> bool {
         let model = &mut self.model;

@@ -1,9 +1,9 @@
-//! The signals of a round (delivered, lost, marked), the short-term bounds, and the average share
-//! of marks.
+//! The signals of a round (packets delivered, lost and marked), the short-term bounds, and the
+//! average share of marks.
 //!
-//! Unlike BBRv2, BBRv3 updates the round's maxima on the fast path too, and restarts them only at
-//! the end of the call. So the code that ends STARTUP or handles a tail loss still reads the maxima
-//! of the old round.
+//! The round's maxima are its largest bandwidth and the largest number of packets delivered. Unlike
+//! BBRv2, BBRv3 updates them on the fast path too, and restarts them only at the end of the call.
+//! So the code that ends STARTUP or handles a tail loss still reads the maxima of the old round.
 
 use super::Bbr3;
 use super::can_use_ecn;
@@ -12,8 +12,8 @@ use crate::bbr_bounded::{Numbers, Sock, UNSET};
 use crate::linux_int::before;
 
 impl<N: Numbers> Bbr3<N> {
-    /// Raises the round's maxima to this sample, and checks whether a loss round begins. Linux:
-    /// `bbr_update_latest_delivery_signals`.
+    /// Raises the round's maxima to the sample's values, and checks whether a loss round begins.
+    /// Linux: `bbr_update_latest_delivery_signals`.
     pub(super) fn update_latest_delivery_signals(
         &mut self,
         sk: &Sock<'_>,
@@ -66,8 +66,8 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Reduces the short-term bounds for loss and for marks. If both reduce `inflight_lo`, the
-    /// lower value applies. Linux: `bbr_adapt_lower_bounds`.
+    /// Reduces the short-term bounds for loss and for marks. If both loss and marks reduce
+    /// `inflight_lo`, the lower value applies. Linux: `bbr_adapt_lower_bounds`.
     #[inline(never)]
     fn adapt_lower_bounds(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;
@@ -85,8 +85,8 @@ impl<N: Numbers> Bbr3<N> {
         model.lower.bw_lo = model.lower.bw_lo.max(1);
     }
 
-    /// Updates the average share of marks once per round, if the minimum RTT was ever short enough
-    /// for the sender to respond to marks. Linux: `bbr_update_ecn_alpha`.
+    /// Updates the average share of marks once per round, if the sender responds to marks: the
+    /// minimum RTT must have been short enough at least once. Linux: `bbr_update_ecn_alpha`.
     #[inline(never)]
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;

@@ -1,8 +1,8 @@
 //! `bbr3`: BBRv3 as in Linux.
 //!
-//! BBRv2 whose bandwidth probes last until the bandwidth stops growing, or until there is too much
-//! loss or too many marks. BBRv2 ends a probe once 1.25 BDP are in flight. A slow flow behind a
-//! deep buffer could not even reach that inflight with a cwnd of two BDP.
+//! BBRv3 is BBRv2 with longer bandwidth probes: a probe lasts until the bandwidth stops growing, or
+//! until there is too much loss or too many marks. BBRv2 ends a probe once 1.25 BDP are in flight.
+//! A slow flow behind a deep buffer could not even reach that inflight with a cwnd of two BDP.
 //!
 //! ```text
 //! bw     = min(max_bw, bw_lo)                      max_bw over one to two probing cycles
@@ -52,8 +52,8 @@
 //!
 //! Sources: [linux-v3] `tcp_bbr.c` of google/bbr, branch v3; [piotrowska] 3.3.
 //! Deviations:
-//! 1. No PLB: a flow has one path here, so there is no flow label to change. PLB is off by default
-//!    in the kernel, and affects no output.
+//! 1. PLB (protective load balancing) is not implemented: a flow has one path here, so there is no
+//!    flow label to change. PLB is off by default in the kernel, and then affects no output.
 
 mod cycle;
 mod delivery_signals;
@@ -77,7 +77,8 @@ const ECN_EXCESS: EcnExcess = EcnExcess::AboveThreshold;
 #[derive(Clone, Debug)]
 pub struct Bbr3<N> {
     model: Model<N>,
-    /// Whether the bandwidth is on a plateau now; UP restarts the search for it.
+    /// Whether the bandwidth has stopped growing; each phase UP starts the search for this plateau
+    /// again.
     full_bw_now: bool,
 }
 
@@ -88,7 +89,7 @@ fn can_use_ecn(conn: &Conn) -> bool {
 }
 
 impl<N: Numbers> Bbr3<N> {
-    /// An instance before `init`.
+    /// Makes an instance before `init`.
     pub(crate) fn with(numbers: N) -> Self {
         Self { model: Model::before_init(numbers, UNSET), full_bw_now: false }
     }
@@ -123,9 +124,9 @@ impl<N: Numbers> Bbr3<N> {
         self.model.update_min_rtt(sk, rs, EqualRtt::IsIgnored, draw);
     }
 
-    /// Handles an application-limited ACK without new information. Returns true if the ACK is fully
-    /// handled. If false, the model is up to date, and gains and cwnd remain to be set. Linux:
-    /// `bbr_run_fast_path`.
+    /// Handles an application-limited ACK that changes nothing in the model. Returns true if the
+    /// ACK is fully handled. If false, the model is up to date, and the caller must set gains and
+    /// cwnd. Linux: `bbr_run_fast_path`.
     #[inline(never)]
     fn run_fast_path(
         &mut self,
@@ -150,7 +151,7 @@ impl<N: Numbers> Bbr3<N> {
         self.model.bound_cwnd(sk);
     }
 
-    /// Ends the probe if too much was in flight when a lost packet of the probe was sent.
+    /// Ends the probe if too much was in flight when this lost packet of the probe was sent.
     fn check_probe_flight(
         &mut self,
         sk: &Sock<'_>,
@@ -238,8 +239,8 @@ impl<N: Numbers> CongestionControl for Bbr3<N> {
     fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
         let sk = Sock::new(conn);
         self.model.signals.note_loss(conn.delivered);
-        // Only packets sent in a probe are judged, and each only once: `delivered_mstamp` is 0 if
-        // the packet was SACKed or marked lost before.
+        // Only packets sent in a probe can end it, and each is examined only once:
+        // `delivered_mstamp` is 0 if the packet was SACKed or marked lost before.
         let is_judged = !self.model.params.ignores_lost_packets && skb.delivered_mstamp != 0;
         if self.model.probing.bw_probe_samples && is_judged {
             let loss_thresh = self.model.params.loss_thresh;

@@ -30,7 +30,7 @@ pub const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// The kernel's constants, with the parameters that the scenario sets.
+/// Returns the kernel's constants, except for the parameters that the scenario sets.
 ///
 /// # Errors
 /// If a value is out of range.
@@ -78,15 +78,15 @@ const LINUX: Params = Params {
     probe_rtt_cwnd_gain: 128,
     cwnd_min_target: 4,
 
-    // 4 ln 2: the smallest gain at which the rate doubles each round while the cwnd gain is 2.
+    // 4 ln 2: the smallest gain at which the rate doubles in each round if the cwnd gain is 2.
     startup_pacing_gain: 710,
     startup_cwnd_gain: 512,
-    // ln 2 / 2, as in v2, although STARTUP's gain has changed.
+    // ln 2 / 2, as in v2, although v3 has another gain in STARTUP.
     drain_gain: 88,
     cwnd_gain: 512,
     cwnd_gain_after_probe_rtt: 0,
     bw_probe_cwnd_gain: 64,
-    // DOWN: 0.91, rounded down.
+    // UP: 1.25. DOWN: 0.91, rounded down to 1/256. CRUISE and REFILL: 1.
     pacing_gain: [FIVE_QUARTERS, 232, 256, 256],
 
     full_bw_thresh: FIVE_QUARTERS,
@@ -98,21 +98,21 @@ const LINUX: Params = Params {
     extra_acked_win_rtts: 5,
     extra_acked_in_startup: true,
 
-    // 30 %, 2 % and 15 %, rounded down.
+    // The next three values are 30 %, 2 % and 15 %, rounded down to 1/256.
     beta: 76,
     loss_thresh: 5,
     inflight_headroom: 38,
 
     ecn_alpha_gain: 16,
     ecn_alpha_init: 256,
-    // A third.
+    // One third, rounded down to 1/256.
     ecn_factor: 85,
     ecn_thresh: 128,
     ecn_max_rtt_us: 5000,
     ecn_reprobe_gain: 128,
     precise_ece_ack: true,
 
-    // Not used by v3, where UP ends on a plateau.
+    // Not used by v3, where UP ends when the bandwidth stops growing.
     bw_probe_pif_gain: 0,
     bw_probe_reno_gain: 256,
     bw_probe_max_rounds: 63,
@@ -125,7 +125,7 @@ const LINUX: Params = Params {
     ignores_lost_packets: false,
     drain_to_target: true,
 
-    // Bursts have at least the sysctl's two packets, however low the rate.
+    // Bursts have at least two packets (the sysctl's default) even at low rates.
     min_tso_rate: 0,
     // `GSO_LEGACY_MAX_SIZE`.
     gso_max_size: 65_536,

@@ -1,4 +1,4 @@
-//! `inflight_hi`: the inflight that the path tolerated when it was last probed.
+//! Adapts `inflight_hi`, the inflight that the path tolerated when it was last probed.
 //!
 //! `inflight_hi` is set to the inflight at which a probe met too much loss or too many marks. It is
 //! raised when a larger inflight causes neither.
@@ -56,8 +56,9 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Called in UP without excess: raises `inflight_hi`, if it limits the flow, by an amount that
-    /// doubles each round. Linux: `bbr_probe_inflight_hi_upward`.
+    /// Called in UP if there is neither too much loss nor too many marks. If `inflight_hi` limits
+    /// the flow, raises it, by an amount that doubles each round. Linux:
+    /// `bbr_probe_inflight_hi_upward`.
     #[inline(never)]
     fn probe_inflight_hi_upward(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         let model = &mut self.model;

@@ -4,11 +4,12 @@ use super::Bbr3Ietf;
 use super::sample::{Sample, Transport};
 use crate::WindowedFilter;
 
-/// `BBR.ExtraAckedFilterLen` in rounds: after the pipe has been judged full, and before.
+/// `BBR.ExtraAckedFilterLen` in rounds, after the pipe has been judged full; the next constant
+/// applies before.
 const EXTRA_ACKED_FILTER_LEN: u32 = 10;
 const EXTRA_ACKED_FILTER_LEN_STARTUP: u32 = 1;
 
-/// The interval of measurement, and the maximum of the last rounds.
+/// The current interval of measurement, and the maximum over the last rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the draft's names")]
 pub(super) struct ExtraAcked {
@@ -21,7 +22,7 @@ pub(super) struct ExtraAcked {
 }
 
 impl ExtraAcked {
-    /// Starts a new connection.
+    /// Resets the measurement for a new connection.
     pub(super) fn restart(&mut self, now_us: u64) {
         self.restart_interval(now_us);
         self.extra_acked_delivered = 0;
@@ -53,7 +54,7 @@ impl Bbr3Ietf {
         } else {
             EXTRA_ACKED_FILTER_LEN_STARTUP
         };
-        // The filter holds 32 bits: no path aggregates 4 GiB.
+        // The filter's values have 32 bits, which suffice: no path aggregates 4 GiB.
         let extra = u32::try_from(extra).unwrap_or(u32::MAX);
         let max = e.filter.running_max(filter_len, self.rounds.round_count, extra);
         e.extra_acked = u64::from(max);

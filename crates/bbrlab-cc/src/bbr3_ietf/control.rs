@@ -12,11 +12,11 @@ const PACING_MARGIN_PERCENT: u64 = 1;
 const DEFAULT_CWND_GAIN_PERCENT: u64 = 200;
 /// RTT in microseconds that is assumed before the first sample.
 const NOMINAL_RTT_US: u64 = 1000;
-/// Upper bound of the send quantum in bytes, and lower bound in segments.
+/// Upper bound of the send quantum in bytes; the next constant is its lower bound in segments.
 const SEND_QUANTUM_MAX: u64 = 65_536;
 const SEND_QUANTUM_MIN_SEGMENTS: u64 = 2;
 
-/// The values that the model determines for the sender.
+/// The gains, the send quantum and cwnd, which the model computes for the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parameters {
     /// `BBR.pacing_gain` in percent.
@@ -77,7 +77,8 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `SetSendQuantum`: the bytes that the pacing rate sends in a millisecond.
+    /// Draft: `SetSendQuantum`. Sets it to the bytes that the pacing rate sends in a millisecond,
+    /// within bounds.
     pub(super) fn set_send_quantum(&mut self, c: &Transport<'_>) {
         let quantum = (c.ctl.pacing_rate / 1000).min(SEND_QUANTUM_MAX);
         self.control.send_quantum = quantum.max(SEND_QUANTUM_MIN_SEGMENTS * c.smss());

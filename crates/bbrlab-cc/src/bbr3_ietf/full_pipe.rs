@@ -1,8 +1,8 @@
 //! 5.3.1.2: decides whether the delivery rate has stopped growing.
 //!
-//! The pipe is full after three rounds that are not application-limited, each with a rate less than
-//! a quarter above the last plateau. A full pipe ends Startup for the rest of the connection, and
-//! later each UP.
+//! The pipe is full after three rounds that are not application-limited, each with a rate below
+//! 1.25 times the last plateau. The first full pipe ends Startup for the rest of the connection;
+//! each later one ends a phase UP.
 
 use super::sample::Sample;
 
@@ -17,7 +17,7 @@ const FULL_BW_COUNT: u8 = 3;
 pub(super) struct FullPipe {
     /// The plateau, in bytes per second.
     pub(super) full_bw: u64,
-    /// Number of rounds without growth beyond `full_bw`.
+    /// Number of rounds since the last growth beyond `full_bw`.
     pub(super) full_bw_count: u8,
     /// Whether the pipe has been full since the estimator was last reset.
     pub(super) full_bw_now: bool,
@@ -61,7 +61,8 @@ mod tests {
     use super::{FullPipe, Sample};
     use expect_test::{Expect, expect};
 
-    /// Compares the states after rounds with these delivery rates, one line per round.
+    /// Compares with `expected` the states after rounds with these delivery rates, one line per
+    /// round.
     fn check(rate_by_round: &[u64], expected: &Expect) {
         let mut pipe = FullPipe::default();
         let mut lines = String::new();

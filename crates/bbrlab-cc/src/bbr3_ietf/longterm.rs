@@ -76,7 +76,7 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `IsInflightTooHigh`: more than 2 % of the volume in flight was lost.
+    /// Draft: `IsInflightTooHigh`. True if more than 2 % of the volume in flight was lost.
     pub(super) fn is_inflight_too_high(rs: &Sample) -> bool {
         rs.lost.saturating_mul(100) > rs.tx_in_flight.saturating_mul(LOSS_THRESH_PERCENT)
     }
@@ -124,8 +124,9 @@ impl Bbr3Ietf {
     }
 }
 
-/// Draft: `InflightAtLoss`: the volume in flight up to the byte of the lost packet at which loss
-/// exceeded the threshold. As in the draft, earlier losses can make the prefix negative.
+/// Draft: `InflightAtLoss`: the volume that was in flight up to the byte of the lost packet at
+/// which loss exceeded the threshold. As in the draft, the part of the lost packet that counts can
+/// be negative because of earlier losses.
 fn inflight_at_loss(rs: &Sample, size: u64) -> u64 {
     let signed = |volume: u64| i64::try_from(volume).unwrap_or(i64::MAX);
     let inflight_prev = signed(rs.tx_in_flight) - signed(size);
@@ -152,7 +153,8 @@ mod tests {
 
     #[test]
     fn a_lost_burst_is_cut_where_the_loss_rate_passed_the_threshold() {
-        // The 980 bytes before the burst allow 19.6 lost bytes: the first 20 bytes of the burst.
+        // With 980 bytes in flight before the lost packet, 20 lost bytes are allowed: the first 20
+        // bytes of the packet.
         assert_eq!(inflight_at_loss(&flight(1080, 100), 100), 1000);
     }
 

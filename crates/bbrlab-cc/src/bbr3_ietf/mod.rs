@@ -53,24 +53,23 @@
 //!
 //! Sources: [draft-bbr], sections as above.
 //! Deviations:
-//! 1. Integers: bytes, microseconds, bytes per second, gains in percent, all rounded down. cwnd
-//!    goes to the sender in whole packets, while the bytes beyond them are kept; the sender's
-//!    delivery-rate sample is in packets.
-//! 2. The state for an undo is saved once per loss episode, before its first loss is judged. Taken
-//!    literally, `HandleLostPacket`, `NoteLoss` and `OnEnterFastRecovery` save it up to three
-//!    times, each time forgetting the state to return to; 5.5.11.1 says "when a loss recovery
-//!    episode starts".
-//! 3. The `ProbeBW` phases set the gains of the table in 5.6.1: the pseudocode sets them only on
-//!    entering `ProbeBW` from Drain, and would leave cwnd's gain at 0.5 after `ProbeRTT`.
-//! 4. `max_bw` has two slots, as 5.5.6 describes; the windowed filter that 5.5.5 names would keep
-//!    three.
+//! 1. All values are integers, rounded down: bytes, microseconds, bytes per second, gains in
+//!    percent. The sender gets cwnd in whole packets, but this code keeps cwnd in bytes. The
+//!    sender's delivery-rate sample is in packets.
+//! 2. The state for an undo is saved once per loss episode, before its first loss is processed:
+//!    5.5.11.1 says "when a loss recovery episode starts". The pseudocode of `HandleLostPacket`,
+//!    `NoteLoss` and `OnEnterFastRecovery` saves it up to three times, and so overwrites the state
+//!    to which an undo must return.
+//! 3. Every `ProbeBW` phase sets the gains of the table in 5.6.1. The pseudocode sets them only on
+//!    entering `ProbeBW` from Drain, and so would leave cwnd's gain at 0.5 after `ProbeRTT`.
+//! 4. `max_bw` is the maximum of two values, one per probing cycle, as 5.5.6 describes; the
+//!    windowed filter that 5.5.5 names would keep three.
 //! 5. `TargetInflight` is compared with 63 in packets: 5.3.3.8.2 calls the bound "round trips" of a
 //!    Reno flow, which adds a packet per round.
 //! 6. An ACK without a reliable delivery rate does not count as a flat round.
-//! 7. `C.has_selective_acks` is always true: our connections have SACK unless a scenario switches
-//!    it off.
-//! 8. A CE mark is treated as a loss in the round (3.7: "MUST treat any CE marks as congestion", no
-//!    response given).
+//! 7. `C.has_selective_acks` is always true, even if a scenario switches SACK off.
+//! 8. A CE mark is treated as a loss in the round. The draft (3.7) says "MUST treat any CE marks as
+//!    congestion", but specifies no response.
 //! 9. The initial pacing rate is computed again when the first RTT is known, as the prose of 5.6.2
 //!    says.
 
@@ -106,7 +105,7 @@ use shortterm::ShortTerm;
 use startup::Startup;
 use undo::Undo;
 
-/// The draft's Infinity: the value of a bound that is not set.
+/// The draft's `Infinity`: the value of a bound that is not set.
 const INFINITY: u64 = u64::MAX;
 
 /// `BBR.state`.
@@ -142,7 +141,7 @@ pub struct Bbr3Ietf {
     state: State,
     rounds: Rounds,
     max_bw: MaxBw,
-    /// `BBR.bw` in bytes per second, with the bounds as of the end of the previous ACK.
+    /// `BBR.bw` in bytes per second, limited by the bounds as they were after the previous ACK.
     bw: u64,
     min_rtt: MinRtt,
     extra_acked: ExtraAcked,
@@ -171,7 +170,7 @@ impl Bbr3Ietf {
         self.bound_bw_for_model();
     }
 
-    /// The connection in the draft's units.
+    /// Returns the connection's values in the draft's units.
     fn transport<'a>(&self, conn: &'a Conn) -> Transport<'a> {
         Transport::new(conn, self.control.cwnd)
     }
@@ -257,8 +256,8 @@ impl CongestionControl for Bbr3Ietf {
         self.finish(&c).cwnd
     }
 
-    /// Ends a recovery, which began with the call of `ssthresh`: draft 5.6.4.4, "upon exiting loss
-    /// recovery".
+    /// Ends a recovery, which had begun with a call of `ssthresh`. Draft: 5.6.4.4, "upon exiting
+    /// loss recovery".
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         let mut c = self.transport(conn);
         if new < CaState::Cwr && conn.ca_state >= CaState::Cwr {
@@ -278,7 +277,7 @@ impl CongestionControl for Bbr3Ietf {
         self.finish(&c)
     }
 
-    /// `C.send_quantum`, in segments.
+    /// Returns `C.send_quantum`, in segments.
     fn tso_segs(&self, conn: &Conn, mss_now: u32) -> u32 {
         let quantum = self.control.send_quantum.min(u64::from(conn.gso_max_size));
         u32::try_from(quantum / u64::from(mss_now.max(1))).unwrap_or(u32::MAX).max(1)

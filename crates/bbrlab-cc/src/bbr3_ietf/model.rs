@@ -3,10 +3,11 @@
 use super::sample::{Sample, Transport};
 use super::{Bbr3Ietf, INFINITY, State};
 
-/// Number of quanta in flight within the two hosts: queued, being cut into packets, being
-/// reassembled.
+/// Number of quanta within the two hosts: one in the sender's queue, one being cut into packets,
+/// one being reassembled by the receiver.
 const OFFLOAD_QUANTA: u64 = 3;
-/// `BBR.MinPipeCwnd` in segments: with delayed ACKs, two segments in flight, and ACKs for two more.
+/// `BBR.MinPipeCwnd` in segments: with delayed ACKs, two segments in flight and two more whose ACK
+/// is in flight.
 const MIN_PIPE_CWND_SEGMENTS: u64 = 4;
 
 /// `BBR.max_bw_filter`: the maxima of the previous cycle and of the current one, in bytes per
@@ -18,7 +19,7 @@ pub(super) struct MaxBw {
 }
 
 impl MaxBw {
-    /// `BBR.max_bw`.
+    /// Returns `BBR.max_bw`.
     pub(super) fn get(self) -> u64 {
         self.previous.max(self.current)
     }
@@ -34,7 +35,7 @@ impl MaxBw {
     }
 }
 
-/// `percent` of `value`.
+/// Returns `percent` of `value`, rounded down.
 pub(super) fn percent_of(value: u64, percent: u64) -> u64 {
     value.saturating_mul(percent) / 100
 }
@@ -55,7 +56,7 @@ impl Bbr3Ietf {
         self.bw = self.max_bw.get().min(self.shortterm.bw_shortterm);
     }
 
-    /// `BBR.bdp` for a bandwidth; `C.InitialCwnd` before the first RTT.
+    /// Returns `BBR.bdp` for a bandwidth; `C.InitialCwnd` before the first RTT.
     fn bdp_of(&self, bw: u64) -> u64 {
         match self.min_rtt.min_rtt_us {
             INFINITY => self.control.initial_cwnd,
@@ -63,7 +64,7 @@ impl Bbr3Ietf {
         }
     }
 
-    /// `BBR.bdp`.
+    /// Returns `BBR.bdp`.
     pub(super) fn bdp(&self) -> u64 {
         self.bdp_of(self.bw)
     }
@@ -77,7 +78,7 @@ impl Bbr3Ietf {
         percent_of(self.bdp_of(bw), gain_percent)
     }
 
-    /// `BBR.MinPipeCwnd` in bytes.
+    /// Returns `BBR.MinPipeCwnd` in bytes.
     pub(super) fn min_pipe_cwnd(c: &Transport<'_>) -> u64 {
         MIN_PIPE_CWND_SEGMENTS * c.smss()
     }
@@ -89,8 +90,8 @@ impl Bbr3Ietf {
         if self.state == State::ProbeBwUp { cap.saturating_add(2 * c.smss()) } else { cap }
     }
 
-    /// Draft: `Inflight(gain)`, which the draft defines with a gain only, but calls with a
-    /// bandwidth as well.
+    /// Draft: `Inflight(gain)`. The draft defines this function with a gain only, but calls it with
+    /// a bandwidth as well.
     pub(super) fn inflight(&self, c: &Transport<'_>, bw: u64, gain_percent: u64) -> u64 {
         self.quantization_budget(c, self.bdp_multiple(bw, gain_percent))
     }

@@ -8,10 +8,11 @@ use crate::Draw;
 /// microseconds.
 const PROBE_WAIT_BASE_US: u64 = 2_000_000;
 const PROBE_WAIT_RAND_US: u32 = 1_000_000;
-/// Largest number of rounds between probes; the count starts at 0 or 1.
+/// Largest number of rounds between probes; the count of rounds starts at a random value, 0 or 1.
 const PROBE_MAX_ROUNDS: u64 = 63;
 const PROBE_RAND_ROUNDS: u32 = 2;
-/// Number of rounds in which the growth of `inflight_longterm` doubles; then it stays constant.
+/// Number of rounds in which the growth of `inflight_longterm` doubles; in later rounds the growth
+/// stays constant.
 const PROBE_UP_ROUNDS_MAX: u32 = 30;
 
 /// `BBR.ack_phase`.
@@ -36,9 +37,9 @@ pub(super) struct Probing {
     pub(super) bw_probe_wait_us: u64,
     pub(super) rounds_since_probe_up: u64,
     pub(super) bw_probe_up_rounds: u32,
-    /// Bytes acknowledged since `inflight_longterm` last grew.
+    /// Bytes acknowledged since the last growth of `inflight_longterm`.
     pub(super) bw_probe_up_acked: u64,
-    /// Bytes to acknowledge per segment by which `inflight_longterm` grows.
+    /// Number of bytes that must be acknowledged per segment of growth of `inflight_longterm`.
     pub(super) probe_up_acked_per_inc: u64,
     pub(super) is_bw_probe_sample: bool,
     pub(super) prev_probe_too_high: bool,

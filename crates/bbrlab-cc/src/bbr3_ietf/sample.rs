@@ -1,9 +1,9 @@
-//! The draft's RS and C: converts the sender's packets to the draft's bytes.
+//! The draft's RS (rate sample) and C (connection): converts the sender's packets to the draft's
+//! bytes.
 //!
 //! The sender counts in packets of equal size, and records for each packet the values that the
 //! draft's sampler needs. Volumes are multiplied by the segment size here, once per ACK. Counts
-//! that are compared with wrapping (`C.delivered` as the end of a round) stay the sender's 32-bit
-//! counts of packets.
+//! that wrap (`C.delivered` as the end of a round) stay in packets, in the sender's 32 bits.
 
 use crate::{Conn, LostSkb, RateSample};
 
@@ -12,7 +12,7 @@ use crate::{Conn, LostSkb, RateSample};
 pub(super) struct Sample {
     /// Whether the ACK delivered a packet, so that there is a sample. Draft: `RS.has_data`.
     pub(super) has_data: bool,
-    /// In bytes per second; 0 without a reliable rate.
+    /// Delivery rate in bytes per second; 0 without a reliable rate.
     pub(super) delivery_rate: u64,
     /// Volume delivered in the sample's interval.
     pub(super) delivered: u64,
@@ -31,7 +31,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// The sample of an ACK.
+    /// Makes the sample of an ACK.
     pub(super) fn of_ack(conn: &Conn, rs: &RateSample) -> Self {
         let mss = u64::from(conn.mss);
         let bytes = |packets: i32| u64::from(packets.max(0).cast_unsigned()) * mss;
@@ -51,8 +51,8 @@ impl Sample {
         }
     }
 
-    /// The sample that the draft constructs for a lost packet, from the volume in flight when it
-    /// was sent. Draft: `HandleLostPacket`.
+    /// Makes the sample that the draft constructs for a lost packet, from the volume that was in
+    /// flight when the packet was sent. Draft: `HandleLostPacket`.
     pub(super) fn of_lost(conn: &Conn, packet: &LostSkb) -> Self {
         let mss = u64::from(conn.mss);
         Self {
@@ -64,7 +64,7 @@ impl Sample {
     }
 }
 
-/// `bytes` per `interval_us`, in bytes per second.
+/// Returns the rate of `bytes` per `interval_us`, in bytes per second.
 fn rate(bytes: u64, interval_us: i64) -> u64 {
     match u64::try_from(interval_us) {
         Ok(us) if us > 0 => bytes.saturating_mul(1_000_000) / us,
@@ -84,10 +84,10 @@ pub(super) struct Transport<'a> {
 }
 
 impl<'a> Transport<'a> {
-    /// The connection at the start of a call. `last_cwnd` is the cwnd in bytes after the previous
-    /// call. The sender stores cwnd in whole packets. If it has not changed cwnd since, `last_cwnd`
-    /// is used without rounding: a cwnd bounded by `inflight_longterm` must compare equal to that
-    /// bound.
+    /// Makes the connection at the start of a call. `last_cwnd` is the cwnd in bytes after the
+    /// previous call. The sender stores cwnd in whole packets. If the sender has not changed cwnd
+    /// since, cwnd becomes `last_cwnd` without rounding: a cwnd bounded by `inflight_longterm` must
+    /// compare equal to that bound.
     pub(super) fn new(conn: &'a Conn, last_cwnd: u64) -> Self {
         let mss = u64::from(conn.mss.max(1));
         let packets = u64::from(conn.ctl.cwnd);
@@ -95,22 +95,22 @@ impl<'a> Transport<'a> {
         Self { conn, ctl: conn.ctl, cwnd }
     }
 
-    /// `C.SMSS` in bytes.
+    /// Returns `C.SMSS` in bytes.
     pub(super) fn smss(&self) -> u64 {
         u64::from(self.conn.mss)
     }
 
-    /// `C.inflight` in bytes.
+    /// Returns `C.inflight` in bytes.
     pub(super) fn inflight(&self) -> u64 {
         u64::from(self.conn.inflight) * self.smss()
     }
 
-    /// `Now()`, in microseconds.
+    /// Returns `Now()`, in microseconds.
     pub(super) fn now_us(&self) -> u64 {
         self.conn.tcp_mstamp()
     }
 
-    /// The result of the call, with cwnd in whole packets.
+    /// Returns the result of the call, with cwnd in whole packets.
     pub(super) fn control(&self) -> crate::Control {
         let packets = u32::try_from(self.cwnd / self.smss().max(1)).unwrap_or(u32::MAX);
         crate::Control { cwnd: packets.min(self.ctl.cwnd_clamp).max(1), ..self.ctl }

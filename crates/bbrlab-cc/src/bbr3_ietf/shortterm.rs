@@ -1,5 +1,5 @@
-//! 5.5.10.3: `bw_shortterm` and `inflight_shortterm`, the bandwidth and inflight that the path
-//! tolerates since the latest losses.
+//! 5.5.10.3: `bw_shortterm` and `inflight_shortterm`, bounds on bandwidth and inflight that follow
+//! from the latest losses.
 
 use super::longterm::BETA_PERCENT;
 use super::model::percent_of;
@@ -18,7 +18,8 @@ pub(super) struct ShortTerm {
     pub(super) bw_latest: u64,
     /// Largest volume delivered in the interval of one sample of the round, in bytes.
     pub(super) inflight_latest: u64,
-    /// The count of delivered packets at which the loss round ends; `None` before the first.
+    /// The count of delivered packets at which the loss round ends; `None` before the first loss
+    /// round.
     pub(super) loss_round_delivered_pkts: Option<u32>,
     pub(super) loss_round_start: bool,
     pub(super) is_loss_in_round: bool,

@@ -1,11 +1,11 @@
-//! The state under the draft's names, and the values for time series.
+//! Reports the state under the draft's names, and the values for time series.
 
 use super::{Bbr3Ietf, INFINITY, State};
 use crate::{Conn, Info};
 
 impl Bbr3Ietf {
     /// Reports the whole state in bytes, microseconds, bytes per second and percent; Infinity is
-    /// -1. Names are the draft's without `BBR.`.
+    /// reported as -1. Names are the draft's names without `BBR.`.
     pub(super) fn draft_snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         let mut put = |name, value: u64| field(name, value.cast_signed());
         put("state", self.state as u64);
@@ -58,7 +58,7 @@ impl Bbr3Ietf {
         put("undo_inflight_longterm", self.undo.inflight_longterm);
     }
 
-    /// The values for a time series, in Linux's terms.
+    /// Returns the values for a time series, in Linux's units.
     pub(super) fn series_info(&self, conn: &Conn) -> Info {
         let mss = u64::from(conn.mss.max(1));
         let set = |bound: u64| (bound != INFINITY).then_some(bound);

@@ -17,7 +17,7 @@ pub(super) struct Startup {
     pub(super) drain_start_round: u32,
     /// Number of discontiguous ranges of sequence numbers lost in this round.
     pub(super) lost_ranges_in_round: u32,
-    /// The latest of these ranges, from first to end.
+    /// The latest of these ranges: its first sequence number and the sequence number after its end.
     last_range: Option<(u32, u32)>,
     /// The count of delivered packets when recovery began.
     recovery_delivered_pkts: u32,
@@ -64,8 +64,8 @@ impl Bbr3Ietf {
     }
 
     /// Draft: `CheckStartupHighLoss`, which 5.3.1.3 gives as prose: Startup ends after a full round
-    /// in fast recovery, if more than 2 % of a round's packets were lost, in at least six ranges.
-    /// Here, the round is the loss round.
+    /// in fast recovery if more than 2 % of a round's packets were lost, in at least six ranges.
+    /// This code uses the loss round.
     fn check_startup_high_loss(&mut self, c: &Transport<'_>, rs: &Sample) {
         if !self.shortterm.loss_round_start {
             return;

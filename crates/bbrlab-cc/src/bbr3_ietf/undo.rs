@@ -47,7 +47,7 @@ impl Bbr3Ietf {
         };
     }
 
-    /// Ends loss recovery: restores cwnd, and lets the next loss begin a new episode.
+    /// Ends loss recovery: restores cwnd, so that the next loss begins a new episode.
     pub(super) fn exit_recovery(&mut self, c: &mut Transport<'_>) {
         self.restore_cwnd(c);
         self.undo.is_saved = false;

@@ -1,9 +1,10 @@
-//! ACK aggregation: how many more packets than expected arrive acknowledged in a burst.
+//! ACK aggregation: by how much a burst of ACKs exceeds the packets that the bandwidth explains.
 //!
-//! Wi-Fi, cable modems and receivers that coalesce ACKs acknowledge in bursts, with silence between
-//! them. cwnd is enlarged so that the sender can continue in the silence. The enlargement is the
-//! excess of a burst over the packets that the bandwidth would have delivered. The excess is
-//! measured per epoch; the filter keeps its maximum over two slots of several rounds each.
+//! Wi-Fi, cable modems and receivers that coalesce ACKs acknowledge in bursts, with pauses between
+//! the bursts. cwnd is enlarged so that the sender can continue in a pause. The enlargement is the
+//! excess: the packets that a burst acknowledges, less the packets that the bandwidth would have
+//! delivered. The excess is measured per epoch; the filter stores its maximum over two slots of
+//! several rounds each.
 
 use super::Sock;
 use super::rate::delivered_in;
@@ -33,7 +34,7 @@ pub(crate) struct AckAggregation {
 }
 
 impl AckAggregation {
-    /// The greatest excess of the last one to two slots, in packets.
+    /// Returns the greatest excess of the last one to two slots, in packets.
     pub(super) fn extra_acked(&self) -> u32 {
         u32::from(self.extra_acked[0].max(self.extra_acked[1]))
     }
@@ -44,7 +45,7 @@ impl AckAggregation {
         self.ack_epoch_acked = 0;
     }
 
-    /// Counts a round; after `win_rtts` rounds the other slot becomes the current one.
+    /// Counts a round; after `win_rtts` rounds the other slot becomes the current slot.
     pub(super) fn new_round(&mut self, win_rtts: u8) {
         self.extra_acked_win_rtts = (self.extra_acked_win_rtts + 1).min(WIN_RTTS_MAX);
         if self.extra_acked_win_rtts >= win_rtts {
@@ -54,8 +55,8 @@ impl AckAggregation {
         }
     }
 
-    /// Adds an ACK to the epoch; the expected packets follow from the bandwidth `bw`. The kernel's
-    /// field for the excess has 16 bits.
+    /// Adds an ACK to the epoch; the expected packets follow from the bandwidth `bw`. As in the
+    /// kernel, the excess has 16 bits.
     pub(super) fn count(&mut self, sk: &Sock<'_>, rs: &RateSample, bw: u32) {
         let epoch_us = stamp_us_delta(sk.conn.delivered_mstamp, self.ack_epoch_mstamp);
         let mut expected_acked = delivered_in(bw, u64::from(epoch_us));

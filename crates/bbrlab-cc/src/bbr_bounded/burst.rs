@@ -6,11 +6,11 @@ use crate::linux_int::trunc_u32;
 
 /// Bytes of a burst's buffer that are reserved for headers. Linux: `MAX_TCP_HEADER`.
 const MAX_TCP_HEADER: u32 = 320;
-/// Fewest packets in a burst. Linux: sysctl `tcp_min_tso_segs`.
+/// Smallest number of packets in a burst. Linux: sysctl `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
 
-/// The size of the latest burst with the inputs of its computation. Most ACKs leave the inputs
-/// unchanged, so the size is not computed again.
+/// The latest computed size of a burst, with the inputs of the computation. Most ACKs leave the
+/// inputs unchanged, so the size need not be computed again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PlannedBurst {
     pacing_rate: u64,
@@ -22,10 +22,11 @@ pub(super) struct PlannedBurst {
 }
 
 impl PlannedBurst {
-    /// The burst's size in packets, if it was computed from these inputs.
+    /// Returns the stored size in packets if it was computed from these inputs.
     #[inline]
     fn segs_for(&self, conn: &Conn, pacing_rate: u64, min_rtt_us: u32) -> Option<u32> {
-        // All differences are combined for a single branch; they are nearly always zero.
+        // All differences are combined into one value for a single branch; the value is nearly
+        // always zero.
         let other = (self.min_rtt_us ^ min_rtt_us)
             | (self.mss ^ conn.mss)
             | (self.pacing_shift ^ conn.pacing_shift);
@@ -36,8 +37,8 @@ impl PlannedBurst {
 
 impl<N: Numbers> Model<N> {
     /// Enlarges cwnd so that it covers three bursts of `segs` packets: one in the sender's queue,
-    /// one in the sender's offload engine, one in the receiver's. In UP, adds two packets, so that
-    /// inflight can exceed a small BDP. Linux: `bbr_quantization_budget`.
+    /// one in the sender's offload engine, one in the receiver's offload engine. In UP, adds two
+    /// packets, so that inflight can exceed a small BDP. Linux: `bbr_quantization_budget`.
     #[inline]
     pub(super) fn with_burst_budget(&self, cwnd: u32, segs: u32) -> u32 {
         if self.params.plans_segments {
@@ -52,7 +53,7 @@ impl<N: Numbers> Model<N> {
         if self.is_in(Phase::Up) { cwnd.wrapping_add(2) } else { cwnd }
     }
 
-    /// The expected size of bursts, in packets. Linux: `bbr_tso_segs_goal`.
+    /// Returns the expected size of bursts, in packets. Linux: `bbr_tso_segs_goal`.
     #[inline]
     pub(super) fn tso_segs_goal(&self, sk: &Sock<'_>) -> u32 {
         let planned = self.planned.segs_for(sk.conn, sk.ctl.pacing_rate, self.min_rtt.min_rtt_us);
@@ -77,9 +78,9 @@ impl<N: Numbers> Model<N> {
         segs
     }
 
-    /// The size of a burst in packets: those that the pacing rate sends in about a millisecond. On
-    /// short paths bursts are larger, because host processing costs more than queueing there.
-    /// Linux: `bbr_tso_segs_generic`.
+    /// Returns the size of a burst: the packets that the pacing rate sends in about a millisecond.
+    /// On short paths bursts are larger, because there processing at the hosts costs more than
+    /// queueing. Linux: `bbr_tso_segs_generic`.
     #[inline]
     pub(crate) fn tso_segs(&self, sk: &Sock<'_>, mss: u32, gso_max_size: u32) -> u32 {
         let mut bytes = sk.ctl.pacing_rate.checked_shr(sk.conn.pacing_shift).unwrap_or(0);

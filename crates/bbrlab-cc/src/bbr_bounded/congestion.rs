@@ -1,7 +1,8 @@
-//! The packets delivered and lost in this round trip, and the short-term bounds derived from them.
+//! The packets delivered and lost in the current round trip, and the short-term bounds derived from
+//! them.
 //!
 //! Outside probes, each round with loss or marks reduces `bw_lo` and `inflight_lo` by a factor.
-//! After loss, the bounds stay at least at the bandwidth and inflight that the round delivered,
+//! After a loss, the bounds are at least the bandwidth and inflight that the round delivered,
 //! because the path has just carried them.
 
 use super::rate::scaled;
@@ -28,18 +29,18 @@ pub(crate) struct Signals {
     pub(crate) loss_in_cycle: bool,
     /// Whether marks were received in the cycle.
     pub(crate) ecn_in_cycle: bool,
-    /// ACKs of the round that reported loss, at most 15; counted in STARTUP.
+    /// Number of ACKs of the round that reported loss, at most 15. Counted only in STARTUP.
     pub(super) loss_events_in_round: u8,
 }
 
 impl Signals {
-    /// Raises the round's maxima to this sample.
+    /// Raises the round's maxima to the sample's values.
     pub(crate) fn take_latest(&mut self, rs: &RateSample, sample_bw: u32) {
         self.bw_latest = self.bw_latest.max(sample_bw);
         self.inflight_latest = self.inflight_latest.max(rs.delivered.cast_unsigned());
     }
 
-    /// Restarts the round's maxima from this sample.
+    /// Sets the round's maxima to the sample's values.
     pub(crate) fn restart_latest(&mut self, rs: &RateSample, sample_bw: u32) {
         self.bw_latest = sample_bw;
         self.inflight_latest = rs.delivered.cast_unsigned();
@@ -56,8 +57,8 @@ impl Signals {
         self.inflight_latest = 0;
     }
 
-    /// Notes that a packet was lost. The first loss of a round begins a new loss round, so that the
-    /// maxima cover a whole round trip after the loss.
+    /// Records that a packet was lost. The first loss of a round begins a new loss round, so that
+    /// the maxima cover a whole round trip after the loss.
     pub(crate) fn note_loss(&mut self, delivered: u32) {
         if !self.loss_in_round {
             self.loss_round_delivered = delivered;
@@ -112,8 +113,8 @@ impl<N: Numbers> Model<N> {
         self.lower.inflight_lo = self.signals.inflight_latest.max(scaled(inflight_lo, kept));
     }
 
-    /// The value to which a round with marks reduces `inflight_lo`; the caller stores it. Linux:
-    /// `bbr_ecn_lower_bounds`.
+    /// Returns the value to which a round with marks reduces `inflight_lo`; the caller stores it.
+    /// Linux: `bbr_ecn_lower_bounds`.
     pub(crate) fn inflight_lo_after_marks(&mut self, sk: &Sock<'_>) -> u32 {
         self.init_inflight_lo(sk);
         scaled(self.lower.inflight_lo, self.ecn.cut(&self.params))

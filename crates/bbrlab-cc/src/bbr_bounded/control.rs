@@ -4,11 +4,11 @@ use super::rate::{delivered_in, initial_bw, pacing_rate};
 use super::{BBR_UNIT, Mode, Model, Numbers, Phase, Sock, UNSET};
 use crate::RateSample;
 
-/// Limit of the packets that ACK aggregation adds to cwnd: those that the bandwidth delivers in
-/// this time, in microseconds.
+/// ACK aggregation adds at most the packets that the bandwidth delivers in this time, in
+/// microseconds, to cwnd.
 const EXTRA_ACKED_MAX_US: u64 = 100_000;
 
-/// Pacing and cwnd gain of PROBE_RTT: 1. A separate bound on cwnd makes inflight small.
+/// Pacing gain and cwnd gain of PROBE_RTT: 1. A separate bound on cwnd makes inflight small.
 const PROBE_RTT_GAIN: u16 = 256;
 
 impl<N: Numbers> Model<N> {
@@ -57,7 +57,8 @@ impl<N: Numbers> Model<N> {
         sk.ctl.pacing_rate = pacing_rate(sk.conn, bw, gain, self.params.pacing_margin_percent);
     }
 
-    /// Whether an application-limited ACK may skip the model because it carries no new information.
+    /// Whether an application-limited ACK may skip most of the model's updates because they would
+    /// change nothing.
     pub(crate) fn may_take_fast_path(&self, rs: &RateSample, sample_bw: u32) -> bool {
         self.params.fast_path
             && self.try_fast_path
@@ -67,7 +68,7 @@ impl<N: Numbers> Model<N> {
             && !self.signals.ecn_in_round
     }
 
-    /// Adds an ACK to the measurement of aggregation. Linux: `bbr_update_ack_aggregation`.
+    /// Adds an ACK to the measurement of ACK aggregation. Linux: `bbr_update_ack_aggregation`.
     #[inline]
     pub(crate) fn update_ack_aggregation(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         let p = &self.params;
@@ -83,7 +84,8 @@ impl<N: Numbers> Model<N> {
         self.aggregation.count(sk, rs, bw);
     }
 
-    /// Packets that aggregation adds to cwnd at bandwidth `bw`. Linux: `bbr_ack_aggregation_cwnd`.
+    /// Returns the packets that aggregation adds to cwnd at bandwidth `bw`. Linux:
+    /// `bbr_ack_aggregation_cwnd`.
     #[inline]
     fn ack_aggregation_cwnd(&self, bw: u32) -> u32 {
         let p = &self.params;
@@ -118,8 +120,8 @@ impl<N: Numbers> Model<N> {
         let segs = self.plan_burst(sk);
         let target = self.with_burst_budget(target, segs);
         let mut cwnd = sk.ctl.cwnd;
-        // Set to true if cwnd is at its target: the next application-limited ACK need not compute
-        // it.
+        // Set to true again below if cwnd has reached its target: the next application-limited ACK
+        // then need not compute cwnd.
         self.try_fast_path = false;
         if self.full_bw_reached {
             cwnd = cwnd.wrapping_add(acked);
@@ -138,8 +140,8 @@ impl<N: Numbers> Model<N> {
         cwnd.max(u32::from(self.params.cwnd_min_target))
     }
 
-    /// Keeps cwnd within the bounds: a probe may use all of `inflight_hi`, CRUISE leaves headroom.
-    /// Linux: `bbr_bound_cwnd_for_inflight_model`.
+    /// Limits cwnd by the bounds: a probe may use all of `inflight_hi`, while CRUISE leaves
+    /// headroom. Linux: `bbr_bound_cwnd_for_inflight_model`.
     pub(crate) fn bound_cwnd(&self, sk: &mut Sock<'_>) {
         if !self.initialized {
             return;
@@ -154,7 +156,7 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Called when sending resumes after an application-limited idle time. In PROBE_BW, paces at
-    /// the estimate; in PROBE_RTT, checks whether its time has ended meanwhile.
+    /// the estimated bandwidth. In PROBE_RTT, checks whether PROBE_RTT has ended in the idle time.
     pub(crate) fn restart_from_idle(&mut self, sk: &mut Sock<'_>, draw: &mut impl crate::Draw) {
         if sk.ctl.app_limited == 0 {
             return;

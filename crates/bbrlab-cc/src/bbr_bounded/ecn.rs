@@ -1,7 +1,7 @@
 //! ECN as in DCTCP: a moving average of the share of marked packets, and an exact echo of marks.
 //!
-//! The receiver acknowledges each run of packets with equal CE state separately. The sender updates
-//! the average share of marked packets once per round.
+//! The receiver acknowledges each sequence of packets with equal CE marks separately. The sender
+//! updates the average share of marked packets once per round.
 
 use super::{BBR_UNIT, Params, Sock};
 use crate::linux_int::trunc_u32;
@@ -10,7 +10,7 @@ use crate::{CwndEvent, ecn_flags};
 /// The bit of `ack_pending` that requests an immediate ACK. Linux: `ICSK_ACK_NOW`.
 const ACK_NOW: u8 = 16;
 
-/// Averages of the sender, state of the receiver.
+/// The sender's average share of marks, and the receiver's state for the echo of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct Ecn {
@@ -18,21 +18,21 @@ pub(crate) struct Ecn {
     pub(crate) ecn_eligible: bool,
     /// The averaged share of marked packets, in 1/256.
     pub(super) ecn_alpha: u16,
-    /// Rounds of STARTUP in a row with many marks.
+    /// Number of consecutive rounds of STARTUP with too many marks.
     pub(super) startup_ecn_rounds: u8,
     /// `delivered` at the last update of the average.
     pub(super) alpha_last_delivered: u32,
     /// `delivered_ce` at the last update of the average.
     pub(super) alpha_last_delivered_ce: u32,
-    /// Receiver: whether the latest data was marked.
+    /// Receiver: whether the latest packet was marked.
     pub(super) ce_state: bool,
     /// Receiver: `rcv_nxt` when `ce_state` was recorded.
     pub(super) prior_rcv_nxt: u32,
 }
 
 impl Ecn {
-    /// The number of packets delivered since the last update, and how many of them were marked.
-    /// `None` if no packet was delivered or a counter seems to have decreased.
+    /// Returns the number of packets delivered since the last update, and the number of them that
+    /// were marked. `None` if no packet was delivered or a counter seems to have decreased.
     pub(crate) fn since_last_update(&self, sk: &Sock<'_>) -> Option<(u32, u32)> {
         let delivered = sk.conn.delivered.wrapping_sub(self.alpha_last_delivered);
         let delivered_ce = sk.conn.delivered_ce.wrapping_sub(self.alpha_last_delivered_ce);
@@ -57,7 +57,8 @@ impl Ecn {
         trunc_u32(ce_ratio)
     }
 
-    /// Whether enough rounds of STARTUP in a row had at least `ecn_thresh` of their packets marked.
+    /// Whether `full_ecn_cnt` consecutive rounds of STARTUP had at least the share `ecn_thresh` of
+    /// their packets marked.
     pub(super) fn ends_startup(&mut self, ce_ratio: u32, params: &Params) -> bool {
         if !self.ecn_eligible || params.full_ecn_cnt == 0 || params.ecn_thresh == 0 {
             return false;
@@ -68,7 +69,7 @@ impl Ecn {
         self.startup_ecn_rounds >= params.full_ecn_cnt
     }
 
-    /// The factor, in 1/256, by which a round with marks multiplies a bound.
+    /// Returns the factor, in 1/256, by which a round with marks multiplies a bound.
     pub(crate) fn cut(&self, params: &Params) -> u32 {
         BBR_UNIT - ((u32::from(self.ecn_alpha) * u32::from(params.ecn_factor)) >> 8)
     }

@@ -5,7 +5,7 @@ use super::{BBR_UNIT, Model, Numbers, UNSET};
 use crate::linux_int::trunc_u32;
 use crate::{LostSkb, RateSample};
 
-/// Whether a share of marks equal to the threshold is too large.
+/// The rule that decides whether a share of marks that equals the threshold is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EcnExcess {
     /// BBRv2: the share is too large if it is at least the threshold.
@@ -14,8 +14,8 @@ pub(crate) enum EcnExcess {
     AboveThreshold,
 }
 
-/// The figures that show whether too many packets were in flight when a sampled packet was sent.
-/// They come from a rate sample, or are reconstructed for a lost packet.
+/// The counts that show whether too many packets were in flight when a sampled packet was sent.
+/// They come from a rate sample, or are computed for a lost packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct Flight {
@@ -44,7 +44,8 @@ impl From<&RateSample> for Flight {
 }
 
 impl Flight {
-    /// The figures for a lost packet; `lost` is the connection's total, including this packet.
+    /// Computes the counts for a lost packet; `lost` is the connection's total of lost packets,
+    /// including this packet.
     pub(crate) fn of_lost(skb: &LostSkb, lost: u32) -> Self {
         Self {
             tx_in_flight: skb.in_flight,
@@ -54,7 +55,8 @@ impl Flight {
         }
     }
 
-    /// The flight, cut at the packet of the lost burst at which the loss rate became too high.
+    /// Returns the flight without the packets that were sent after the loss rate became too high
+    /// within the lost burst.
     ///
     /// Let `i` packets be in flight and `l` of them lost before this burst. The loss rate reaches
     /// the threshold `t` after `x` packets of the burst, where (l + x) / (i + x) = t; so x = (t·i −
@@ -78,8 +80,8 @@ impl Flight {
 }
 
 impl<N: Numbers> Model<N> {
-    /// [`Self::is_inflight_too_high`] for a sample. Returns early in the usual case, without loss
-    /// and without ECN.
+    /// Like [`Self::is_inflight_too_high`], for a sample. Returns early in the usual case that
+    /// there are neither losses nor marks to respond to.
     #[inline]
     pub(crate) fn is_sample_too_high(&self, rs: &RateSample, ecn: EcnExcess) -> bool {
         (rs.lost > 0 || self.ecn.ecn_eligible) && self.is_inflight_too_high(rs.into(), ecn)
@@ -117,7 +119,8 @@ mod tests {
 
     #[test]
     fn a_lost_burst_is_cut_where_the_loss_rate_became_too_high() {
-        // 80 packets before the burst allow 2 losses (1.56 rounded up): the first two of the burst.
+        // With 80 packets before the burst, 2 losses are allowed (1.56 rounded up): the first two
+        // packets of the burst.
         let flight = Flight { tx_in_flight: 100, lost: 20, ..Flight::default() };
         assert_eq!(flight.up_to_excess(20, LOSS_THRESH).tx_in_flight, 82);
     }

@@ -1,6 +1,6 @@
 //! The maximum of the bandwidth over one to two probing cycles.
 
-/// The maxima of the previous cycle and of this one.
+/// The maxima of the previous cycle and of the current cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MaxBw {
     /// Linux v2, v3: `bw_hi[2]`; v2-EXP: `max_bw[2]`.
@@ -10,18 +10,18 @@ pub(crate) struct MaxBw {
 }
 
 impl MaxBw {
-    /// The larger of the two maxima. Linux: `bbr_max_bw`.
+    /// Returns the larger of the two maxima. Linux: `bbr_max_bw`.
     #[inline]
     pub(crate) fn get(self) -> u32 {
         self.greater
     }
 
-    /// The maxima of the previous cycle and of this one.
+    /// Returns the maxima of the previous cycle and of the current cycle.
     pub(super) fn cycles(self) -> [u32; 2] {
         self.cycles
     }
 
-    /// Adds a sample to this cycle.
+    /// Adds a sample to the current cycle.
     #[inline]
     pub(crate) fn take(&mut self, bw: u32) {
         if bw > self.cycles[1] {
@@ -30,12 +30,13 @@ impl MaxBw {
         }
     }
 
-    /// Replaces the maxima by the maximum of another filter.
+    /// Replaces both maxima by `bw`, the maximum of another filter.
     pub(crate) fn replace(&mut self, bw: u32) {
         *self = Self { cycles: [0, bw], greater: bw };
     }
 
-    /// Starts a new cycle and drops the previous one, unless the current cycle has no samples yet.
+    /// Starts a new cycle and drops the previous cycle's maximum, unless the current cycle has no
+    /// samples yet.
     pub(crate) fn advance(&mut self) {
         let [_, latest] = self.cycles;
         if latest != 0 {

@@ -1,8 +1,8 @@
 //! The minimum RTT: its two filters; entering, holding and leaving PROBE_RTT.
 //!
-//! The short filter schedules PROBE_RTT: without a smaller RTT for five seconds, the flow may be
-//! measuring its own queue, and PROBE_RTT empties that queue. The model uses the long filter, of
-//! ten seconds.
+//! The short filter schedules PROBE_RTT: without a smaller RTT for five seconds, the flow's own
+//! queue may be part of every RTT sample, and PROBE_RTT empties that queue. The model uses the
+//! minimum of the long filter, which covers ten seconds.
 
 use super::congestion::LowerBounds;
 use super::{AckPhase, Mode, Model, Numbers, Params, Sock};
@@ -22,18 +22,18 @@ pub(crate) enum EqualRtt {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct MinRtt {
-    /// The minimum that the model uses, in microseconds; `u32::MAX` for none.
+    /// The minimum that the model uses, in microseconds; `u32::MAX` before the first sample.
     pub(crate) min_rtt_us: u32,
-    /// The time of `min_rtt_us`'s sample.
+    /// The time at which `min_rtt_us` was measured.
     pub(super) min_rtt_stamp: u32,
     /// The minimum that schedules PROBE_RTT, in microseconds.
     pub(super) probe_rtt_min_us: u32,
-    /// The time of `probe_rtt_min_us`'s sample, or of the end of PROBE_RTT if later.
+    /// The time at which `probe_rtt_min_us` was measured, or the end of PROBE_RTT if that is later.
     pub(super) probe_rtt_min_stamp: u32,
 }
 
 impl MinRtt {
-    /// Two filters that start with the stack's minimum RTT.
+    /// Returns filters that start with the TCP stack's minimum RTT.
     pub(super) fn new(min_rtt_us: u32, now: u32) -> Self {
         Self {
             min_rtt_us,
@@ -43,8 +43,8 @@ impl MinRtt {
         }
     }
 
-    /// Updates the filters from a sample; returns whether the short window expired before this
-    /// sample.
+    /// Updates the filters from a sample; returns whether the short filter's window had expired
+    /// before this sample.
     #[inline]
     fn update(&mut self, sk: &Sock<'_>, rs: &RateSample, params: &Params, equal: EqualRtt) -> bool {
         let (now, hz) = (sk.conn.jiffies, sk.conn.hz);
@@ -71,7 +71,7 @@ impl MinRtt {
     }
 }
 
-/// The current stay in PROBE_RTT.
+/// The conditions for the end of the current PROBE_RTT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ProbeRtt {
     /// The earliest end of PROBE_RTT, in jiffies; 0 until inflight is small.
@@ -97,14 +97,14 @@ impl<N: Numbers> Model<N> {
         if self.state.mode() == Mode::ProbeRtt {
             self.hold_probe_rtt(sk, draw);
         }
-        // The restart from idle ends when data is delivered.
+        // The restart from idle ends at the first ACK that delivers data.
         if rs.delivered > 0 {
             self.idle_restart = false;
         }
     }
 
-    /// Enters PROBE_RTT, which is due, unless it is switched off or sending just restarts from
-    /// idle.
+    /// Enters PROBE_RTT unless it is switched off or sending has just restarted from idle. Called
+    /// when PROBE_RTT is due.
     #[inline(never)]
     fn visit_probe_rtt(&mut self, sk: &Sock<'_>) {
         let may_enter = self.params.probe_rtt_mode_ms > 0 && !self.idle_restart;
@@ -112,15 +112,15 @@ impl<N: Numbers> Model<N> {
             return;
         }
         self.state.enter_probe_rtt();
-        // Called after the mode has changed, as in the kernel: so an earlier, larger `prior_cwnd`
-        // is kept.
+        // As in the kernel, called after the change of mode: in PROBE_RTT, `save_cwnd` does not
+        // reduce `prior_cwnd`.
         self.save_cwnd(sk);
         self.probe_rtt.probe_rtt_done_stamp = 0;
         self.probing.ack_phase = AckPhase::ProbeStopping;
         self.round.restart(sk.conn.delivered);
     }
 
-    /// Keeps inflight small for 200 ms and a round. Marks the packets in flight as
+    /// Keeps inflight small until 200 ms and a round have passed. Marks the packets in flight as
     /// application-limited, because their low rates are not the path's bandwidth.
     #[inline(never)]
     fn hold_probe_rtt(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
@@ -141,8 +141,8 @@ impl<N: Numbers> Model<N> {
         }
     }
 
-    /// Leaves PROBE_RTT if its time is over. As in the kernel, a time of exactly 0 jiffies counts
-    /// as unset.
+    /// Leaves PROBE_RTT if its time is over. As in the kernel, an end at exactly 0 jiffies counts
+    /// as not set.
     pub(super) fn check_probe_rtt_done(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         let done_stamp = self.probe_rtt.probe_rtt_done_stamp;
         if done_stamp == 0 || !after(sk.conn.jiffies, done_stamp) {
@@ -153,9 +153,10 @@ impl<N: Numbers> Model<N> {
         self.exit_probe_rtt(sk, draw);
     }
 
-    /// Returns to STARTUP or to PROBE_BW's CRUISE. CRUISE is possible because inflight is small.
-    /// The short-term bounds are unset. The wait for the next probe restarts, because more inflight
-    /// may cause loss. Linux: `bbr_exit_probe_rtt`.
+    /// Removes the short-term bounds, and returns to STARTUP or, if the pipe is full, to PROBE_BW.
+    /// PROBE_BW then begins with CRUISE, because inflight is small and nothing must be drained; the
+    /// wait for the next probe restarts, because more inflight may cause loss. Linux:
+    /// `bbr_exit_probe_rtt`.
     fn exit_probe_rtt(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
         self.lower = LowerBounds::UNSET;
         if !self.full_bw_reached {
@@ -167,7 +168,7 @@ impl<N: Numbers> Model<N> {
         self.start_cruise();
     }
 
-    /// The cwnd of PROBE_RTT in packets.
+    /// Returns the cwnd of PROBE_RTT in packets.
     pub(super) fn probe_rtt_cwnd(&self) -> u32 {
         let least = u32::from(self.params.cwnd_min_target);
         match u32::from(self.params.probe_rtt_cwnd_gain) {

@@ -1,15 +1,16 @@
-//! The parts that BBRv2 and BBRv3 share: BBR whose path model also has bounds.
+//! The parts that BBRv2 and BBRv3 share: BBR with bounds in its path model.
 //!
 //! BBR v1 models a path by two numbers, its bandwidth and its minimum RTT. Versions 2 and 3 add
-//! bounds on bandwidth and inflight, learnt from loss and from ECN marks:
+//! bounds on bandwidth and inflight, which follow from losses and ECN marks:
 //!
 //! ```text
 //! upper, long-term    inflight_hi          what the path tolerated when it was last probed
 //! lower, short-term   bw_lo, inflight_lo   what it tolerates now, since loss or marks were seen
 //! ```
 //!
-//! [`Model`] is the state of both versions, with the steps that both share. The lists of steps, and
-//! the steps that differ, are in [`crate::bbr2`] and [`crate::bbr3`]. Each file here has one topic:
+//! [`Model`] is the state of both versions, with the steps that both share. The order of the steps
+//! at an ACK, and the steps that differ, are in [`crate::bbr2`] and [`crate::bbr3`]. Each file here
+//! has one topic:
 //!
 //! | file | idea |
 //! |---|---|
@@ -82,7 +83,7 @@ pub(crate) const UNSET: u32 = u32::MAX;
 /// The largest initial cwnd that fits the 7 bits of the kernel's field, in packets.
 const INIT_CWND_MAX: u32 = 0x7f;
 
-/// The connection during one callback: the fields that may be read, and the writable fields.
+/// The connection during one callback: its fields before the callback, and its writable fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sock<'a> {
     /// The connection before the callback.
@@ -92,7 +93,7 @@ pub(crate) struct Sock<'a> {
 }
 
 impl<'a> Sock<'a> {
-    /// The connection at the beginning of a callback.
+    /// Makes the value for the beginning of a callback.
     pub(crate) fn new(conn: &'a Conn) -> Self {
         Self { conn, ctl: conn.ctl }
     }
@@ -126,7 +127,7 @@ pub struct Model<N = RuntimeParams<Params>> {
     pub(crate) inflight_hi: u32,
     /// Deliveries and losses of this round and this cycle.
     pub(crate) signals: Signals,
-    /// The measure of ACK aggregation.
+    /// The estimate of ACK aggregation.
     pub(crate) aggregation: AckAggregation,
     /// The state of ECN.
     pub(crate) ecn: Ecn,
@@ -141,10 +142,11 @@ pub struct Model<N = RuntimeParams<Params>> {
     /// The values restored after a loss episode.
     pub(crate) recovery: Recovery,
 
-    /// The bandwidth with which new samples are compared to find a plateau; v2 and v3 do this
-    /// differently.
+    /// The bandwidth with which new samples are compared to detect that the bandwidth has stopped
+    /// growing; v2 and v3 compare differently.
     pub(crate) full_bw: u32,
-    /// Rounds without growth beyond `full_bw`. The kernel's field has two bits.
+    /// Number of consecutive rounds without growth beyond `full_bw`. The kernel's field has two
+    /// bits.
     pub(crate) full_bw_cnt: u8,
     /// Whether the pipe has been judged full. Once true, it stays true.
     pub(crate) full_bw_reached: bool,
@@ -154,17 +156,17 @@ pub struct Model<N = RuntimeParams<Params>> {
     init_cwnd: u8,
     /// Whether sending has just restarted from idle.
     idle_restart: bool,
-    /// Whether the next application-limited ACK may skip the model.
+    /// Whether the next application-limited ACK may skip most updates of the model.
     pub(crate) try_fast_path: bool,
 }
 
 impl<N: Numbers> Model<N> {
-    /// The model before `init`, where the kernel's block is all zero.
+    /// Returns the model before `init`. In the kernel, the private state is all zero then.
     pub(crate) fn before_init(params: N, bw_ceiling: u32) -> Self {
         Self { params, bw_ceiling, ..Self::default() }
     }
 
-    /// The model of an established connection. Linux: `bbr_init`.
+    /// Returns the model of a newly established connection. Linux: `bbr_init`.
     pub(crate) fn init(params: N, sk: &mut Sock<'_>) -> Self {
         let conn = sk.conn;
         let mut model = Self {
@@ -193,8 +195,8 @@ impl<N: Numbers> Model<N> {
         model
     }
 
-    /// The current bandwidth estimate: the maximum filter's value, limited by the bounds. Linux:
-    /// `bbr_bw`.
+    /// Returns the current bandwidth estimate: the maximum filter's value, limited by the bounds.
+    /// Linux: `bbr_bw`.
     pub(crate) fn bw(&self) -> u32 {
         let bw = self.max_bw.get().min(self.lower.bw_lo);
         if N::HAS_BW_CEILING { bw.min(self.bw_ceiling) } else { bw }
@@ -215,7 +217,7 @@ impl<N: Numbers> Model<N> {
         self.state.is_in(phase)
     }
 
-    /// `gain` times the BDP in packets; before the first RTT sample, the initial cwnd.
+    /// Returns `gain` times the BDP in packets; before the first RTT sample, the initial cwnd.
     #[inline]
     fn bdp(&self, bw: u32, gain: u32) -> u32 {
         if self.min_rtt.min_rtt_us == u32::MAX {
@@ -224,8 +226,8 @@ impl<N: Numbers> Model<N> {
         rate::bdp(bw, self.min_rtt.min_rtt_us, gain)
     }
 
-    /// Like [`Self::bdp`], for cwnd. With `plans_segments`, rounds down to whole segments: cwnd is
-    /// in bytes there, and a part of a segment cannot be sent.
+    /// Like [`Self::bdp`], for cwnd. With `plans_segments`, rounds down to whole segments: the
+    /// imitated code has cwnd in bytes, and cannot send a part of a segment.
     #[inline]
     fn cwnd_bdp(&self, bw: u32, gain: u32) -> u32 {
         if self.params.plans_segments && self.min_rtt.min_rtt_us != u32::MAX {
@@ -234,19 +236,19 @@ impl<N: Numbers> Model<N> {
         self.bdp(bw, gain)
     }
 
-    /// `gain` times the BDP, plus the budget for bursts, in packets. Linux: `bbr_inflight`.
+    /// Returns `gain` times the BDP, plus the budget for bursts, in packets. Linux: `bbr_inflight`.
     #[inline]
     pub(crate) fn inflight(&self, sk: &Sock<'_>, bw: u32, gain: u32) -> u32 {
         self.with_burst_budget(self.bdp(bw, gain), self.tso_segs_goal(sk))
     }
 
-    /// The target of inflight in packets: the BDP with the budget for bursts, at most cwnd. Linux:
-    /// `bbr_target_inflight`.
+    /// Returns the target of inflight in packets: the BDP plus the budget for bursts, but at most
+    /// cwnd. Linux: `bbr_target_inflight`.
     pub(crate) fn target_inflight(&self, sk: &Sock<'_>) -> u32 {
         self.inflight(sk, self.bw(), BBR_UNIT).min(sk.ctl.cwnd)
     }
 
-    /// The number of packets that will be in the network when the next packet departs.
+    /// Returns the number of packets that will be in the network when the next packet departs.
     /// `inflight_now` also counts packets that wait for their departure time. Linux:
     /// `bbr_packets_in_net_at_edt`.
     #[inline]

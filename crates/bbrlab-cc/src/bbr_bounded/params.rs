@@ -1,7 +1,7 @@
 //! The parameters of BBRv2's kernel module, which are constants in BBRv3.
 //!
 //! Names and widths are the kernel's. Gains, thresholds and factors are in 1/256. A model reads the
-//! parameters from its [`Numbers`]; the compiler resolves constants.
+//! parameters from its [`Numbers`]. If these are constants, the compiler evaluates them.
 
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -35,9 +35,9 @@ impl Numbers for RuntimeParams<Params> {
 pub struct Params {
     /// Length of the window of the minimum RTT filter, in seconds.
     pub(crate) min_rtt_win_sec: u8,
-    /// Interval between stays in PROBE_RTT if no smaller RTT is seen, in milliseconds.
+    /// Time without a smaller RTT after which PROBE_RTT is entered, in milliseconds.
     pub(crate) probe_rtt_win_ms: u16,
-    /// Shortest stay in PROBE_RTT, in milliseconds; 0 means that PROBE_RTT is never entered.
+    /// Shortest duration of PROBE_RTT, in milliseconds; 0 means that PROBE_RTT is never entered.
     pub(crate) probe_rtt_mode_ms: u16,
     /// Inflight in PROBE_RTT as a share of the BDP; 0 means `cwnd_min_target` packets.
     pub(crate) probe_rtt_cwnd_gain: u8,
@@ -52,8 +52,9 @@ pub struct Params {
     pub(crate) drain_gain: u16,
     /// cwnd gain of PROBE_BW.
     pub(crate) cwnd_gain: u16,
-    /// The value of `cwnd_gain` from the end of PROBE_RTT on; 0 means no change. Not in the kernel:
-    /// the thesis's code of BBRv2 sets the gain in STARTUP and PROBE_RTT only ([lanigan]).
+    /// The value that `cwnd_gain` takes when PROBE_RTT ends with the pipe judged full; 0 means no
+    /// change. Not in the kernel: the thesis's code of BBRv2 sets the gain in STARTUP and PROBE_RTT
+    /// only ([lanigan]).
     pub(crate) cwnd_gain_after_probe_rtt: u16,
     /// Amount added to `cwnd_gain` in PROBE_BW's phase UP.
     pub(crate) bw_probe_cwnd_gain: u16,
@@ -70,28 +71,28 @@ pub struct Params {
     /// Number of consecutive rounds with many marks that end STARTUP; 0 switches this exit off.
     pub(crate) full_ecn_cnt: u8,
 
-    /// Factor of the measured ACK aggregation in cwnd; 0 switches the compensation off.
+    /// Factor by which measured ACK aggregation enlarges cwnd; 0 switches the enlargement off.
     pub(crate) extra_acked_gain: u16,
-    /// Length of a slot of the filter of ACK aggregation, in rounds.
+    /// Length of each of the two slots in the filter of ACK aggregation, in rounds.
     pub(crate) extra_acked_win_rtts: u8,
     /// Whether ACK aggregation enlarges cwnd before the pipe has been judged full.
     pub(crate) extra_acked_in_startup: bool,
 
-    /// Share by which a round with loss reduces the short-term bounds.
+    /// Share of the short-term bounds that a round with loss subtracts.
     pub(crate) beta: u8,
-    /// Share of the packets in flight above which loss is too much.
+    /// If the lost packets exceed this share of the packets in flight, loss is too high.
     pub(crate) loss_thresh: u8,
     /// Share of `inflight_hi` that is left free outside probes.
     pub(crate) inflight_headroom: u8,
 
     /// Weight of a round's mark ratio in the average.
     pub(crate) ecn_alpha_gain: u8,
-    /// First value of the average mark ratio (alpha).
+    /// Initial value of the average mark ratio (alpha).
     pub(crate) ecn_alpha_init: u16,
-    /// Share, multiplied by alpha, by which a round with marks reduces `inflight_lo`; 0 switches
-    /// ECN off.
+    /// A round with marks reduces `inflight_lo` by this share times alpha; 0 switches ECN off.
     pub(crate) ecn_factor: u8,
-    /// Share of the packets in flight whose marks are too many; 0 switches the test off.
+    /// Share of marked packets among the delivered ones at which (v2) or above which (v3) there are
+    /// too many marks; 0 switches the test off.
     pub(crate) ecn_thresh: u8,
     /// Largest minimum RTT at which the sender responds to marks, in microseconds; 0 means no
     /// limit.
@@ -103,19 +104,18 @@ pub struct Params {
     /// DCTCP.
     pub(crate) precise_ece_ack: bool,
 
-    /// Inflight that ends BBRv2's phase UP, as a multiple of the BDP.
+    /// Inflight at which BBRv2's phase UP ends, as a multiple of the BDP.
     pub(crate) bw_probe_pif_gain: u16,
     /// Rounds between probes as a multiple of the inflight in packets, at most
     /// `bw_probe_max_rounds`; 0 means exactly `bw_probe_max_rounds`.
     pub(crate) bw_probe_reno_gain: u16,
     /// Largest number of rounds between probes.
     pub(crate) bw_probe_max_rounds: u8,
-    /// Exclusive upper bound of the random number at which the count of rounds between probes
-    /// starts.
+    /// The count of rounds between probes starts at a random number below this bound.
     pub(crate) bw_probe_rand_rounds: u8,
     /// Shortest time between probes in microseconds.
     pub(crate) bw_probe_base_us: u32,
-    /// Upper bound of the random time added to `bw_probe_base_us`, in microseconds.
+    /// Exclusive upper bound of the random time added to `bw_probe_base_us`, in microseconds.
     pub(crate) bw_probe_rand_us: u32,
     /// Number of packets that REFILL adds to `inflight_hi`, if set.
     pub(crate) refill_add_inc: u8,
@@ -124,31 +124,31 @@ pub struct Params {
     pub(crate) probes_each_min_rtt: bool,
     /// Whether UP leaves `inflight_hi` unchanged. Not in the kernel.
     pub(crate) is_inflight_hi_frozen: bool,
-    /// Whether the test for too much loss is made only at ACKs, not also at each packet marked
-    /// lost. Not in the kernel.
+    /// Whether too much loss is tested only at ACKs (true), or also at each packet that is marked
+    /// lost (false). Not in the kernel.
     pub(crate) ignores_lost_packets: bool,
     /// Whether DOWN lasts until the queue is drained (true), or at most one minimum RTT (false).
     pub(crate) drain_to_target: bool,
 
     /// Pacing rate in bytes per second below which bursts may be single packets.
     pub(crate) min_tso_rate: u32,
-    /// The burst allowance for short paths halves with every 2^`tso_rtt_shift` microseconds of
-    /// minimum RTT; 0 means no allowance.
+    /// On short paths, bursts are larger by an allowance, which halves with every 2^`tso_rtt_shift`
+    /// microseconds of minimum RTT; 0 means no allowance.
     pub(crate) tso_rtt_shift: u8,
-    /// The burst allowance on the shortest paths, and the largest burst to plan for, in bytes.
+    /// The allowance for bursts on the shortest paths, and the size of the largest burst, in bytes.
     pub(crate) gso_max_size: u32,
     /// Whether three bursts are the lower bound of cwnd (true), or are added to cwnd as in v1
     /// (false).
     pub(crate) cwnd_tso_budget: bool,
-    /// Whether the target is the BDP plus three segments, independent of the size of bursts. Not in
-    /// the kernel.
+    /// Whether the inflight target is the BDP plus three segments, independent of the size of
+    /// bursts. Not in the kernel.
     pub(crate) plans_segments: bool,
-    /// Percentage by which the pacing rate is below the estimate, so that queues drain. Linux:
-    /// `bbr_pacing_margin_percent`.
+    /// Percentage by which the pacing rate is below the estimated bandwidth, so that queues drain.
+    /// Linux: `bbr_pacing_margin_percent`.
     pub(crate) pacing_margin_percent: u8,
-    /// Whether cwnd stops growing at twice the inflight.
+    /// Whether cwnd stops growing when it is twice the inflight.
     pub(crate) usage_based_cwnd: bool,
-    /// Whether application-limited ACKs without new information skip the model.
+    /// Whether application-limited ACKs that change nothing in the model skip most of its updates.
     pub(crate) fast_path: bool,
     /// Whether bounds and cwnd are restored after a loss episode that proves spurious.
     pub(crate) undo: bool,

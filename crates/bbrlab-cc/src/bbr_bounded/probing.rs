@@ -1,8 +1,8 @@
 //! Bandwidth probes: when they start, their counters, and how the phases of PROBE_BW begin.
 //!
-//! A probe risks loss, so probes are rare. The next one starts after two to three seconds, or
-//! earlier after as many rounds as a Reno flow with equal inflight has between two losses. The
-//! second rule prevents an unfair share against Reno flows.
+//! A probe risks loss, so probes are rare. The next probe starts after two to three seconds, or
+//! earlier, after as many rounds as a Reno flow with equal inflight has between two losses. The
+//! second rule keeps a BBR flow from getting too small a share next to Reno flows.
 
 use super::congestion::LowerBounds;
 use super::rate::scaled;
@@ -10,19 +10,20 @@ use super::{AckPhase, BBR_UNIT, Mode, Model, Numbers, Phase, Sock, UNSET};
 use crate::linux_int::stamp_us_delta;
 use crate::{CaState, Draw, RateSample};
 
-/// Number of rounds in which the growth of `inflight_hi` doubles; then it stays constant.
+/// Number of rounds in which the growth of `inflight_hi` doubles; in later rounds the growth stays
+/// constant.
 const UP_ROUNDS_MAX: u8 = 30;
 
 /// The current probe and the wait for the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Probing {
-    /// Start of the phase, in microseconds; CRUISE and REFILL keep the start of the phase before.
+    /// Start of the phase DOWN or UP, in microseconds. CRUISE and REFILL do not change this time.
     pub(super) cycle_mstamp: u64,
     /// Time between DOWN and the next probe, in microseconds.
     pub(super) probe_wait_us: u32,
     /// Rounds since the last probe plus a random number.
     pub(super) rounds_since_probe: u8,
-    /// How the arriving ACKs relate to the probe.
+    /// The relation of the arriving ACKs to the probe.
     pub(crate) ack_phase: AckPhase,
     /// Whether the arriving samples come from packets sent in a probe.
     pub(crate) bw_probe_samples: bool,
@@ -32,9 +33,10 @@ pub(crate) struct Probing {
     pub(crate) stopped_risky_probe: bool,
     /// Number of rounds in which `inflight_hi` has grown in the current phase UP.
     pub(super) bw_probe_up_rounds: u8,
-    /// Number of packets to deliver per packet by which `inflight_hi` grows; `UNSET` for no growth.
+    /// Number of packets that must be delivered per packet of growth of `inflight_hi`; `UNSET` for
+    /// no growth.
     pub(super) bw_probe_up_cnt: u32,
-    /// Number of packets delivered since `inflight_hi` last grew.
+    /// Number of packets delivered since the last growth of `inflight_hi`.
     pub(crate) bw_probe_up_acks: u32,
 }
 
@@ -55,8 +57,7 @@ impl Probing {
         self.probe_wait_us = base_us.wrapping_add(draw.below(rand_us));
     }
 
-    /// Notes too much loss or too many marks in a probe. Only the first such event of a probe
-    /// counts.
+    /// Records too much loss or too many marks in a probe. Ignores later events of the same probe.
     pub(crate) fn note_excess(&mut self) {
         self.prev_probe_too_high = true;
         self.bw_probe_samples = false;
@@ -70,7 +71,7 @@ impl Probing {
         self.bw_probe_up_cnt = (cwnd / growth_this_round).max(1);
     }
 
-    /// Counts delivered packets; returns the number of packets by which `inflight_hi` may grow.
+    /// Counts delivered packets and returns the number of packets by which `inflight_hi` may grow.
     pub(crate) fn growth(&mut self, rs: &RateSample) -> u32 {
         self.bw_probe_up_acks = self.bw_probe_up_acks.wrapping_add(rs.acked_sacked);
         let cnt = self.bw_probe_up_cnt.max(1);
@@ -83,8 +84,9 @@ impl Probing {
 impl<N: Numbers> Model<N> {
     /// At the start of a round, advances `ack_phase`. When the feedback of a probe ends, the
     /// maximum bandwidth of this cycle is complete, so the previous cycle's maximum is dropped
-    /// (unless the ACK is application-limited). Returns whether to probe again at once: the probe
-    /// stopped at `inflight_hi` out of caution, but met neither too much loss nor too many marks.
+    /// (unless the ACK is application-limited). Returns true if the next probe must start at once,
+    /// because the last probe stopped at `inflight_hi` only as a precaution: it met neither too
+    /// much loss nor too many marks.
     pub(crate) fn note_ack_phase(&mut self, rs: &RateSample) -> bool {
         let probing = &mut self.probing;
         if probing.ack_phase == AckPhase::ProbeStarting {
@@ -104,7 +106,8 @@ impl<N: Numbers> Model<N> {
         self.probing.stopped_risky_probe && !self.probing.prev_probe_too_high
     }
 
-    /// Enters a phase. The next ACK may not take the fast path, because the phase has other gains.
+    /// Enters a phase. The next ACK must not take the fast path, because the new phase has other
+    /// gains.
     fn enter_phase(&mut self, phase: Phase) {
         self.state.enter_phase(phase);
         self.try_fast_path = false;
@@ -173,8 +176,8 @@ impl<N: Numbers> Model<N> {
         stamp_us_delta(sk.conn.tcp_mstamp(), until) > 0
     }
 
-    /// If it is time to probe, the value of `bw_probe_up_rounds` with which the probe begins;
-    /// otherwise `None`. Linux: `bbr_check_time_to_probe_bw`.
+    /// Returns the value of `bw_probe_up_rounds` with which the probe begins, if it is time to
+    /// probe; otherwise `None`. Linux: `bbr_check_time_to_probe_bw`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called at nearly every ACK")]
     pub(crate) fn time_to_probe(&self, sk: &Sock<'_>) -> Option<u8> {
@@ -195,7 +198,7 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Whether the cycle had marks but no loss, and the sender is not in recovery: cross traffic
-    /// may have left, so a probe may find free bandwidth.
+    /// may have ended, so a probe may find free bandwidth.
     #[inline]
     fn marks_have_ceased(&self, sk: &Sock<'_>) -> bool {
         self.params.ecn_reprobe_gain != 0
@@ -213,8 +216,8 @@ impl<N: Numbers> Model<N> {
         let mut rounds = u32::from(self.params.bw_probe_max_rounds);
         if self.params.bw_probe_reno_gain != 0 {
             let gain = u32::from(self.params.bw_probe_reno_gain);
-            // A shortcut: the budget for bursts only increases the target, so if the rounds do not
-            // reach the BDP, the target need not be computed.
+            // The budget for bursts only increases the target. So if the number of rounds is below
+            // the BDP, it is also below the target, which then need not be computed.
             let bdp = self.bdp(self.bw(), BBR_UNIT);
             let least = rounds.min(scaled(bdp.min(sk.ctl.cwnd), gain));
             if bdp < 1 << 31 && u32::from(self.probing.rounds_since_probe) < least {
@@ -226,8 +229,9 @@ impl<N: Numbers> Model<N> {
         u32::from(self.probing.rounds_since_probe) >= rounds
     }
 
-    /// Whether DOWN has drained enough: headroom for others is free, and the queue is gone.
-    /// Linux: `bbr_check_time_to_cruise`.
+    /// Whether DOWN has drained enough: inflight leaves headroom for other flows, and is at most
+    /// the target for gain 1. Without `drain_to_target`, one minimum RTT in DOWN also suffices for
+    /// the second condition. Linux: `bbr_check_time_to_cruise`.
     #[inline]
     pub(crate) fn time_to_cruise(&self, sk: &Sock<'_>, inflight: u32) -> bool {
         if inflight > self.inflight_with_headroom() {
@@ -238,7 +242,7 @@ impl<N: Numbers> Model<N> {
                 && self.has_elapsed_in_phase(sk, self.min_rtt.min_rtt_us))
     }
 
-    /// `inflight_hi` less the share that is left to other flows. Linux:
+    /// Returns `inflight_hi` less the share that is left to other flows. Linux:
     /// `bbr_inflight_with_headroom`.
     pub(super) fn inflight_with_headroom(&self) -> u32 {
         if self.inflight_hi == UNSET {

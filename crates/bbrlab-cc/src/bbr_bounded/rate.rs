@@ -6,18 +6,19 @@
 use crate::linux_int::trunc_u32;
 use crate::{Conn, RateSample};
 
-/// Scale of a bandwidth.
+/// Fraction bits of a bandwidth.
 pub(crate) const BW_SCALE: u32 = 24;
 /// One packet per microsecond.
 const BW_UNIT: u64 = 1 << BW_SCALE;
-/// Scale of gains and ratios.
+/// Fraction bits of gains and ratios.
 pub(crate) const BBR_SCALE: u32 = 8;
 /// A gain of one.
 pub(crate) const BBR_UNIT: u32 = 1 << BBR_SCALE;
 /// RTT in microseconds that is assumed before the first sample.
 const NOMINAL_RTT_US: u32 = 1000;
 
-/// The sample's delivery rate, rounded up so that low rates can grow; 0 for an invalid sample.
+/// Returns the sample's delivery rate, rounded up so that low rates can grow; 0 for an invalid
+/// sample.
 pub(crate) fn sample_bw(rs: &RateSample) -> u32 {
     if rs.interval_us <= 0 || rs.delivered < 0 {
         return 0;
@@ -29,28 +30,30 @@ pub(crate) fn sample_bw(rs: &RateSample) -> u32 {
     trunc_u32((scaled + (interval_us - 1)) / divisor)
 }
 
-/// `bw` in payload bytes per second, at least 1. Linux: `bbr_bw_bytes_per_sec`.
+/// Converts `bw` to payload bytes per second; the result is at least 1. Linux:
+/// `bbr_bw_bytes_per_sec`.
 pub(crate) fn bytes_per_sec(bw: u32, mss: u32) -> u64 {
     with_margin(bw, BBR_UNIT, mss, 0)
 }
 
-/// The rate at which to pace: `gain` times `bw`, less the margin. Linux: `bbr_bw_to_pacing_rate`.
+/// Returns the pacing rate in bytes per second: `gain` times `bw`, less the margin. Linux:
+/// `bbr_bw_to_pacing_rate`.
 pub(super) fn pacing_rate(conn: &Conn, bw: u32, gain: u32, margin_percent: u8) -> u64 {
     with_margin(bw, gain, conn.mss, margin_percent.into()).min(conn.max_pacing_rate)
 }
 
-/// The bandwidth of one initial window per RTT.
+/// Returns the bandwidth of one window `cwnd` per RTT.
 pub(super) fn initial_bw(cwnd: u32, srtt_us: u32) -> u32 {
     let rtt_us = if srtt_us == 0 { NOMINAL_RTT_US } else { (srtt_us >> 3).max(1) };
     trunc_u32((u64::from(cwnd) << BW_SCALE) / u64::from(rtt_us))
 }
 
-/// Packets that `bw` delivers in `us` microseconds.
+/// Returns the number of packets that the bandwidth `bw` delivers in `us` microseconds.
 pub(super) fn delivered_in(bw: u32, us: u64) -> u32 {
     trunc_u32(u64::from(bw).wrapping_mul(us) >> BW_SCALE)
 }
 
-/// `gain` times the bandwidth-delay product in packets, rounded up so that small ones can grow.
+/// Returns `gain` times the BDP in packets, rounded up so that a small BDP can grow.
 pub(super) fn bdp(bw: u32, min_rtt_us: u32, gain: u32) -> u32 {
     let volume = u64::from(bw).wrapping_mul(u64::from(min_rtt_us));
     let volume = volume.wrapping_mul(u64::from(gain)) >> BBR_SCALE;
@@ -63,13 +66,14 @@ pub(super) fn whole_bdp(bw: u32, min_rtt_us: u32, gain: u32) -> u32 {
     trunc_u32((volume.wrapping_mul(u64::from(gain)) >> BBR_SCALE) >> BW_SCALE)
 }
 
-/// `value` times `gain`, rounded down.
+/// Returns `value` times `gain`, rounded down.
 pub(crate) fn scaled(value: u32, gain: u32) -> u32 {
     trunc_u32((u64::from(value) * u64::from(gain)) >> BBR_SCALE)
 }
 
-/// The rate in bytes per second, less a margin, at least 1. Linux: `bbr_rate_bytes_per_sec`. In
-/// this order, the products fit 64 bits at rates up to 2.9 Tbit/s.
+/// Returns `gain` times `bw`, less a margin, in bytes per second; the result is at least 1. Linux:
+/// `bbr_rate_bytes_per_sec`. In this order of operations, the products fit 64 bits at rates up to
+/// 2.9 Tbit/s.
 fn with_margin(bw: u32, gain: u32, mss: u32, margin_percent: u64) -> u64 {
     let rate =
         u64::from(bw).wrapping_mul(u64::from(mss)).wrapping_mul(u64::from(gain)) >> BBR_SCALE;
@@ -80,7 +84,7 @@ fn with_margin(bw: u32, gain: u32, mss: u32, margin_percent: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// 100 Mbit/s in packets of 1250 bytes: 10 packets per millisecond.
+    /// A bandwidth of 100 Mbit/s in packets of 1250 bytes: 10 packets per millisecond.
     const BW: u32 = (1 << BW_SCALE) / 100;
 
     #[test]

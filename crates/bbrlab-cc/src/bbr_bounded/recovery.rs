@@ -28,7 +28,7 @@ impl<N: Numbers> Model<N> {
         self.recovery.prior_cwnd = kept.max(sk.ctl.cwnd);
     }
 
-    /// Saves, when a loss episode begins, the values that an undo would restore. Linux:
+    /// Saves the values that an undo would restore. Called when a loss episode begins. Linux:
     /// `bbr_ssthresh`.
     pub(crate) fn save_for_undo(&mut self, sk: &Sock<'_>) {
         self.save_cwnd(sk);
@@ -37,15 +37,15 @@ impl<N: Numbers> Model<N> {
         self.recovery.undo_inflight_hi = self.inflight_hi;
     }
 
-    /// Restores the bounds after a spurious episode.
+    /// Restores the bounds after a loss episode that was spurious.
     pub(crate) fn undo_bounds(&mut self) {
         self.lower.bw_lo = self.lower.bw_lo.max(self.recovery.undo_bw_lo);
         self.lower.inflight_lo = self.lower.inflight_lo.max(self.recovery.undo_inflight_lo);
         self.inflight_hi = self.inflight_hi.max(self.recovery.undo_inflight_hi);
     }
 
-    /// Handles a retransmission timeout. Outside probes, sets `inflight_lo`, if unset, to bound the
-    /// flow's restart.
+    /// Handles a retransmission timeout. Outside probes, sets `inflight_lo`, if it is not set, to
+    /// limit the flow's restart.
     pub(crate) fn enter_loss(&mut self, inflight_lo: u32) {
         self.recovery.prev_ca_state = CaState::Loss;
         if !self.is_probing_bandwidth() && self.lower.inflight_lo == UNSET {

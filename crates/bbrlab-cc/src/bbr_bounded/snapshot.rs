@@ -1,4 +1,4 @@
-//! The state under the kernel's names, and the values for time series.
+//! Reports the state under the kernel's names, and the values for time series.
 
 use super::rate::bytes_per_sec;
 use super::{Model, Numbers, UNSET, state};
@@ -78,12 +78,12 @@ impl<N: Numbers> Model<N> {
         field("ack_epoch_mstamp", self.aggregation.ack_epoch_mstamp.cast_signed());
     }
 
-    /// The bandwidth in bytes per second, as `ss` reports it.
+    /// Returns the bandwidth in bytes per second, as `ss` shows it.
     pub(crate) fn bw_bytes_per_sec(&self, conn: &Conn) -> u64 {
         bytes_per_sec(self.bw(), conn.mss)
     }
 
-    /// The values for a time series.
+    /// Returns the values for a time series.
     pub(crate) fn info(&self, conn: &Conn) -> Info {
         let set = |value: u32| (value != UNSET).then_some(value);
         let rate = |bw: u32| bytes_per_sec(bw, conn.mss);

@@ -30,14 +30,14 @@ pub(crate) enum Phase {
     Refill = 3,
 }
 
-/// How the ACKs that arrive relate to the bandwidth probe. Linux: `enum bbr_ack_phase`.
+/// The relation of the arriving ACKs to the bandwidth probe. Linux: `enum bbr_ack_phase`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum AckPhase {
     /// No probe, and no ACKs of packets sent in a probe.
     #[default]
     Init = 0,
-    /// Sending at the estimated bandwidth to fill the pipe.
+    /// The sender fills the pipe at the estimated bandwidth, before a probe.
     Refilling = 1,
     /// The probe has begun; ACKs of its packets have not arrived yet.
     ProbeStarting = 2,
@@ -56,13 +56,13 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// The mode.
+    /// Returns the mode.
     #[inline]
     pub(crate) const fn mode(self) -> Mode {
         self.mode
     }
 
-    /// The phase of PROBE_BW; in other modes, the phase of the latest PROBE_BW.
+    /// Returns the phase of PROBE_BW; in other modes, the phase of the latest PROBE_BW.
     #[inline]
     pub(crate) const fn phase(self) -> Phase {
         self.phase
@@ -107,7 +107,8 @@ impl State {
         let follows = match phase {
             Phase::Up => self.phase == Phase::Refill,
             Phase::Cruise => self.phase == Phase::Down,
-            // DOWN also begins PROBE_BW, where `self.phase` is old; REFILL may interrupt any phase.
+            // DOWN is also the first phase of PROBE_BW, when `self.phase` is stale; REFILL may
+            // follow any phase.
             Phase::Down | Phase::Refill => true,
         };
         assert!(follows, "UP follows REFILL, and CRUISE follows DOWN");
@@ -115,7 +116,7 @@ impl State {
     }
 }
 
-/// The state's name in time series.
+/// Returns the state's name in time series.
 pub(super) fn name(mode: Mode, phase: Phase) -> &'static str {
     match (mode, phase) {
         (Mode::Startup, _) => "STARTUP",

@@ -23,7 +23,8 @@ impl Draw for Least {
     }
 }
 
-/// A path of 10 Mbit/s and 40 ms, about 34 packets: each ACK acknowledges a round.
+/// A path of 10 Mbit/s and 40 ms, with a BDP of about 34 packets. Each ACK acknowledges all packets
+/// of a round trip.
 struct Path {
     conn: Conn,
     /// Packets per second that the bottleneck delivers.
@@ -57,8 +58,8 @@ impl Path {
         Self { conn, rate_pps: 864 }
     }
 
-    /// Simulates a round: sends the packets that cwnd and pacing rate allow, and delivers them at
-    /// the bottleneck's rate at most.
+    /// Simulates a round trip: sends the packets that cwnd and pacing rate allow, and delivers them
+    /// at no more than the bottleneck's rate.
     fn round(&mut self, cc: &mut impl CongestionControl, losses: u32) {
         let paced = self.conn.ctl.pacing_rate / 1448 * u64::from(RTT_US) / 1_000_000;
         let cwnd = self.conn.ctl.cwnd.min(u32::try_from(paced).unwrap_or(u32::MAX)).max(1);
@@ -235,9 +236,9 @@ fn parameters_out_of_the_kernels_range_are_refused() {
         .assert_eq(&refusal("form", ParamValue::Int(2020)));
 }
 
-/// Linux: `bbr_packets_in_net_at_edt`. Gains are in 1/256. The next burst is added to the packets
-/// in flight only if the pacing gain is above 256. PROBE_RTT's gain of 256 may still apply when an
-/// idle flow returns from PROBE_RTT to STARTUP, finds the pipe full and enters DRAIN.
+/// Linux: `bbr_packets_in_net_at_edt`. Gains are in 1/256. BBR counts the next burst as in flight
+/// only if the pacing gain is above 256. PROBE_RTT's gain of 256 may still apply when an idle flow
+/// returns from PROBE_RTT to STARTUP, finds the pipe full and enters DRAIN.
 #[test]
 fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     const DEPARTURE_MS: u64 = 3;
@@ -263,9 +264,9 @@ fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     assert_eq!([257, 320, 710].map(&mut in_net), [17 + 45; 3]);
 }
 
-/// Without `plans_segments`, the target is that of Linux's `bbr_quantization_budget`. With
-/// `plans_segments`, it is that of the code of a thesis of 2020, whose `InFlight` adds three
-/// segments to the BDP.
+/// Without `plans_segments`, the inflight target is computed as in Linux's
+/// `bbr_quantization_budget`. With `plans_segments`, it is computed as in the code of a thesis of
+/// 2020, whose `InFlight` adds three segments to the BDP.
 #[test]
 fn the_target_holds_three_bursts_or_three_segments_more() {
     let conn = Path::new().conn;

@@ -1,15 +1,16 @@
 //! CUBIC's integer cube root: a table for the leading bits, then one step of Newton's method.
 //!
-//! The error of a few tenths of a percent is part of the algorithm, because cwnd depends on it.
+//! The root is wrong by a few tenths of a percent. This error is part of the algorithm, because
+//! cwnd depends on it.
 //!
-//! Sources: [linux] `net/ipv4/tcp_cubic.c`, `cubic_root`: the steps. The table is fitted to roots
-//! recorded from the kernel. From 8 on, each entry is the only byte that reproduces them
-//! (`golden/core/cubicroot`, 12,500 arguments). Below 8, an entry determines the root of a single
-//! number: the entry is that root times 64, less 10. Deviations: none.
+//! Sources: [linux] `net/ipv4/tcp_cubic.c`, `cubic_root`: the steps. The table is derived from
+//! roots recorded from the kernel (`golden/core/cubicroot`, 12,500 arguments). From index 8 on,
+//! each entry is the only byte that reproduces these roots. Below 8, an entry determines the root
+//! of a single number: the entry is that root times 64, less 10. Deviations: none.
 
 use crate::linux_int::trunc_u32;
 
-/// About 64 times the cube root of the index in 1/64, less 10.
+/// Entry n is about 64 times the cube root of n, less 10.
 const ROOTS: [u8; 64] = [
     0, 54, 54, 54, 118, 118, 118, 118, 123, 129, 134, 138, 143, 147, 151, 156, //
     157, 161, 164, 168, 170, 173, 176, 179, 181, 185, 187, 190, 192, 194, 197, 199, //
@@ -17,15 +18,15 @@ const ROOTS: [u8; 64] = [
     231, 232, 234, 236, 237, 239, 240, 242, 244, 245, 246, 248, 250, 251, 252, 254,
 ];
 
-/// The approximate cube root of `a`. Linux: `cubic_root`.
+/// Returns the approximate cube root of `a`. Linux: `cubic_root`.
 #[must_use]
 pub fn cube_root(a: u64) -> u32 {
     let bits = u64::BITS - a.leading_zeros();
     if bits < 7 {
         return (root_of_leading(a) + 35) >> 6;
     }
-    // A third of the bits: 84/256 replaces 1/3; the result is exact for every possible number of
-    // bits.
+    // A third of the number of bits. The factor 84/256 replaces 1/3; the result is exact for every
+    // possible number of bits.
     let third = ((bits * 84) >> 8) - 1;
     let first = ((root_of_leading(a >> (third * 3)) + 10) << third) >> 6;
     let square = u64::from(first) * (u64::from(first) - 1);

@@ -25,33 +25,33 @@ const CNT_MIN: u32 = 2;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's name")]
 pub(super) struct Epoch {
-    /// Number of packets to acknowledge per packet by which cwnd grows.
+    /// Number of acknowledged packets per packet of growth of cwnd.
     cnt: u32,
-    /// Wmax: cwnd at the last loss, in packets; 0 for none.
+    /// Wmax: cwnd at the last loss, in packets; 0 before a loss.
     last_max_cwnd: u32,
     /// cwnd at the latest calculation.
     last_cwnd: u32,
     /// Time of the latest calculation, in jiffies.
     last_time: u32,
-    /// The window at the curve's plateau. Linux: `bic_origin_point`.
+    /// cwnd at the curve's plateau, in packets. Linux: `bic_origin_point`.
     origin_cwnd: u32,
     /// Time from the epoch's start to the plateau, in 1/1024 s. Linux: `bic_K`.
     k: u32,
     /// Time of the epoch's first ACK in jiffies; 0 between epochs.
     epoch_start: u32,
-    /// Packets acknowledged since `tcp_cwnd` last grew.
+    /// Packets acknowledged since the last growth of `tcp_cwnd`, the cwnd of a Reno flow.
     ack_cnt: u32,
-    /// The cwnd that a Reno flow would have.
+    /// The cwnd that a Reno flow would have, in packets.
     tcp_cwnd: u32,
 }
 
 impl Epoch {
-    /// Number of packets to acknowledge per packet by which cwnd grows.
+    /// Returns the number of acknowledged packets per packet of growth of cwnd.
     pub(super) fn cnt(&self) -> u32 {
         self.cnt
     }
 
-    /// Wmax in packets, 0 for none.
+    /// Returns Wmax in packets; 0 before a loss.
     pub(super) fn wmax(&self) -> u32 {
         self.last_max_cwnd
     }
@@ -61,7 +61,7 @@ impl Epoch {
         self.last_max_cwnd = wmax;
     }
 
-    /// Whether the epoch began less than a second ago.
+    /// Whether an epoch is in progress that began less than a second ago.
     pub(super) fn is_younger_than_a_second(&self, conn: &Conn) -> bool {
         let age = conn.jiffies.wrapping_sub(self.epoch_start).cast_signed();
         self.epoch_start != 0 && age < conn.hz.cast_signed()
@@ -121,7 +121,7 @@ impl Epoch {
         params: &CubicParams,
     ) {
         let now = conn.jiffies;
-        // The curve is evaluated once per jiffy, the window of a Reno flow at every ACK.
+        // The curve is evaluated at most once per jiffy, the cwnd of a Reno flow at every ACK.
         if self.epoch_start == 0 || now != self.last_time {
             self.last_cwnd = cwnd;
             self.last_time = now;
@@ -140,7 +140,7 @@ impl Epoch {
         self.cnt = self.cnt.max(CNT_MIN);
     }
 
-    /// Fixes the curve at the first ACK of an epoch.
+    /// Sets the plateau of the curve, and the time until it, at the first ACK of an epoch.
     fn begin(&mut self, now: u32, cwnd: u32, acked: u32, params: &CubicParams) {
         self.epoch_start = now;
         self.ack_cnt = acked;
@@ -148,8 +148,8 @@ impl Epoch {
         (self.k, self.origin_cwnd) = inflection(self.last_max_cwnd, cwnd, params);
     }
 
-    /// The cwnd on the curve one minimum RTT from now, in packets. All products wrap, as in the
-    /// kernel: after a very long time the target is arbitrary.
+    /// Returns the cwnd on the curve one minimum RTT from now, in packets. All products wrap, as in
+    /// the kernel: after a very long time the target is arbitrary.
     fn target(&self, conn: &Conn, delay_min_us: u32, params: &CubicParams) -> u32 {
         let age =
             i64::from(conn.jiffies.wrapping_sub(self.epoch_start).cast_signed()).cast_unsigned();
@@ -183,7 +183,7 @@ impl Epoch {
         }
     }
 
-    /// The fields under the kernel's names.
+    /// Reports the fields under the kernel's names.
     pub(super) fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("cnt", i64::from(self.cnt));
         field("last_max_cwnd", i64::from(self.last_max_cwnd));
@@ -197,8 +197,8 @@ impl Epoch {
     }
 }
 
-/// The inflection point of the curve: its time after the start of the epoch in 1/1024 s, and its
-/// cwnd in packets.
+/// Returns the inflection point of the curve: its time after the start of the epoch in 1/1024 s,
+/// and its cwnd in packets.
 pub(super) fn inflection(last_max_cwnd: u32, cwnd: u32, params: &CubicParams) -> (u32, u32) {
     if last_max_cwnd <= cwnd {
         return (0, cwnd);

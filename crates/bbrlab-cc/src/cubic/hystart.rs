@@ -1,8 +1,8 @@
 //! HyStart: ends slow start before it causes losses.
 //!
-//! From a cwnd of 16 packets on, HyStart makes two tests. *ACK train*: ACKs have arrived within 2
-//! ms of each other for as long as the minimum RTT, so the packets in flight fill the path.
-//! *Delay*: after the first eight samples of a round, the round's lowest RTT exceeds the
+//! When cwnd is at least 16 packets, HyStart makes two tests. *ACK train*: successive ACKs have
+//! arrived at most 2 ms apart for a time as long as the minimum RTT, so the packets in flight fill
+//! the path. *Delay*: after the first eight samples of a round, the round's lowest RTT exceeds the
 //! connection's lowest RTT by an eighth (4 to 16 ms), so a queue grows.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cubic.c`: `hystart_update`, `hystart_ack_delay`; [hystart].
@@ -15,12 +15,12 @@ use crate::{Conn, PacingStatus};
 /// Number of samples in a round before the delay is tested. Linux: `HYSTART_MIN_SAMPLES`.
 const MIN_SAMPLES: u8 = 8;
 
-/// Lower and upper bound of the delay threshold, in microseconds. Linux: `HYSTART_DELAY_MIN`,
+/// Lower and upper bounds of the delay threshold, in microseconds. Linux: `HYSTART_DELAY_MIN`,
 /// `_MAX`.
 const DELAY_US: (u32, u32) = (4_000, 16_000);
 
-/// Bounds of the delay threshold in ns-3, where the threshold is the whole minimum RTT, not an
-/// eighth. ns-3: `HyStartDelayMin`, `HyStartDelayMax`.
+/// Bounds of the delay threshold in ns-3, where the threshold is the minimum RTT itself, not an
+/// eighth of it. ns-3: `HyStartDelayMin`, `HyStartDelayMax`.
 const NS3_DELAY_US: (u32, u32) = (4_000, 1_000_000);
 
 /// Largest time that segmentation offload may add to an ACK train, in microseconds.
@@ -89,7 +89,7 @@ impl HyStart {
             return now_us.wrapping_sub(self.round_start_us) > delay_min_us;
         }
         let mut threshold_us = delay_min_us.wrapping_add(ack_delay_us(conn));
-        // Without pacing, cwnd is sent as a burst, and its ACKs arrive in half of the time.
+        // Without pacing, cwnd is sent as a burst, and its ACKs arrive within half the minimum RTT.
         if conn.ctl.pacing_status == PacingStatus::None {
             threshold_us >>= 1;
         }
@@ -114,7 +114,7 @@ impl HyStart {
         self.curr_rtt_us > delay_min_us.wrapping_add(queue_us)
     }
 
-    /// The fields under the kernel's names.
+    /// Reports the fields under the kernel's names.
     pub(super) fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("sample_cnt", i64::from(self.sample_cnt));
         field("found", i64::from(self.found));
@@ -125,8 +125,8 @@ impl HyStart {
     }
 }
 
-/// The time by which large bursts lengthen a train of ACKs, in microseconds: the time to send four
-/// bursts of the largest size at the pacing rate, which is doubled in slow start. Linux:
+/// Returns the time in microseconds by which large bursts may lengthen an ACK train: the time to
+/// send four bursts of the largest size at the pacing rate, which is doubled in slow start. Linux:
 /// `hystart_ack_delay`.
 fn ack_delay_us(conn: &Conn) -> u32 {
     let burst = u64::from(conn.gso_max_size) * 4 * 1_000_000;

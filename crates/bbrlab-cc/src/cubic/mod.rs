@@ -1,4 +1,4 @@
-//! `cubic`: cwnd is a cubic function of the time since the last loss. With HyStart.
+//! `cubic`: cwnd is a cubic function of the time since the last loss; HyStart ends slow start.
 //!
 //! ```text
 //! W(t) = C (t - K)^3 + Wmax        K = cbrt((Wmax - cwnd) / C), counted from the reduction
@@ -6,9 +6,10 @@
 //! on loss: Wmax = cwnd (a little less if the last Wmax was not reached), cwnd = 0.7 cwnd
 //! ```
 //!
-//! So cwnd quickly returns to the window of the last loss, stays near it for a while, and then
-//! grows faster and faster. Growth depends on time, not on the RTT. HyStart ends slow start before
-//! losses occur, when ACKs show that the packets in flight fill the path or that a queue grows.
+//! So cwnd quickly returns to its value at the last loss (Wmax), stays near Wmax for a while, and
+//! then grows faster and faster. Growth depends on time, not on the RTT. HyStart ends slow start
+//! before losses occur, when ACKs show that the packets in flight fill the path or that a queue
+//! grows.
 //!
 //! The units are the kernel's: time in 1/1024 s, windows in packets, C = 41/1024 * 10 packets per
 //! s^3.
@@ -16,8 +17,8 @@
 //! Sources: [linux] `net/ipv4/tcp_cubic.c` (6.1 and 6.12 give the same numbers); [rfc9438];
 //! [cubic].
 //! Deviations:
-//! 1. Where the kernel's friendliness loop would never end (its step wraps to zero at some windows
-//!    above two billion packets) that step is skipped.
+//! 1. The kernel's loop that estimates Reno's cwnd would never end if its step were zero. At some
+//!    windows above two billion packets, the step wraps to zero; then the loop is skipped.
 
 mod cube_root;
 mod epoch;
@@ -46,19 +47,20 @@ pub struct Cubic {
     params: CubicParams,
     epoch: Epoch,
     hystart: HyStart,
-    /// Lowest RTT since the connection began or the last timeout, in microseconds; 0 for none.
+    /// Lowest RTT since the connection began or since the last timeout, in microseconds; 0 before
+    /// the first sample.
     delay_min_us: u32,
 }
 
 impl Cubic {
-    /// The state before `init`: all zero.
+    /// Makes the state before `init`: all zero.
     #[must_use]
     pub fn new(params: CubicParams) -> Self {
         Self { params, ..Self::default() }
     }
 
-    /// Resets the epoch, the lowest RTT and HyStart's result, but not HyStart's round. Linux:
-    /// `bictcp_reset`.
+    /// Resets the epoch, the lowest RTT and HyStart's result, but not HyStart's current round.
+    /// Linux: `bictcp_reset`.
     fn reset(&mut self) {
         self.epoch = Epoch::default();
         self.delay_min_us = 0;

@@ -2,9 +2,9 @@
 //!
 //! ns-2's code is Linux's of 2006. It differs from `epoch.rs` in these points:
 //!
-//! - Growth counts ACKs, not segments: slow start adds a segment per ACK; above ssthresh, the ACK
-//!   after `cnt` others adds a segment. `cnt` is divided by the segments per ACK, a moving average
-//!   over 16 ACKs.
+//! - Growth counts ACKs, not segments: slow start adds a segment per ACK; above ssthresh, cwnd
+//!   grows by a segment at the ACK that follows `cnt` other ACKs. `cnt` is divided by the mean
+//!   number of segments per ACK, a moving average over 16 ACKs.
 //! - Beyond the plateau, cwnd grows by at most 16 segments in 100 ms.
 //! - Only ACKs above ssthresh update the lowest RTT, and there is no HyStart.
 //! - A timeout is handled like any other loss; only a second consecutive timeout resets the curve.
@@ -13,9 +13,8 @@
 //! Time is in whole milliseconds for every `hz`.
 //!
 //! Sources: [lanigan-code] `src/internet/model/tcp-cubic.cc`, a port of ns-2's to ns-3.27;
-//! `tcp-congestion-ops.cc`, `TcpNewReno::IncreaseWindow`.
-//! Deviations: beta is an integer, not a double; the threshold is the same below four million
-//! packets.
+//! `tcp-congestion-ops.cc`, `TcpNewReno::IncreaseWindow`. Deviations: beta is an integer, not a
+//! double; ssthresh after a loss is the same for a cwnd below four million packets.
 
 use super::epoch::inflection;
 use super::params::{BETA_SCALE, CubicParams};
@@ -52,33 +51,33 @@ pub struct CubicNs2 {
     delayed_ack: u32,
     /// RTT of the latest ACK in milliseconds.
     rtt_ms: u32,
-    /// Lowest RTT in 1/8 ms; 0 for none. Port: `m_dMin`.
+    /// Lowest RTT in 1/8 ms; 0 before the first sample. Port: `m_dMin`.
     delay_min: u32,
-    /// Wmax: cwnd at the last loss; 0 for none.
+    /// Wmax: cwnd at the last loss, in segments; 0 before a loss.
     last_max_cwnd: u32,
     /// cwnd at the latest calculation.
     last_cwnd: u32,
     /// Time of the latest calculation in milliseconds.
     last_time_ms: u32,
-    /// The window at the curve's plateau.
+    /// cwnd at the curve's plateau, in segments.
     origin_cwnd: u32,
     /// Time from the epoch's start to the plateau, in 1/1024 s.
     k: u32,
     /// Time of the epoch's first ACK in milliseconds; 0 between epochs.
     epoch_start_ms: u32,
-    /// Number of ACKs since `tcp_cwnd` last grew.
+    /// Number of ACKs since the last growth of `tcp_cwnd`, the cwnd of a Reno flow.
     ack_cnt: u32,
-    /// The cwnd that a Reno flow would have.
+    /// The cwnd that a Reno flow would have, in segments.
     tcp_cwnd: u32,
 }
 
-/// The TCP clock in milliseconds. Port: `tcp_time_stamp`.
+/// Returns the TCP clock in milliseconds. Port: `tcp_time_stamp`.
 fn now_ms(conn: &Conn) -> u32 {
     trunc_u32(conn.clock_ns / 1_000_000)
 }
 
 impl CubicNs2 {
-    /// The state before `init`.
+    /// Makes the state before `init`.
     #[must_use]
     pub fn new(params: CubicParams) -> Self {
         Self {
@@ -141,7 +140,7 @@ impl CubicNs2 {
         self.acks_needed = acks.unwrap_or(0).max(1);
     }
 
-    /// Fixes the curve at the first ACK of an epoch.
+    /// Sets the plateau of the curve, and the time until it, at the first ACK of an epoch.
     fn begin(&mut self, now: u32, cwnd: u32) {
         self.epoch_start_ms = now;
         self.ack_cnt = 1;
@@ -149,8 +148,8 @@ impl CubicNs2 {
         (self.k, self.origin_cwnd) = inflection(self.last_max_cwnd, cwnd, &self.params);
     }
 
-    /// Number of segments to acknowledge per segment by which cwnd grows, so that cwnd reaches its
-    /// value on the curve one minimum RTT from now.
+    /// Returns the number of segments that must be acknowledged per segment of growth, so that one
+    /// minimum RTT from now cwnd has its value on the curve.
     fn cnt(&self, now: u32, cwnd: u32) -> u32 {
         let age = now.wrapping_sub(self.epoch_start_ms);
         let at = u64::from(age) + u64::from(self.delay_min >> 3);
@@ -265,7 +264,8 @@ impl CongestionControl for CubicNs2 {
         conn.ctl.ssthresh
     }
 
-    /// Reports the fields under Linux's names, and the three fields that only ns-2's CUBIC has.
+    /// Reports the fields that Linux's CUBIC also has, under Linux's names, and three more that
+    /// only ns-2's CUBIC has.
     fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("cnt", i64::from(self.acks_needed));
         field("cwnd_cnt", i64::from(self.cwnd_cnt));

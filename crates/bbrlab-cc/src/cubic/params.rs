@@ -1,4 +1,4 @@
-//! CUBIC's module parameters, and the values computed from them once.
+//! CUBIC's module parameters, and the values that are computed from them once.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cubic.c`: module parameters, `cubictcp_register`.
 //! Deviations: none.
@@ -61,7 +61,7 @@ pub const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// 1 in `beta`. Linux: `BICTCP_BETA_SCALE`.
+/// The value of `beta` that means 1. Linux: `BICTCP_BETA_SCALE`.
 pub(super) const BETA_SCALE: u32 = 1024;
 
 /// CUBIC's parameters after validation, and the values computed from them.
@@ -73,13 +73,13 @@ pub(super) const BETA_SCALE: u32 = 1024;
 pub struct CubicParams {
     /// Factor by which a loss multiplies cwnd, in 1/1024.
     pub beta: u32,
-    /// Whether a Wmax below the previous Wmax is reduced further.
+    /// Whether Wmax is reduced further if cwnd at a loss is below the previous Wmax.
     pub fast_convergence: bool,
     /// Whether cwnd grows at least as fast as Reno's.
     pub tcp_friendliness: bool,
     /// Whether HyStart is on.
     pub hystart: bool,
-    /// Whether HyStart's thresholds are ns-3's.
+    /// Whether HyStart uses ns-3's thresholds instead of Linux's.
     pub is_hystart_of_ns3: bool,
     /// Whether cwnd grows as in ns-2: [`super::CubicNs2`] instead of [`super::Cubic`].
     pub is_of_ns2: bool,
@@ -93,10 +93,10 @@ pub struct CubicParams {
     pub hystart_low_window: u32,
     /// Largest gap of an ACK train in microseconds.
     pub hystart_ack_delta_us: i32,
-    /// Initial slow start threshold in packets if HyStart is off; 0 for none.
+    /// Initial slow start threshold in packets, used if HyStart is off; 0 means no threshold.
     pub initial_ssthresh: u32,
-    /// Eight times the number of windows in which the cwnd of a Reno flow, with CUBIC's reduction,
-    /// grows by a packet. Linux: `beta_scale`.
+    /// Eight times the number of windows that must be acknowledged for a Reno flow with CUBIC's
+    /// reduction to grow by a packet. Linux: `beta_scale`.
     pub(super) beta_scale: u32,
     /// `1024 C / RTT` for the nominal RTT of 100 ms. Linux: `cube_rtt_scale`.
     pub(super) cube_rtt_scale: u64,

@@ -8,7 +8,7 @@ use crate::no_draw::NoDraw;
 use crate::{AckSample, CaState, CongestionControl as _, Conn, CwndEvent, ParamValue};
 use expect_test::{Expect, expect};
 
-/// A connection in congestion avoidance that is always limited by cwnd.
+/// Makes a connection in congestion avoidance that is always limited by cwnd.
 fn conn(cwnd: u32) -> Conn {
     let mut conn = Conn { hz: 1000, is_cwnd_limited: true, jiffies: 5_000, ..Conn::default() };
     conn.ctl.cwnd = cwnd;
@@ -90,8 +90,8 @@ fn idle_time_does_not_move_the_window_along_the_curve() {
 #[test]
 fn a_window_beyond_all_bounds_does_not_loop_forever() {
     let mut cubic = Cubic::default();
-    // In 32 bits, 15 * cwnd wraps to 7. The step of the Reno estimate is an eighth of this product,
-    // so it is 0.
+    // In 32 bits, 15 * cwnd wraps to 7. The step of the estimate of Reno's cwnd is an eighth of
+    // this product, so the step is 0.
     let conn = conn(0x8888_8889);
     let _ = cubic.cong_avoid(&conn, 0, 5);
 }
@@ -116,7 +116,7 @@ fn wmax_may_survive_a_timeout() {
 #[test]
 fn hystart_of_ns3_lets_the_queue_grow_to_another_minimum_rtt() {
     // Returns the RTT in ms at which HyStart ends slow start. The first round has the minimum RTT
-    // of 20 ms; each later round's RTT is 1 ms longer.
+    // of 20 ms; the RTT of each later round is 1 ms longer than that of the round before.
     let end_ms = |hystart: ParamValue| {
         let params = vec![
             ("hystart".to_owned(), hystart),

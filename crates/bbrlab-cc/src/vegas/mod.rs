@@ -54,11 +54,12 @@ pub const PARAMS: &[ParamSpec] = &[
 /// The value before the first RTT sample.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
-/// A round trip is used only if it has more RTT samples than this: fewer may all come from delayed
-/// ACKs.
+/// A round trip's RTT samples are used only if there are more than this number: fewer samples may
+/// all come from delayed ACKs.
 const RTT_SAMPLES_MIN: u16 = 2;
 
-/// RTT samples of a round trip and the lowest ever. Linux: `struct vegas`, which YeAH uses too.
+/// The lowest RTT of the current round trip and the lowest RTT ever. Linux: `struct vegas`, which
+/// YeAH uses too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RttRound {
     /// Whether samples are used: true in the Open state.
@@ -86,7 +87,7 @@ impl RttRound {
         self.clear();
     }
 
-    /// Begins a round trip, without samples.
+    /// Begins a round trip, which has no samples yet.
     pub fn clear(&mut self) {
         self.cnt_rtt = 0;
         self.min_rtt_us = NO_RTT_US;
@@ -104,7 +105,8 @@ impl RttRound {
         self.cnt_rtt = self.cnt_rtt.wrapping_add(1);
     }
 
-    /// Enables samples in the Open state, and disables them in others. Linux: `tcp_vegas_state`.
+    /// Enables samples in the Open state, and disables them in other states. Linux:
+    /// `tcp_vegas_state`.
     pub fn set_state(&mut self, conn: &Conn, new: CaState) {
         if new == CaState::Open {
             self.enable(conn);
@@ -127,7 +129,7 @@ impl RttRound {
         self.cnt_rtt > RTT_SAMPLES_MIN
     }
 
-    /// The fields under the kernel's names.
+    /// Reports the fields under the kernel's names.
     pub fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("doing_vegas_now", i64::from(self.doing_vegas_now));
         field("beg_snd_nxt", i64::from(self.beg_snd_nxt));
@@ -152,7 +154,7 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    /// The state before `init`: all zero.
+    /// Makes the state before `init`: all zero.
     ///
     /// # Errors
     /// If a parameter is out of range.
@@ -170,7 +172,7 @@ impl Vegas {
         })
     }
 
-    /// Adjusts cwnd once per round trip, by comparison with the cwnd that would fill the path
+    /// Adjusts cwnd at the end of a round trip: compares it with the cwnd that would fill the path
     /// without a queue.
     fn adjust(&self, conn: &Conn, acked: u32) -> Control {
         let mut ctl = conn.ctl;
@@ -208,7 +210,7 @@ impl Vegas {
         ctl
     }
 
-    /// ssthresh, reduced to cwnd if cwnd is lower. Linux: `tcp_vegas_ssthresh`.
+    /// Returns ssthresh, reduced to cwnd if cwnd is lower. Linux: `tcp_vegas_ssthresh`.
     fn ssthresh_below(&self, ctl: &Control) -> u32 {
         if self.is_of_ns3 { ns3::ssthresh(ctl) } else { ctl.ssthresh.min(ctl.cwnd) }
     }
@@ -221,7 +223,7 @@ impl Vegas {
         }
     }
 
-    /// Grows without an estimate of the queue.
+    /// Grows cwnd like Reno, for ACKs without an estimate of the queue.
     fn increase_like_reno(&self, conn: &Conn, acked: u32) -> Control {
         if self.is_of_ns3 {
             ns3::increase_like_reno(conn.ctl, acked)
@@ -302,7 +304,7 @@ mod tests {
     use crate::no_draw::NoDraw;
     use crate::{AckSample, CongestionControl as _, Conn, ParamValue, Params};
 
-    /// cwnd after a round trip of `rtt_us`, if the lowest RTT is `base_us`.
+    /// Returns cwnd after a round trip of `rtt_us`, if the lowest RTT is `base_us`.
     fn cwnd_after(cwnd: u32, ssthresh: u32, base_us: i32, rtt_us: i32) -> u32 {
         cwnd_with(&Params::new(), cwnd, ssthresh, base_us, rtt_us)
     }

@@ -3,13 +3,14 @@
 //! - Up to ssthresh, and in round trips with too few samples, cwnd grows by one segment per ACK,
 //!   regardless of how many segments the ACK covers: `TcpNewReno::SlowStart`,
 //!   `CongestionAvoidance`.
-//! - A round trip ends with the ACK for the last segment sent before it began, not with the next
-//!   ACK.
-//! - ssthresh is at most cwnd less one segment. A loss sets ssthresh to this value, not to half of
-//!   cwnd.
+//! - A round trip ends with the ACK for the last segment that was sent before the round trip began,
+//!   not with the ACK after that one.
+//! - ssthresh is limited to cwnd less one segment. A loss sets ssthresh to this limit at most, not
+//!   to half of cwnd.
 //!
 //! Sources: ns-3.27 `tcp-vegas.cc`, `IncreaseWindow`, `GetSsThresh`; `tcp-congestion-ops.cc`.
-//! Deviations: above ssthresh, cwnd gains a whole segment after cwnd ACKs, not some bytes at each.
+//! Deviations: above ssthresh, cwnd grows by a whole segment per cwnd ACKs, not by some bytes at
+//! each ACK.
 
 use crate::Control;
 use crate::linux_int::before;
@@ -41,7 +42,7 @@ pub(super) fn increase_like_reno(mut ctl: Control, acked: u32) -> Control {
     ctl
 }
 
-/// ssthresh, at most one segment below cwnd, and at least two segments. ns-3:
+/// Returns ssthresh, limited to one segment below cwnd, but at least two segments. ns-3:
 /// `TcpVegas::GetSsThresh`.
 pub(super) fn ssthresh(ctl: &Control) -> u32 {
     ctl.ssthresh.min(ctl.cwnd.saturating_sub(1)).max(2)

@@ -3,9 +3,9 @@
 //! Every property is tested for every algorithm of `Algorithm::ALL`, so a new algorithm is covered
 //! as soon as it is listed. There are two kinds of test:
 //!
-//! * hostile but legal histories, made by proptest: ACKs for any subset at any time, losses,
-//!   timeouts, spurious reductions, marks. They include idle times of ten minutes, application
-//!   limits, rates from 1 kbit/s to 100 Gbit/s, and counters about to wrap.
+//! * hostile but legal histories, made by proptest: ACKs of any subset of the packets at any time,
+//!   losses, timeouts, spurious reductions, CE marks. They include idle times of ten minutes,
+//!   application limits, rates from 1 kbit/s to 100 Gbit/s, and counters about to wrap.
 //!
 //!   After every call, cwnd is at least 1 and within its clamp, the pacing rate is within its
 //!   bound, and a burst is at least one packet. The pacing rate of BBRv2 and v3 is at least 1 B/s;
@@ -53,10 +53,10 @@ enum Op {
     AppLimit,
     /// A CE-marked packet arrives, or an unmarked one.
     Mark { ce: bool },
-    /// For `acks` ACKs: a bottleneck that delivers two packets per `gap_us`, with a queue before it
-    /// that holds the rest of the window.
+    /// A bottleneck delivers two packets per `gap_us` and queues the rest of the window; ends after
+    /// `acks` ACKs.
     Bottleneck { acks: u16, gap_us: u64 },
-    /// A window leaves and is acknowledged after `rtt_us`, `rounds` times.
+    /// Repeats `rounds` times: a window of packets is sent, and acknowledged after `rtt_us`.
     Rounds { rounds: u8, rtt_us: u64 },
 }
 
@@ -104,7 +104,7 @@ impl Op {
 }
 
 fn any_op() -> impl Strategy<Value = Op> {
-    // From a microsecond to ten minutes, all decades equally likely.
+    // Durations from 1 us to ten minutes; each power of ten is equally likely.
     let any_us = (0u32..=9, 1u64..10).prop_map(|(decade, digit)| digit * 10u64.pow(decade));
     let any_us = any_us.prop_map(|us| us.min(600_000_000));
     prop_oneof![
@@ -197,8 +197,8 @@ const SETTINGS: &[(&str, &str, &str)] = &[
     ("bbr2_exp", "ecn_enable", "true"),
 ];
 
-/// Every algorithm with its default parameters, then the algorithm of each row of [`SETTINGS`] with
-/// the row's parameter.
+/// Returns every algorithm with its default parameters, then the algorithm of each row of
+/// [`SETTINGS`] with the row's parameter.
 fn configurations() -> impl Iterator<Item = (Algorithm, Params)> {
     let defaults = Algorithm::ALL.iter().map(|&algorithm| (algorithm, Vec::new()));
     let others = SETTINGS.iter().map(|&(name, key, value)| {
@@ -361,7 +361,8 @@ const EASY: Link = Link { rate_bps: 10_000_000, rtt_ns: 20_000_000, buffer_pkts:
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// The share of a clean path's capacity that is used in the last 10 of the 30 s after `disruption`.
+/// Returns the used share of a clean path's capacity in the last 10 s of the 30 s after
+/// `disruption`.
 fn share_after(
     algorithm: Algorithm,
     params: &Params,

@@ -1,5 +1,5 @@
-//! The stubs of the Python package and the page about fields are made from the core's table of
-//! fields.
+//! Tests that the page `docs/fields.md` and the stubs of the Python package agree with the core's
+//! table of fields.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use bbrlab_cc::fields::{About, Kind, Rows};
 use bbrlab_cc::{AckSample, Conn, Control, LostSkb, RateSample};
 use expect_test::expect_file;
 
-/// The records with their fields, in the order in which the page and the stubs list them.
+/// Returns the records with their fields, in the order in which the page and the stubs list them.
 fn records() -> [Rows; 5] {
     [Conn::rows(), Control::rows(), RateSample::rows(), AckSample::rows(), LostSkb::rows()]
 }
@@ -51,7 +51,7 @@ fn the_page_is_the_table() {
 
 const STUBS: &str = include_str!("../../../../python/bbrlab/_bbrlab.pyi");
 
-/// The marks around the classes in the stubs.
+/// The comment lines before and after the generated classes in the stubs.
 const FROM: &str = "# Written from the core's `fields.rs`; `cargo xtask bless` rewrites it.\n\n";
 const TO: &str = "# End of what is written from `fields.rs`.\n";
 

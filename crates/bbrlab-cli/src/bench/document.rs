@@ -1,4 +1,4 @@
-//! The document of `bench --json`, how it is read and checked, and its comparison with an earlier
+//! Reads, checks and makes the document of `bench --json`, and compares it with an earlier
 //! document.
 
 use std::fs;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::output::plain;
 
-/// `bench --json`.
+/// The JSON document that `bench --json` prints.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Document {
     #[serde(flatten)]
@@ -25,13 +25,13 @@ pub(super) struct Document {
     /// With `--against`: one ratio per measured value, the new value divided by the old one.
     #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
     pub(super) ratios: Vec<Ratios>,
-    /// With `--against`: the cases that the earlier document lacks.
+    /// With `--against`: the measured cases that are missing from the earlier document.
     #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
     pub(super) not_compared: Vec<String>,
 }
 
-/// The measured program and machine. Documents of `cargo xtask bench --bless` have only the
-/// compiler and the processor.
+/// The measured program and the machine on which it ran. Documents of `cargo xtask bench --bless`
+/// have only the compiler and the processor.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Origin {
     #[serde(default)]
@@ -46,7 +46,7 @@ pub(super) struct Origin {
 }
 
 impl Document {
-    /// Makes the document of what this program measured on this machine.
+    /// Makes a document from the results that this program measured on this machine.
     pub(super) fn of(cases: Vec<BenchResult>) -> Self {
         let told = |text: &str| Some(text.to_owned());
         let origin = Origin {
@@ -93,11 +93,12 @@ pub(super) struct Ratios {
     pub(super) l1_misses_per_packet: Option<f64>,
     pub(super) l2_misses_per_packet: Option<f64>,
     pub(super) data_packets_per_cpu_s: Option<f64>,
-    /// The share by which the median process took longer than the fastest: the larger value of the
-    /// two documents. Null if either had only one process.
+    /// The larger noise of the two documents. The noise of a case is the share by which its median
+    /// process took longer than its fastest process. Null if the case had only one process in
+    /// either document.
     pub(super) noise: Option<f64>,
     pub(super) peak_rss_bytes: Option<f64>,
-    /// Whether both programs computed the same results.
+    /// Whether both programs computed the same results for the case.
     pub(super) same_digest: bool,
     /// The digest in the earlier document.
     pub(super) earlier_digest: String,
@@ -136,8 +137,8 @@ fn text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Returns an error for values that `bench` cannot have measured, because a reader would take them
-/// for measurements.
+/// Returns an error if the document has values that `bench` cannot have measured. Otherwise users
+/// would believe such values.
 fn check(document: &Document) -> Result<(), String> {
     if document.cases.is_empty() {
         return Err("expected a case, found none in `cases`".to_owned());
@@ -241,7 +242,7 @@ pub(super) fn check_counts(
     Ok(())
 }
 
-/// Returns an error for an earlier document that has none of the cases.
+/// Returns an error if the earlier document has none of the cases named in `names`.
 pub(super) fn check_shared(
     path: &Path,
     earlier: &Document,
@@ -289,9 +290,9 @@ pub(super) fn ratios(now: &[BenchResult], earlier: &[BenchResult]) -> Vec<Ratios
     .collect()
 }
 
-/// Returns `now / then`; null if either was not measured or the earlier value is nearly 0.
+/// Returns `now / then`; `None` if either value was not measured or `then` is nearly 0.
 fn ratio(now: Option<f64>, then: Option<f64>) -> Option<f64> {
-    /// The number of misses per packet below which a ratio is meaningless.
+    /// The smallest earlier value with which a ratio is meaningful, in cache misses per packet.
     const NOTHING: f64 = 0.05;
     now.zip(then).filter(|&(_, then)| then > NOTHING).map(|(now, then)| now / then)
 }

@@ -1,4 +1,4 @@
-//! Named algorithms and queue disciplines with their parameters.
+//! Tables of the parameters of the algorithms or queue disciplines that the user has named.
 
 use std::fmt::Write as _;
 
@@ -17,8 +17,8 @@ struct Parameter {
     of: Vec<&'static str>,
 }
 
-/// The parameters of several algorithms or queue disciplines. A parameter that several of them
-/// share occurs once.
+/// The parameters of several algorithms or queue disciplines. A parameter that several of them have
+/// in common is stored once.
 #[derive(Default)]
 struct Parameters(Vec<Parameter>);
 
@@ -39,8 +39,8 @@ impl Parameters {
         }
     }
 
-    /// Returns a table for each set of owners that share parameters. A line above the table names
-    /// the owners, unless `all`, the number of listed names, is 1.
+    /// Returns one table per set of algorithms or queue disciplines that share parameters. A line
+    /// above each table names the set, unless only one name is listed (`all` is 1).
     fn tables(&self, all: usize) -> String {
         let mut owners: Vec<&[&str]> = Vec::new();
         for parameter in &self.0 {

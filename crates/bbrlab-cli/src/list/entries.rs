@@ -80,7 +80,7 @@ pub(super) struct MetricEntry {
     pub(super) definition: String,
 }
 
-/// Returns the entries of one list whose names the user has chosen.
+/// Returns the entries of one list, for the names that the user has chosen.
 pub(super) fn document(what: What, chosen: &Chosen) -> Value {
     match what {
         What::Algorithms => {

@@ -12,7 +12,7 @@ use crate::args::What;
 /// Characters per line of the output.
 const WIDTH: usize = 100;
 
-/// The names of each kind, and the commands that show more.
+/// Returns the names of each kind, and the commands that show more.
 pub(super) fn overview() -> String {
     let mut text = String::new();
     for what in ALL {
@@ -29,7 +29,7 @@ pub(super) fn overview() -> String {
     text
 }
 
-/// The names of one kind in groups, each with a label that may be empty.
+/// Returns the names of one kind in groups, each with a label that may be empty.
 fn groups(what: What) -> Vec<(String, Vec<String>)> {
     match what {
         What::Algorithms => {
@@ -65,7 +65,7 @@ fn by_prefix(names: impl Iterator<Item = String>) -> Vec<(String, Vec<String>)> 
     groups
 }
 
-/// A label and names, separated by `gap`, in lines of at most [`WIDTH`] columns.
+/// Returns a label and names as lines of at most [`WIDTH`] columns. `gap` separates the names.
 fn wrapped(label: &str, names: &[String], gap: &str) -> String {
     const INDENT: usize = 2;
     let label_width = if label.is_empty() { 0 } else { 16 };

@@ -64,7 +64,7 @@ pub(super) fn describe(packets: &PacketReplays) -> String {
     text
 }
 
-/// `validate packets --json`.
+/// The JSON document that `validate packets --json` prints.
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
     unsupported: Vec<&'a str>,
@@ -83,14 +83,14 @@ struct OfEpisode<'a> {
     first: Option<First<'a>>,
 }
 
-/// The packets that one side sent.
+/// The number of packets that one side sent, and the number of mismatches among them.
 #[derive(Serialize)]
 struct OfSide {
     packets: u64,
     mismatches: u64,
 }
 
-/// The first difference.
+/// The first difference between our packets and Linux's.
 #[derive(Serialize)]
 struct First<'a> {
     time_ns: u64,

@@ -42,7 +42,7 @@ pub(super) fn describe(replays: &QueueReplays) -> String {
     text
 }
 
-/// `validate queues --json`.
+/// The JSON document that `validate queues --json` prints.
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
     episodes: Vec<OfEpisode<'a>>,
@@ -58,7 +58,7 @@ struct OfEpisode<'a> {
     first: Option<First<'a>>,
 }
 
-/// The first difference.
+/// The first difference between our discipline's actions and Linux's.
 #[derive(Serialize)]
 struct First<'a> {
     n: u64,

@@ -1,6 +1,6 @@
-//! Tests that folders of results are used again. `run`, `check`, `plot`, `report` and `export`
+//! Tests that commands reuse folders of results. `run`, `check`, `plot`, `report` and `export`
 //! accept the folder of a run, the folder of a sweep, or a folder that contains such folders.
-//! Several processes on one folder share its runs.
+//! Several processes that use the same folder share its runs.
 
 #![cfg(unix)]
 
@@ -29,8 +29,8 @@ rtt = "20ms"
 "flows.cc" = ["bbr1", "cubic"]
 "#;
 
-/// Returns a scratch folder with results: `all/one`, a run, and `all/deep/four`, a sweep of a
-/// changed scenario.
+/// Returns a scratch folder with results: `all/one` has a run, and `all/deep/four` a sweep of a
+/// scenario that `--set` changed.
 fn shell(name: &str) -> Shell {
     let shell = Shell::new(&format!("again-{name}"));
     shell.write("one.toml", ONE);
@@ -58,7 +58,7 @@ fn fine(shell: &Shell, line: &str) -> String {
     printed(&output)
 }
 
-/// Checks the lines that report computed and found runs.
+/// Checks the lines in which a command reports how many runs it computed and how many it found.
 fn computed(shell: &Shell, line: &str, expected: &Expect) {
     let printed = fine(shell, line);
     let (_, notes) = printed.split_once("--- stderr\n").expect("there are notes");
@@ -248,7 +248,7 @@ fn a_folder_is_continued_under_its_own_name() {
     }
 }
 
-/// One run of a sweep that is recomputed alone keeps its place in the sweep.
+/// A run of a sweep that is recomputed alone keeps its point of the sweep in its summary.
 #[test]
 fn a_run_of_a_sweep_keeps_its_place_in_it() {
     let shell = shell("place");
@@ -341,7 +341,7 @@ fn parquet_files_are_written_as_csv() {
     let shell = shell("csv");
     let printed = fine(&shell, "export all --csv --recursive");
     let names: Vec<&str> = names_of(&printed, "csv");
-    // A run has four files in Parquet. A sweep of four runs has sixteen, and its summary.
+    // A run has four Parquet files. A sweep of four runs has sixteen, and one for its summary.
     assert_eq!(names.len(), 4 + 16 + 1, "{printed}");
     let first = files(&shell.folder().join("all"));
     fine(&shell, "export all --csv --recursive");
@@ -354,7 +354,7 @@ fn parquet_files_are_written_as_csv() {
     assert_eq!(tables.len(), 21);
     assert!(tables[Path::new("one/series.csv")] == first[Path::new("one/series.csv")]);
     assert!(tables[Path::new("four/summary.csv")] == first[Path::new("deep/four/summary.csv")]);
-    // The values of the JSON document equal those of the table, to the last digit.
+    // The values of the JSON document equal the values of the CSV table, to the last digit.
     let csv = String::from_utf8(tables[Path::new("four/summary.csv")].clone()).unwrap();
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let header = lines.next().unwrap();
@@ -374,11 +374,12 @@ fn begin(shell: &Shell, line: &str) -> Started {
     shell.begin(&split(line))
 }
 
-/// Returns how many runs a command computed and how many it found.
+/// Returns the number of runs that a command computed, and the number of runs that it found
+/// complete.
 fn shares(output: &Output) -> (usize, usize) {
     let printed = printed(output);
     assert!(output.status.success(), "{printed}");
-    // "1 run computed, 2 runs found complete; results in out"
+    // Such a line is "1 run computed, 2 runs found complete; results in out".
     let number = |after: &str| {
         let (before, _) = printed.split_once(after)?;
         before.split_whitespace().next_back()?.parse().ok()
@@ -432,14 +433,14 @@ fn the_other_runs_are_computed_during_a_long_run_which_is_repeated_after_a_kill(
     );
     let out = shell.folder().join("out");
     let line = "run endless.toml --no-pictures --jobs 1 --out out";
-    // The longest run starts first.
+    // The longest run is started first.
     let first = begin(&shell, line);
     let lock = wait_for(|| locked(&out));
     let mut second = begin(&shell, line);
     wait_for(|| (runs(&out).len() == 2).then_some(()));
     assert!(fs::File::open(&lock).unwrap().try_lock().is_err(), "the first is still at it");
     first.kill();
-    // The second process takes the killed run over. Before that, the second process may still hold
+    // The second process takes over the killed run. Before that, the second process may still hold
     // the lock of the run that it has just completed.
     wait_for(|| locked(&out).filter(|held| *held == lock));
     assert!(!second.has_ended());
@@ -455,7 +456,7 @@ fn locked(sweep: &Path) -> Option<PathBuf> {
     locks.filter(|lock| lock.exists()).find(is_held)
 }
 
-/// Calls `what` until it returns a value. The wait has a limit.
+/// Calls `what` every millisecond until it returns a value. Panics after two minutes.
 fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
     for _ in 0..120_000 {
         if let Some(what) = what() {
@@ -466,7 +467,7 @@ fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
     panic!("not after two minutes");
 }
 
-/// Kills one of two processes during a run. The other process takes this run over, and completed
+/// Kills one of two processes during a run. The other process takes over this run, and completed
 /// runs of the killed process are kept.
 #[test]
 fn what_a_killed_process_was_at_is_taken_over() {

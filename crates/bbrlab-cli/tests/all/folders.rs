@@ -1,10 +1,10 @@
 //! Folders of results when something goes wrong: commands that are killed or interrupted, a full
 //! disk, two commands at once, and folders that are damaged or contain other files of the user.
 //!
-//! All tests check the same behaviour: the command, run again, produces the files of an undisturbed
-//! run, keeps complete runs, and changes no other files. No test depends on the speed of the
-//! machine: the tests write the files of a folder after a crash themselves, and a test that needs a
-//! running process waits for its files.
+//! All tests check the same behaviour: the command, run again, produces the same files as an
+//! undisturbed run, keeps complete runs, and changes no other files. No test depends on the speed
+//! of the machine: the tests themselves write the files that a crash would leave, and a test that
+//! needs a running process waits for its files.
 
 #![cfg(unix)]
 
@@ -34,7 +34,7 @@ rtt = "20ms"
 const RUN_ONE: [&str; 6] = ["run", "one.toml", "--no-pictures", "--out", "out", "--quiet"];
 const RUN_FOUR: [&str; 6] = ["run", "four.toml", "--no-pictures", "--out", "out", "--quiet"];
 
-/// Returns a scratch folder with the scenarios in it.
+/// Returns a scratch folder with the scenario files of these tests.
 fn shell(name: &str) -> Shell {
     let shell = Shell::new(&format!("folders-{name}"));
     shell.write("one.toml", ONE);
@@ -103,8 +103,8 @@ fn assert_computed(printed: &str, computed: usize, found: usize) {
 /// A change to the folder of a complete run.
 type Damage = fn(&Path);
 
-/// Folders after crashes at various times, and after errors of disks and users: a description and
-/// the change that produces the state.
+/// States of a folder after crashes at various times, after disk errors and after mistakes of
+/// users. Each has a description and the change that produces the state.
 const DAMAGES: &[(&str, Damage)] = &[
     ("killed before the mark was written", |run| fs::remove_file(run.join("run.json")).unwrap()),
     ("killed after the first file", |run| {
@@ -313,7 +313,8 @@ fn a_summary_that_contradicts_its_runs_is_not_used() {
     assert_printed(&shell.output(&["plot", &one]), &["error: ", "run.json is damaged"]);
 }
 
-/// A folder with other files of the user is left alone; `--force` adds results and keeps the files.
+/// A folder with other files of the user is not changed. With `--force`, results are added, and the
+/// other files are kept.
 #[test]
 fn a_folder_with_other_files_is_not_changed() {
     type Fill = fn(&Path);
@@ -463,8 +464,8 @@ fn a_sweep_killed_at_any_moment_goes_on_where_it_was() {
     }
 }
 
-/// After an interrupt by Ctrl-C or `kill` in the middle of a sweep, complete runs stay and are in
-/// the summary. Incomplete runs are not.
+/// After an interrupt by Ctrl-C or `kill` in the middle of a sweep, complete runs stay in the
+/// folder and are in the summary. Incomplete runs are not in the summary.
 #[test]
 fn an_interrupted_sweep_keeps_its_complete_runs() {
     for signal in ["-INT", "-TERM"] {
@@ -494,8 +495,8 @@ fn an_interrupted_sweep_keeps_its_complete_runs() {
     }
 }
 
-/// Two commands started at once on one folder both succeed, and leave the same files as one
-/// command.
+/// Two commands that are started at once on one folder both succeed, and leave the same files as
+/// one command.
 #[test]
 fn two_commands_on_one_folder_leave_what_one_leaves() {
     let shell = shell("two");
@@ -561,7 +562,7 @@ fn a_write_that_is_refused_leaves_no_half_of_a_file() {
         seen_refused += 1;
         assert_printed(&output, &["error: cannot write out/", "File too large"]);
         assert!(!out.join("run.json").exists(), "{blocks}: the mark of a run that is not whole");
-        // The written files are complete, and the next call adds the rest.
+        // The written files are complete, and the next call adds the missing files.
         let printed = shell.transcript(&aloud(&RUN_ONE));
         assert_computed(&printed, 1, 0);
         let whole = files(&out);
@@ -572,8 +573,8 @@ fn a_write_that_is_refused_leaves_no_half_of_a_file() {
     assert!(seen_refused >= 2, "the limit had an effect");
 }
 
-/// Fills a file system of 64 KiB, then makes it larger. Skipped if the machine does not permit
-/// mounting one.
+/// Fills a file system of 64 KiB, then makes the file system larger. Skipped if the machine does
+/// not permit mounting a file system.
 #[test]
 fn a_full_disk_is_reported_and_a_larger_one_finishes_the_work() {
     let shell = shell("full");
@@ -605,8 +606,8 @@ fn a_full_disk_is_reported_and_a_larger_one_finishes_the_work() {
     assert!(!stdout.contains(".partial"), "{stdout}");
     assert!(stderr.contains("error: cannot write disk/out/"), "{stderr}");
     assert!(stderr.contains("No space left on device"), "{stderr}");
-    // The second command finds the runs that were complete when the disk was full. It computes all
-    // four if none was complete.
+    // The second command finds the runs that were complete when the disk was full. If none was
+    // complete, it computes all four runs.
     assert!(stderr.contains("found complete") || stderr.contains("4 runs computed"), "{stderr}");
     assert_fine(&shell.output(&["run", "four.toml", "--no-pictures", "--out", "fresh", "--quiet"]));
     assert!(files(&shell.folder().join("out")) == files(&shell.folder().join("fresh")));

@@ -1,5 +1,5 @@
-//! Lists that occur in many messages, such as the keys of a link. Expectations contain the name of
-//! a list instead, so that a new entry does not change them.
+//! Lists that occur in many messages, such as the keys of a link. The expected messages of the
+//! tests contain the name of a list instead of the list, so that a new entry does not change them.
 
 use bbrlab_lab::BENCH_CASES;
 use bbrlab_papers::papers;

@@ -2,6 +2,7 @@
 //! with everything that the crate uses.
 
 mod again;
+mod compare;
 mod folders;
 mod lists;
 mod pages;
@@ -11,8 +12,10 @@ mod shards;
 mod shell;
 mod shell_files;
 mod stories;
+mod table;
 mod texts;
 mod tutorials;
+mod until;
 mod validate;
 mod validate_linux;
 mod wrong_input;

@@ -1,4 +1,5 @@
-//! Runs the commands that pages show in blocks of `sh`, in their order. Each command must succeed.
+//! Runs the commands that pages show in blocks of `sh`, in the order of the page. Each command must
+//! succeed.
 
 #![cfg(unix)]
 
@@ -32,7 +33,7 @@ fn the_pages_show_what_the_command_answers() {
         .assert_eq(&answered(include_str!("../../../../docs/queues/README.md")));
 }
 
-/// Returns the page with the present output of its commands.
+/// Returns the page with the output that its commands print now.
 fn answered(page: &str) -> String {
     let shell = Shell::new("pages-answers");
     let mut written = String::new();

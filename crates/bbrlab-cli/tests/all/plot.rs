@@ -202,22 +202,23 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
         &["--metric", "true_loss_pct"],
         "`true_loss_pct` is a metric in mahmud2020's tables, which `bbrlab reproduce mahmud2020` prints",
     );
-    refused(
-        &["--metric", "rto_count"],
-        "`rto_count` is a metric of single flows; plots of sweeps show metrics of",
-    );
-    refused(
-        &["--metric", "lost_packets"],
-        "summary.parquet (one row per flow and run), and in summary.json",
-    );
+    // Metrics of single flows are drawn as means over the flows of a group.
+    let args = ["plot", "s", "--metric", "rto_count,flows.lost_packets", "--format", "svg"];
+    assert!(shell.output(&args).status.success());
+    let drawn = "s/sweep-bottleneck-buffer-rto_count-flows-lost_packets.svg";
+    let drawn = fs::read_to_string(shell.folder().join(drawn)).unwrap();
+    assert!(drawn.contains("rto_count per flow") && drawn.contains("lost_packets per flow"));
+    refused(&["--metric", "flows.cc"], "`flows.cc` has no number in these results");
     let columns = [
         ("group_out_of_order_packets", "out_of_order_packets"),
         ("group_rtt_ms_p95", "rtt_ms.p95"),
-        // Metrics of the run have the short name.
+        // If the run and its groups have a metric of the same name, the short name means the metric
+        // of the run.
         ("group_goodput_mbps", "flow_groups.goodput_mbps"),
         ("run_goodput_mbps", "goodput_mbps"),
         ("bottleneck_queue_delay_ms_mean", "queue_delay_ms.mean"),
-        // Metrics of groups have the short name.
+        // If groups and links have a metric of the same name, the short name means the metric of
+        // groups.
         ("bottleneck_drops", "links.drops"),
     ];
     for (column, name) in columns {
@@ -230,6 +231,120 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
     refused(&["--x", "buffer", "--by", "buffer"], "is on the x axis");
     refused(&["--panels", "rtt"], "this is a sweep");
     refused(&["--cdf", "delay"], "known are fct, rtt, queue");
+}
+
+/// Two flows against each other with two buffers.
+const TWO_GROUPS: &str = r#"
+title = "Two groups"
+duration = "1s"
+[bottleneck]
+rate = "4Mbit/s"
+buffer = "1bdp"
+[[flows]]
+cc = "bbr1"
+rtt = "20ms"
+[[flows]]
+cc = "cubic"
+rtt = "20ms"
+[sweep]
+"bottleneck.buffer" = ["1bdp", "2bdp", "4bdp"]
+"#;
+
+/// Returns the texts of a picture.
+fn words(svg: &str) -> String {
+    let texts = svg.split("<text").skip(1).filter_map(|text| {
+        let (_, text) = text.split_once('>')?;
+        Some(text.split("</text>").next()?.trim())
+    });
+    texts.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn pictures_have_the_words_and_the_groups_that_the_user_chose() {
+    let shell = Shell::new("labels");
+    shell.write("two.toml", TWO_GROUPS);
+    assert!(shell.output(&["run", "two.toml", "--quiet", "--out", "s"]).status.success());
+    let run = fs::read_dir(shell.folder().join("s")).unwrap().map(|entry| entry.unwrap().path());
+    let run = run.filter(|path| path.is_dir()).min().unwrap();
+    let run = run.strip_prefix(shell.folder()).unwrap().to_str().unwrap().to_owned();
+    let own = ["--title", "My title", "--xlabel", "my x", "--ylabel", "my y", "--no-caption"];
+    let drawn = |args: &[&str], file: &str| {
+        let common = ["--size", "84x60mm", "--format", "svg", "--out", "p"];
+        let output = shell.output(&[&["plot"][..], args, &own, &common].concat());
+        assert!(output.status.success(), "{}", printed(&output));
+        words(&fs::read_to_string(shell.folder().join(file)).unwrap())
+    };
+    let of_sweep = drawn(
+        &["s", "--metric", "share", "--legend", "bbr1=BBRv1", "--legend", "cubic=CUBIC = RFC 9438"],
+        "p/sweep-bottleneck-buffer-share-84x60mm-labelled.svg",
+    );
+    let of_group = drawn(
+        &["s", "--metric", "share", "--group", "cubic"],
+        "p/sweep-bottleneck-buffer-share-group-cubic-84x60mm-labelled.svg",
+    );
+    let of_scatter = drawn(
+        &["s", "--metric", "share", "--against", "queue_delay_ms.mean", "--dot-labels"],
+        "p/share-against-queue_delay_ms-mean-84x60mm-labelled.svg",
+    );
+    let of_run = drawn(
+        &[&*run, "--panels", "rtt", "--group", "bbr1", "--legend", "smoothed=SRTT"],
+        "p/run-rtt-group-bbr1-84x60mm-labelled.svg",
+    );
+    let of_cdf =
+        drawn(&[&*run, "--cdf", "rtt", "--legend", "bbr1=BBRv1"], "p/cdf-rtt-84x60mm-labelled.svg");
+    expect![[r#"
+        My title BBRv1 CUBIC = RFC 9438 0 20 40 60 80 100 my y 1 2 4 my x
+        My title cubic 0 20 40 60 80 100 my y 1 2 4 my x
+        My title my y 0 20 40 60 80 100  1bdp 2bdp 4bdp 0 10 20 30 40 50 60 70 my x
+        My title 0 10 20 30 40 50 my y base RTT 20 ms SRTT sample 0 0.2 0.4 0.6 0.8 1.0 my x
+        My title BBRv1 cubic 0 0.2 0.4 0.6 0.8 1.0 my y 0 10 20 30 40 50 my x
+    "#]]
+    .assert_eq(&format!("{of_sweep}\n{of_group}\n{of_scatter}\n{of_run}\n{of_cdf}\n"));
+    let refused = |args: &[&str], wanted: &str| {
+        let output = shell.output(&[&["plot"][..], args].concat());
+        let text = printed(&output);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(wanted), "{text}");
+    };
+    let entries =
+        "--legend: unknown `bbr`; entries of the legend are bbr1, cubic; did you mean `bbr1`?";
+    refused(&["s", "--metric", "share", "--legend", "bbr=BBRv1"], entries);
+    refused(
+        &["s", "--metric", "jain", "--legend", "a=b"],
+        "there are no entries of the legend here",
+    );
+    refused(
+        &["s", "--metric", "share", "--legend", "bbr1"],
+        "expected NAME=TEXT, such as bbr1=BBRv1",
+    );
+    refused(&["s", "--metric", "share", "--legend", "bbr1="], "expected NAME=TEXT");
+    let groups = "--group: unknown `cubik`; groups of flows are bbr1, cubic; did you mean `cubic`?";
+    refused(&["s", "--group", "cubik"], groups);
+    refused(&[&*run, "--group", "cubik"], groups);
+    refused(&[&*run, "--cdf", "rtt", "--group", "cubik"], groups);
+    refused(
+        &[&*run, "--cdf", "rtt,queue", "--group", "cubic"],
+        "--group: expected --cdf fct or --cdf rtt",
+    );
+    refused(
+        &[&*run, "--panels", "queue", "--group", "cubic"],
+        "--group: expected a panel of flows",
+    );
+    refused(
+        &["s", "--metric", "jain", "--group", "cubic"],
+        "--group: expected metrics of groups of flows",
+    );
+    refused(&[&*run, "--ylabel", "y"], "--ylabel: expected a plot of one quantity");
+    refused(&["s", "--ylabel", "y"], "--ylabel: expected a plot of one quantity");
+    refused(&[&*run, "--cdf", "rtt,queue", "--xlabel", "x"], "--xlabel: expected one distribution");
+    refused(&["s", "--metric", "share", "--dot-labels"], "--dot-labels: expected a scatter");
+    refused(&[&*run, "--cdf", "rtt", "--dot-labels"], "--dot-labels: expected a scatter");
+    refused(&[&*run, "--dot-labels"], "this is a single run");
+    let overlay = [&*run, &*run, "--overlay"];
+    refused(&[&overlay[..], &["--ylabel", "y"]].concat(), "--ylabel: expected a plot of one");
+    refused(&[&overlay[..], &["--group", "cubik"]].concat(), "--group: unknown `cubik`");
+    refused(&[&overlay[..], &["--legend", "x=y"]].concat(), "--legend: unknown `x`; entries");
+    refused(&[&overlay[..], &["--dot-labels"]].concat(), "--overlay draws two runs over time");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `bbrlab run` from end to end: its output, its files, and the state after a crash.
+//! Tests `bbrlab run` from end to end: its output, its files, and the state after a crash.
 
 #![cfg(unix)]
 
@@ -13,9 +13,9 @@ use expect_test::{Expect, expect};
 
 const SIXTEEN: &str = include_str!("../data/sixteen-unequal.toml");
 
-/// Checks the output with all numbers as `#` and hashes as `HASH`, because the engine's own tests
-/// check numbers and hashes. Sequences of blanks and of rules are reduced to one character, because
-/// their length depends on the numbers.
+/// Checks the output, with every number replaced by `#` and every hash by `HASH`, because the
+/// engine's own tests check numbers and hashes. Sequences of blanks and of rules are reduced to one
+/// character, because their length depends on the numbers.
 fn check_shape(shell: &Shell, args: &[&str], expected: &Expect) {
     let mut shape = String::new();
     for line in shell.transcript(args).lines() {

@@ -68,7 +68,8 @@ fn how_long_do_downloads_take_with_three_algorithms() {
         assert!(400.0 < p50 && p50 <= p95 && p95 <= p99, "{group}");
         assert!(group["slowdown"]["p50"].as_f64().unwrap() > 1.0, "{group}");
         assert!(run["links"][0]["random_losses"].as_u64().unwrap() > 0);
-        // The link's random losses include SYNs and ACKs, the flow's only data packets.
+        // The link's random losses include SYNs and ACKs; the flow's random losses include only
+        // data packets.
         let losses = |of: &Value| of["random_losses"].as_u64().unwrap();
         assert!(losses(&run["links"][0]) >= losses(&run["flows"][0]));
     }

@@ -95,7 +95,8 @@ fn on_a_terminal(shell: &Shell, commands: &str) -> String {
         .spawn()
         .unwrap();
     let mut output = Vec::new();
-    // Linux reports an error instead of the end when the last program has closed the terminal.
+    // When the last program has closed the terminal, Linux reports an error instead of the end of
+    // the file.
     let _ = File::from(master).read_to_end(&mut output);
     let notes = fs::read_to_string(&notes).unwrap();
     let output = String::from_utf8(output).unwrap().replace("\r\n", "\n");

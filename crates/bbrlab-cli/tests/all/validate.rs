@@ -1,5 +1,5 @@
-//! `bbrlab validate golden` on the excerpts in the repository: unchanged, altered, cut off,
-//! missing.
+//! Tests of `bbrlab validate golden` on the excerpts of recordings in the repository, with files
+//! that are unchanged, altered, cut off or missing.
 
 #![cfg(unix)]
 

@@ -1,10 +1,10 @@
-//! Tests the response to wrong input: the decisive lines and the exit status (misuse 2, a failed
-//! write 1). No command panics, and none takes more than a second of CPU time or 200 MB of address
-//! space, because the shell sets these limits.
+//! Tests the response to wrong input: the important lines of the output, and the exit status (2 for
+//! misuse, 1 for a failed write). No command panics, and none takes more than a second of CPU time
+//! or 200 MB of address space, because the shell sets these limits.
 //!
-//! A row of a table is the input and the exit status. Below it are the decisive lines of the error,
-//! or the text on standard output. `each_kind_of_message_in_full` compares the whole output, once
-//! for each kind of message.
+//! A row of a table is the input and the exit status. Below it are the important lines of the
+//! error, or the text on standard output. `each_kind_of_message_in_full` compares the whole output,
+//! once for each kind of message.
 
 #![cfg(unix)]
 
@@ -59,8 +59,8 @@ fn check(table: &Expect, mut answer: impl FnMut(&str) -> String) {
     table.assert_eq(&answers);
 }
 
-/// Returns the lines of an error without the quoted line of the file, the usage and empty lines.
-/// The label of the quoted line follows the position.
+/// Returns the important lines of an error: all except the quoted line of the file, the usage and
+/// empty lines. The label of the quoted line is put after the position.
 fn decisive(error: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in error.lines().map(str::trim_start) {
@@ -335,7 +335,7 @@ fn command_lines() {
     );
 }
 
-/// Checks shell lines about papers and about reports of them.
+/// Checks shell lines about papers and about reports on papers.
 #[test]
 fn command_lines_about_papers() {
     check(
@@ -559,6 +559,14 @@ fn command_lines_about_folders_and_texts() {
                 error: empty: expected a folder of results with summary.json: found none in it or in its subfolders
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out a/r > /dev/null; bbrlab compare a a/r | exit 2
                 error: a: expected a folder of results with summary.json, found a folder that contains folders of results; name one of them, such as a/r
+            bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab compare r | exit 2
+                error: expected two folders or more, found only r; --paired KEY compares the values of a swept key in it
+            bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab compare r --paired flows.cc | exit 2
+                error: r: `flows.cc` is not swept: this sweep has no swept key
+            bbrlab compare a b --paired flows.cc | exit 2
+                error: --paired: expected one folder of a sweep, whose runs it compares; found 2 folders
+            bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab compare r r --metric goodput | exit 2
+                error: unknown metric `goodput`; similar are goodput_mbps, goodput_ss_mbps, goodput_active_mbps
             bbrlab compare nowhere nowhere | exit 2
                 error: nowhere: expected a folder of results with summary.json: No such file or directory
             mkdir empty; bbrlab export empty --csv | exit 2

@@ -9,8 +9,8 @@ use bbrlab_units::Time;
 /// Number of timers of each end of a flow.
 pub(crate) const TIMERS_PER_END: u8 = 2;
 
-/// The numbers of flows, links and lanes, and the timers for which the queue has a separate
-/// structure.
+/// The numbers of flows, links and lanes, and the timers that the queue stores in a tournament and
+/// in a calendar.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) flows: u32,
@@ -118,7 +118,7 @@ impl Queue for Plain {
     }
 }
 
-/// The crate's queue, with the packets of the lanes, which the caller of the queue has to store.
+/// The crate's queue and the packets of the lanes, which a caller of the queue must store.
 pub(crate) struct Structured {
     queue: EventQueue,
     lanes: Vec<VecDeque<Key>>,

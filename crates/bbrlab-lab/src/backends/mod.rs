@@ -1,7 +1,7 @@
 //! The list of back ends.
 //!
-//! To add one, write a file here with a type that implements [`Backend`] and name it in
-//! [`BACKENDS`]. Commands, folders, records and Python then support it.
+//! To add a back end, write a file in this folder with a type that implements [`Backend`], and add
+//! the type to [`BACKENDS`]. Commands, folders of results, records and Python then support it.
 
 pub(crate) mod simulator;
 
@@ -13,10 +13,10 @@ use crate::run_folder::backend_name_of;
 
 use self::simulator::Simulator;
 
-/// All back ends; the default is the first.
+/// All back ends. The first is the default.
 pub static BACKENDS: &[&dyn Backend] = &[&Simulator];
 
-/// The default: the simulator.
+/// The default back end: the simulator.
 pub static SIMULATOR: &dyn Backend = &Simulator;
 
 /// Returns the back end of this name.

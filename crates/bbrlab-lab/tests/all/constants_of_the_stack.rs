@@ -1,21 +1,21 @@
-//! Compares the list of constants in `docs/constants.md` with the code: none may differ, be missing
-//! or be left over.
+//! Compares the list of constants in `docs/constants.md` with the code. Both must have the same
+//! constants with the same values.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders whose constants must all be in the list.
+/// Source folders whose constants must all be in the list.
 const COMPLETE: [&str; 2] = ["crates/bbrlab-tcp/src", "crates/bbrlab-cc/src/cubic"];
 
-/// A constant by file and name.
+/// Constants: the key is the file and the name, the value is the constant's text.
 type Constants = BTreeMap<(String, String), String>;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Rows `| `NAME` | `VALUE` | `file` | symbol |` of the list.
+/// Reads the rows `| `NAME` | `VALUE` | `file` | symbol |` of the list.
 fn listed() -> Constants {
     let text = fs::read_to_string(root().join("docs/constants.md")).expect("the document is there");
     let mut constants = Constants::new();
@@ -32,7 +32,8 @@ fn listed() -> Constants {
     constants
 }
 
-/// Returns the constants with a plain value at the outer level of a file, without tests.
+/// Returns the constants at the outer level of a file whose type is a single word, such as `u32`.
+/// Constants of tests are omitted.
 fn constants_of(file: &str) -> Constants {
     let text = fs::read_to_string(root().join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();

@@ -1,9 +1,10 @@
-//! Compares the estimates before a run with the run: data packets, events, rows of the series,
-//! bytes on disk.
+//! Compares the estimates that are made before a run with the run's results: data packets, events,
+//! rows of the time series, bytes on disk.
 //!
 //! An estimate must be right within a factor of two, and an upper bound must not be exceeded.
-//! Memory cannot be measured without depending on the system. Its estimate is rows, flows and
-//! packets times the sizes of their records, and these counts are compared here.
+//! Measured memory would depend on the system. The estimate of memory is computed from the numbers
+//! of rows, flows and packets and the sizes of their records, so these numbers are compared here
+//! instead.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +14,7 @@ use bbrlab_lab::{Stop, execute, save_run};
 use bbrlab_run::Controls;
 use bbrlab_scenario::Scenario;
 
-/// A value as estimated and as measured, and whether the estimate is an upper bound.
+/// An estimated and a measured value, and whether the estimate is an upper bound.
 struct Compared {
     what: &'static str,
     estimated: u64,
@@ -38,7 +39,8 @@ impl Compared {
     }
 }
 
-/// Bytes of the files that do not depend on the machine and the day.
+/// Returns the total bytes of those files of a folder that do not depend on the machine or the
+/// date.
 fn bytes_of(folder: &Path) -> u64 {
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     let files = files.filter(|file| file.file_name() != "run.json");
@@ -72,8 +74,8 @@ fn compare(name: &str, text: &str) -> Vec<Compared> {
     ]
 }
 
-/// Returns a scenario of 6 s with a 20 Mbit/s bottleneck. The flow's RTT is 40 ms; `link` and
-/// `flow` change it, with `;` at the ends of lines.
+/// Returns a scenario of 6 s with a 20 Mbit/s bottleneck. The flow's RTT is 40 ms. `link` and
+/// `flow` are further lines of the scenario, separated by `;`.
 fn dumbbell(link: &str, flow: &str) -> String {
     let lines = |text: &str| text.replace("; ", "\n");
     let rate = if link.starts_with("rate =") { "" } else { "rate = \"20Mbit/s\"\n" };
@@ -84,11 +86,11 @@ fn dumbbell(link: &str, flow: &str) -> String {
     )
 }
 
-/// The columns are the name, keys of the bottleneck, keys of the flows with further text, and the
-/// values that are upper bounds.
+/// The cases. The columns are the case's name, keys of the bottleneck, keys of the flows with
+/// further text, and the names of those estimates that are only upper bounds.
 #[rustfmt::skip]
 const TABLE: &[(&str, &str, &str, &str)] = &[
-    // Flows that fill the link.
+    // These flows fill the link.
     ("bbr1", "", "cc = \"bbr1\"", ""),
     ("bbr3", "", "cc = \"bbr3\"", ""),
     ("cubic", "", "cc = \"cubic\"", ""),
@@ -103,7 +105,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("every-ack", "", "cc = \"cubic\"; [stack]; mss = \"536B\"", ""),
     ("two-way", "reverse_rate = \"5Mbit/s\"; reverse_buffer = \"50pkt\"", "cc = \"cubic\"", ""),
     ("access-links", "", "cc = \"cubic\"; count = 3; [access]; rate = \"3Mbit/s\"; buffer = \"20pkt\"", ""),
-    // Flows that their source or window limits.
+    // The source or the window limits these flows.
     ("small-transfers", "", "cc = \"cubic\"; count = 60; start_step = \"80ms\"; bytes = \"100KB\"", ""),
     ("stopped", "", "cc = \"cubic\"; stop = \"1s\"", "packets disk"),
     ("one-megabyte", "", "cc = \"bbr3\"; bytes = \"1MB\"", ""),
@@ -119,7 +121,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("small-window", "", "cc = \"cubic\"; [stack]; rwnd = \"30KiB\"", ""),
     ("small-receive-buffer", "", "cc = \"cubic\"; [stack]; rcvbuf = \"32KiB\"", ""),
     ("short-slow-start", "rate = \"10Gbit/s\"", "cc = \"cubic\"; bytes = \"20MB\"", ""),
-    // Many short connections.
+    // These flows are many short connections.
     ("ten-kilobytes", "rate = \"1Gbit/s\"", "cc = \"cubic\"; count = 3000; start_step = \"1ms\"; bytes = \"10KB\"", ""),
     ("hundred-kilobytes", "rate = \"1Gbit/s\"", "cc = \"bbr1\"; count = 300; start_step = \"10ms\"; bytes = \"100KB\"", ""),
     ("short-trains", "rate = \"1Gbit/s\"", "cc = \"cubic\"; train = { bytes = \"15KB\", count = 1000, gap = \"20ms\" }; count = 30; start_step = \"7ms\"", ""),
@@ -131,7 +133,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("starved", "", "cc = \"cubic\"; count = 3000", ""),
     ("datagrams", "", "cc = \"udp\"; rate = \"4Mbit/s\"; count = 3", ""),
     ("departures", "queue = \"fq_codel\"", "cc = \"cubic\"; count = 3", ""),
-    // Cases for which only upper bounds are known.
+    // Some estimates of these cases are only upper bounds.
     ("ten-kilobytes-at-once", "", "cc = \"cubic\"; count = 3000; bytes = \"10KB\"", "packets disk"),
     ("answers", "rate = \"1Gbit/s\"", "cc = \"cubic\"; requests = { think = \"30ms\" }; bytes = \"15KB\"; count = 50", "packets disk"),
     ("random-answers", "rate = \"1Gbit/s\"", "cc = \"cubic\"; requests = { think = { distribution = \"exponential\", mean = \"30ms\" } }; bytes = \"15KB\"; count = 50", "packets disk"),

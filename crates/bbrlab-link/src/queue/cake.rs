@@ -2,7 +2,7 @@
 
 use bbrlab_units::{BitRate, Bytes, Span};
 
-/// The parameters of `cake`, with `tc`'s names and defaults. The link's buffer is a limit in
+/// The parameters of `cake`, with `tc`'s names and defaults. The link's buffer limits the queue in
 /// addition to the memory limit; `tc` has only the memory limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CakeParams {
@@ -15,9 +15,9 @@ pub struct CakeParams {
     pub flows: CakeFlows,
     /// The RTT for which the control law is tuned. The law's target is a twentieth of this RTT.
     pub rtt: Span,
-    /// Memory limit for packets. `None`: computed from rate and RTT.
+    /// Limit of the memory that packets take. `None`: computed from rate and RTT.
     pub memlimit: Option<Bytes>,
-    /// Whether an ACK is dropped if a newer ACK of its flow waits behind it.
+    /// Which ACKs are dropped because a newer ACK of their flow waits behind them.
     pub ack_filter: CakeAckFilter,
 }
 
@@ -54,7 +54,7 @@ impl CakeParams {
         let own = if configured > 0 {
             configured
         } else if self.shaped_rate() > 0 {
-            // Four intervals at the rate, truncated to 32 bits.
+            // Four intervals' bytes at the shaper's rate, truncated to 32 bits.
             let bytes = self.shaped_rate().wrapping_mul(self.interval_us()) / 250_000;
             (bytes & u64::from(u32::MAX)).max(MEMORY_MIN)
         } else {
@@ -64,14 +64,14 @@ impl CakeParams {
     }
 }
 
-/// The minimum memory limit if there is a rate.
+/// The smallest memory limit with a shaper, in bytes.
 const MEMORY_MIN: u64 = 4 << 20;
 
-/// Maximum memory limit without `memlimit`: 10,240 full packets. Linux: `sch->limit` of
-/// `psched_mtu`.
+/// The largest memory limit in bytes, except with a larger `memlimit`: 10,240 full packets. Linux:
+/// `sch->limit` of `psched_mtu`.
 const MEMORY_MAX: u64 = 10_240 * 1514;
 
-/// The ACKs that are dropped because newer ACKs of their flow wait behind them.
+/// Which ACKs are dropped because newer ACKs of their flow wait behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CakeAckFilter {
     /// No ACKs.
@@ -130,11 +130,13 @@ pub enum CakeFlows {
     Hosts,
     /// A queue for each flow.
     Flows,
-    /// A queue for each flow; sending hosts share the link.
+    /// A queue for each flow. Sending hosts share the link equally, whatever their numbers of
+    /// flows.
     DualSrchost,
-    /// A queue for each flow; receiving hosts share the link.
+    /// A queue for each flow. Receiving hosts share the link equally, whatever their numbers of
+    /// flows.
     DualDsthost,
-    /// A queue for each flow; sending hosts and receiving hosts share the link.
+    /// A queue for each flow. Sending hosts share the link equally, and so do receiving hosts.
     TripleIsolate,
 }
 
@@ -151,13 +153,15 @@ impl CakeFlows {
         ("triple-isolate", Self::TripleIsolate),
     ];
 
-    /// Whether sending hosts share the link, so that a host's flows share the host's part.
+    /// Whether sending hosts share the link equally, so that a host's flows divide the host's
+    /// share.
     #[must_use]
     pub fn by_source(self) -> bool {
         matches!(self, Self::DualSrchost | Self::TripleIsolate)
     }
 
-    /// Whether receiving hosts share the link, so that a host's flows share the host's part.
+    /// Whether receiving hosts share the link equally, so that a host's flows divide the host's
+    /// share.
     #[must_use]
     pub fn by_destination(self) -> bool {
         matches!(self, Self::DualDsthost | Self::TripleIsolate)

@@ -5,34 +5,36 @@ use bbrlab_units::{Packets, Span};
 /// The parameters of `dualpi2`, with `tc`'s names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DualPi2Params {
-    /// The waiting time that the control law aims at.
+    /// The waiting time of packets that the control law aims at.
     pub target: Span,
-    /// Interval at which the probability is computed.
+    /// Interval between two computations of the probability.
     pub tupdate: Span,
-    /// Weight of the distance from `target`, in 1/256 Hz (`tc` takes Hz).
+    /// Weight of the difference between waiting time and `target`, in 1/256 Hz (`tc` takes Hz).
     pub alpha: u32,
     /// Weight of the change of the waiting time, in 1/256 Hz (`tc` takes Hz).
     pub beta: u32,
-    /// Factor from the control law's probability to the probability of a mark in the L queue. At
-    /// least 1.
+    /// Factor by which the control law's probability is multiplied to give the probability of a
+    /// mark in the L queue. At least 1.
     pub coupling_factor: u8,
-    /// The threshold above which all packets of the L queue are marked.
+    /// The threshold above which every packet of the L queue is marked.
     pub step_thresh: StepThreshold,
-    /// `step_thresh` marks only packets that found at least this many packets in the L queue.
+    /// Minimum number of packets in the L queue that a packet must find so that `step_thresh` may
+    /// mark it.
     pub min_qlen_step: u32,
     /// Minimum share of the link for the classic queue, in percent. At most 100.
     pub classic_protection: u8,
     /// Whether packets of the L queue are also dropped when the probability of a mark would exceed
     /// 1 (`drop_on_overload`). Otherwise the queue may overflow (`overflow`).
     pub drop_on_overload: bool,
-    /// Whether packets are dropped and marked on arrival (`drop_enqueue`), or when they leave
+    /// Whether packets are dropped and marked on arrival (`drop_enqueue`), not when they leave
     /// (`drop_dequeue`).
     pub drop_enqueue: bool,
-    /// Whether ECT(0) also belongs to the L queue (`any_ect`), or only ECT(1) and CE (`l4s_ect`).
+    /// Whether ECT(0) also belongs to the L queue (`any_ect`). Otherwise only ECT(1) and CE do
+    /// (`l4s_ect`).
     pub any_ect: bool,
 }
 
-/// The threshold of the L queue.
+/// The threshold above which packets of the L queue are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepThreshold {
     /// The packet has waited longer than this.

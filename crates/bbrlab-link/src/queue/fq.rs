@@ -8,7 +8,7 @@ use bbrlab_units::{Bytes, Span};
 pub struct FqParams {
     /// Maximum number of waiting packets per flow.
     pub flow_limit: u32,
-    /// Bytes that a flow may send per round: 1 to 2^20.
+    /// Bytes that a flow may send per round, from 1 to 2^20.
     pub quantum: Bytes,
     /// Bytes that a flow may send in its first round.
     pub initial_quantum: Bytes,

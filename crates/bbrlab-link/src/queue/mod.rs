@@ -24,14 +24,14 @@ pub use red::RedParams;
 pub use sfq::SfqParams;
 pub use slots::SlotParams;
 
-/// Limit of the waiting packets. The packet in service does not count.
+/// Limit of the packets that wait. The packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
     /// No limit.
     Unlimited,
     /// A number of packets.
     Packets(Packets),
-    /// Counted in bytes on the wire.
+    /// A number of bytes on the wire.
     Bytes(Bytes),
 }
 
@@ -54,7 +54,7 @@ impl Buffer {
 pub enum Queue {
     /// First in, first out. A packet that does not fit is dropped on arrival.
     DropTail,
-    /// `codel`: one queue. Its first packet is dropped or marked while packets wait too long.
+    /// `codel`: one queue. Its first packet is dropped or marked if packets have waited too long.
     Codel(CodelParams),
     /// `fq_codel`: one queue per flow, served in rounds, each with `codel`'s control law.
     FqCodel(FqCodelParams),
@@ -69,8 +69,8 @@ pub enum Queue {
     /// `dualpi2`: one queue for scalable senders (L4S) and one for all others, with a common
     /// control law.
     DualPi2(DualPi2Params),
-    /// `sfq`: one queue per flow, served in rounds. When the limit is exceeded, the longest queue
-    /// loses packets.
+    /// `sfq`: one queue per flow, served in rounds. When the limit is exceeded, a packet of the
+    /// longest queue is dropped.
     Sfq(SfqParams),
     /// `fq` in a router, where it does not pace: one queue per flow, served in rounds, each with a
     /// limit.
@@ -83,7 +83,7 @@ pub enum Queue {
     /// `netem`'s slots: packets wait for a delay and then for the next slot, in which all packets
     /// that are due leave together.
     Slots(SlotParams),
-    /// Packets wait for grants of requested bytes.
+    /// Grants: packets wait until the link has requested and received a grant for their bytes.
     Grants(GrantParams),
 }
 
@@ -96,7 +96,7 @@ pub enum EcnThreshold {
     /// A packet is marked if more than this many wire bytes, including the packet in service, are
     /// at the link when it arrives.
     Bytes(Bytes),
-    /// A packet is marked if it waits longer than this until it is the next to leave. `CoDel`
+    /// A packet is marked if it has waited longer than this when it is the next to leave. `CoDel`
     /// compares the same sojourn time with `ce_threshold`.
     Wait(Span),
 }

@@ -5,11 +5,13 @@ use bbrlab_units::{Bytes, Span};
 /// The parameters of `pie`, with `tc`'s names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieParams {
-    /// The waiting time that the control law aims at.
+    /// The waiting time of packets that the control law aims at.
     pub target: Span,
-    /// Interval at which the probability is computed, rounded up to ticks of 1 ms. 0: never.
+    /// Interval between two computations of the probability, rounded up to ticks of 1 ms. 0: never
+    /// computed.
     pub tupdate: Span,
-    /// Weight of the distance from `target`, in 1/16 per second. `tc` accepts 0 to 32.
+    /// Weight of the difference between waiting time and `target`, in 1/16 per second. `tc` accepts
+    /// 0 to 32.
     pub alpha: u32,
     /// Weight of the change of the waiting time, in 1/16 per second. `tc` accepts 0 to 32.
     pub beta: u32,
@@ -17,7 +19,7 @@ pub struct PieParams {
     pub ecn: bool,
     /// Whether small packets are dropped with a smaller probability.
     pub bytemode: bool,
-    /// Whether the waiting time is computed from the backlog and a measured rate, instead of
+    /// Whether the waiting time is computed from the backlog and a measured rate. Otherwise it is
     /// measured directly.
     pub dq_rate_estimator: bool,
 }

@@ -5,17 +5,18 @@ use bbrlab_units::{BitRate, Bytes};
 use crate::loss::Probability;
 
 /// The parameters of `red`, with `tc`'s names. `None` means the value that `tc` computes from the
-/// others.
+/// other parameters.
 ///
-/// `tc` requires a limit and `avpkt`, and its default for `bandwidth` is 10 Mbit/s. The link
-/// provides better values: its rate for `bandwidth`, and [`Self::limit`] if it has no `buffer`.
+/// `tc` requires a limit and `avpkt`, and its default for `bandwidth` is 10 Mbit/s. Here the link
+/// provides two of these values: its rate is the `bandwidth`, and [`Self::limit`] is the limit if
+/// it has no `buffer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of `tc`")]
 pub struct RedParams {
     /// Average queue length below which no packet is dropped. `None`: a third of `max`.
     pub min: Option<Bytes>,
-    /// Average queue length from which on every packet is dropped. `None`: three times `min` if
-    /// that is set, otherwise a quarter of the limit.
+    /// Average queue length at or above which every packet is dropped. `None`: three times `min` if
+    /// `min` is set, otherwise a quarter of the limit.
     pub max: Option<Bytes>,
     /// Mean packet size.
     pub avpkt: Bytes,
@@ -30,7 +31,7 @@ pub struct RedParams {
     pub ecn: bool,
     /// With `ecn`: whether packets are still dropped above `max`.
     pub harddrop: bool,
-    /// With `ecn`: whether packets that are not ECN-capable pass instead of being dropped.
+    /// With `ecn`: whether packets that are not ECN-capable are queued instead of dropped.
     pub nodrop: bool,
     /// Whether `probability` is adapted between 1 and 50 % so that the average stays midway between
     /// `min` and `max`.
@@ -53,8 +54,9 @@ impl RedParams {
         adaptive: false,
     };
 
-    /// Returns the limit for a link without `buffer`: the bytes that it sends in 300 ms, at least
-    /// 60 packets. Then `min` is 25 ms and `max` 75 ms, at least 5 and 15 packets.
+    /// Returns the limit for a link without `buffer`: the bytes that it sends in 300 ms, but at
+    /// least 60 packets. `min` is then 25 ms or 5 packets, and `max` 75 ms or 15 packets, whichever
+    /// is larger.
     #[must_use]
     pub fn limit(&self, rate: BitRate) -> Bytes {
         let sent = u128::from(rate.0) * 300 / 8000;

@@ -6,9 +6,10 @@ use bbrlab_units::{Bytes, Span};
 /// default 127 packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SfqParams {
-    /// Maximum number of packets per slot: 1 to 127.
+    /// Maximum number of packets per slot, from 1 to 127.
     pub depth: u32,
-    /// Number of slots: 1 to 65,408. At most `divisor`, and at most the limit, are used.
+    /// Number of slots, from 1 to 65,408. At most `divisor` slots, and at most as many slots as the
+    /// limit has packets, are used.
     pub flows: u32,
     /// Number of hash values: a power of two, at most 65,536.
     pub divisor: u32,

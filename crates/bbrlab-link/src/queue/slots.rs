@@ -2,17 +2,20 @@
 
 use bbrlab_units::{Bytes, Packets, Span};
 
-/// Packets leave in slots, as on links that aggregate: Wi-Fi, DOCSIS. `netem`'s `delay` and `slot`.
+/// Packets leave in slots, as on links that aggregate (Wi-Fi, DOCSIS): `netem`'s `delay` and
+/// `slot`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotParams {
-    /// Delay of each packet before it may leave.
+    /// Delay of each packet before it may leave in a slot.
     pub delay: Span,
     /// The shortest time from one slot to the next.
     pub min: Span,
-    /// The longest time from one slot to the next. The time is uniform between `min` and `max`.
+    /// The longest time from one slot to the next. The time is drawn uniformly between `min` and
+    /// `max`.
     pub max: Span,
     /// Maximum number of packets per slot. `None`: no limit.
     pub packets: Option<Packets>,
-    /// A slot ends with the packet by which at least this many bytes have left in it.
+    /// Number of bytes that ends a slot: the packet with which at least this many bytes have left
+    /// is the slot's last. `None`: no limit.
     pub bytes: Option<Bytes>,
 }

@@ -2,9 +2,9 @@
 //!
 //! A turn begins when a packet reaches a link while the medium is idle, or at the end of another
 //! turn if packets wait then. If several links have packets, the next link after the last sender
-//! gets the turn, so two links that always have packets alternate. A turn sends the packets that
-//! wait at its link when it begins, up to its bounds. Packets that arrive later wait for another
-//! turn, even if the same link has the next one.
+//! gets the turn, so two links that always have packets alternate. In a turn, the link sends the
+//! packets that wait when the turn begins, up to a number of packets and a time. Packets that
+//! arrive later wait for another turn, even if the same link has the next one.
 
 use bbrlab_link::Airtime;
 use bbrlab_units::Time;
@@ -30,9 +30,9 @@ pub(super) struct Medium {
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     link: LinkId,
-    /// Packets that this turn may still send.
+    /// Number of packets that this turn may still send.
     left: u64,
-    /// The time at and after which no packet of this turn may begin.
+    /// No packet of this turn may begin at or after this time.
     ends: Time,
 }
 
@@ -95,8 +95,8 @@ impl<P: PacketData> Network<P> {
         self.next_turn(id, place, others, start);
     }
 
-    /// Starts the turn of the next link with a packet. Tries the `others` links after `id`, then
-    /// `id`.
+    /// Starts the turn of the next link that has a packet. Tries the `others` links after `id`,
+    /// then `id`.
     fn next_turn(&mut self, id: LinkId, place: u32, others: usize, start: Time) {
         let Medium { airtime, links, .. } = &self.media[place as usize];
         let Airtime { overhead, packets, time, .. } = *airtime;
@@ -124,8 +124,8 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Puts the next packet of a link into service, and lets it occupy the medium. Returns false if
-    /// the queue releases no packet.
+    /// Puts the next packet of a link into service, so that it occupies the medium. Returns false
+    /// if the queue releases no packet.
     fn occupies(&mut self, id: LinkId, place: u32, from: Time) -> bool {
         self.serve_next(id, from);
         let Backlog::Events { in_service, .. } = &self.links[id.0 as usize].backlog else {

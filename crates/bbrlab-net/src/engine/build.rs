@@ -52,8 +52,8 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Sets the hosts between which the packets on a route are sent. By default, each flow has its
-    /// own hosts.
+    /// Sets the source and destination hosts of the packets on a route. By default, each flow has
+    /// its own hosts.
     pub fn set_hosts(&mut self, route: RouteId, hosts: Hosts) {
         for leg in &mut self.legs[route.0 as usize..] {
             leg.hosts = hosts;
@@ -139,7 +139,8 @@ impl<P: PacketData> Network<P> {
         lane
     }
 
-    /// Declares that data packets of a flow are bursts, whose losses count as several packets.
+    /// Declares that each data packet of a flow represents a burst of packets, so that its loss
+    /// counts as several lost packets.
     ///
     /// # Panics
     /// If there is no such flow.

@@ -1,19 +1,19 @@
-//! The clock of a machine that emulates a network. It is read in steps; its timers fire between
-//! them.
+//! The clock of a machine that emulates a network. The clock's readings advance in steps; timers
+//! fire between the steps.
 //!
-//! Time also passes between two steps, but no reading shows it. A timer is set for the time left
-//! according to the reading. It therefore fires late: by as much as the present was past the
-//! reading when the timer was set. This lateness is the phase.
+//! Between two steps, the reading stays the same while time passes. A timer is set for the time
+//! that is left according to the reading. It therefore fires late, by the time that had passed
+//! since the step when the timer was set. This lateness is the phase.
 //!
-//! If the reading at that time is still before the due time, the timer is set again, for at least
-//! [`MIN_DELTA`]. With steps of 256 ns, most timers are noticed one step later than possible. If a
-//! queue is so short that one packet arrives in the microsecond in which another departs, these
-//! steps decide which comes first.
+//! If the reading when the timer fires is still before the due time, the timer is set again, for at
+//! least [`MIN_DELTA`]. With steps of 256 ns, most events therefore happen one step later than
+//! possible. If a packet arrives in the same microsecond in which another departs, these steps
+//! decide which happens first.
 //!
 //! Sources: [linux] `kernel/time/hrtimer.c`, `hrtimer_interrupt`; `kernel/time/clockevents.c`,
 //! `clockevents_program_event`; `arch/um/kernel/time.c`, `timer_read` and `um_setup_timer`.
 //! Deviations:
-//! 1. Other timers of the machine change the phase; here only those of the network do.
+//! 1. On a real machine, all its timers change the phase; here only the timers of the network do.
 
 use bbrlab_units::{Span, Time};
 
@@ -41,7 +41,7 @@ impl StepClock {
         Span(self.step)
     }
 
-    /// Returns the reading at which the timer that is due at `due` is noticed.
+    /// Returns the reading at which an event with the due time `due` happens.
     pub(super) fn notice(&mut self, due: Time) -> Time {
         let left = due.0 % self.step;
         if left == 0 || due == Time::NEVER {
@@ -69,14 +69,13 @@ mod tests {
 
     #[test]
     fn a_timer_is_noticed_at_the_next_step_or_one_later() {
-        // A timer that is due exactly on a step is noticed at this step, whatever the clock's
-        // phase.
+        // A timer that is due exactly on a step happens at this step, whatever the clock's phase.
         assert_eq!(notice(256, 200, 512), (512, 200));
         // The present passes the next step before the timer fires.
         assert_eq!(notice(256, 200, 256 + 100), (512, 44));
         // The present does not pass the next step: the timer is set again for 500 ns.
         assert_eq!(notice(256, 100, 256 + 100), (256 + 512, 700 - 512));
-        // After these 500 ns the present is still before the second step.
+        // After these 500 ns, the second step has not been reached yet.
         assert_eq!(notice(256, 1, 256 + 10), (256 + 256, 511 - 256));
     }
 

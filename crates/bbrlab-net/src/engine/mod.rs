@@ -35,7 +35,7 @@ pub use conservation::Conservation;
 /// The largest number of timers at one end of a flow.
 pub const TIMERS_MAX: u8 = 16;
 
-/// Whether future events exist.
+/// Whether the event queue still holds events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
     /// There are future events.
@@ -132,9 +132,9 @@ impl<P: PacketData> Network<P> {
     /// Makes the clock advance in steps of `step` nanoseconds, like the clock of a machine that
     /// emulates a network with timers of this granularity. Call it before links are added.
     ///
-    /// A departure, arrival or timer that is due between two steps happens at the later one. With
-    /// steps below 500 ns it often happens one step later still. Events keep the order in which
-    /// they were due, with one exception: packets that are due to leave a queue leave it before any
+    /// A departure, arrival or timer that is due between two steps happens at the later step. With
+    /// steps below 500 ns it often happens one step after that. Events keep the order in which they
+    /// were due, with one exception: packets that are due to leave a queue leave it before any
     /// packet arrives. A link still serves at its exact rate.
     ///
     /// # Panics
@@ -146,16 +146,16 @@ impl<P: PacketData> Network<P> {
         self.clock = (step.0 > 1).then(|| StepClock::new(step, phase));
     }
 
-    /// Selects the timer, at one end of every flow, that is armed for almost every packet. Its cost
-    /// then does not depend on the number of other events. Results do not change. Call it before
-    /// the first flow is added.
+    /// Selects the timer, at one end of every flow, that is armed for almost every packet. The cost
+    /// of this timer then does not depend on the number of other events. The choice does not change
+    /// results. Call it before the first flow is added.
     pub fn set_swift_timer(&mut self, side: Side, timer: u8) {
         self.queue.set_tournament_timer(timer_id(side, timer));
     }
 
     /// Selects the timer, at one end of every flow, that is armed often and about equally far ahead
-    /// in all flows. Its cost then depends little on the number of other events. Results do not
-    /// change. Call it before the first flow is added.
+    /// in all flows. The cost of this timer then depends little on the number of other events. The
+    /// choice does not change results. Call it before the first flow is added.
     pub fn set_even_timer(&mut self, side: Side, timer: u8) {
         self.queue.set_calendar_timer(timer_id(side, timer));
     }
@@ -236,7 +236,7 @@ impl<P: PacketData> Network<P> {
         &self.accounts.losses
     }
 
-    /// See [`Port::set_routes_like`].
+    /// Implements [`Port::set_routes_like`].
     pub(crate) fn set_routes_like(&mut self, flow: FlowId, like: FlowId) {
         self.flows[flow.0 as usize].first_leg = self.flows[like.0 as usize].first_leg;
         if let Some(Some(size)) = self.accounts.bursts.get(like.0 as usize).copied() {
@@ -302,8 +302,8 @@ impl<P: PacketData> Network<P> {
         self.now = if self.clock.is_none() { due } else { self.notice(due, self.now) };
     }
 
-    /// Returns when an event that is due at `due` happens: at `now` or later. It is a separate
-    /// function, because most runs have no clock with steps and do not call it.
+    /// Returns the time at which an event with the due time `due` happens: `now` or later. It is a
+    /// separate function, because most runs have no clock with steps and do not call it.
     #[cold]
     #[inline(never)]
     fn notice(&mut self, due: Time, now: Time) -> Time {
@@ -468,7 +468,7 @@ impl<P: PacketData> Network<P> {
     }
 }
 
-/// The event queue's id of a timer.
+/// Returns the event queue's id of a timer.
 #[inline]
 const fn timer_id(side: Side, id: u8) -> TimerId {
     TimerId::new(side as u8, id)

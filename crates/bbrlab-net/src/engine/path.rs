@@ -43,10 +43,10 @@ impl<P: PacketData> Network<P> {
             self.enter_lane(lane, self.now + delay, packed);
             return;
         }
-        // The link handles the packet at once, because its arrival would always be the next event.
+        // The link handles the packet at once: an arrival event would always be the next event.
         let Target::Link(id) = leg.target else { unreachable!("only a link is reached at once") };
-        // Few routes lead an ACK from its host directly to a link, so only data packets have the
-        // short path.
+        // Few routes lead an ACK from its host directly to a link, so only data packets have a fast
+        // path.
         let link = &mut self.links[id.0 as usize];
         if !packet.is_data || !link.is_plain() {
             let packed = self.extras.pack(packet, payload, (id_tie, identity), first_leg);
@@ -166,7 +166,8 @@ impl<P: PacketData> Network<P> {
             counts_for_flow,
         });
         if lost {
-            // The packet counts as in the network until its departure; its record represents it.
+            // Until its departure, the lost packet still counts as in the network, through its
+            // departure record.
             self.extras.forget(packet);
         } else {
             let onward = self.legs[packet.tag.leg() as usize].onward;
@@ -179,7 +180,8 @@ impl<P: PacketData> Network<P> {
     fn arrive_at_queue(&mut self, id: LinkId, packet: &mut Packet<P>, (dscp, hosts): (u8, Hosts)) {
         let (due, now) = (self.due_at_link(), self.now);
         let mut link = &mut self.links[id.0 as usize];
-        // Departures come before arrivals. The event of this departure is then stale.
+        // Departures precede arrivals at the same time. The event scheduled for this departure is
+        // then stale.
         if let &Backlog::Events { in_service: Some(InService { departs, sequence, .. }), .. } =
             &link.backlog
             && departs <= due
@@ -221,8 +223,8 @@ impl<P: PacketData> Network<P> {
     }
 
     /// Returns the time up to which departures happen before an arrival at a link. A clock with
-    /// steps notices everything that is due by `now` together, and packets leave queues before
-    /// others arrive. Linux: `net_tx_action` runs before `net_rx_action`.
+    /// steps makes everything that is due by `now` happen together, and packets then leave queues
+    /// before other packets arrive. Linux: `net_tx_action` runs before `net_rx_action`.
     #[inline]
     fn due_at_link(&self) -> Time {
         if self.clock.is_none() { self.due } else { self.now }
@@ -236,7 +238,8 @@ impl<P: PacketData> Network<P> {
             if self.clock.is_none() { departs } else { self.notice(departs, Time::ZERO) };
         let Onward { delay, tie_base, lane } = onward;
         let mut packet = *packet;
-        // A departure sends the packet, and `tie_base` already contains this kind of event.
+        // The event that sends the packet is a departure, and `tie_base` already contains this
+        // kind.
         packet.advance(tie_base);
         let impairments = &mut self.links[id.0 as usize].impairments;
         let (mut lane, mut at) = (lane, departed + delay);
@@ -310,7 +313,7 @@ impl<P: PacketData> Network<P> {
         self.arm_link_timer_if(has_timer, id);
     }
 
-    /// Puts the next packet into service; on a shared medium, only when the link has its turn.
+    /// Puts the next packet into service; on a shared medium, only when the link may transmit.
     #[inline]
     fn start_service(&mut self, id: LinkId, from: Time) {
         let medium = self.links[id.0 as usize].medium;
@@ -450,8 +453,8 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Like [`Self::arm_link_timer`], for callers that know whether the discipline ever uses a
-    /// timer (`has_timer`).
+    /// Like [`Self::arm_link_timer`], but does nothing if the discipline never uses a timer
+    /// (`has_timer`).
     #[inline]
     fn arm_link_timer_if(&mut self, has_timer: bool, id: LinkId) {
         if has_timer || cfg!(debug_assertions) {
@@ -465,8 +468,8 @@ impl<P: PacketData> Network<P> {
             return;
         };
         let asked_for = queue.timer();
-        // While a packet is in service, a packet that may already leave waits for the departure,
-        // which arms the timer again.
+        // If the next packet may already leave but another one is in service, no timer is needed:
+        // the departure of the packet in service starts the next one and arms the timer again.
         let waits_for_departure = asked_for <= self.due && in_service.is_some();
         if asked_for == Time::NEVER || waits_for_departure {
             return;

@@ -1,4 +1,5 @@
-//! Tests of internal state: when each link is settled, and the timer of a link's queue.
+//! Tests of internal state: the time at which each link is settled, and the timer of a link's
+//! queue.
 
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_queue::{Discipline, Ticking};
@@ -13,8 +14,8 @@ use crate::route::RouteStep;
 
 const MS: u64 = 1_000_000;
 
-/// Sends as many packets as the application's token says, without ACKs. Records the time and the
-/// number of each arriving packet.
+/// Sends as many packets as the token of the application's event says. There are no ACKs. Records
+/// the time and the number of each arriving packet.
 #[derive(Default)]
 struct OneWay {
     sent: u32,
@@ -43,8 +44,8 @@ impl Handler<u32> for OneWay {
     }
 }
 
-/// Reading a flow's bytes settles only one link. So the end of a flow, which reads them, costs the
-/// same with 1 or 100,000 links.
+/// Reading a flow's bytes settles only one link. The engine reads them when a flow ends, so the end
+/// of a flow costs the same with 1 or 100,000 links.
 #[test]
 fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() {
     let mut net: Network<u32> = Network::new(1, 1);
@@ -100,9 +101,9 @@ fn the_timer_of_a_links_queue_comes_before_departures_and_arrivals_of_its_instan
     let mut hosts = OneWay::default();
     net.advance(Time(10 * MS), &mut hosts);
     net.check_conservation();
-    // The first tick opens the queue, and packet 0 goes into service. At 2 ms the tick drops packet
-    // 1, before packet 0 departs and packet 1 would go into service. At 4 ms the queue is empty:
-    // packets 3 and 4 arrive after the tick. At 5 ms packet 4 is dropped.
+    // The first tick opens the queue, and packet 0 goes into service. At 2 ms, the tick drops
+    // packet 1 before packet 0 departs; otherwise packet 1 would have gone into service. At 4 ms
+    // the queue is empty: packets 3 and 4 arrive after the tick. At 5 ms packet 4 is dropped.
     assert_eq!(hosts.arrived, [(2 * MS, 0), (3 * MS, 2), (5 * MS, 3)]);
     let stats = net.link_stats(LinkId(0));
     assert_eq!((stats.drops_aqm, stats.drops_full, stats.backlog_packets()), (2, 0, 0));
@@ -125,8 +126,8 @@ fn a_links_queue_has_its_own_timer_and_its_own_draws() {
     assert_eq!(net.events(), 6);
 }
 
-/// Arms the only timer of each flow for the times that the application's token selects; records the
-/// time and the flow of each expiry.
+/// Arms the only timer of each flow for the time that the token of the application's event selects;
+/// records the time and the flow of each expiry.
 #[derive(Default)]
 struct Alarms {
     fired: Vec<(u64, u32)>,

@@ -4,8 +4,8 @@ use bbrlab_queue::{Entropy, HostHashes, Queued};
 
 use crate::rng::Rng;
 
-/// A stream of random numbers, and flow hashes keyed by its first number. Which flows collide
-/// depends on the seed and the link.
+/// A stream of random numbers, and flow hashes keyed by its first number. The seed and the link
+/// therefore determine which flows collide.
 #[derive(Clone, Debug)]
 pub(crate) struct Chance {
     rng: Rng,

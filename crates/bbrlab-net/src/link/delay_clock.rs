@@ -19,8 +19,8 @@ impl DelayClock {
         Self { delays: Steps::new(steps), keep_order: *keep_order, last: Time::ZERO }
     }
 
-    /// Returns the arrival of a packet that departs at `departs`, which must not be before the last
-    /// call's.
+    /// Returns the arrival of a packet that departs at `departs`, which must not be before
+    /// `departs` of the previous call.
     pub(crate) fn arrival(&mut self, departs: Time) -> Time {
         let arrives = departs + self.delays.value(departs);
         self.last = self.last.max(arrives);

@@ -2,7 +2,7 @@
 
 use bbrlab_units::Span;
 
-/// Buckets per octave: a quantile is within 1/128 of the exact one.
+/// Buckets per octave: a quantile differs from the exact quantile by at most 1/128.
 const SUB: u64 = 128;
 
 /// A distribution of delays.
@@ -51,8 +51,8 @@ impl DelayHistogram {
         counted.map(|(bucket, &count)| (Span(middle(bucket)), count))
     }
 
-    /// Returns the delay that `per_mille` thousandths of the delays do not exceed: the middle of
-    /// its bucket, within 1/128.
+    /// Returns the smallest delay that at least `per_mille` thousandths of the delays do not
+    /// exceed. The result is the middle of that delay's bucket, which is within 1/128 of the delay.
     #[must_use]
     pub fn quantile(&self, per_mille: u32) -> Option<Span> {
         let wanted = u128::from(self.count()) * u128::from(per_mille.min(1000));

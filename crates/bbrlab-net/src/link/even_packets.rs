@@ -1,30 +1,30 @@
-//! Answers whether a drop-tail buffer has room, from the time of the last departure, while all
+//! Decides from the time of the last departure whether a drop-tail buffer has space, while all
 //! packets in the buffer have one size.
 //!
 //! At a constant rate, packets of one size that wait for each other depart at equal intervals,
 //! except for a fraction of a nanosecond that the serialiser carries over. The number of packets
-//! still to depart therefore follows from how far ahead the last departure is; no entry of the
-//! ledger has to be read. The entries decide in two cases: the result is within the fraction, or a
-//! packet of another size is among them.
+//! still to depart therefore follows from the time left until the last departure; no entry of the
+//! ledger has to be read. The entries decide in two cases: if that time is within 1 ns of the
+//! limit, or if a packet of another size is among them.
 
 use bbrlab_link::Buffer;
 use bbrlab_units::Time;
 
 use super::serialiser::WORK_PER_BYTE;
 
-/// The time from which all packets in a buffer have one size, and the time that a full buffer of
-/// them takes.
+/// The size of the packets in a buffer, and the time in which a full buffer of such packets
+/// departs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EvenPackets {
     /// Bytes of each packet on the wire.
     wire_bytes: u32,
-    /// Every packet that departs later than this has the size of the last packet that entered.
+    /// Every packet that departs later than this time has the size of the last packet that entered.
     since: u64,
-    /// How long after `since` the answer can be given; 0 if `ask` was not called since the size
-    /// changed.
+    /// Time after `since` in which `have_room` can decide; 0 if `prepare` was not called since the
+    /// size changed.
     lasts: u64,
-    /// If the last departure is at most this far ahead, there is room for one more packet. If it is
-    /// more than 1 ns farther ahead, there is none.
+    /// Nanoseconds. If the last departure is at most this far ahead, there is space for one more
+    /// packet. If it is more than 1 ns farther ahead, there is no space.
     reach: i64,
 }
 
@@ -36,8 +36,8 @@ impl EvenPackets {
     /// The state before a packet has entered.
     pub(super) const NONE: Self = Self { wire_bytes: 0, since: 0, lasts: 0, reach: 0 };
 
-    /// Whether there is room for one more packet of `wire_bytes` at `due` if the last packet before
-    /// it departs at `free_at`; `None` if the entries must decide.
+    /// Whether there is space for one more packet of `wire_bytes` at `due` if the last packet
+    /// before it departs at `free_at`; `None` if the entries must decide.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a full buffer asks for each packet")]
     pub(super) fn have_room(&self, wire_bytes: u32, due: Time, free_at: Time) -> Option<bool> {
@@ -46,18 +46,19 @@ impl EvenPackets {
         }
         // `ahead` is negative if the link is idle.
         let ahead = free_at.0.wrapping_sub(due.0).cast_signed();
-        // If n packets are to depart, the last one is between n - 1 and n transmission times ahead,
-        // and these times have a fraction.
+        // If n packets are still to depart, the last departure is between n - 1 and n transmission
+        // times ahead. The 1 ns allows for the fraction of these times.
         if ahead <= self.reach { Some(true) } else { (ahead > self.reach + 1).then_some(false) }
     }
 
-    /// Records that the packet that departs at `departs` has another size than the packets before
+    /// Records that the packet that departs at `departs` differs in size from the packets before
     /// it.
     pub(super) fn end(&mut self, departs: Time) {
         *self = Self { since: departs.0, ..Self::NONE };
     }
 
-    /// Prepares answers for packets of `wire_bytes`. The last packet must have had this size too.
+    /// Enables [`Self::have_room`] for packets of `wire_bytes`. The last packet must have had this
+    /// size too.
     pub(super) fn prepare(&mut self, wire_bytes: u32, buffer: Buffer, rate: u64) {
         if wire_bytes == self.wire_bytes && self.lasts > 0 {
             return;
@@ -67,8 +68,8 @@ impl EvenPackets {
     }
 }
 
-/// How long a full buffer of packets of this size takes to depart, in nanoseconds rounded down;
-/// `None` if the buffer is unlimited or the time is too long.
+/// Returns the time in which a full buffer of packets of this size departs, in nanoseconds rounded
+/// down; `None` if the buffer is unlimited or the time is too long.
 fn reach(wire_bytes: u32, buffer: Buffer, rate: u64) -> Option<i64> {
     let packets = match buffer {
         Buffer::Packets(limit) => limit.0,
@@ -163,8 +164,8 @@ mod tests {
                 serialiser.serve_with_bound(1500, |departs| even.end(departs));
             }
         }
-        // No size is known before the first packet. The second packet is the first for which all
-        // packets have one known size.
+        // The first packet cannot be decided, because no packet has set the size. From the second
+        // packet on, all packets have one size.
         assert_eq!(answers[0] + answers[1], 998);
         assert!(answers[0] > 0);
     }

@@ -1,12 +1,14 @@
 //! A link: a queue, a server, and impairments after it (random loss, jitter, reordering).
 //!
-//! There are two implementations. A drop-tail link knows on arrival whether and when a packet
-//! departs. It computes the departure then and needs no departure event: the *virtual clock*. Any
-//! other discipline has a *departure event* per packet; so has drop-tail if the caller requests it.
+//! There are two implementations. With drop-tail, the arrival of a packet determines whether and
+//! when it departs. The link computes the departure then and needs no departure event: the *virtual
+//! clock*. Any other queue discipline needs a *departure event* per packet; drop-tail uses
+//! departure events if the caller requests them.
 //!
-//! Both implementations draw, count and record the same at the same times, so runs with drop-tail
-//! have equal digests. Most links by virtual clock are plain (`plain.rs`): they record later, and
-//! many packets at once, what other links record immediately.
+//! Both implementations draw equal random numbers, and count and record equal values at equal
+//! times, so runs with drop-tail have equal digests. Most links by virtual clock are plain
+//! (`plain.rs`): they record arrivals and departures later than other links, for many packets at
+//! once.
 
 mod chance;
 mod delay_clock;
@@ -39,8 +41,8 @@ pub(crate) use plain::{Admission, Ledger};
 use server::Server;
 use stats::{LinkStats, TinStats};
 
-/// How drop-tail links are computed. Both modes give the same results, which tests compare. A link
-/// with another queue discipline always has departure events.
+/// The method that computes drop-tail links. Both modes give the same results, as tests verify. A
+/// link with another queue discipline always has departure events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkMode {
     /// The departure is computed on arrival: no departure event.
@@ -82,12 +84,13 @@ pub(crate) struct Impairments {
 /// The backlog: packets that have not departed yet.
 #[derive(Debug)]
 pub(crate) enum Backlog {
-    /// Departures computed on arrival, for a link that only queues and serves.
+    /// Departures computed on arrival and counted in batches, for a link that only queues and
+    /// serves packets.
     Plain(Ledger),
-    /// Departures computed on arrival. The packets themselves are already on their next leg; these
-    /// are their records.
+    /// Departures computed on arrival. The packets themselves are already on their next leg;
+    /// `records` has a record of each.
     Virtual { buffer: Buffer, records: chunks::Queue<DepartureRecord> },
-    /// One event per departure. `chance` belongs to the queue discipline.
+    /// One event per departure. `chance` supplies the queue discipline's random numbers.
     Events { queue: Discipline, chance: Chance, in_service: Option<InService>, served: u32 },
 }
 
@@ -140,7 +143,7 @@ impl Link {
             && front.is_none()
             && link.ecn_threshold.is_none()
             && matches!(server, Server::Constant(_));
-        // The departure from a shared medium is known only when the link has its turn.
+        // On a shared medium, a departure is known only when the link may transmit.
         let mode = if link.airtime.is_some() { LinkMode::DepartureEvents } else { mode };
         let backlog = match (link.queue, mode) {
             (Queue::DropTail, LinkMode::VirtualClock) if is_plain => {
@@ -177,9 +180,9 @@ impl Link {
         }
     }
 
-    /// Adapts the link to a network whose clock is read every `step`. A plain link becomes one that
-    /// records each packet's wait when the packet arrives, because the times of arrivals and
-    /// departures no longer determine the wait.
+    /// Adapts the link to a network whose clock is read every `step`. A plain link then stops being
+    /// plain: it must record each packet's wait when the packet arrives, because the times of
+    /// arrivals and departures no longer determine the wait.
     pub(crate) fn set_clock_step(&mut self, step: Span) {
         self.server.set_clock_step(step);
         if let Backlog::Plain(ledger) = &self.backlog {
@@ -188,7 +191,7 @@ impl Link {
         }
     }
 
-    /// Whether the link only queues and serves. Packets enter such a link by
+    /// Whether the link only queues and serves packets. Packets enter such a link through
     /// [`Self::admit_plainly`].
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
@@ -230,14 +233,14 @@ impl Link {
         }
     }
 
-    /// Settles the link and brings its queue statistics up to `now`.
+    /// Settles the link and updates its queue statistics to the time `now`.
     pub(crate) fn bring_to(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
         self.settle(now, id, accounts);
         self.stats.queue.advance(now);
     }
 }
 
-/// Whether the buffer has room for a packet. The packet in service does not occupy the buffer.
+/// Whether the buffer has space for a packet. The packet in service does not occupy the buffer.
 #[inline]
 pub(crate) fn has_room(
     buffer: &Buffer,
@@ -251,7 +254,7 @@ pub(crate) fn has_room(
     })
 }
 
-/// Whether a packet is marked on arrival because of the backlog that it finds.
+/// Whether a packet is marked on arrival because the backlog exceeds the threshold.
 #[inline]
 pub(crate) fn marks_on_arrival(
     threshold: Option<EcnThreshold>,
@@ -266,7 +269,7 @@ pub(crate) fn marks_on_arrival(
         }
 }
 
-/// Whether a packet is marked because of its wait when it goes into service.
+/// Whether a packet is marked when it goes into service because its wait exceeds the threshold.
 #[inline]
 pub(crate) fn marks_on_wait(threshold: Option<EcnThreshold>, wait: Span, ecn: Ecn) -> bool {
     ecn.is_ect() && matches!(threshold, Some(EcnThreshold::Wait(limit)) if wait > limit)

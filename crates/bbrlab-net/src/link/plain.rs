@@ -1,10 +1,10 @@
 //! A plain link: drop-tail by virtual clock at a constant rate, without marks, losses, jitter or
 //! reordering. Most links are.
 //!
-//! The fate of a packet on a plain link is known when it arrives, and nothing depends on when it is
-//! recorded. Its arrival and departure are therefore entered in a ledger. The statistics, the
-//! flow's counts and the digest are updated for many packets at once: when they are read, or when
-//! the ledger has grown long.
+//! When a packet arrives at a plain link, its drop or departure time is known, and no result
+//! depends on when they are recorded. The packet's arrival and departure are therefore entered in a
+//! ledger. The statistics, the flow's counts and the digest are updated for many packets at once:
+//! when they are read, or when the ledger has grown long.
 //!
 //! Entries are settled in the order of their times, departures before arrivals of the same time, as
 //! on any other link. A packet that finds the buffer full never enters the ledger: it affects only
@@ -39,8 +39,8 @@ pub(crate) struct Admission {
     pub(crate) counts_for_flow: bool,
 }
 
-/// An accepted packet, from its arrival until its departure is settled. Its wait ends at the
-/// previous entry's departure.
+/// An accepted packet whose departure is not settled yet. The packet waits until the previous
+/// entry's departure.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     at: Time,
@@ -85,13 +85,13 @@ pub(crate) struct Ledger {
     /// The number of entries at which arrivals are settled: [`SETTLED_FROM`] plus the number of
     /// entries whose arrivals are settled.
     settled_from: usize,
-    /// The place of the last entry whose arrival is settled.
+    /// The place in the queue's memory of the last entry whose arrival is settled.
     settled: Option<usize>,
-    /// The departure before the departure of the first entry.
+    /// Time of the departure just before the first entry's departure.
     free_at: Time,
     /// Bytes on the wire of `entries`.
     bytes: u64,
-    /// The number of entries from which on the buffer may be full.
+    /// The buffer may be full only if there are at least this many entries.
     full_at: usize,
     mark: Mark,
     /// Bytes of the entries before the mark, if the buffer's limit is in bytes.
@@ -99,8 +99,8 @@ pub(crate) struct Ledger {
     even: EvenPackets,
 }
 
-/// The entry that the search for room has reached: its index from the front, and its place if the
-/// index is not 0.
+/// The entry that the search for buffer space has reached: its index from the front, and its place
+/// in the queue's memory if the index is not 0.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     index: usize,
@@ -141,8 +141,8 @@ impl Ledger {
         (self.entries.len() as u64, self.bytes)
     }
 
-    /// Whether the buffer has room for a packet at `due`, after the departures of that time. The
-    /// packet in service does not occupy the buffer.
+    /// Whether the buffer has space for a packet at `due`, after the departures that are due at
+    /// `due`. The packet in service does not occupy the buffer.
     #[inline]
     fn has_room(&mut self, wire_bytes: u32, due: Time, serialiser: &Serialiser) -> bool {
         self.entries.len() < self.full_at
@@ -152,8 +152,8 @@ impl Ledger {
                 .unwrap_or_else(|| self.has_room_when_long(wire_bytes, due, serialiser))
     }
 
-    /// Like [`Self::has_room`], when the time of the last departure does not decide: visits
-    /// entries.
+    /// Like [`Self::has_room`], if neither the number of entries nor the last departure decides:
+    /// examines entries.
     #[cold]
     #[inline(never)]
     fn has_room_when_long(&mut self, wire_bytes: u32, due: Time, serialiser: &Serialiser) -> bool {
@@ -250,8 +250,8 @@ impl Ledger {
         self.settled_from - SETTLED_FROM
     }
 
-    /// Adds all arrivals, and the departures up to `until`, to the length of the queue. Returns the
-    /// number of departures.
+    /// Applies the unsettled arrivals, and the departures up to `until`, to the statistics of the
+    /// queue's length. Returns the number of departures.
     fn settle_length(&self, until: Time, queue: &mut QueueLength) -> usize {
         let rises = self.unsettled();
         let arrival = self.first_unsettled().map_or(until, |place| self.entries.at(place).at);
@@ -274,7 +274,7 @@ impl Ledger {
             while departed < present && next <= until {
                 walk.falls(next);
                 departed += 1;
-                // The place after the last entry may hold anything, but `departed < present`
+                // The place after the last entry may hold any value, but `departed < present`
                 // prevents its use.
                 place = self.entries.after(place);
                 next = departure(place);
@@ -374,7 +374,7 @@ impl Link {
         plain.admit(id, due, packet, accounts)
     }
 
-    /// Borrows the parts of a plain link. The link must be plain.
+    /// Borrows the parts that admit packets. The link must be plain.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "parts of what is already found")]
     pub(crate) fn plain(&mut self) -> Plain<'_> {
@@ -395,7 +395,7 @@ pub(crate) struct Plain<'a> {
 }
 
 impl Plain<'_> {
-    /// Settles the ledger if many arrivals are unsettled. One call per burst suffices.
+    /// Settles the ledger if many arrivals are unsettled. One call per burst of packets suffices.
     #[inline]
     pub(crate) fn settle_if_long(&mut self, id: LinkId, due: Time, accounts: &mut Accounts) {
         if self.ledger.entries.len() >= self.ledger.settled_from {

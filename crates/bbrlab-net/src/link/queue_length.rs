@@ -1,20 +1,19 @@
-//! The length of a queue over time: mean, standard deviation, quantiles and maximum as time
-//! integrals.
+//! The length of a queue over time: its mean, standard deviation and quantiles are weighted by
+//! time.
 
 use std::fmt;
 
 use bbrlab_units::Time;
 
-/// Quantiles are exact below this length. From this length on, 64 steps per octave are
-/// distinguished.
+/// Quantiles are exact below this length. From this length on, there are 64 steps per octave.
 const EXACT: u64 = 4096;
 
 /// The time that a queue spent at each length.
 #[derive(Clone, Default)]
 pub struct QueueLength {
     place: Place,
-    /// Nanoseconds spent at each length, up to the largest length reached. This memory is a
-    /// fraction of the memory that the packets themselves take.
+    /// Nanoseconds spent at each length, up to the largest length reached. This vector takes a
+    /// fraction of the memory of the packets themselves.
     ns: Vec<u64>,
 }
 
@@ -39,8 +38,8 @@ struct Place {
     squares: f64,
 }
 
-/// A sequence of rises and falls in order of time. An easy walk begins after the start of the
-/// measurement and stays below `EXACT`.
+/// A sequence of changes of the length in order of time. An easy walk begins at or after the start
+/// of the measurement, and its lengths stay below `EXACT`, which saves two checks per change.
 #[derive(Debug)]
 pub(crate) struct Walk<'a, const EASY: bool> {
     place: Place,
@@ -63,7 +62,8 @@ impl<const EASY: bool> Walk<'_, EASY> {
         self.place.now -= 1;
     }
 
-    /// Accounts for the time up to `at`. Time before the start of the measurement does not count.
+    /// Adds the time up to `at` to the current length. Time before the start of the measurement
+    /// does not count.
     #[inline]
     fn advance(&mut self, at: Time) {
         let Place { now, since, .. } = self.place;
@@ -119,13 +119,14 @@ impl QueueLength {
         self.walk(0, |walk| walk.falls(at));
     }
 
-    /// Accounts for the time up to `at`. Time before the start of the measurement does not count.
+    /// Adds the time up to `at` to the current length. Time before the start of the measurement
+    /// does not count.
     #[inline]
     pub(crate) fn advance(&mut self, at: Time) {
         self.walk(0, |walk| walk.advance(at));
     }
 
-    /// Whether a walk that begins at `from` and has `rises` rises is easy.
+    /// Whether a walk is easy if it begins at `from` and the length rises `rises` times.
     #[inline]
     pub(crate) fn is_easy(&self, from: Time, rises: usize) -> bool {
         self.place.since <= from && self.place.now + (rises as u64) < EXACT
@@ -136,7 +137,7 @@ impl QueueLength {
         self.follow(rises, way);
     }
 
-    /// Runs a walk with at most `rises` rises.
+    /// Runs a walk in which the length rises at most `rises` times.
     #[inline]
     pub(crate) fn follow<const EASY: bool, T>(
         &mut self,
@@ -153,7 +154,7 @@ impl QueueLength {
         result
     }
 
-    /// Allocates counters up to a length.
+    /// Allocates counters for all lengths up to `longest`.
     #[cold]
     fn grow(&mut self, longest: usize) {
         let step = self.ns.len().clamp(8, 1 << 12);
@@ -180,7 +181,7 @@ impl QueueLength {
         (total > 0).then(|| sum as f64 / total as f64)
     }
 
-    /// Returns the standard deviation over time.
+    /// Returns the standard deviation over time; `None` before any time has passed.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a deviation for display")]
     pub fn std_dev(&self) -> Option<f64> {

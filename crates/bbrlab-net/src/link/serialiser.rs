@@ -6,20 +6,19 @@
 
 use bbrlab_units::{BitRate, NS_PER_S, Time};
 
-/// Work per byte, in bits times nanoseconds per second. In this unit, a rate of R bit/s does work R
-/// per nanosecond.
+/// Work per byte, in units such that a rate of R bit/s does R units of work per nanosecond.
 pub(super) const WORK_PER_BYTE: u64 = 8 * NS_PER_S;
 
-/// A serialiser at one rate. It is free from `free_ns - spare / rate` on; `spare / rate` is less
-/// than 1 ns.
+/// A serialiser at one rate. The last packet ends at `free_ns - spare / rate`; `spare / rate` is
+/// less than 1 ns.
 #[derive(Clone, Debug)]
 pub(crate) struct Serialiser {
     rate: u64,
     free_ns: u64,
-    /// Work that fits into the rest of the last nanosecond.
+    /// Work that still fits into the nanosecond before `free_ns`.
     spare: u64,
-    /// Size of the last packet and its exact transmission time. Most packets have the same size, so
-    /// this saves a division.
+    /// Size of the last packet; the next two fields are its exact transmission time. Most packets
+    /// have the same size, so these fields save a division.
     last_bytes: u32,
     last_ns: u64,
     last_rem: u64,
@@ -57,7 +56,7 @@ impl Serialiser {
         }
     }
 
-    /// Whether the last packet had this size.
+    /// Whether the last packet had `wire_bytes` bytes.
     pub(super) fn has_served(&self, wire_bytes: u32) -> bool {
         self.last_bytes == wire_bytes
     }
@@ -93,7 +92,8 @@ impl Serialiser {
         self.free_at()
     }
 
-    /// It is separate, so that the usual path needs no registers for it.
+    /// Computes and stores the transmission time of a packet size. A separate function, so that
+    /// packets of the last size do not need its registers.
     #[cold]
     #[inline(never)]
     fn learn_size(&mut self, wire_bytes: u32) {
@@ -123,8 +123,7 @@ fn divide(work: u128, rate: u64) -> (u64, u64) {
     u64::try_from(work / rate).map_or((u64::MAX, 0), |ns| (ns, (work % rate) as u64))
 }
 
-/// Rates above this are treated as this rate, so that the sum of a rate and a remainder fits 64
-/// bits.
+/// Higher rates are reduced to this rate, so that the sum of a rate and a remainder fits 64 bits.
 const RATE_MAX: u64 = 1 << 62;
 
 /// A rate that changes at known times.
@@ -164,7 +163,7 @@ impl Schedule {
         self.steps[self.period_at(at)].1.0
     }
 
-    /// Returns the work done between two times, in bits times nanoseconds per second.
+    /// Returns the work done between two times, in the unit of [`WORK_PER_BYTE`].
     pub(super) fn work(&self, from: Time, to: Time) -> u128 {
         if to <= from {
             return 0;
@@ -198,7 +197,8 @@ impl Schedule {
         Time::NEVER
     }
 
-    /// Serves a packet. At each change of the rate, its remaining bits follow the new rate.
+    /// Serves a packet. At each change of the rate, the packet's remaining bits follow the new
+    /// rate.
     pub(super) fn follow(
         &mut self,
         serialiser: &mut Serialiser,
@@ -232,7 +232,7 @@ impl Schedule {
         if work == u128::from(wire_bytes) * u128::from(WORK_PER_BYTE) {
             return serialiser.serve(wire_bytes);
         }
-        // The rate has changed during the packet, at a whole nanosecond.
+        // The rate has changed during the transmission, at a whole nanosecond.
         let (ns, rem) = divide(work, serialiser.rate);
         serialiser.free_ns =
             serialiser.free_ns.saturating_add(ns).saturating_add(u64::from(rem > 0));

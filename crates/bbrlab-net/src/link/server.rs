@@ -18,8 +18,8 @@ pub(crate) enum Server {
     Unlimited {
         free_at: Time,
     },
-    /// The queue discipline is a shaper of this rate: the packets that the discipline releases
-    /// depart at once.
+    /// The queue discipline is a shaper with the rate `rate`: packets that it releases depart at
+    /// once.
     Shaped {
         rate: BitRate,
         free_at: Time,
@@ -63,8 +63,8 @@ impl Server {
         Self::Shaped { rate, free_at: Time::ZERO }
     }
 
-    /// Sets how often the clock is read. Only a token bucket uses this. For other servers, the
-    /// engine computes when a departure is noticed.
+    /// Sets the interval at which the clock is read. Only a token bucket uses it: for other
+    /// servers, the engine moves departures to readings of the clock.
     pub(crate) fn set_clock_step(&mut self, step: Span) {
         if let Self::Bucket(bucket) = self {
             bucket.set_clock_step(step);
@@ -105,7 +105,8 @@ impl Server {
         }
     }
 
-    /// Whether a packet of this size can ever depart.
+    /// Whether a packet of this size can ever depart; a packet larger than a token bucket never
+    /// can.
     #[inline]
     pub(crate) fn admits(&self, wire_bytes: u32) -> bool {
         match self {
@@ -115,7 +116,7 @@ impl Server {
     }
 
     /// Whether a packet in service counts as queued until it departs, because it waits for tokens
-    /// or for an opportunity.
+    /// or for an opportunity of a trace.
     pub(crate) fn queues_until_departure(&self) -> bool {
         matches!(self, Self::Bucket(_) | Self::Trace(_))
     }
@@ -150,8 +151,8 @@ mod tests {
 
     proptest! {
         /// Compares departures with those computed independently from the integral of the
-        /// schedule's rate: a packet departs when the work of its busy period, up to and including
-        /// this packet, is done.
+        /// schedule's rate: a packet departs when the work of all packets of its busy period, up to
+        /// and including this packet, is done.
         #[test]
         fn departures_of_a_busy_period_are_those_of_the_integral_of_the_rate(
             steps in prop::collection::vec((0u64..3_000_000, 0u64..2_000_000_000), 1..8),

@@ -1,5 +1,5 @@
 //! The statistics of a link. They are exact unless stated otherwise, and equal in both
-//! implementations.
+//! implementations of links.
 
 use bbrlab_queue::Queued;
 use bbrlab_units::{Span, Time};
@@ -17,10 +17,10 @@ pub struct LinkStats {
     pub drops_full: u64,
     /// Packets that the queue discipline dropped for another reason.
     pub drops_aqm: u64,
-    /// Packets of `drops_full` and `drops_aqm` that were dropped when the link requested its next
-    /// packet; the others were dropped when a packet arrived. `None` for a drop-tail link.
+    /// The packets among `drops_full` and `drops_aqm` that were dropped when the link requested its
+    /// next packet; the others were dropped when a packet arrived. `None` for a drop-tail link.
     pub drops_dequeue: Option<u64>,
-    /// Packets lost at random. A packet lost after the queue counts when it departs.
+    /// Packets lost at random. A packet that is lost after the queue is counted when it departs.
     pub drops_random: u64,
     /// Packets that the policer dropped; `None` for a link without a policer.
     pub drops_policer: Option<u64>,
@@ -30,7 +30,7 @@ pub struct LinkStats {
     pub marks: u64,
     /// Packets sent, including those lost at random after the queue.
     pub sent_packets: u64,
-    /// Data packets sent, without those lost at random after the queue.
+    /// Data packets sent, without packets lost at random after the queue.
     pub sent_data_packets: u64,
     /// Bytes on the wire of `sent_packets`.
     pub sent_bytes: u64,
@@ -53,18 +53,18 @@ pub struct TinStats {
     pub arrivals: u64,
     /// Packets that the discipline dropped.
     pub drops: u64,
-    /// Packets marked, counted when they depart.
+    /// Packets marked with CE, counted when they depart.
     pub marks: u64,
     /// Packets sent.
     pub sent_packets: u64,
     /// Bytes on the wire of `sent_packets`.
     pub sent_bytes: u64,
-    /// As in [`LinkStats::delay`].
+    /// Delays of this tin's packets, measured as in [`LinkStats::delay`].
     pub delay: DelayHistogram,
 }
 
 impl LinkStats {
-    /// Returns the number of all drops.
+    /// Returns the number of drops for all reasons, and of random losses.
     #[must_use]
     pub fn drops(&self) -> u64 {
         let queue = self.drops_full + self.drops_aqm;
@@ -108,7 +108,7 @@ impl LinkStats {
         self.tins[usize::from(tin)].arrivals += 1;
     }
 
-    /// Counts a sent packet in its tin, if it is in one.
+    /// Counts a sent packet in its tin, if the discipline has tins.
     #[inline]
     pub(crate) fn sent_from_tin(&mut self, packet: &Queued, waited: Span) {
         if let Some(tin) = self.tins.get_mut(usize::from(packet.tin)) {
@@ -119,7 +119,7 @@ impl LinkStats {
         }
     }
 
-    /// Counts a packet that its discipline dropped in its tin, if it is in one.
+    /// Counts a packet that the discipline dropped in the packet's tin, if the discipline has tins.
     #[inline]
     pub(crate) fn dropped_from_tin(&mut self, tin: u8) {
         if let Some(tin) = self.tins.get_mut(usize::from(tin)) {

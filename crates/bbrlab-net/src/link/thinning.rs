@@ -6,9 +6,9 @@ use crate::packet::{Packet, PacketData};
 /// Drops ACKs. Other packets pass, and reset the count of their flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Thinning {
-    /// N: one of N consecutive ACKs passes. At least 1.
+    /// N: one of every N consecutive ACKs passes. At least 1.
     of: u32,
-    /// By flow: position in the current group of N ACKs; 0 if the next ACK passes.
+    /// For each flow, the position in the current group of N ACKs; 0 if the next ACK passes.
     counts: Vec<u32>,
 }
 

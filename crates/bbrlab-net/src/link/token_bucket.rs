@@ -1,4 +1,4 @@
-//! A token bucket: a packet departs as soon as there are enough tokens for the whole packet.
+//! A token bucket: a packet departs as soon as the bucket has enough tokens for the whole packet.
 //!
 //! As in Linux's `tbf`, tokens accrue at the rate, up to `burst` bytes. A peak rate adds a second
 //! bucket that holds one full packet and fills at the peak rate. Only the packet at the head waits
@@ -22,8 +22,8 @@ pub(crate) struct TokenBucket {
     /// The time at which the levels hold: the last departure.
     at: Time,
     /// Nanoseconds between two readings of the clock. A packet that waits for tokens departs at the
-    /// first reading at which there are enough. Tokens that overflow the bucket until then are
-    /// lost.
+    /// first reading at which there are enough tokens. Tokens that exceed the bucket's size before
+    /// that reading are lost.
     step: u64,
 }
 
@@ -51,7 +51,8 @@ impl Bucket {
         self.schedule.done_at(now, need.saturating_sub(self.level))
     }
 
-    /// Takes the tokens of a packet that departs at `departs`. The level must be that of `now`.
+    /// Removes the tokens for a packet that departs at `departs`. The stored level must be the
+    /// level at `now`.
     fn pay(&mut self, now: Time, departs: Time, need: u128) {
         self.fill(now, departs);
         self.level = self.level.saturating_sub(need);
@@ -114,7 +115,7 @@ mod tests {
     use bbrlab_units::{BitRate, Bytes, Span, Time};
     use proptest::prelude::*;
 
-    /// A constant rate of 8 Mbit/s, at which a byte takes 1 us.
+    /// Makes a constant rate of 8 Mbit/s, at which a byte takes 1 us.
     fn at_8_mbps() -> Schedule {
         Schedule::new(&[(Time(0), BitRate(8_000_000))])
     }
@@ -131,8 +132,8 @@ mod tests {
         assert!(!bucket.admits(1601));
     }
 
-    /// The clock is read every 2 ms. One packet departs per reading, although 2 ms bring tokens for
-    /// 1 1/3 packets.
+    /// The clock is read every 2 ms. Only one packet departs per reading, although tokens for 4/3
+    /// packets accrue in 2 ms.
     #[test]
     fn with_a_coarse_clock_tokens_flow_over_the_brim() {
         let mut bucket = TokenBucket::new(at_8_mbps(), Bytes(1600), None);
@@ -141,8 +142,8 @@ mod tests {
         assert_eq!(departures, [0, 2, 4, 6]);
     }
 
-    /// The peak rate is 5 times the rate: 300 us per packet while the large bucket has tokens. The
-    /// sixth and later packets wait for tokens of the large bucket.
+    /// The peak rate is five times the rate: a packet departs every 300 us while the large bucket
+    /// has tokens. The sixth and later packets wait for tokens of the large bucket.
     #[test]
     fn a_burst_leaves_at_the_peak_rate_and_then_at_the_rate() {
         let peak = PeakRate { rate: BitRate(40_000_000), mtu: Bytes(1500) };
@@ -179,7 +180,7 @@ mod tests {
         }
     }
 
-    /// Rates at which a byte takes a whole number of nanoseconds, so that nothing is rounded.
+    /// Nanoseconds per byte. They are whole numbers, so that nothing is rounded.
     const BYTES_NS: [i64; 9] = [1, 8, 40, 80, 200, 500, 800, 1000, 8000];
 
     proptest! {

@@ -1,4 +1,4 @@
-//! Departures on a Mahimahi trace.
+//! Computes departures on a Mahimahi trace, a list of opportunities to send.
 
 use std::sync::Arc;
 

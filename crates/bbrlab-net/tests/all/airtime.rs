@@ -1,5 +1,5 @@
-//! Two links that share a medium: the cost of a turn, the order of turns, and that only one link
-//! sends at a time.
+//! Tests of two links that share a medium: the cost of a turn (a transmission opportunity), the
+//! order of turns, and that only one link sends at a time.
 
 use crate::fixed_window::{ACK_BYTES, Hosts, Seen, Toy, ToyFlow};
 use bbrlab_link::{Airtime, Buffer, Link, Rate};
@@ -20,8 +20,8 @@ fn airtime(overhead_us: u64, packets: u64, time_us: Option<u64>) -> Airtime {
     }
 }
 
-/// Two links, one per direction, and flows. The data of a flow cross the first link, or the second
-/// one if `is_back`; its ACKs cross the other link.
+/// Makes two links, one per direction, and flows. A flow's data cross the first link, or the second
+/// link if `is_back` is true; its ACKs cross the other link.
 fn shared(airtime: Airtime, rates: [u64; 2], is_back: &[bool]) -> (Network<Toy>, [LinkId; 2]) {
     let mut net = Network::new(1, 1);
     let mut add = |name: &str, rate| {
@@ -39,7 +39,7 @@ fn shared(airtime: Airtime, rates: [u64; 2], is_back: &[bool]) -> (Network<Toy>,
     (net, [there, back])
 }
 
-/// A flow with a window of `window` packets of 1,500 B that never ends.
+/// Makes a flow with a window of `window` packets of 1,500 B that never ends.
 fn bulk(window: u64) -> ToyFlow {
     let mut flow = ToyFlow::new(window, 1500, u64::MAX);
     flow.idle_timeout = Span::from_secs(100);
@@ -53,7 +53,8 @@ fn without_aggregation_each_packet_and_each_ack_pays_for_a_turn() {
     let mut hosts = Hosts::new(vec![bulk(50)]);
     net.advance(Time(1000 * MS), &mut hosts);
     let (data, ack) = (1100 * US, 144 * US);
-    // The first ACK arrives when the second packet's turn has begun. From then on, turns alternate.
+    // The first ACK arrives when the second packet's turn has begun. From then on, the two
+    // directions take turns.
     for (n, at) in (1u64..).zip(hosts.data_times()) {
         assert_eq!(at, n * data + n.saturating_sub(2) * ack, "packet {n}");
     }
@@ -86,7 +87,7 @@ fn no_packet_of_a_turn_begins_after_its_time() {
     net.advance(Time(1000 * MS), &mut hosts);
     let times = hosts.data_times();
     // The packets of a turn begin 0, 1, 2, 3 and 4 ms after the turn's beginning, so each turn has
-    // five. Then their ACKs follow, which take 0.44 us each.
+    // five. Then the packets' ACKs follow, which take 0.44 us each.
     let gaps: Vec<u64> = times.windows(2).map(|two| two[1] - two[0]).collect();
     let behind = gaps.iter().skip(20).position(|&gap| gap > MS).unwrap() + 20;
     for turn in gaps[behind + 1..].chunks(5).filter(|turn| turn.len() == 5) {
@@ -155,10 +156,10 @@ fn departures(
 }
 
 proptest! {
-    /// The interval between two departures is long enough for the later packet, and after a change
-    /// of direction also for the overhead of its turn: the medium carries one packet at a time. All
-    /// packets and turns together take no longer than the run. No turn has more packets than its
-    /// bound.
+    /// The medium carries one packet at a time: the interval between two departures is at least the
+    /// later packet's serialisation time and, after a change of direction, the overhead of a turn.
+    /// All packets and overheads together take no longer than the run. No turn has more packets
+    /// than its bound.
     #[test]
     fn the_medium_carries_one_packet_at_a_time_and_each_turn_pays(
         (overhead_us, packets, time_us) in (0u64..500, 1u64..20, prop::option::of(1u64..5000)),

@@ -8,7 +8,8 @@ use bbrlab_units::{BitRate, Bytes, Packets, Span, Time};
 const MBIT: u64 = 1_000_000;
 const MS: u64 = 1_000_000;
 
-/// One flow over one link: 4 ms before the link, 6 ms after it, 10 ms on the return path.
+/// Makes one flow over one link, with delays of 4 ms before the link, 6 ms after it and 10 ms on
+/// the return path.
 fn dumbbell(config: &Link) -> (Network<Toy>, LinkId, FlowId) {
     let mut net = Network::new(1, 1);
     let link = net.add_link(config, LinkMode::VirtualClock);
@@ -19,7 +20,7 @@ fn dumbbell(config: &Link) -> (Network<Toy>, LinkId, FlowId) {
     (net, link, flow)
 }
 
-/// A link of 12 Mbit/s, which serialises 1500 bytes in 1 ms.
+/// Makes a link of 12 Mbit/s, which serialises 1500 bytes in 1 ms.
 fn twelve_mbit(buffer: Buffer) -> Link {
     Link::new("bottleneck", Rate::Constant(BitRate(12 * MBIT)), buffer)
 }
@@ -90,8 +91,8 @@ fn a_window_above_the_bdp_queues_exactly_the_excess() {
     net.check_conservation();
 }
 
-/// Returns how many packets of a burst of 10 are not dropped: those in the buffer, and one in
-/// service.
+/// Returns the number of packets of a burst of 10 that are not dropped: the packets in the buffer
+/// and the packet in service.
 fn survivors(limit: Buffer) -> usize {
     let (mut net, link, flow) = dumbbell(&twelve_mbit(limit));
     net.schedule(flow, Time(0), 0);
@@ -134,7 +135,7 @@ fn packets_already_accepted_keep_their_departure_or_follow_the_new_rate() {
     assert_eq!(step(RateChange::Keep), kept);
     // At the change to 24 Mbit/s, half of the second packet is left, which takes 0.25 ms instead of
     // 0.5 ms. In the remaining 1.25 ms at this rate, two more packets and half of the fifth packet
-    // leave. The other half leaves after the pause.
+    // are sent. The other half is sent after the pause.
     let followed = [5_000_000, 5_750_000, 6_250_000, 6_750_000, 9_500_000, 10_500_000];
     assert_eq!(step(RateChange::Follow), followed);
 }
@@ -159,8 +160,8 @@ fn two_links_in_series_add_their_serialisations_and_the_slower_one_queues() {
     assert_eq!(net.link_stats(fast).queue.max(), 3);
     assert_eq!(net.link_stats(slow).queue.max(), 3);
     assert_eq!(net.link_stats(slow).delay.mean_ns(), Some((900_000.0 + 1_800_000.0) / 3.0));
-    // A flow's wire bytes are counted only at its last link with a rate, so each packet counts
-    // once.
+    // A flow's bytes on the wire are counted only at its last link with a rate, so each packet
+    // counts once.
     assert_eq!(net.flow_wire_bytes(FlowId(0)), 4500);
 }
 

@@ -7,8 +7,8 @@ use bbrlab_units::{BitRate, Ecn, Span, Time};
 use expect_test::{Expect, expect};
 use std::fmt::Write as _;
 
-/// Hosts that log their events. The application's token selects the action: send a packet, or arm
-/// timers.
+/// Hosts that log their events. The token of an application's event selects the action: send a
+/// packet, or arm timers.
 #[derive(Default)]
 struct Scripted {
     log: String,
@@ -27,7 +27,7 @@ fn packet(payload: u32) -> Outgoing<'static, u32> {
     }
 }
 
-/// Tokens from this value on arm timers; smaller tokens send.
+/// Tokens from this value on arm timers; smaller tokens send a packet.
 const ARM: u32 = 1000;
 
 impl Handler<u32> for Scripted {

@@ -5,8 +5,9 @@ use bbrlab_link::{Buffer, Jitter, Link, Loss, LossAt, Probability, Rate, Reorder
 use bbrlab_net::{LinkMode, Network, RouteStep};
 use bbrlab_units::{BitRate, Span, Time};
 
-/// Sends packets all at once; each takes 1 ms to serialise. Returns, in the order of arrival, each
-/// packet's sequence number and its delay beyond serialisation and propagation.
+/// Sends all packets at one time over a link that takes 1 ms to serialise each. Returns, in the
+/// order of arrival, each packet's sequence number and its delay beyond serialisation and
+/// propagation.
 fn run(change: impl Fn(&mut Link)) -> (Vec<(u64, u64)>, Network<Toy>) {
     let mut config = Link::new("l", Rate::Constant(BitRate(12_000_000)), Buffer::Unlimited);
     change(&mut config);

@@ -1,6 +1,6 @@
-//! Compares links by virtual clock and by departure events: digests, statistics and host logs are
-//! equal. They also equal the results stored in `random_networks.txt`, which has a line per ten
-//! networks; `cargo xtask bless` rewrites it.
+//! Compares links by virtual clock with links by departure events: digests, statistics and host
+//! logs must be equal. They must also equal the results stored in `random_networks.txt`, which has
+//! a line per ten networks; `cargo xtask bless` rewrites this file.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,8 @@ struct Plan {
 
 #[derive(Clone, Debug)]
 struct FlowPlan {
-    /// Links on the forward and the reverse route, each with the delay before it.
+    /// Links of the forward route; the next field has the links of the reverse route. Each link's
+    /// index follows the delay before the link.
     forward: Vec<(u64, usize)>,
     reverse: Vec<(u64, usize)>,
     last_delays_ns: (u64, u64),
@@ -93,7 +94,7 @@ impl Plan {
             links.extend(ids.iter().map(|&id| format!("{:?}", net.link_stats(id))));
             let conserved = net.check_conservation();
             let lost: u64 = net.flow_losses().iter().map(|flow| flow.drops + flow.random).sum();
-            // Drops of ACKs are only in `dropped`.
+            // `dropped` also counts dropped ACKs, `lost` only data packets.
             assert!(lost <= conserved.dropped, "{lost} of {conserved:?}");
             for (&id, link) in ids.iter().zip(&self.links) {
                 self.check_capacity(&mut net, id, link);
@@ -105,7 +106,8 @@ impl Plan {
         Outcome { digests, links, flow_bytes, flow_losses, log: hosts.log }
     }
 
-    /// Checks that a link has sent at most its capacity up to now plus the bucket and one packet.
+    /// Checks that a link has sent no more than its capacity up to now, plus the size of its token
+    /// bucket and one packet.
     fn check_capacity(&self, net: &mut Network<Toy>, id: LinkId, link: &Link) {
         let Some(capacity) = net.capacity_bits(id, Time::ZERO, net.now()) else { return };
         if link.rate_change == RateChange::Keep {
@@ -288,7 +290,7 @@ proptest! {
     }
 }
 
-/// Removes from `printed` the values that were added after the file of digests was written.
+/// Removes from `printed` the values that did not exist when the file of digests was written.
 fn without_later_figures(printed: &str) -> String {
     let printed = printed.replace(", tins: []", "");
     let mut parts = printed.split(", policer: ");

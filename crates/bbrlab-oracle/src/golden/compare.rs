@@ -3,7 +3,7 @@
 use super::csv::Table;
 use super::report::{Mismatch, Tally};
 
-/// Counts the rows of one trace, and keeps the first difference.
+/// A counter of one trace's rows and mismatches. It stores the first difference.
 pub(super) struct Counter<'t> {
     file: &'t str,
     table: &'t Table,
@@ -13,7 +13,7 @@ pub(super) struct Counter<'t> {
 }
 
 impl<'t> Counter<'t> {
-    /// A counter for `file`. `compared` are the positions of the columns that are compared.
+    /// Creates a counter for `file`. `compared` has the positions of the columns that are compared.
     pub(super) fn new(file: &'t str, table: &'t Table, compared: &[usize]) -> Self {
         let mut compared = compared.to_vec();
         compared.sort_unstable();
@@ -29,7 +29,7 @@ impl<'t> Counter<'t> {
         self.is_wrong = false;
     }
 
-    /// Compares the value of the column at position `at` with ours.
+    /// Compares the trace's value in the column at position `at` with ours.
     #[inline]
     pub(super) fn check(&mut self, at: usize, expected: i64, got: i64) {
         if expected != got {
@@ -56,7 +56,7 @@ impl<'t> Counter<'t> {
         }
     }
 
-    /// The counts of the whole trace.
+    /// Returns the counts of the whole trace.
     pub(super) fn finish(self) -> Tally {
         self.tally
     }

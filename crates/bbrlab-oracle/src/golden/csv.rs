@@ -1,5 +1,5 @@
-//! Reads the CSV of traces. All cells are integers. An empty cell repeats the previous row's value.
-//! A column whose name ends in `+` has differences from the previous row.
+//! Reads the CSV of traces. All cells are integers. An empty cell has the value of the previous
+//! row. In a column whose name ends in `+`, cells are differences from the previous row.
 
 use bbrlab_cc::fields::Kind;
 use bbrlab_cc::{AckSample, Conn, Control, LostSkb, RateSample};
@@ -16,7 +16,7 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// The column that a cell of the header describes.
+    /// Creates the column that a cell of the header describes.
     fn new(cell: &str) -> Self {
         let name = cell.strip_suffix('+').unwrap_or(cell);
         Self {
@@ -32,7 +32,7 @@ impl Column {
     }
 }
 
-/// Whether the field of this column is a `u64` in the kernel.
+/// Whether the column's field is a `u64` in the kernel.
 fn is_u64(column: &str) -> bool {
     let records =
         [Conn::rows(), Control::rows(), RateSample::rows(), LostSkb::rows(), AckSample::rows()];
@@ -58,17 +58,17 @@ impl Table {
         Ok(Self { columns, body })
     }
 
-    /// The columns, in the file's order.
+    /// Returns the columns, in the file's order.
     pub(super) fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// Position of the column `name`.
+    /// Returns the position of the column `name`, from 0.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// A reader positioned before the first row.
+    /// Creates a reader positioned before the first row.
     pub(super) fn rows(&self) -> Rows<'_> {
         Rows {
             columns: &self.columns,
@@ -82,7 +82,7 @@ impl Table {
 
 /// Reads a trace row by row.
 ///
-/// Values are stored as 64 bits. The column determines whether they are signed: see
+/// Each value is stored as 64 bits. Whether it is signed depends on its column; see
 /// [`Column::number`].
 pub(super) struct Rows<'t> {
     columns: &'t [Column],
@@ -93,22 +93,22 @@ pub(super) struct Rows<'t> {
 }
 
 impl Rows<'_> {
-    /// The number of the row that was read last, from 1.
+    /// Returns the number of the row that was read last, from 1.
     pub(super) fn row(&self) -> u64 {
         self.row
     }
 
-    /// The values of the row, in the order of the columns.
+    /// Returns the values of the current row, in the order of the columns.
     pub(super) fn values(&self) -> &[i64] {
         &self.values
     }
 
-    /// The positions of the columns whose cells were not empty in this row.
+    /// Returns the positions of the columns whose cells are not empty in the current row.
     pub(super) fn changed(&self) -> &[usize] {
         &self.changed
     }
 
-    /// Reads the next row; `false` at the end.
+    /// Reads the next row. Returns `false` if there is none.
     pub(super) fn advance(&mut self) -> Result<bool, String> {
         if self.rest.is_empty() {
             return Ok(false);
@@ -153,7 +153,7 @@ impl Rows<'_> {
     }
 }
 
-/// A decimal integer of 64 bits, signed or not, as its bits.
+/// Parses a decimal integer that fits 64 bits, signed or unsigned, and returns its bits.
 fn parse_integer(cell: &[u8]) -> Option<i64> {
     let (is_negative, digits) = match cell {
         [b'-', digits @ ..] => (true, digits),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use bbrlab_cc::ParamError;
 
-/// Why a trace, or all traces of a folder, could not be compared.
+/// The reason why a trace, or all traces of a folder, could not be compared.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GoldenError {
     /// Neither the folder nor a parent folder has a `MANIFEST.csv`.
@@ -43,27 +43,27 @@ pub enum GoldenError {
         /// The system's error.
         reason: String,
     },
-    /// A file that the manifest lists is not there.
+    /// A file that the manifest lists does not exist.
     Missing {
         /// The file as listed.
         file: String,
     },
-    /// A file is shorter than the manifest says.
+    /// A file is shorter than the manifest states.
     Truncated {
         /// The file as listed.
         file: String,
-        /// Bytes, according to the manifest.
+        /// The number of bytes in the manifest.
         expected: u64,
-        /// Bytes found.
+        /// The file's number of bytes.
         found: u64,
     },
     /// A file's checksum differs from the manifest's.
     Altered {
         /// The file as listed.
         file: String,
-        /// SHA-256, according to the manifest.
+        /// The SHA-256 in the manifest.
         expected: String,
-        /// SHA-256 of what was found.
+        /// The SHA-256 of the file.
         found: String,
     },
     /// A file cannot be decompressed although its checksum is correct.
@@ -73,13 +73,13 @@ pub enum GoldenError {
         /// The decoder's error.
         reason: String,
     },
-    /// A file has a different number of rows than the manifest says.
+    /// A file has a different number of rows than the manifest states.
     WrongRows {
         /// The file as listed.
         file: String,
-        /// Rows, according to the manifest.
+        /// The number of rows in the manifest.
         expected: u64,
-        /// Rows found.
+        /// The file's number of rows.
         found: u64,
     },
     /// A row cannot be parsed.

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::{GoldenError, GoldenTrace, file};
 
-/// The columns of row `row` (from 1), one per line. If a value differs from the previous row's
-/// value, its line shows both.
+/// Returns the columns of row `row` (from 1) with their values, one per line. If a value differs
+/// from the previous row's value, its line shows both values.
 ///
 /// # Errors
 /// If the trace cannot be read.

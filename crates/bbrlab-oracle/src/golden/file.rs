@@ -1,4 +1,4 @@
-//! Loads a trace and checks it against the manifest: length, checksum, number of rows.
+//! Loads the file of a trace.
 
 use std::fmt::Write as _;
 use std::fs;

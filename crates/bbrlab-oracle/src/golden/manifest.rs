@@ -25,7 +25,7 @@ pub struct GoldenTrace {
     pub hz: u32,
     /// Module parameters that differ from the defaults, as `name=value;...`.
     pub params: String,
-    /// Number of rows, without the header.
+    /// Number of rows, not counting the header.
     pub rows: u64,
     /// Bytes of the gzip file.
     pub bytes: u64,

@@ -1,10 +1,11 @@
-//! Call-by-call traces of the kernel's congestion controls and of the services that they rely on.
+//! Replays call-by-call traces of the kernel's congestion controls, and of the services of the TCP
+//! stack that they rely on.
 //!
 //! A folder of traces holds `MANIFEST.csv`, which lists every file with its checksum, and gzipped
 //! CSV files. Each row is one call of one callback of the unmodified kernel code. The row has all
 //! inputs of the call, the random numbers drawn in it, its return value, the fields written, and
-//! the module's private state after the call. [`replay`] makes the same calls to our code and
-//! compares the results, without tolerance.
+//! the module's private state after the call. [`replay`] makes the same calls to our code, and
+//! compares the results, which must be equal.
 //!
 //! ```text
 //! plan(dir, only)  ->  [GoldenTrace]          the manifest's rows under `dir`

@@ -1,8 +1,9 @@
 //! Replays the trace of a congestion control through the [`CongestionControl`] trait.
 //!
-//! The input columns become a [`Conn`] and the arguments of the event. The replay compares the
+//! The input columns become a [`Conn`] and the arguments of the row's call. The replay compares the
 //! return value (`ret`), the fields written (`o_*`), the random numbers drawn (`rnd*`) and the
-//! private state (`s_*`). Our algorithm keeps its private state from row to row.
+//! private state (`s_*`). Our algorithm's private state is set only once, at the start, and
+//! continues from row to row.
 
 mod call;
 mod draws;
@@ -19,7 +20,7 @@ use super::csv::{Rows, Table};
 use super::report::Tally;
 use super::{GoldenError, GoldenTrace};
 
-/// Replays `trace`; `None` if its algorithm is not implemented.
+/// Replays `trace`. Returns `None` if its algorithm is not implemented.
 pub(super) fn replay(trace: &GoldenTrace, table: &Table) -> Result<Option<Tally>, GoldenError> {
     let Some((algorithm, params)) = recipe(trace)? else {
         return Ok(None);
@@ -60,7 +61,8 @@ pub(super) fn replay_with<C: CongestionControl + Clone>(
     Ok(replay.counter.finish())
 }
 
-/// The algorithm and the parameters of a trace; `None` if the algorithm is not implemented.
+/// Returns the algorithm and the parameters of a trace, or `None` if the algorithm is not
+/// implemented.
 fn recipe(trace: &GoldenTrace) -> Result<Option<(Algorithm, Params)>, GoldenError> {
     let mut params = Params::new();
     let name = match trace.algorithm.as_str() {
@@ -90,16 +92,16 @@ fn recipe(trace: &GoldenTrace) -> Result<Option<(Algorithm, Params)>, GoldenErro
     Ok(Some((algorithm, params)))
 }
 
-/// How each column of a trace is used in the replay.
+/// The use of each column of a trace in the replay.
 struct Plan {
-    /// For each column, by position: the value of the call that it sets, if any.
+    /// For each column, the value of the call that the column sets, if it sets any.
     inputs: Vec<Option<call::Input>>,
     ret: usize,
-    /// Columns of the fields that the call writes.
+    /// The positions of the columns with fields that the call writes.
     outputs: Vec<(usize, &'static Field<Control>)>,
-    /// Columns of the random draws, in order.
+    /// The positions of the columns with random draws, in order.
     draws: Vec<usize>,
-    /// Columns of the private state that are compared, with their names.
+    /// The positions of the columns with compared private state, with their names.
     states: Vec<(usize, String)>,
 }
 
@@ -144,7 +146,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Positions of all columns that are compared.
+    /// Returns the positions of all columns that are compared.
     fn compared(&self) -> Vec<usize> {
         let outputs = self.outputs.iter().map(|&(at, _)| at);
         let states = self.states.iter().map(|&(at, _)| at);
@@ -166,8 +168,8 @@ struct Replay<'t, C> {
     fresh: &'t C,
     cc: C,
     call: Call,
-    /// The fields of a snapshot in order, with their columns. Stored so that names are looked up
-    /// only once per trace.
+    /// The fields of a snapshot of the private state, in order, each with its column. Stored here
+    /// so that names are looked up only once per trace.
     state_order: Vec<(&'static str, Option<usize>)>,
 }
 
@@ -198,7 +200,7 @@ impl<C: CongestionControl + Clone> Replay<'_, C> {
         Ok(())
     }
 
-    /// Compares the private state as it is after the call.
+    /// Compares the private state after the call with the trace.
     fn compare_state(&mut self, values: &[i64]) {
         let Self { plan, counter, cc, state_order, .. } = self;
         let mut index = 0;

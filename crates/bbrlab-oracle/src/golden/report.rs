@@ -1,13 +1,13 @@
-//! The results of replays, as plain records that the caller prints or stores.
+//! The results of replays of traces, as records that the caller prints or stores.
 
-/// A difference between the kernel's values and ours: the first one of its row.
+/// The first difference between the kernel's values and ours in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     /// The file as the manifest lists it.
     pub file: String,
     /// The row, from 1.
     pub row: u64,
-    /// The column that differs; `rnd<i>` if draw number `i` differs.
+    /// The column that differs, or `rnd<i>` if draw number `i` differs.
     pub field: String,
     /// The kernel's value. In the column of a draw, -1 means that the kernel drew no number.
     pub expected: i128,
@@ -28,7 +28,7 @@ pub struct Tally {
     pub first: Option<Mismatch>,
 }
 
-/// Whether a trace could be replayed.
+/// The counts of a trace's replay, or that the trace cannot be replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceVerdict {
     /// The trace was replayed, with these counts.
@@ -81,8 +81,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Sums up outcomes, which should be in the manifest's order: the first difference of the
-    /// report is the first in the order of `outcomes`.
+    /// Adds up outcomes. They should be in the manifest's order, because the report's first
+    /// difference is that of the first outcome with a difference.
     #[must_use]
     pub fn from_outcomes(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
         let mut report = Self::default();

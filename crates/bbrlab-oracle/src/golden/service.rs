@@ -1,7 +1,7 @@
-//! Replays the traces of the stack's services: `core` in the manifest.
+//! Replays the traces of the TCP stack's services, which the manifest lists with the kind `core`.
 //!
-//! A [`Service`] defines the columns that it reads, the columns that are compared, and how a row is
-//! processed.
+//! A [`Service`] defines its input columns, the columns to compare, and a function for processing a
+//! row.
 
 mod cubicroot;
 mod cwndval;
@@ -20,9 +20,9 @@ use super::{GoldenError, GoldenTrace};
 
 /// A service of the stack whose traces can be replayed.
 trait Service {
-    /// Columns that a step reads.
+    /// The columns that [`Self::step`] reads.
     const INPUTS: &'static [&'static str];
-    /// Columns with the results of the service.
+    /// The columns with the service's results, which are compared.
     const COMPARED: &'static [&'static str];
 
     /// Processes one row. `input` has the values of [`Self::INPUTS`], in order; `output` receives
@@ -34,7 +34,7 @@ trait Service {
     ) -> Result<(), String>;
 }
 
-/// Replays `trace`; `None` if its service is not implemented.
+/// Replays `trace`. Returns `None` if its service is not implemented.
 pub(super) fn replay(trace: &GoldenTrace, table: &Table) -> Result<Option<Tally>, GoldenError> {
     Ok(Some(match trace.algorithm.as_str() {
         "cubicroot" => run(trace, table, cubicroot::CubicRoot)?,
@@ -74,8 +74,8 @@ fn run<S: Service>(
         for (slot, &at) in input.iter_mut().zip(&inputs) {
             *slot = values[at];
         }
-        // A service usually writes its outputs in the order of `COMPARED`, so try the next name
-        // first.
+        // A service usually writes its outputs in the order of `COMPARED`, so compare with the next
+        // name first.
         let mut next = 0;
         let mut output = |name: &'static str, got: i64| {
             let listed = S::COMPARED.iter().cycle().skip(next).take(S::COMPARED.len());
@@ -105,7 +105,7 @@ fn positions(
     names.iter().map(position).collect()
 }
 
-/// The low 32 bits, as a `u32` field of the kernel stores them.
+/// Returns the low 32 bits of a value, which a `u32` field of the kernel stores.
 fn u32_of(value: i64) -> u32 {
     trunc_u32(value.cast_unsigned())
 }

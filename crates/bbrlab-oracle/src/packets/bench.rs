@@ -1,4 +1,5 @@
-//! A test host for one end of a connection: stores its timers and the packets that it sends.
+//! A test host for one end of a connection. It stores the end's timers and the packets that the end
+//! sends.
 
 use bbrlab_cc::Draw;
 use bbrlab_tcp::{Host, TimerId, Transmission};
@@ -6,14 +7,14 @@ use bbrlab_units::{Span, Time};
 
 use super::compare::Sent;
 
-/// The resolution of the reference host's clock: its readings are multiples of 256 ns.
+/// The resolution of the recording machine's clock, whose readings are multiples of 256 ns.
 pub(super) const CLOCK_STEP: Span = Span(256);
 
-/// The timers, in the order in which they fire if several are due at the same time.
+/// The timers, in the order in which they fire if several of them are due at the same time.
 const TIMERS: [TimerId; TimerId::COUNT] =
     [TimerId::Retransmit, TimerId::DelayedAck, TimerId::Pacing, TimerId::CompressedAck];
 
-/// Timers and output of one end.
+/// The timers of one end of a connection, and the packets that it sends.
 #[derive(Debug)]
 pub(super) struct Bench {
     /// The current time.
@@ -21,11 +22,12 @@ pub(super) struct Bench {
     /// The packets sent so far, with their times.
     pub(super) sent: Vec<Sent>,
     timers: [Time; TimerId::COUNT],
-    /// The source of random integers: the kernel's draws, as the log shows them.
+    /// The source of random integers: the kernel's draws, which follow from the log.
     draws: Draws,
 }
 
-/// BBR's random draws in the kernel. The log shows them by the phase of `PROBE_BW` after each draw.
+/// BBR's random draws in the kernel. The log has no draws, but the phase of `PROBE_BW` after each
+/// draw shows the draw.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draws {
     /// Times and phases of the sender's states in `PROBE_BW`.
@@ -33,15 +35,16 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// The draws of `self` before `split`, and the draws of `later` from then on.
+    /// Returns the draws of `self` before `split`, followed by the draws of `later` from `split`
+    /// on.
     pub(super) fn until(mut self, split: Time, later: Self) -> Self {
         self.phases.retain(|&(time, _)| time < split);
         self.phases.extend(later.phases);
         self
     }
 
-    /// The draw in `0..bound` at `now`. The draw is the number of phases from BBR's next logged
-    /// phase to the end of its cycle.
+    /// Returns the draw in `0..bound` at `now`: the number of phases from BBR's next logged phase
+    /// to the end of the gain cycle.
     fn below(&self, now: Time, bound: u32) -> u32 {
         let after = self.phases.partition_point(|&(time, _)| time <= now);
         let phase = self.phases.get(after).map_or(0, |&(_, phase)| phase);
@@ -54,14 +57,14 @@ impl Bench {
         Self { now: Time::ZERO, sent: Vec::new(), timers: [Time::NEVER; TimerId::COUNT], draws }
     }
 
-    /// The next timer that fires, with its time.
+    /// Returns the timer that fires next, with its time.
     pub(super) fn next_timer(&self) -> Option<(Time, TimerId)> {
         let next = TIMERS.into_iter().min_by_key(|&timer| self.timers[timer as usize])?;
         let at = self.timers[next as usize];
         (at != Time::NEVER).then_some((at, next))
     }
 
-    /// The time at which `timer` fires; `NEVER` if it is not armed.
+    /// Returns the time at which `timer` fires, or `NEVER` if it is not armed.
     pub(super) fn armed(&self, timer: TimerId) -> Time {
         self.timers[timer as usize]
     }
@@ -85,7 +88,7 @@ impl Host for Bench {
 
     fn arm(&mut self, timer: TimerId, at: Time) {
         self.timers[timer as usize] = match timer {
-            // A high-resolution timer fires at a step of the reference host's clock.
+            // A high-resolution timer fires at a step of the recording machine's clock.
             TimerId::Pacing => Time(at.0.next_multiple_of(CLOCK_STEP.0)),
             TimerId::Retransmit | TimerId::DelayedAck | TimerId::CompressedAck => at,
         };

@@ -1,19 +1,20 @@
-//! Simulates an episode from the connect on, for logs that begin later.
+//! Simulates an episode (the packet log of a run on Linux hosts) from the connect on. This is for
+//! logs that begin after the connect.
 //!
-//! The simulated path is that of the reference: a queue, a link with a rate, half of the round trip
-//! to the receiver, and half of the round trip back.
+//! The simulated path is the path of the recorded run: a queue, a link with a rate, half of the RTT
+//! to the receiver, and half of the RTT back.
 //!
-//! The clock of the reference machine makes its run hard to reproduce. The clock has steps of 256
+//! The clock of the recording machine makes the run hard to reproduce. The clock has steps of 256
 //! ns, but a timer fires between two steps, at a phase that depends on all earlier timers. If the
-//! clock then shows a time before the timer's, the kernel arms the timer again, which fires a step
-//! late. One step can change an RTT sample by a microsecond and with it BBR's bandwidth by a unit,
-//! which shifts every burst of the next ten rounds.
+//! clock then shows a time before the timer's time, the kernel arms the timer again, and it fires a
+//! step late. One step can change an RTT sample by a microsecond, which changes BBR's bandwidth by
+//! a unit and shifts every burst of the next ten rounds.
 //!
-//! This file simulates that rule. The phase is unknown, because timers that are not in the log (the
-//! sampler's, the kernel's own) change it. So the phase is drawn at random at every tick of the
-//! sampler, in [`SEQUENCES`] runs with different draws. The run nearest to the log is the result.
-//! The test is whether our stack can produce the log, ten seconds after the connect. Most runs
-//! differ from the log by several packets.
+//! This file simulates this rule. The phase is unknown, because timers that are not in the log (the
+//! sampler's and the kernel's) change it. So the phase is drawn at random at every tick of the
+//! sampler. There are [`SEQUENCES`] runs with different draws, and the run that is nearest to the
+//! log is the result. The test is whether our stack can produce the log, ten seconds after the
+//! connect. Most runs differ from the log by several packets.
 //!
 //! Sources: the folder's README ("Forced events", "Clock and timers"); [linux]
 //! `net/sched/sch_netem.c`, `kernel/time/hrtimer.c` (`hrtimer_interrupt`),
@@ -33,10 +34,10 @@ use super::receiver::{receiver_config, ts_offset};
 use super::sender::{self, CONNECT_DELAY, FIRST_CONNECT, WAKE_DELAY, WRITE_DELAY};
 use crate::error::LogError;
 
-/// Bytes of a packet without payload and options: Ethernet, IP, TCP.
+/// Bytes of a packet's Ethernet, IP and TCP headers without options.
 const HEADERS: u64 = 14 + 20 + 20;
 
-/// The bytes of `segment` on the link.
+/// Returns the bytes of `segment` on the link.
 fn wire_bytes(segment: &Segment) -> u64 {
     let timestamps = if segment.has_ts { 12 } else { 0 };
     let sacks = u64::from(segment.sack_count);
@@ -48,26 +49,30 @@ fn wire_bytes(segment: &Segment) -> u64 {
     HEADERS + options + u64::from(segment.len)
 }
 
-/// The shortest time to which the reference's clock-event device can be set, in nanoseconds.
+/// The shortest time, in nanoseconds, to which the clock-event device of the recording machine can
+/// be set.
 const MIN_DELTA: u64 = 500;
-/// Period of the sampler in the reference, whose timer follows the same rule as others.
+/// Period of the program that sampled the hosts' states. Its timer fires late by the same rule as
+/// other timers.
 const SAMPLER: Span = Span::from_millis(10);
 
-/// The clock of the reference machine. Its hidden time is the reading plus `phase`.
+/// The clock of the recording machine. Its hidden time is its reading plus `phase`.
 struct Clock {
-    /// The last reading.
+    /// The last reading of the clock.
     now: Time,
-    /// Time since that reading, in nanoseconds.
+    /// Time since the last reading, in nanoseconds.
     phase: u64,
     /// The clock event: the time of the earliest timer, and the hidden time at which the event
     /// fires.
     set: Option<(Time, u64)>,
-    /// State of the generator: linear congruential (Knuth's constants); its upper bits are used.
+    /// State of the random number generator, which is linear congruential with Knuth's constants.
+    /// Its upper bits are used.
     chance: u64,
 }
 
 impl Clock {
-    /// The hidden time at which the clock event for the earliest timer, due at `due`, fires.
+    /// Returns the hidden time at which the clock event for the earliest timer fires. This timer is
+    /// due at `due`.
     fn event(&mut self, due: Time) -> u64 {
         if let Some((set_for, at)) = self.set
             && set_for == due
@@ -81,12 +86,12 @@ impl Clock {
         at
     }
 
-    /// The reading of the clock at the hidden time `at`.
+    /// Returns the reading of the clock at the hidden time `at`.
     fn reading(at: u64) -> Time {
         Time(at - at % CLOCK_STEP.0)
     }
 
-    /// Changes the phase at random, like timers that are not simulated.
+    /// Changes the phase at random, as timers that are not simulated change it.
     fn disturb(&mut self) {
         const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
         const INCREMENT: u64 = 1_442_695_040_888_963_407;
@@ -102,16 +107,16 @@ impl Clock {
     }
 }
 
-/// Packets with their arrival times, in order of arrival.
+/// Packets in transit with their arrival times, in order of arrival.
 type InTransit = VecDeque<(Time, Segment)>;
 
-/// The path between the hosts. Packets wait in the path until a timer of their queue fires.
+/// The path between the hosts. A packet remains in the path until a timer of its queue fires.
 struct Path {
     rate_bps: u64,
     buffer_pkts: usize,
-    /// The delay of each direction: half of the round trip.
+    /// The delay of each direction: half of the RTT.
     half: Span,
-    /// The time until which the link sends the packets in its queue.
+    /// The time at which the link will have sent all packets in its queue.
     busy_until: Time,
     link: InTransit,
     to_receiver: InTransit,
@@ -157,7 +162,7 @@ impl Path {
     }
 }
 
-/// When the next packet arrives.
+/// Returns the time at which the next packet arrives.
 fn next_arrival(packets: &InTransit) -> Time {
     packets.front().map_or(Time::NEVER, |&(at, _)| at)
 }
@@ -167,11 +172,12 @@ fn next_arrival(packets: &InTransit) -> Time {
 struct SenderHost {
     sender: Sender,
     bench: Bench,
-    /// Number of packets of `bench.sent` that were already put on the path.
+    /// Number of packets of `bench.sent` that are already on the path.
     taken: usize,
     /// Times and sizes of the application's writes.
     writes: VecDeque<(Time, u64)>,
-    /// When the application finds the socket writable; `NEVER` if it does not wait for that.
+    /// The time at which the application finds the socket writable; `NEVER` if it does not wait for
+    /// this.
     wake: Time,
 }
 
@@ -204,8 +210,8 @@ impl SenderHost {
         self.writes.front().map_or(Time::NEVER, |&(at, _)| at).min(self.wake)
     }
 
-    /// Makes the application's call that is due: the rest of a write if the socket has become
-    /// writable, otherwise the next write of the script.
+    /// Performs the application's call that is due: the rest of an unfinished write if the socket
+    /// has become writable, otherwise the next write of the script.
     fn call(&mut self, now: Time) {
         if self.wake == now {
             self.wake = Time::NEVER;
@@ -215,7 +221,8 @@ impl SenderHost {
         }
     }
 
-    /// Wakes the application if it can write again. The caller calls this after each event.
+    /// Schedules the application's wake-up if the socket has become writable. Callers call this
+    /// after each event.
     fn wake_if_ready(&mut self, now: Time) {
         if self.wake == Time::NEVER && self.sender.app_is_ready() {
             self.wake = now + WAKE_DELAY;
@@ -247,8 +254,8 @@ impl ReceiverHost {
 /// The number of runs with different sequences of phases.
 pub(super) const SEQUENCES: u64 = 256;
 
-/// Simulates the episode with the sequence of clock phases number `sequence`, of [`SEQUENCES`].
-/// Returns the packets that the sender and the receiver send.
+/// Simulates the episode with random clock phases; `sequence`, below [`SEQUENCES`], selects them.
+/// Returns the packets that the sender sends and those that the receiver sends.
 pub(super) fn run(
     episode: &Episode,
     draws: Draws,
@@ -285,7 +292,7 @@ pub(super) fn run(
         if due > clock.now {
             let event = clock.event(due);
             if call <= Clock::reading(event) {
-                // The application runs without an interrupt, so the clock's phase does not change.
+                // The application's call needs no interrupt, so the clock's phase does not change.
                 clock.now = clock.now.max(call);
                 tx.bench.now = clock.now;
                 tx.call(call);

@@ -1,8 +1,8 @@
 //! Compares the packets that our stack sent with the packets that Linux sent.
 //!
-//! Both lists are in order of time. After a difference, the comparison resumes at the nearest place
-//! where a packet of one list equals a packet of the other. So one missing packet counts once, and
-//! the packets after it are compared correctly.
+//! Both lists are in order of time. After a difference, the comparison resumes at the nearest pair
+//! of equal packets. So one missing packet counts once, and the packets after it are compared with
+//! the right ones.
 
 use bbrlab_tcp::Segment;
 use bbrlab_units::Time;
@@ -10,22 +10,24 @@ use bbrlab_units::Time;
 use super::report::FirstMismatch;
 use super::row::{flags_text, sack_text};
 
-/// The largest difference in time that does not count as a mismatch, in nanoseconds.
+/// The largest difference between the times of two packets that does not count as a mismatch, in
+/// nanoseconds.
 const TIME_TOLERANCE_NS: u64 = 1_000;
-/// The number of packets after a difference in which the comparison looks for equal packets.
+/// The number of packets of each list after a difference among which the comparison looks for equal
+/// packets.
 const LOOK_AHEAD: usize = 64;
 
 /// A packet with the time at which it was sent.
 pub(super) type Sent = (Time, Segment);
 
-/// The number of packets that differ, and the first difference.
+/// The result of a comparison: the number of packets that differ, and the first difference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Comparison {
     pub(super) mismatches: u64,
     pub(super) first: Option<FirstMismatch>,
 }
 
-/// The first field in which the packets differ: its name, the expected value, our value.
+/// Returns the first field in which two packets differ: its name, the expected value and our value.
 fn difference(expected: &Sent, got: &Sent) -> Option<(&'static str, String, String)> {
     let (time_e, e) = expected;
     let (time_g, g) = got;
@@ -53,7 +55,7 @@ fn difference(expected: &Sent, got: &Sent) -> Option<(&'static str, String, Stri
         })
 }
 
-/// Describes a packet in one line for users.
+/// Describes a packet in one line of text for users.
 pub(super) fn describe(segment: &Segment) -> String {
     let sack = sack_text(segment);
     format!(

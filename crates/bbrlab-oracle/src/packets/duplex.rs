@@ -1,4 +1,5 @@
-//! Replays episodes in which both applications write, so each end has a socket with both halves.
+//! Replays episodes in which both applications write. So each end has a socket that both sends and
+//! receives data.
 
 use bbrlab_cc::Params;
 use bbrlab_stack::{SenderQdisc, Stack};
@@ -17,7 +18,8 @@ use crate::error::LogError;
 /// Time from a read to the application's reply.
 const REPLY_DELAY: Span = Span(256);
 
-/// Returns the packets that the two ends send: the sender's, then the receiver's.
+/// Replays one connection. Returns the packets that the sender sends and those that the receiver
+/// sends.
 pub(super) fn replay(
     episode: &Episode,
     rows: &[PacketRow],
@@ -34,7 +36,8 @@ pub(super) fn replay(
     let mut client = End {
         socket: Socket::active(
             sending_half(episode, opened, sending)?,
-            // The episode's receiver settings apply to the receiver only.
+            // The episode's receiver settings do not apply to the receiving half of the sender's
+            // socket.
             Receiver::new(ReceiverConfig { stack: Stack::default(), window_clamp: None, ..config }),
         ),
         bench: Bench::new(draws.clone()),
@@ -49,7 +52,7 @@ pub(super) fn replay(
     let to_server = arrivals(SeenAt::Receiver);
     let answered = to_server.first().map_or(Time::ZERO, |row| row.time);
     let config = ReceiverConfig { ts_offset: ts_offset(answered), ..config };
-    // The episode's sender settings apply to the sender only.
+    // The episode's sender settings do not apply to the sending half of the receiver's socket.
     let stack = Stack { sender_qdisc: SenderQdisc::None, ..sending.stack };
     let sending = SenderConfig { stack, nodelay: false, ..sending };
     let sending = sending_half(episode, answered, sending)?;

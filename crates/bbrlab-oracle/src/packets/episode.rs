@@ -1,5 +1,5 @@
-//! Reads `episodes.csv`: per episode the settings of network and hosts, the application, and the
-//! expected counts.
+//! Reads `episodes.csv`. For each episode, it has the settings of the network and the hosts, the
+//! application, and the expected counts.
 
 use std::path::{Path, PathBuf};
 
@@ -14,12 +14,12 @@ const COLUMNS: &str = "name,cc,rate_mbps,rtt_ms,buffer_pkts,forced,forced_resolv
 /// The behaviour of the sending application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum App {
-    /// Writes without end.
+    /// Writes data to the end of the run.
     Unlimited,
-    /// One `send()` of this many bytes at each of these times.
+    /// Calls `send()` at each of these times, with this number of bytes.
     Script(Vec<(Time, u64)>),
-    /// Several connections in sequence with the same number of bytes. Both ends close a connection
-    /// 100 ms after the receiver has read the last byte.
+    /// Opens several connections, one after the other, and sends the same number of bytes on each.
+    /// Both ends close a connection 100 ms after the receiver has read the last byte.
     Transfers {
         /// Number of connections.
         count: u32,
@@ -38,29 +38,29 @@ pub struct Episode {
     pub cc: String,
     /// The bottleneck's rate in bits per second.
     pub rate_bps: u64,
-    /// The path's round-trip time without serialisation.
+    /// The path's RTT without serialisation.
     pub rtt: Span,
     /// Capacity of the bottleneck's queue in packets, without the packet in service.
     pub buffer_pkts: u64,
     /// The behaviour of the sending application.
     pub app: App,
-    /// Bytes that the receiving application writes back after each read; 0 for none.
+    /// Bytes that the receiving application writes back after each read; 0 if it writes nothing.
     pub reply_bytes: u64,
-    /// Start and end of a time in which the receiving application does not read.
+    /// Start and end of a period in which the receiving application does not read.
     pub no_read: Option<(Time, Time)>,
-    /// Whether TSO bursts cross the network as single packets.
+    /// Whether each TSO burst crosses the network as one packet.
     pub tso_whole: bool,
     /// Whether the sender's host has the qdisc `fq`.
     pub fq: bool,
     /// Whether the sender's application sets `TCP_NODELAY`, which disables Nagle's algorithm.
     pub nodelay: bool,
-    /// Whether timestamps are on.
+    /// Whether TCP timestamps are on.
     pub timestamps: bool,
-    /// `SO_RCVBUF` as the receiving application sets it.
+    /// The value of `SO_RCVBUF` that the receiving application sets.
     pub so_rcvbuf: Option<u32>,
-    /// `SO_RCVLOWAT` at the receiver.
+    /// The value of `SO_RCVLOWAT` that the receiving application sets.
     pub rcvlowat: Option<u32>,
-    /// `TCP_WINDOW_CLAMP` at the receiver.
+    /// The value of `TCP_WINDOW_CLAMP` that the receiving application sets.
     pub window_clamp: Option<u32>,
     /// Whether ECN is negotiated.
     pub ecn: bool,
@@ -70,12 +70,12 @@ pub struct Episode {
     pub from: Time,
     /// End of the log.
     pub to: Time,
-    /// Window scale of the sender and of the receiver.
+    /// The window scales of the sender and of the receiver.
     pub wscale: (u8, u8),
     /// The kernel's jiffies at time 0 of the episode.
     pub jiffies0: u32,
-    /// Counts in the log: data packets sent, retransmissions among them, data packets and ACKs
-    /// lost.
+    /// Counts of packets in the log: data packets sent, retransmissions (also counted as sent),
+    /// lost data packets, lost ACKs.
     pub counts: [(&'static str, u64); 4],
     dir: PathBuf,
 }
@@ -87,17 +87,17 @@ impl Episode {
         self.from == Time::ZERO
     }
 
-    /// The path of the packet log.
+    /// Returns the path of the packet log.
     pub(super) fn packets_path(&self) -> PathBuf {
         self.dir.join(format!("{}.packets.csv.gz", self.name))
     }
 
-    /// The path of the log of the sender's state.
+    /// Returns the path of the log of the sender's states.
     pub(super) fn state_path(&self) -> PathBuf {
         self.dir.join(format!("{}.state.csv.gz", self.name))
     }
 
-    /// The path of the log of the receiver's state.
+    /// Returns the path of the log of the receiver's states.
     pub(super) fn rcv_path(&self) -> PathBuf {
         self.dir.join(format!("{}.rcv.csv.gz", self.name))
     }
@@ -247,8 +247,8 @@ fn parse_app(episode: &mut Episode, cell: &str) -> Result<(), Unsupported> {
         } else if matches!(app, App::Transfers { .. })
             && part.starts_with("both applications close 100 ms after")
         {
-            // In every episode with transfers, both applications close after 100 ms, so this needs
-            // no field.
+            // In every episode with transfers, both applications close after 100 ms, so `App` has
+            // no field for this time.
         } else {
             return Err(unknown());
         }

@@ -1,19 +1,19 @@
-//! Replays packet logs of real Linux hosts: our sender and our receiver get the packets that the
-//! hosts received, and the packets that they send are compared with the hosts' packets.
+//! Replays packet logs of Linux hosts. Our sender and our receiver get the packets that the hosts
+//! received, and the packets that they send are compared with the packets that the hosts sent.
 //!
-//! A folder of packet logs holds short episodes: each packet at the sender and at the receiver,
-//! with the time stamps of these hosts. A row with `s,in` is a packet that the sending host
-//! received: our sender gets it at the row's time. A row with `d,in` goes to our receiver in the
-//! same way. The application's calls are made at their times. The packets sent must be the `s,out`
-//! and `d,out` rows.
+//! A folder of packet logs has short episodes. The log of an episode has each packet at the sender
+//! and at the receiver, with its time at this host. A row with `s,in` is a packet that the sending
+//! host received, and our sender gets it at the row's time. Our receiver gets the packets of rows
+//! with `d,in` in the same way. The applications' calls are made at the episode's times. Our
+//! packets must equal those of the `s,out` and `d,out` rows.
 //!
-//! The replay supplies no window and no rate. It supplies three values from the log, because the
-//! packets that a host received do not determine them:
+//! Our stack computes all windows and rates. The replay supplies only three values from the log,
+//! which the packets that a host received do not determine:
 //!
 //! - BBR's random phase
-//! - the clock step at which a paced burst leaves (with the qdisc `fq`, the time within its timer's
-//!   slack)
-//! - for the receiver, the expiries of our sender's pacing timer, since both hosts share a kernel
+//! - the clock step at which a paced burst leaves (with the qdisc `fq`, the time within the slack
+//!   of its timer)
+//! - for the receiver, the expiries of our sender's pacing timer, because both hosts share a kernel
 
 mod bench;
 mod closed;
@@ -44,7 +44,7 @@ use bbrlab_units::Time;
 use bench::Draws;
 use compare::{Comparison, Sent, compare};
 
-/// The episodes of a folder.
+/// Returns the episodes of a folder.
 ///
 /// # Errors
 /// If `episodes.csv` is missing or damaged.
@@ -85,8 +85,8 @@ pub fn packets(episode: &Episode) -> Result<Vec<PacketRow>, LogError> {
     Ok(rows)
 }
 
-/// Replays the episodes `only` (all, if empty) of a folder. Episodes with unsupported settings are
-/// left out, and the report lists them.
+/// Replays the episodes of a folder that `only` names, or all if `only` is empty. Episodes with
+/// unsupported settings are omitted, and the report lists them.
 ///
 /// # Errors
 /// If the folder is damaged.
@@ -109,8 +109,8 @@ pub fn validate(dir: &Path, only: &[String]) -> Result<PacketsReport, LogError> 
     Ok(report)
 }
 
-/// Replays one episode. `all` are the episodes of its folder; if the log begins after the connect,
-/// one of them may have the same run's beginning.
+/// Replays one episode. `all` are the episodes of its folder. If the episode's log begins after the
+/// connect, another episode in `all` may have the log of the run's beginning.
 ///
 /// # Errors
 /// If a file is damaged or the episode has unsupported settings.
@@ -126,7 +126,8 @@ pub fn validate_episode(episode: &Episode, all: &[Episode]) -> Result<EpisodeRep
     run_closed(episode, all, &rows)
 }
 
-/// Simulates an episode with all sequences of clock phases, and returns the run nearest to the log.
+/// Simulates an episode with each sequence of clock phases, and returns the run that is nearest to
+/// the log.
 fn run_closed(
     episode: &Episode,
     all: &[Episode],
@@ -152,8 +153,8 @@ fn run_closed(
     Ok(nearest.expect("at least one sequence"))
 }
 
-/// Whether `other` is logged from the connect on and has the same settings, so that both runs are
-/// equal up to the first forced event.
+/// Whether `other` is logged from the connect on and has the same settings as `episode`. Then both
+/// runs are equal up to the first forced event, such as a forced loss.
 fn is_same_run(episode: &Episode, other: &Episode) -> bool {
     other.is_from_connect()
         && other.cc == episode.cc
@@ -164,8 +165,8 @@ fn is_same_run(episode: &Episode, other: &Episode) -> bool {
         && other.jiffies0 == episode.jiffies0
 }
 
-/// Finds an episode with the beginning of this run. Returns it with its rows followed by this
-/// episode's rows.
+/// Finds an episode whose log has the beginning of this episode's run. Returns that episode, and
+/// its rows followed by this episode's rows.
 fn lead_up<'a>(
     episode: &Episode,
     rows: &[PacketRow],
@@ -186,13 +187,14 @@ fn lead_up<'a>(
     Ok(None)
 }
 
-/// The packets that one host sent.
+/// Returns the packets that one host sent.
 fn sent(rows: &[PacketRow], seen_at: SeenAt) -> Vec<Sent> {
     let out = rows.iter().filter(|row| row.is_out && row.seen_at == seen_at);
     out.map(|row| (row.time, row.segment)).collect()
 }
 
-/// Compares the packets of one side within the time that the episode covers.
+/// Compares the packets of one side, sender or receiver, within the time that the episode's log
+/// covers.
 fn side(
     episode: &Episode,
     rows: &[PacketRow],

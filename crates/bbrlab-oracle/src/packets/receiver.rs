@@ -11,10 +11,10 @@ use super::compare::Sent;
 use super::episode::{App, Episode};
 use super::row::PacketRow;
 
-/// Time from the event that makes an application close until its `close()`.
+/// Time from the event at which an application decides to close until its `close()`.
 const CLOSE_DELAY: Span = Span(1_024);
 
-/// The receiver's configuration in an episode.
+/// Returns the receiver's configuration in an episode.
 #[must_use]
 pub fn receiver_config(episode: &Episode) -> ReceiverConfig {
     let ecn = match (episode.ecn, episode.cc_on_both) {
@@ -41,13 +41,14 @@ pub fn receiver_config(episode: &Episode) -> ReceiverConfig {
     }
 }
 
-/// The offset that makes TCP timestamps relative to the timestamp at the time `first`.
+/// Returns the offset that makes TCP timestamps relative to the timestamp at the time `first`.
 pub(super) fn ts_offset(first: Time) -> u32 {
     let ms = u32::try_from(first.0 / 1_000_000 % (1 << 32)).expect("reduced to 32 bits");
     ms.wrapping_neg()
 }
 
-/// When, according to the log, all of `bytes` had arrived at the receiver and was read.
+/// Returns the time at which, according to the log, the receiving application had read `bytes`
+/// bytes.
 pub(super) fn read_by(rows: &[PacketRow], bytes: u64) -> Option<Time> {
     let mut waiting: Vec<(u32, u32)> = Vec::new();
     let mut next = 1_u32;
@@ -63,10 +64,10 @@ pub(super) fn read_by(rows: &[PacketRow], bytes: u64) -> Option<Time> {
     None
 }
 
-/// Feeds one connection's `rows` (all `d,in`) to a receiver.
+/// Feeds the rows of one connection to a receiver. All of them are `d,in` rows.
 ///
-/// `interrupts` are the times at which the sender's pacing timer fired, since both hosts share a
-/// kernel. `watch` sees the socket's state just before each segment.
+/// `interrupts` are the times at which the sender's pacing timer fired, which matter because both
+/// hosts share a kernel. `watch` is called with the socket's state just before each segment.
 pub(super) fn replay(
     episode: &Episode,
     rows: &[PacketRow],
@@ -128,7 +129,8 @@ pub(super) fn replay(
     (bench.sent, used)
 }
 
-/// An event other than a segment or an expiry of the receiver's timers.
+/// An event of the replay other than the arrival of a segment or an expiry of the receiver's
+/// timers: an interrupt by the sender's pacing timer, or a call of the application.
 #[derive(Clone, Copy)]
 enum Call {
     Interrupt,
@@ -144,7 +146,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads all data, if the episode lets the application read now and the receiver wakes it.
+    /// Reads all data if the application may read at this time of the episode and the receiver has
+    /// woken it.
     fn read(&mut self, now: Time) {
         if self.episode.no_read.is_some_and(|(from, to)| now >= from && now < to)
             || !self.receiver.wants_read()

@@ -5,10 +5,11 @@ use crate::error::Unsupported;
 /// The first packet that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstMismatch {
-    /// The time in nanoseconds at which Linux sent the packet; for an additional packet, at which
-    /// we sent it.
+    /// The time in nanoseconds at which Linux sent the packet. For a packet that only our stack
+    /// sent, the time at which our stack sent it.
     pub time_ns: u64,
-    /// The field that differs, or `missing` or `additional`.
+    /// The field that differs, or `missing` if only Linux sent the packet, or `additional` if only
+    /// our stack sent it.
     pub field: &'static str,
     /// The value in Linux's packet.
     pub expected: String,
@@ -36,17 +37,18 @@ pub struct EpisodeReport {
     pub receiver: SideReport,
     /// Whether the episode was simulated from the connect on, instead of replayed from the log.
     pub closed: bool,
-    /// The number of times that were supplied from the log: times of paced bursts, and expiries of
-    /// the sender's pacing timer for the receiver.
+    /// The number of times that the replay took from the log: the times of paced bursts, and for
+    /// the receiver the expiries of the sender's pacing timer.
     pub handed: u64,
-    /// Set if the congestion control is not implemented. The sender's counts are then zero.
+    /// The error if the congestion control is not implemented. The sender's counts are then zero.
     pub unsupported: Option<Unsupported>,
-    /// The first difference of the sender; if there is none, of the receiver.
+    /// The first difference of the sender or, if there is none, the first difference of the
+    /// receiver.
     pub first: Option<FirstMismatch>,
 }
 
 impl EpisodeReport {
-    /// Mismatches of both sides.
+    /// Returns the number of mismatches of both sides together.
     #[must_use]
     pub const fn mismatches(&self) -> u64 {
         self.sender.mismatches + self.receiver.mismatches
@@ -56,7 +58,7 @@ impl EpisodeReport {
 /// The results of a folder of episodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PacketsReport {
-    /// Episodes, or their senders, that were left out.
+    /// The episodes that were omitted, or whose sender was omitted.
     pub unsupported: Vec<Unsupported>,
     /// The episodes, in the order of `episodes.csv`.
     pub episodes: Vec<EpisodeReport>,
@@ -67,7 +69,7 @@ pub struct PacketsReport {
 }
 
 impl PacketsReport {
-    /// Adds an episode.
+    /// Adds the result of an episode.
     pub fn add(&mut self, episode: EpisodeReport) {
         self.packets += episode.sender.packets + episode.receiver.packets;
         self.mismatches += episode.mismatches();

@@ -1,4 +1,4 @@
-//! One row of a packet log: a packet at one of the two hosts.
+//! Reads the rows of a packet log. A row is a packet at one of the two hosts.
 
 use std::path::Path;
 
@@ -52,7 +52,7 @@ pub struct PacketRow {
     pub is_lost: bool,
 }
 
-/// The packets of an episode, in order of time.
+/// Loads the packets of an episode, in order of time.
 pub(super) fn load(path: &Path) -> Result<Vec<PacketRow>, LogError> {
     let table = Table::load(path, COLUMNS)?;
     let mut rows = Vec::with_capacity(table.rows().len());
@@ -158,12 +158,12 @@ fn parse_ecn(cell: &str) -> Result<Ecn, String> {
     }
 }
 
-/// The flags as the log spells them.
+/// Returns the flags as the log spells them.
 pub(super) fn flags_text(flags: u8) -> String {
     FLAG_LETTERS.iter().filter(|(_, bit)| flags & bit != 0).map(|(letter, _)| letter).collect()
 }
 
-/// The SACK blocks as the log spells them.
+/// Returns the SACK blocks as the log spells them.
 pub(super) fn sack_text(segment: &Segment) -> String {
     let blocks = segment.sack_blocks().iter();
     blocks.map(|block| format!("{}-{}", block.start, block.end)).collect::<Vec<_>>().join(";")

@@ -1,5 +1,5 @@
-//! Replays the sender: our sender gets the ACKs that a Linux sender got, and should send the same
-//! packets.
+//! Replays the sender: our sender gets the packets that a Linux sender received, and should send
+//! the same packets.
 
 use bbrlab_cc::{Algorithm, Cc, Params};
 use bbrlab_stack::{EcnMode, SenderQdisc, Stack, Tso};
@@ -20,37 +20,38 @@ use crate::table::Table;
 pub(super) const CONNECT_DELAY: Span = Span(512);
 pub(super) const WRITE_DELAY: Span = Span(256);
 const CLOSE_DELAY: Span = Span(768);
-/// Time until the application writes to a socket that has become writable.
+/// Time from the event that makes a socket writable until the application writes to it.
 pub(super) const WAKE_DELAY: Span = Span(256);
 /// Time from the planned close of a connection, 100 ms after the last read, until the next
 /// `connect()`.
 const NEXT_DELAY: Span = Span(1_792);
 /// The time of the first `connect()`.
 pub(super) const FIRST_CONNECT: Time = Time(100_000_000);
-/// If the log has a burst at most this long after the pacing timer is due, the timer fires at the
-/// time of the burst.
+/// Maximum delay of the pacing timer. If the log has a burst within this time after the timer is
+/// due, the timer fires at the time of the burst.
 const PACING_LATENESS: Span = Span(520);
 
-/// The most time by which the timer of the qdisc `fq` may fire early, together with another timer
-/// of the machine. Linux: `timer_slack`.
+/// Maximum time by which the timer of the qdisc `fq` fires early, because it fires together with
+/// another timer of the machine. Linux: `timer_slack`.
 const FQ_SLACK: Span = Span::from_micros(10);
 
 /// The columns with which a file of sender states begins.
 const STATE_COLUMNS: &str = "time_ns,ev,flow,ack,cwnd,ssthresh";
 
-/// The episode's congestion control, if it is implemented. The kernel calls BBR v1 `bbr`.
+/// Returns the episode's congestion control, or `None` if it is not implemented. The kernel's name
+/// of BBR v1 is `bbr`.
 pub(super) fn algorithm(episode: &Episode) -> Option<Algorithm> {
     let name = if episode.cc == "bbr" { "bbr1" } else { &episode.cc };
     Algorithm::from_name(name)
 }
 
-/// An instance of the episode's congestion control.
+/// Creates an instance of the episode's congestion control.
 pub(super) fn build(episode: &Episode, params: &Params) -> Result<Cc, LogError> {
     let cc = algorithm(episode).and_then(|algorithm| algorithm.build(params).ok());
     cc.ok_or_else(|| LogError::Unsupported(unsupported(episode)))
 }
 
-/// The error for an episode whose congestion control is not implemented.
+/// Returns the error for an episode whose congestion control is not implemented.
 pub(super) fn unsupported(episode: &Episode) -> Unsupported {
     Unsupported {
         episode: episode.name.clone(),
@@ -60,7 +61,7 @@ pub(super) fn unsupported(episode: &Episode) -> Unsupported {
     }
 }
 
-/// The sender's configuration in an episode.
+/// Returns the sender's configuration in an episode.
 #[must_use]
 pub fn sender_config(episode: &Episode) -> SenderConfig {
     SenderConfig {
@@ -78,7 +79,7 @@ pub fn sender_config(episode: &Episode) -> SenderConfig {
     }
 }
 
-/// BBR's random draws in the episode, from the logged states of the sender.
+/// Reads BBR's random draws in the episode from the logged states of the sender.
 pub(super) fn draws(episode: &Episode) -> Result<Draws, LogError> {
     if episode.cc != "bbr" {
         return Ok(Draws::default());
@@ -116,8 +117,8 @@ pub(super) struct Replayed {
     pub(super) sent: Vec<Sent>,
     /// The number of paced bursts whose time was taken from the log.
     pub(super) handed: u64,
-    /// The times at which TCP's pacing timer fired. The timer of `fq` is not included, because it
-    /// does not run the soft interrupt in which timers with a tolerance fire.
+    /// The times at which TCP's pacing timer fired. Expiries of the timer of `fq` are not included,
+    /// because they do not run the soft interrupt in which timers with a tolerance fire.
     pub(super) pacing: Vec<Time>,
 }
 
@@ -176,10 +177,10 @@ pub(super) fn replay(
             arrivals.peek().map_or((Time::NEVER, 0), |(place, row)| (row.time, *place));
         let timer = next_timer(&bench, &logged, slack);
         let timer_at = timer.map_or(Time::NEVER, |timer| timer.at);
-        // If a segment and a timer have the same time, the segment precedes, unless the log shows
-        // the timer's burst first. Packets that `fq` releases also precede the segment in the log,
-        // but TCP handles their release in a tasklet, which runs after the soft interrupt that
-        // delivers segments.
+        // If a segment arrives at the time at which a timer fires, handle the segment first, unless
+        // the log shows the timer's burst before it. Packets that `fq` releases also come before
+        // the segment in the log. But TCP handles their release in a tasklet, which runs after the
+        // soft interrupt that delivers the segment.
         let is_burst_first =
             !episode.fq && timer.is_some_and(|timer| timer.burst.is_some_and(|at| at < place));
         let call = calls.peek().map_or(Time::NEVER, |&(at, _)| at);
@@ -221,7 +222,7 @@ pub(super) fn replay(
     Ok(result)
 }
 
-/// A call of the application.
+/// A call of the sending application.
 #[derive(Clone, Copy)]
 enum Call {
     Connect,
@@ -239,7 +240,7 @@ struct Due {
     burst: Option<usize>,
 }
 
-/// Finds the timer that fires next.
+/// Returns the timer that fires next.
 ///
 /// A paced burst leaves at one of the clock steps after its timer is due, and only the log shows at
 /// which step. The timer of `fq` may fire up to `slack` early. All other timers fire when they are
@@ -263,7 +264,8 @@ fn next_timer(bench: &Bench, logged: &[(Time, usize)], slack: Span) -> Option<Du
     next
 }
 
-/// When the next connection is opened, if the last byte of the previous one was read at `read`.
+/// Returns the time at which the next connection is opened if the last byte of the previous
+/// connection was read at `read`.
 #[must_use]
 pub fn next_connect(read: Time) -> Time {
     read + Span::from_millis(100) + NEXT_DELAY

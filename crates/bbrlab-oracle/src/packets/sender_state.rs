@@ -1,7 +1,7 @@
 //! Compares the sender's internal state with the kernel's, ACK by ACK.
 //!
 //! The logs have the fields of the sender's socket just before each ACK is processed. Every field
-//! that our sender also has is compared. Private fields of the congestion control are not.
+//! that our sender also has is compared. Private fields of the congestion control are not compared.
 
 use bbrlab_tcp::Sender;
 
@@ -16,8 +16,8 @@ use crate::table::Table;
 const COLUMNS: &str = "time_ns,ev,flow,ack";
 
 /// Fields that contain a time or depend on times. If our application acts a clock step earlier or
-/// later than the logged application, they change by a microsecond, which changes the last digits
-/// of a pacing rate.
+/// later than the logged application, a time changes by a microsecond, and a pacing rate in its
+/// last digits.
 const TIMES: [&str; 5] = ["srtt_us", "mdev_us", "rack_rtt_us", "pacing_Bps", "rate_interval_us"];
 
 /// The accepted relative error of the fields `TIMES`: a microsecond of an RTT causes up to this
@@ -25,7 +25,7 @@ const TIMES: [&str; 5] = ["srtt_us", "mdev_us", "rack_rtt_us", "pacing_Bps", "ra
 const TIME_TOLERANCE: f64 = 1e-4;
 
 /// Compares the sender's state before each ACK of an episode that is logged from the connect on.
-/// Counts the rows in which any field differs, and those that differ only in times, by a
+/// Counts the rows in which any field differs, and the rows that differ only in times, by a
 /// microsecond.
 ///
 /// # Errors
@@ -83,7 +83,8 @@ fn is_close(expected: &str, got: &str) -> bool {
     (expected - got).abs() <= (expected * TIME_TOLERANCE).max(4.0)
 }
 
-/// Calls `field` with the name and value of each field of `sender`, spelt as in the file.
+/// Calls `field` with the name and the value of each field of `sender`. Values are spelt as in the
+/// file.
 fn snapshot(sender: &Sender, field: &mut dyn FnMut(&'static str, String)) {
     let (info, conn) = (sender.info(), sender.conn());
     let or_empty = |value: Option<u32>| value.map_or_else(String::new, |value| value.to_string());

@@ -1,8 +1,8 @@
 //! Compares the receiver's internal state with the kernel's, segment by segment.
 //!
-//! The packets that a receiver sends show little of its state; the logs have the socket's fields
-//! just before each segment is processed. A difference in these fields could change the packets of
-//! some other episode.
+//! The packets that a receiver sends show little of its state. So the logs also have the socket's
+//! fields just before each segment is processed. A difference in these fields may not change the
+//! packets of this episode, but it could change those of another run.
 
 use bbrlab_units::Time;
 

@@ -1,4 +1,5 @@
-//! Supplies a replay with the random numbers and hashes that the kernel used, in order.
+//! Supplies a replay with the random numbers and hashes that the kernel used, in the kernel's
+//! order.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -61,7 +62,8 @@ pub(super) fn load(path: &Path) -> Result<Vec<Event>, LogError> {
     Ok(events)
 }
 
-/// The kernel's random numbers and hashes at one point of the network, returned in order.
+/// The random numbers and hashes that the kernel used at one point of the network. They are
+/// returned in order.
 #[derive(Debug)]
 pub(super) struct Chance<'a> {
     rows: &'a [Row],
@@ -95,7 +97,8 @@ impl Entropy for Chance<'_> {
     }
 
     fn next_u32(&mut self) -> u32 {
-        // If our discipline draws more often than the kernel's, its results will differ.
+        // If our discipline draws more numbers than the kernel's did, return 0. Then the results
+        // differ.
         truncated(self.random.pop_front().unwrap_or(0))
     }
 
@@ -114,7 +117,7 @@ impl Entropy for Chance<'_> {
     }
 }
 
-/// The low 32 bits of a logged number.
+/// Returns the low 32 bits of a logged number.
 fn truncated(logged: u64) -> u32 {
     u32::try_from(logged & u64::from(u32::MAX)).expect("32 bits")
 }

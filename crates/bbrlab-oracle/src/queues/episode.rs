@@ -1,4 +1,4 @@
-//! The list of episodes, `episodes.csv`.
+//! Reads the list of episodes, `episodes.csv`.
 
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,8 @@ pub struct Point {
     pub name: &'static str,
     /// The component that handles the packets.
     pub child: Child,
-    /// Rate of the link after the discipline, in bit/s. `None` if packets leave when the discipline
-    /// releases them.
+    /// Rate of the link after the discipline, in bit/s. If it is `None`, there is no link, and
+    /// packets leave when the discipline releases them.
     pub rate_bps: Option<u64>,
 }
 
@@ -82,8 +82,8 @@ fn points(qdisc: &str, rate: &str, rtt: &str, settings: &str) -> Result<Vec<Poin
             .split_once('=')
             .ok_or_else(|| format!("settings: found `{setting}`, expected key=value pairs"))?;
         let (name, child) = match key {
-            // Whether the hosts negotiated ECN. Not needed, because the log has each packet's ECN
-            // field.
+            // This is whether the hosts negotiated ECN. It is not needed, because the log has each
+            // packet's ECN field.
             "ecn" => match value {
                 "True" | "1" | "False" | "0" => continue,
                 _ => {

@@ -1,9 +1,10 @@
-//! Replays packet logs of Linux queue disciplines: our discipline gets each packet at the time at
-//! which the kernel's discipline got it, and must send, drop and mark the same packets.
+//! Replays packet logs of Linux queue disciplines. Our discipline gets each packet at the time at
+//! which the kernel's discipline got it, and must forward, drop and mark the same packets at the
+//! same times.
 //!
 //! The replay takes these data from the log:
 //!
-//! - the arrivals, and the hashes of flows
+//! - the arrivals of packets, and the hashes of flows
 //! - the random numbers that the kernel drew
 //! - the order of calls at the same time
 //! - the times at which `pie`'s timer fires
@@ -27,7 +28,7 @@ pub use tc::{Child, police, qdisc, slot};
 
 use crate::error::LogError;
 
-/// The episodes of a folder.
+/// Returns the episodes of a folder.
 ///
 /// # Errors
 /// If `episodes.csv` is missing or damaged, or names an unknown discipline.
@@ -73,8 +74,8 @@ pub fn validate_states(episode: &Episode) -> Result<EpisodeReport, LogError> {
             states.watch(moment, now_ns, discipline);
         });
     }
-    // The log may contain a timer's state after the last packet's departure; the replay ends
-    // before, so this state is not counted as missing.
+    // The log may contain a state at a timer after the last packet's departure. The replay ends
+    // before this timer, so do not count such a state as missing.
     let ends = rows.iter().flat_map(|row| [Some(row.arrives), row.departs]).flatten();
     let left = states.left(ends.map(|call| call.ns).max().unwrap_or(0));
     let mut report = EpisodeReport::new(&episode.name);

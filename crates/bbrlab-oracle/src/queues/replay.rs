@@ -1,9 +1,9 @@
-//! Simulates a link that passes the packets of a log to a discipline, and records each packet's
-//! fate.
+//! Simulates a link that passes the packets of a log to a queue discipline, and records each
+//! packet's fate: departed, dropped or marked.
 //!
-//! The link is an exact serialiser: it requests a packet when it becomes free, or when a packet
-//! arrives at an idle link. While the link is busy, the next service begins at the computed end of
-//! the previous service, not when the timer fired.
+//! The link requests a packet from the discipline when it becomes free, or when a packet arrives
+//! while it is idle. While packets are waiting, each service begins at the computed end of the
+//! previous service, and not at the slightly later time at which the timer fires.
 
 use std::collections::VecDeque;
 
@@ -18,14 +18,14 @@ use super::tc::Child;
 /// The longest delay between a timer's computed time and its firing, in nanoseconds.
 const LATE_NS: u64 = 1000;
 
-/// A call to a discipline.
+/// A kind of call to a discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
     /// A packet is about to be enqueued.
     BeforeEnqueue,
     /// A packet has been enqueued.
     AfterEnqueue,
-    /// A packet has been requested.
+    /// The link has requested a packet.
     Dequeued {
         /// Whether the discipline returned a packet.
         is_some: bool,
@@ -35,7 +35,7 @@ pub(super) enum Moment {
 }
 
 /// Returns the fate of each packet of `rows`, the rows of `point`. Calls `watch` with the
-/// discipline at each call.
+/// discipline at each of its calls.
 pub(super) fn replay(
     episode: &Episode,
     point: &Point,
@@ -76,8 +76,8 @@ pub(super) fn replay(
     }
 }
 
-/// The times at which the link's timer fired, as far as the log shows them: departures if the link
-/// has a rate, otherwise the times at which packets were released.
+/// Returns the times at which the link's timer fired, as far as the log shows them: the departures
+/// if the link has a rate, otherwise the times at which the discipline released packets.
 fn fired(rows: &[Row], is_serialised: bool) -> VecDeque<Call> {
     let mut calls: Vec<Call> =
         rows.iter().filter_map(|row| if is_serialised { row.departs } else { row.taken }).collect();
@@ -85,7 +85,7 @@ fn fired(rows: &[Row], is_serialised: bool) -> VecDeque<Call> {
     calls.into()
 }
 
-/// A link with its discipline and the log that is replayed.
+/// A link with its discipline, during the replay of a log.
 struct Link<'a, W> {
     t0_ns: u64,
     rate_bps: Option<u64>,
@@ -95,17 +95,17 @@ struct Link<'a, W> {
     fates: Vec<Fate>,
     /// The packet in service and the computed end of its service.
     in_service: Option<(u32, u64)>,
-    /// Two times of the last departure: when the link's timer fired, and the computed end of
-    /// service.
+    /// Two times of the last departure, in nanoseconds: the time at which the link's timer fired,
+    /// and the computed end of service.
     last_service: (u64, u64),
     fired: VecDeque<Call>,
-    /// The times at which the discipline's timer fires, if the log has them.
+    /// The times at which the discipline's timer fires. Only logs of `pie` have them.
     timer: VecDeque<u64>,
     watch: W,
 }
 
-/// The kind of the next event. If their calls are equal, timers precede departures, and departures
-/// precede arrivals.
+/// The kind of the next event. If events have equal calls, a timer comes before a departure, and a
+/// departure before an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Timer,
@@ -143,7 +143,7 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
         arrived == self.rows.len() && self.fired.back().is_none_or(|last| call.ns > last.ns)
     }
 
-    /// The clock step at which the timer set for `computed` fires.
+    /// Returns the clock step at which the timer that is set for `computed` fires.
     fn fires_at(&self, computed: u64) -> Call {
         let from = self.fired.partition_point(|call| call.ns < computed);
         match self.fired.get(from) {
@@ -157,8 +157,8 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
             return Some(Call { ns, number: 0 });
         }
         let at = self.discipline.timer();
-        // If the link has a rate, only `pie` uses a timer. Its times come from the log
-        // (`self.timer`), and end with the log.
+        // If the link has a rate, only `pie` uses a timer. The log has the timer's times
+        // (`self.timer`), and there are none after the end of the log.
         let computed = at.0.checked_sub(self.t0_ns)?;
         (at != Time::NEVER && self.rate_bps.is_none()).then(|| self.fires_at(computed))
     }
@@ -175,7 +175,7 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
             flow: row.flow,
             wire_bytes: row.wire_bytes,
             ecn: row.ecn,
-            // The hosts in the logs set no DSCP.
+            // The recorded hosts set no DSCP.
             dscp: 0,
             hosts: Hosts::default(),
             tin: 0,
@@ -193,7 +193,7 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
         (self.watch)(Moment::AfterEnqueue, drop_ns, &self.discipline);
         if idle {
             // A packet that arrives at the clock step of the last departure counts as queued before
-            // this departure. So its service begins at the computed end of the previous service.
+            // this departure. So its service begins at the computed end of the last service.
             let (fired, ended) = self.last_service;
             let from = if row.arrives.ns == fired { ended } else { row.arrives.ns };
             self.serve(row.arrives.ns, from);

@@ -7,9 +7,10 @@ use super::row::{Fate, Row};
 pub struct FirstMismatch {
     /// The packet's number at its point, from 1.
     pub n: u64,
-    /// The point, a dot, and the field that differs: `dep_ns`, `drop_ns` or `mark`.
+    /// The point and the field that differs, such as `bn.dep_ns`. Fields are `dep_ns`, `drop_ns`
+    /// and `mark`.
     pub field: String,
-    /// Linux's value; `-` if Linux logged none.
+    /// The value in Linux's log; `-` if the log has none.
     pub expected: String,
     /// Our value.
     pub got: String,
@@ -20,7 +21,7 @@ pub struct FirstMismatch {
 pub struct EpisodeReport {
     /// The episode's name.
     pub name: String,
-    /// Number of packets. A packet counts once per point.
+    /// Number of packets. A packet counts once at each point where it was logged.
     pub packets: u64,
     /// Number of packets that departed, were dropped or were marked differently from the log.
     pub mismatches: u64,
@@ -66,7 +67,7 @@ pub struct QueuesReport {
 }
 
 impl QueuesReport {
-    /// Adds an episode.
+    /// Adds the result of an episode.
     pub fn add(&mut self, episode: EpisodeReport) {
         self.packets += episode.packets;
         self.mismatches += episode.mismatches;

@@ -21,18 +21,18 @@ pub(super) struct Call {
     pub(super) number: u64,
 }
 
-/// The fate of a packet. Times in nanoseconds from the start of the log.
+/// The fate of a packet. Times are in nanoseconds from the start of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fate {
-    /// When the packet was dropped.
+    /// The time at which the packet was dropped, if it was.
     pub(super) dropped_ns: Option<u64>,
-    /// When the packet's last bit left.
+    /// The time at which the packet's last bit left, if the packet was not dropped.
     pub(super) departed_ns: Option<u64>,
-    /// Whether the packet was marked at this point.
+    /// Whether the packet was ECN-marked at this point.
     pub(super) marked: bool,
 }
 
-/// A packet at one point.
+/// A packet at one point of the network.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) point: String,
@@ -44,15 +44,15 @@ pub(super) struct Row {
     pub(super) ecn: Ecn,
     /// The value of `skb_get_hash` for the packet.
     pub(super) hash: u32,
-    /// When the link took the packet from the discipline, if it did.
+    /// The call with which the link took the packet from the discipline; `None` if it did not.
     pub(super) taken: Option<Call>,
-    /// When the packet's last bit left, if it did.
+    /// The call at which the packet's last bit left; `None` if the packet did not depart.
     pub(super) departs: Option<Call>,
     /// The packet's fate in Linux.
     pub(super) fate: Fate,
 }
 
-/// The packets of an episode, in order of arrival at each point.
+/// Loads the packets of an episode, in order of arrival at each point.
 pub(super) fn load(path: &Path) -> Result<Vec<Row>, LogError> {
     let table = Table::load(path, COLUMNS)?;
     let mut rows = Vec::with_capacity(table.rows().len());
@@ -106,7 +106,8 @@ fn parse(cells: &[String]) -> Result<Row, String> {
     let arr_ns = number("arr_ns", arr_ns)?;
     let mut dropped_ns = optional("drop_ns", drop_ns)?;
     let departs = call("dep", dep_ns, dep_i)?;
-    // The log has no time for a policer's drop, which is the time of arrival.
+    // The log has no time for a packet that the policer drops. A policer drops packets at arrival,
+    // so use the time of arrival.
     if point == "police" && fate == "drop_enq" {
         dropped_ns = Some(arr_ns);
     }

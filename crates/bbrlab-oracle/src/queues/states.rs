@@ -1,5 +1,5 @@
-//! Compares the internal state of a discipline with the kernel's, call by call. This shows that
-//! equal fates of packets are not a coincidence.
+//! Compares the internal state of a queue discipline with the kernel's, call by call. This shows
+//! that equal fates of packets are not a coincidence.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -26,8 +26,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// The event's name, and the names of its columns; `-` for values that our discipline does not
-    /// have.
+    /// Returns the event's name, and the names of its columns. `-` is a value that our discipline
+    /// does not have.
     fn columns(self) -> (&'static str, &'static [&'static str]) {
         const CODEL: &[&str] = &[
             "count",
@@ -53,7 +53,7 @@ impl Kind {
         [Self::Codel, Self::FqCodel, Self::FqFlow, Self::PieEnqueue, Self::PieTimer, Self::Red];
 }
 
-/// A state that the kernel logged.
+/// A state of the discipline that the kernel logged.
 #[derive(Debug)]
 struct Logged {
     kind: Kind,
@@ -73,7 +73,7 @@ pub(super) struct States {
 }
 
 impl States {
-    /// The logged states of `point`.
+    /// Loads the logged states of `point`.
     pub(super) fn load(path: &Path, point: &str) -> Result<Self, LogError> {
         let table = Table::load(path, COLUMNS)?;
         let mut logged = VecDeque::new();
@@ -97,13 +97,13 @@ impl States {
         Ok(Self { logged, red_before: [0; 2], compared: 0, mismatches: 0, first: None })
     }
 
-    /// Number of states up to `end_ns` that the replay did not reach.
+    /// Returns the number of logged states up to `end_ns` that were not compared.
     pub(super) fn left(&self, end_ns: u64) -> u64 {
         self.logged.iter().filter(|state| state.time_ns <= end_ns).count() as u64
     }
 
-    /// Compares the state of `discipline` with the logged state, if the kernel logs its state at
-    /// this call.
+    /// Compares the state of `discipline` with the next logged state, if the kernel logs a state at
+    /// this kind of call.
     pub(super) fn watch(&mut self, moment: Moment, now_ns: u64, discipline: &Discipline) {
         let Some(info) = discipline.info() else { return };
         match (moment, info) {
@@ -138,7 +138,7 @@ impl States {
     }
 
     fn compare(&mut self, kind: Kind, now_ns: u64, ours: &[i64]) {
-        // No logged state is left, because the log ends before the last packets have left.
+        // There may be no logged state, because the log ends before the last packets have departed.
         let Some(logged) = self.logged.pop_front() else { return };
         self.compared += 1;
         let (event, names) = kind.columns();

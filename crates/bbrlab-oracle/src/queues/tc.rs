@@ -8,14 +8,14 @@ use bbrlab_link::{
 };
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
 
-/// A component that handles packets at a point.
+/// A component that handles packets at a point of the network.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Child {
     /// A queue discipline.
     Queue {
         /// The discipline with its parameters.
         queue: Queue,
-        /// The limit of waiting packets.
+        /// The maximum number of waiting packets, or of their bytes.
         limit: Buffer,
     },
     /// A policer.
@@ -71,7 +71,8 @@ pub fn qdisc(text: &str) -> Result<Child, String> {
                     "flows" => params.flows = words.number(word)?,
                     "quantum" => params.quantum = Bytes(words.number(word)?),
                     "ecn_prob" => params.ecn_prob = words.number(word)?,
-                    // The kernel only counts how often this limit is exceeded, so it has no effect.
+                    // The kernel only counts how often this limit is exceeded, so the word has no
+                    // effect on packets.
                     "memory_limit" => drop(words.value(word)?),
                     _ => words.pie(word, &mut params.pie)?,
                 }
@@ -138,8 +139,8 @@ pub fn police(text: &str) -> Result<Child, String> {
     }
 }
 
-/// Parses `netem`'s slots, such as `5ms 5ms`: the shortest and the longest time between two slots.
-/// The limits of a slot may follow, such as `packets 4 bytes 5000`; 0 means no limit.
+/// Parses `netem`'s slots, such as `5ms 5ms`: the minimum and the maximum time between two slots.
+/// The limits of a slot may follow, such as `packets 4 bytes 5000`, where 0 means no limit.
 ///
 /// # Errors
 /// If a word is unknown; the text has the word and what was expected.
@@ -167,7 +168,7 @@ fn unknown(found: &str, expected: &str) -> String {
     format!("found `{found}`, expected {expected}")
 }
 
-/// The words that are not parsed yet.
+/// The words of the arguments that are not parsed yet.
 struct Words<'a>(std::str::SplitWhitespace<'a>);
 
 impl<'a> Words<'a> {
@@ -221,7 +222,7 @@ impl<'a> Words<'a> {
 
     /// Parses `word`, with its value, as a parameter that `codel` and `fq_codel` share.
     ///
-    /// `more` lists the other words of the discipline, for messages.
+    /// `more` lists the discipline's other words for error messages.
     fn codel(&mut self, word: &str, params: &mut CodelParams, more: &str) -> Result<(), String> {
         match word {
             "target" => params.target = self.span(word)?,
@@ -324,7 +325,7 @@ impl Words<'_> {
             "drop_dequeue" => params.drop_enqueue = false,
             "any_ect" => params.any_ect = true,
             "l4s_ect" => params.any_ect = false,
-            // These have no effect, because the logs have no GSO packets to split.
+            // These words have no effect, because the logs have no GSO packets that could be split.
             "split_gso" | "no_split_gso" => {}
             _ => {
                 let expected = "limit, target, tupdate, alpha, beta, coupling_factor, \
@@ -355,7 +356,7 @@ fn step_threshold(text: &str) -> Option<StepThreshold> {
     Some(StepThreshold::Packets(Packets(packets)))
 }
 
-/// Parses a number with at most nine decimals. The result is in billionths.
+/// Parses a number with at most nine decimals, and returns it in billionths.
 fn billionths(text: &str) -> Option<u128> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |digits: &str| digits.chars().all(|c| c.is_ascii_digit());

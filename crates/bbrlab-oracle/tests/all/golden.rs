@@ -1,4 +1,4 @@
-//! The whole folder of kernel traces, one test per algorithm and service.
+//! Replays the complete folder of kernel traces, with one test per algorithm and service.
 //!
 //! The folder is `golden/` in the folder that the variable `BBRLAB_REFERENCE` names. `cargo test -p
 //! bbrlab-oracle --release -- golden_bbr1` replays one algorithm; the example `golden` shows a

@@ -1,5 +1,5 @@
-//! The excerpts of the kernel traces that come with the repository: our algorithms and services
-//! reproduce every row, and altered algorithms do not.
+//! Tests with the excerpts of kernel traces in the repository. Our algorithms and services must
+//! reproduce every row, and altered algorithms must not.
 
 use std::path::{Path, PathBuf};
 
@@ -92,7 +92,7 @@ fn report_lists_what_was_compared() {
     .assert_debug_eq(&report.by_algorithm);
 }
 
-/// BBR v1 with a probing gain that is 1/256 too high.
+/// BBR v1 with a bandwidth-probing gain that is 1/256 too high.
 #[derive(Clone, Debug, Default)]
 struct GainOff;
 
@@ -114,14 +114,15 @@ fn a_gain_changed_by_one_256th_is_caught() {
     );
 }
 
-/// BBR v1 that draws one random number too many in each `cong_control` if `more`, otherwise none.
+/// BBR v1 with a wrong number of random draws: in each `cong_control`, one too many if `more` is
+/// true, otherwise none.
 #[derive(Clone, Debug)]
 struct DrawsOff {
     bbr: Bbr<Plain>,
     more: bool,
 }
 
-/// Gives 0 without using up a recorded draw.
+/// A source of random numbers that returns 0 without using up a recorded draw.
 struct NoDraw;
 
 impl Draw for NoDraw {

@@ -1,4 +1,5 @@
-//! Tests of faulty folders of traces: each fault is reported exactly, and never counts as a pass.
+//! Tests of faulty folders of traces. For each fault, the error must describe exactly this fault,
+//! and a faulty trace must never count as a pass.
 
 use std::fs;
 use std::io::Write as _;
@@ -18,14 +19,14 @@ const RENO: &str = "event,arg,cwnd,cwnd_clamp,cwnd_cnt,ssthresh,prior_cwnd,is_cw
 5,,11,,,,,,,,,5,,,,
 ";
 
-/// A new folder for one test, with one trace and the manifest's line about this trace.
+/// A new folder for one test, with one trace, and the manifest's line about this trace.
 struct Folder {
     root: PathBuf,
     line: Vec<String>,
 }
 
 impl Folder {
-    /// Makes a folder with a correct trace of Reno.
+    /// Creates a folder with a correct trace of Reno.
     fn new(test: &str) -> Self {
         Self::with(test, "reno", RENO)
     }
@@ -73,7 +74,8 @@ impl Folder {
         Ok(mismatches)
     }
 
-    /// Compares the error message, without the build's path, with `expected`.
+    /// Replays the folder, and compares the error message, without the build's path, with
+    /// `expected`.
     fn check(&self, expected: &Expect) {
         let message = self.replay().expect_err("the fault is seen").to_string();
         expected.assert_eq(&self.without_root(&message));

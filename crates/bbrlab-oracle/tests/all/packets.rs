@@ -1,5 +1,4 @@
-//! Tests that our stack reproduces packet logs of real Linux hosts, and that damaged logs are
-//! reported.
+//! Tests that our stack reproduces packet logs of Linux hosts, and that errors report damaged logs.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,7 +12,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
-/// The folder in the repository with a selection of the reference's episodes.
+/// Returns the folder in the repository with a selection of the recorded episodes.
 fn selection() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/packets")
 }
@@ -71,8 +70,8 @@ fn the_receivers_inner_state_is_the_kernels_before_every_segment() {
     dirs.extend(reference.map(|reference| reference.join("linux-reference/packets")));
     for dir in dirs {
         let all = packets::episodes(&dir).unwrap().known;
-        // If the receiving application replies, the receiver's state depends on its sending half,
-        // which `receiver_states` does not replay.
+        // Skip episodes whose receiving application replies. There, the receiver's state also
+        // depends on what it sends, which `receiver_states` does not replay.
         for episode in all.iter().filter(|episode| episode.reply_bytes == 0) {
             let (report, first) = packets::receiver_states(episode, &all).unwrap();
             assert_eq!(report.mismatches, 0, "{}: {first:?}", episode.name);
@@ -96,7 +95,7 @@ fn copy_of(name: &str, test: &str) -> PathBuf {
     dir
 }
 
-/// Compares the error of replaying `dir`, without the folder's path, with `expected`.
+/// Replays `dir`, and compares the error, without the folder's path, with `expected`.
 fn check(dir: &Path, expected: &Expect) {
     let error = packets::validate(dir, &[]).unwrap_err();
     expected.assert_eq(&error.to_string().replace(&format!("{}/", dir.display()), ""));
@@ -170,7 +169,7 @@ fn cells_that_make_no_sense_are_named() {
     );
 }
 
-/// Compares with `expected` the episodes that were left out, and the episodes that were replayed.
+/// Replays `dir`, and compares the lists of omitted and of replayed episodes with `expected`.
 fn check_left_out(dir: &Path, expected: &Expect) {
     let report = packets::validate(dir, &[]).unwrap();
     assert_eq!(report.mismatches, 0);
@@ -184,7 +183,7 @@ fn check_left_out(dir: &Path, expected: &Expect) {
     expected.assert_eq(&text);
 }
 
-/// Replaces `from` by `to` in `episodes.csv`, which lists only one episode.
+/// Replaces `from` by `to` in the `episodes.csv` of `dir`, which lists only one episode.
 fn alter_episode(dir: &Path, from: &str, to: &str) {
     let path = dir.join("episodes.csv");
     let text = fs::read_to_string(&path).unwrap();
@@ -287,6 +286,7 @@ fn the_senders_inner_state_is_the_kernels_before_every_ack() {
         .unwrap();
     }
     assert_eq!(mismatches, 0, "{table}");
-    // Sometimes our application acts one clock step earlier or later than the logged application.
+    // In some rows, our application acts one clock step earlier or later than the logged
+    // application. They must be less than 1 % of all rows.
     assert!(by_a_step * 100 < rows, "{by_a_step} of {rows} rows differ by a step of the clock");
 }

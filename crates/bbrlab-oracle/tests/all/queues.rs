@@ -8,7 +8,8 @@ use bbrlab_link::{Buffer, CodelParams, FqCodelParams, FqPieParams, Queue};
 use bbrlab_oracle::queues::{self, Child};
 use bbrlab_units::Packets;
 
-/// The folder in the repository with excerpts of packet logs: the first packets of some episodes.
+/// Returns the folder in the repository with excerpts of packet logs: the first packets of some
+/// episodes.
 fn excerpts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/queues")
 }
@@ -50,8 +51,8 @@ fn every_episode_of_the_reference_is_reproduced_packet_by_packet() {
     }
 }
 
-/// The setting `ecn` concerns the hosts, not a queue, so an episode with this setting loads like
-/// any other. The error for an unknown setting names the setting.
+/// The setting `ecn` applies to the hosts and not to a queue, so an episode with this setting must
+/// load. The error for an unknown setting must name the setting.
 #[test]
 fn ecn_of_the_hosts_is_accepted_and_other_settings_are_named() {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("settings");
@@ -91,9 +92,9 @@ fn the_excerpts_are_reproduced_packet_by_packet() {
     assert_eq!(lines.lines().count(), fs::read_dir(excerpts()).unwrap().count() / 2 - 1, "{lines}");
 }
 
-/// A discipline with a queue per flow treats a lone flow like a discipline with one queue. So
-/// `fq_codel` and `fq_pie` reproduce the kernel's logs of `codel` and `pie` with one flow and the
-/// same parameters.
+/// With only one flow, a discipline that has a queue per flow acts like a discipline with one
+/// queue. So `fq_codel` and `fq_pie` must reproduce the kernel's logs of `codel` and `pie` with one
+/// flow and the same parameters.
 #[test]
 fn a_lone_flow_in_fq_codel_and_fq_pie_is_that_in_codel_and_pie() {
     let mut dirs = vec![excerpts()];

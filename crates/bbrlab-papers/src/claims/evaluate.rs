@@ -1,9 +1,9 @@
 //! Evaluates the expressions of claims on measured or printed rows.
 //!
-//! Expressions mean the same as in Python, because the papers' data were first checked in Python; a
-//! test compares the results. There are three rules in addition: both sides of `and` and `or` are
-//! evaluated, words are compared with words only, and all rows that match a metric must have the
-//! same figure.
+//! Expressions have the same results as in Python, because the papers' data were first checked in
+//! Python; a test compares the results. Three rules differ from Python: both sides of `and` and
+//! `or` are always evaluated, words can be compared only with words, and all rows that match a
+//! metric must have the same value.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use bbrlab_run::Algorithm;
 use super::parse::{Arithmetic, Call, Comparison, Expr};
 use crate::papers::equal;
 
-/// The value of a locating key or of a subexpression.
+/// The value of a key, such as `algorithm` or `delay_ms`, or of a subexpression.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     /// A number.
@@ -23,12 +23,13 @@ pub(crate) enum Value {
     Truth(bool),
 }
 
-/// A row of figures with the keys of its place.
+/// A row of metric values, with the keys that locate it in a paper's table, such as algorithm and
+/// delay.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Row {
-    /// The keys of the row's place.
+    /// The keys that locate the row.
     pub(crate) keys: Vec<(String, Value)>,
-    /// The figures by name. A value is `None` if the run yielded no such figure.
+    /// The values of metrics by name. A value is `None` if the metric is not defined for the run.
     pub(crate) figures: Vec<(String, Option<f64>)>,
 }
 
@@ -37,31 +38,31 @@ pub(crate) struct Row {
 pub(crate) struct Scene<'a> {
     /// The rows in which metrics are looked up.
     pub(crate) rows: &'a [Row],
-    /// The names that are metrics; other calls are functions.
+    /// The names of metrics. A call `NAME(...)` of any other name is a function call.
     pub(crate) metrics: &'a [&'a str],
     /// The paper's constants.
     pub(crate) constants: &'a [(String, f64)],
-    /// The number of decimals that the paper prints for each figure. A figure is rounded to this
-    /// number before it is compared by `==` or `!=`; a figure that is not listed is rounded to a
+    /// The number of decimals with which the paper prints each metric. A metric is rounded to this
+    /// number before it is compared by `==` or `!=`; a metric that is not listed is rounded to a
     /// whole number.
     pub(crate) decimals: &'a [(String, usize)],
 }
 
-/// The keys of a point, with their values.
+/// The keys of a point, with their values. A claim is evaluated at each of its points.
 pub(crate) type Point = Vec<(String, Value)>;
 
-/// A figure that an evaluation looked up.
+/// A metric's value that an evaluation looked up.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Asked {
-    /// The figure's name.
+    /// The metric's name.
     pub(crate) metric: String,
-    /// The keys of the figure's row.
+    /// The keys of the metric's row.
     pub(crate) at: Point,
     /// The value found.
     pub(crate) value: f64,
 }
 
-/// A comparison of two numbers, of which at least one was computed from figures.
+/// A comparison of two numbers, at least one of which was computed from metrics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compared {
     /// The number on the left.
@@ -74,37 +75,37 @@ pub struct Compared {
     pub within: Option<f64>,
 }
 
-/// The figures that an evaluation looked up, and its comparisons.
+/// The metrics that an evaluation looked up, and its comparisons of computed values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Trace {
-    /// The figures looked up.
+    /// The metrics looked up, with their values.
     pub(crate) asked: Vec<Asked>,
-    /// Comparisons of values computed from the figures.
+    /// The comparisons of values computed from metrics.
     pub(crate) compared: Vec<Compared>,
 }
 
 /// The reason why an expression has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fault {
-    /// No row at this place has the metric.
+    /// No row with these keys has the metric.
     NoRow {
-        /// The figure's name.
+        /// The metric's name.
         metric: String,
-        /// The keys of the figure's row.
+        /// The keys of the metric's row.
         at: Point,
     },
-    /// Rows at this place have the metric, but all without a value.
+    /// Rows with these keys have the metric, but none of them has a value.
     NoFigure {
-        /// The figure's name.
+        /// The metric's name.
         metric: String,
-        /// The keys of the figure's row.
+        /// The keys of the metric's row.
         at: Point,
     },
-    /// Rows at this place have different values.
+    /// Rows with these keys have different values of the metric.
     Ambiguous {
-        /// The figure's name.
+        /// The metric's name.
         metric: String,
-        /// The keys of the figure's row.
+        /// The keys of the metric's row.
         at: Point,
     },
     /// The expression is invalid; the text says why.
@@ -112,7 +113,7 @@ pub(crate) enum Fault {
 }
 
 /// The keys that locate rows, as `papers/README.md` lists them. Every other name in a row is a
-/// figure.
+/// metric.
 pub(crate) const LOCATING_KEYS: &[&str] = &[
     "algorithm",
     "opponent",
@@ -151,8 +152,8 @@ impl fmt::Display for Value {
 }
 
 impl Value {
-    /// Whether two values are equal. Numbers may differ in the last bits, because keys may have
-    /// been computed.
+    /// Whether two values of a key are equal. Numbers may differ in the last bits, because a
+    /// measured row's keys are computed.
     pub(crate) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Number(one), Self::Number(other)) => equal(*one, *other),
@@ -173,7 +174,8 @@ impl Row {
     }
 }
 
-/// Whether an expression is true at a point. Adds the figures and comparisons used to `trace`.
+/// Whether an expression is true at a point. Adds the metrics that it looks up, and its
+/// comparisons, to `trace`.
 ///
 /// # Errors
 /// If the expression has no value at this point.
@@ -199,9 +201,9 @@ pub(crate) fn number_of(expr: &Expr, point: &Point, scene: &Scene<'_>) -> Result
     At { point, scene, trace: &mut Trace::default() }.number(expr)
 }
 
-/// Returns the rows for a metric at a place. These are the rows that have all keys of the place. If
-/// there are none, these are the rows that have the place's algorithm and whose other keys do not
-/// differ from the place's.
+/// Returns the rows that have a metric and are located by the keys `at`: the rows that have all of
+/// these keys with equal values. If there are no such rows, also returns rows that lack some of
+/// these keys, except the algorithm.
 pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a Row> {
     let with_figure = || rows.iter().filter(|row| row.figure(metric).is_some());
     let exact: Vec<&Row> = with_figure()
@@ -220,13 +222,14 @@ pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a
         .collect()
 }
 
-/// Returns the place of a metric: the point's locating keys, overridden by the algorithm and the
-/// keys of the call.
+/// Returns the keys that locate a metric's row: those of the point, overridden by the algorithm and
+/// the keys in the call.
 pub(super) fn place(call: &Call, point: &Point, scene: &Scene<'_>) -> Result<Point, Fault> {
     At { point, scene, trace: &mut Trace::default() }.place(call)
 }
 
-/// A value. If it is a figure itself, and not computed, `metric` is its name.
+/// The value of a subexpression. `metric` is the metric's name if the subexpression is a metric
+/// alone, such as `jain(bbr1)`.
 struct Found {
     value: Value,
     metric: Option<String>,
@@ -284,8 +287,8 @@ impl At<'_> {
         Ok(Found { value, metric: None })
     }
 
-    /// Whether an expression computes a number, so that it is neither a figure itself nor a
-    /// constant. Only these values are worth showing next to the figures.
+    /// Whether an expression computes a number, so that it is neither a metric alone nor a
+    /// constant. Reasons show only computed numbers in addition to the metrics.
     fn is_computed(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Negative(inner) => self.is_computed(inner),
@@ -392,7 +395,7 @@ impl At<'_> {
                 }
                 Value::Truth((left - right).abs() <= within)
             }
-            // Jain's index of two flows whose throughputs have this ratio.
+            // Computes Jain's index of two flows whose throughputs have this ratio.
             ("jain_ratio", [ratio]) => {
                 let ratio = self.number(ratio)?;
                 Value::Number((1.0 + ratio).powi(2) / (2.0 * (1.0 + ratio * ratio)))
@@ -471,7 +474,7 @@ fn calculate(arithmetic: Arithmetic, left: f64, right: f64) -> Result<f64, Fault
     })
 }
 
-/// Jain's index.
+/// Computes Jain's index of throughputs.
 #[expect(clippy::cast_precision_loss, reason = "a few flows")]
 fn jain(values: &[f64]) -> Result<f64, Fault> {
     let sum: f64 = values.iter().sum();
@@ -479,7 +482,7 @@ fn jain(values: &[f64]) -> Result<f64, Fault> {
     calculate(Arithmetic::Divide, sum * sum, values.len() as f64 * squares)
 }
 
-/// Rounds to the number of decimals that the paper prints.
+/// Rounds a value to the number of decimals that the paper prints.
 fn rounded(value: f64, decimals: usize) -> f64 {
     format!("{value:.decimals$}").parse().unwrap_or(value)
 }

@@ -1,4 +1,4 @@
-//! Evaluates a claim on measured rows: counts the points at which it is true, and the seeds.
+//! Evaluates a claim on measured rows: counts the points and the seeds at which the claim is true.
 
 use super::evaluate::{Asked, Compared, Fault, Point, Row, Scene, Trace, is_true, matching, place};
 use super::parse::{Expr, parse};
@@ -10,20 +10,20 @@ use crate::row::MeasuredRows;
 /// The result of evaluating a claim on measured rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimEvaluation {
-    /// Whether the claim is true: it is true on the medians over the seeds at the required share of
+    /// Whether the claim is true: the medians over the seeds make it true at the required share of
     /// points.
     pub is_true: bool,
     /// Number of points at which the medians make the claim true.
     pub points_true: u64,
-    /// Number of all points.
+    /// Number of all points at which the claim was evaluated.
     pub points: u64,
-    /// Number of seeds whose own figures make the claim true at the required share of points.
+    /// Number of seeds that alone make the claim true at the required share of points.
     pub seeds_true: u64,
     /// The seeds that `seeds_true` counts.
     pub true_in: Vec<u64>,
     /// Number of seeds that were run at all points of the claim.
     pub seeds: u64,
-    /// The medians that the claim uses, without duplicates.
+    /// The metrics that the claim uses, as medians over the seeds, without duplicates.
     pub figures: Vec<ClaimFigure>,
     /// The claim's comparisons of computed values, without duplicates.
     pub compared: Vec<Compared>,
@@ -31,14 +31,14 @@ pub struct ClaimEvaluation {
     pub false_points: Vec<FalsePoint>,
 }
 
-/// A figure that a claim uses.
+/// A metric's value that a claim uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimFigure {
     /// The metric's name in the paper's data file.
     pub metric: String,
-    /// The keys of the figure's place.
+    /// The keys that locate the value, such as algorithm and delay.
     pub at: Vec<(String, Key)>,
-    /// The median over the seeds.
+    /// The metric's median over the seeds.
     pub value: f64,
 }
 
@@ -47,15 +47,15 @@ pub struct ClaimFigure {
 pub struct FalsePoint {
     /// The point's keys.
     pub at: Vec<(String, Key)>,
-    /// The figures that the claim uses at this point.
+    /// The metrics that the claim uses at this point.
     pub figures: Vec<ClaimFigure>,
-    /// The comparisons of values computed from these figures.
+    /// The comparisons of values that the claim computes from these metrics.
     pub compared: Vec<Compared>,
-    /// The reason if the expression has no value at this point.
+    /// The reason why the expression has no value at this point; `None` if it has one.
     pub fault: Option<String>,
 }
 
-/// Returns the paper and the experiment of a claim.
+/// Returns the paper of a claim, and the experiment on which the claim is evaluated.
 ///
 /// # Panics
 /// If the claim is not in a data file; a test reads all claims.
@@ -142,14 +142,14 @@ pub(crate) fn evaluate_claim(
     Ok(evaluation)
 }
 
-/// Whether the share of true points reaches the claim's `min_fraction`, with the tolerance of
-/// `papers/check.py`.
+/// Whether the share of true points is at least the claim's `min_fraction`, with the tolerance that
+/// `papers/check.py` allows.
 #[expect(clippy::cast_precision_loss, reason = "some hundred points")]
 fn is_enough(claim: &Claim, points_true: u64, points: usize) -> bool {
     points_true as f64 >= claim.min_fraction * points as f64 - 1e-9
 }
 
-/// Returns the smallest number of seeds of the rows that a claim uses.
+/// Returns the smallest number of seeds that were run for any row that a claim uses.
 fn seeds_of(expr: &Expr, points: &[Point], scene: &Scene<'_>, rows: &MeasuredRows) -> u64 {
     let mut calls = Vec::new();
     metrics_in(expr, scene.metrics, &mut calls);
@@ -165,7 +165,7 @@ fn seeds_of(expr: &Expr, points: &[Point], scene: &Scene<'_>, rows: &MeasuredRow
     least
 }
 
-/// Removes duplicates, and keeps each first occurrence.
+/// Removes duplicates, and keeps the first of several equal elements.
 fn each_once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut once = Vec::new();
     for one in all {
@@ -209,7 +209,7 @@ mod tests {
         claims.find(|claim| claim.id == id).expect("it is in the data")
     }
 
-    /// Utilisation of BBRv1 by buffer, one value per seed.
+    /// Returns rows with BBRv1's utilisation at each buffer, one value per seed.
     fn rows(of: &[(f64, f64, &[Option<f64>])]) -> MeasuredRows {
         let row = |&(rate, buffer, values): &(f64, f64, &[Option<f64>])| MeasuredRow {
             keys: vec![

@@ -1,4 +1,5 @@
-//! Decides which runs of an experiment some claims need, so that only these are run again.
+//! Determines which runs of an experiment given claims need, so that only these runs are computed
+//! in another setting.
 
 use bbrlab_run::Run;
 
@@ -9,11 +10,11 @@ use super::rows::key_value;
 use crate::metrics::place_of;
 use crate::papers::{Claim, Experiment, Key};
 
-/// The places of the figures that some claims use.
+/// The keys of each metric that given claims look up.
 pub(crate) struct Needed(Vec<Point>);
 
 impl Needed {
-    /// Collects the places of the figures that these claims use.
+    /// Collects the keys of each metric that these claims look up.
     pub(crate) fn by<'a>(claims: impl IntoIterator<Item = &'a Claim>) -> Self {
         let mut places: Vec<Point> = Vec::new();
         for claim in claims {
@@ -39,9 +40,9 @@ impl Needed {
         Self(places)
     }
 
-    /// Whether a run at this place, with flows of these algorithms, may yield a needed figure. This
-    /// is so if run and figure do not differ in any key that both have. RTTs are not compared,
-    /// because rows of single flows have the RTT of the flow.
+    /// Whether a run with these keys, and with flows of these algorithms, may yield a needed
+    /// metric. This is so if run and metric do not differ in any key that both have. RTTs are not
+    /// compared, because the row of a single flow has the flow's RTT instead of the run's.
     pub(crate) fn has<N: AsRef<str>>(&self, run: &[(N, Key)], algorithms: &[&str]) -> bool {
         let is_of_run = |name: &str, value: &Value| match (name, value) {
             ("algorithm", Value::Word(name)) => algorithms.contains(&name.as_str()),
@@ -54,7 +55,7 @@ impl Needed {
         self.0.iter().any(|place| place.iter().all(|(name, value)| is_of_run(name, value)))
     }
 
-    /// Whether a run of an experiment may yield a needed figure.
+    /// Whether a run of an experiment may yield a needed metric.
     pub(crate) fn has_run(&self, experiment: &Experiment, run: &Run) -> bool {
         self.has(&place_of(experiment, run), &algorithms_of(run))
     }
@@ -88,10 +89,10 @@ mod tests {
 
     #[test]
     fn a_claim_needs_the_runs_at_its_points_and_along_axes_that_it_leaves_open() {
-        // goodput_mbps(bbr1, delay_ms=10) > ... at 5 Mbit/s.
+        // This claim needs `goodput_mbps(bbr1, delay_ms=10)` at 5 Mbit/s.
         let runs = [("bbr1", 5.0, 40.0), ("bbr1", 10.0, 40.0), ("bbr2", 5.0, 40.0)];
         assert_eq!(runs_needed("lanigan2020.c16", &runs), [true, false, false]);
-        // fill_time_s(bbr2) > 20, at any place.
+        // This claim is `fill_time_s(bbr2) > 20` at any keys.
         assert_eq!(runs_needed("lanigan2020.c11", &runs), [false, false, true]);
     }
 }

@@ -1,6 +1,6 @@
-//! Parses tokens into a tree. Source: "Expression language" in `papers/README.md`. Precedence is
-//! Python's: `or`, `and`, `not`, comparisons (chained), `+ -`, `* /`, sign, `**`
-//! (right-associative).
+//! Parses tokens into a tree. Source: "Expression language" in `papers/README.md`. Operators have
+//! Python's precedence, from the lowest: `or`, `and`, `not`, comparisons (chained), `+ -`, `* /`,
+//! sign, `**` (right-associative).
 
 use super::token::{Token, tokens};
 
@@ -18,7 +18,7 @@ pub(super) enum Expr {
     All(Vec<Expr>),
     /// Expressions joined by `or`.
     Any(Vec<Expr>),
-    /// `a < b <= c`: each comparison of adjacent expressions must be true.
+    /// A chain such as `a < b <= c`: each comparison of adjacent expressions must be true.
     Compare(Box<Expr>, Vec<(Comparison, Expr)>),
     Call(Call),
 }
@@ -64,7 +64,8 @@ impl Comparison {
     }
 }
 
-/// Maximum nesting of brackets, so that an invalid text cannot exhaust the stack.
+/// Maximum depth of nested brackets. It prevents a text with very many brackets from overflowing
+/// the call stack.
 const DEEPEST: u32 = 64;
 
 /// Parses an expression.

@@ -1,8 +1,9 @@
 //! The points at which a claim is evaluated.
 //!
 //! A claim has a point for each combination of the values in its `forall` lists. A claim also
-//! covers all values of a key that it does not mention (`papers/README.md`, "How to use it", 6). If
-//! the rows for a figure differ in such a key, one point per value of the key replaces the point.
+//! covers all values of a key that it does not mention (`papers/README.md`, "Usage", item 7). So if
+//! the rows for one of its metrics differ in such a key, the point is replaced by one point per
+//! value of the key.
 
 use super::evaluate::{Fault, Point, Row, Scene, Value, matching, place};
 use super::parse::{Call, Expr};
@@ -20,7 +21,7 @@ pub(crate) fn points(at: &Point, forall: &[(String, Vec<Value>)]) -> Vec<Point> 
     points
 }
 
-/// Returns a point with one key added or replaced.
+/// Returns a copy of a point with one key added or replaced.
 fn with(point: &Point, key: &str, value: Value) -> Point {
     let mut point = point.clone();
     match point.iter_mut().find(|(name, _)| name == key) {
@@ -30,7 +31,8 @@ fn with(point: &Point, key: &str, value: Value) -> Point {
     point
 }
 
-/// Splits each point along the keys that it does not fix.
+/// Replaces each point that leaves a key open by one point per value of the key, if the rows for a
+/// metric of the expression differ in the key.
 ///
 /// # Errors
 /// If the expression is invalid.
@@ -55,8 +57,8 @@ pub(crate) fn split(
     Ok(done)
 }
 
-/// Finds a key that neither a call nor the point fixes, and whose values differ among the rows for
-/// one call.
+/// Finds a key that neither the point nor a call sets, and whose values differ among the rows that
+/// match the call.
 fn open_axis(
     calls: &[&Call],
     point: &Point,

@@ -1,5 +1,5 @@
-//! Evaluates the expressions of a paper's data file on the numbers that the paper prints, for
-//! `papers/check.py`.
+//! Evaluates the expressions of a paper's data file on the numbers that the paper prints.
+//! `papers/check.py` uses the results.
 
 use bbrlab_run::Algorithm;
 use serde::Serialize;
@@ -16,12 +16,12 @@ use crate::papers::{Key, Paper, Published, read_alone};
 pub struct Printed {
     /// The paper's key.
     pub paper: String,
-    /// The claims. A claim that printed numbers cannot decide has no points; its expression is only
-    /// checked for errors.
+    /// The results of the claims. If printed numbers cannot decide a claim, its result has no
+    /// points; then its expression is only checked for errors.
     pub claims: Vec<PrintedRule>,
-    /// The identities.
+    /// The results of the identities: expressions that must be true for the printed numbers.
     pub identities: Vec<PrintedRule>,
-    /// The calculations of the artifacts.
+    /// The results of the calculations that support the artifacts.
     pub calcs: Vec<PrintedCalc>,
 }
 
@@ -49,7 +49,8 @@ pub struct PrintedCalc {
     pub error: Option<String>,
 }
 
-/// The points of an expression: keys with one value, and keys with a list of values.
+/// The points of an expression: keys with the same value at all points, and keys with lists of
+/// values. Each combination of values is a point.
 type Place<'a> = (&'a [(String, Key)], &'a [(String, Vec<Key>)]);
 
 /// Evaluates the expressions of a paper's data file. The paper need not be a built-in one.
@@ -97,8 +98,9 @@ fn rule(id: &str, found: Result<Option<(u64, u64)>, String>) -> PrintedRule {
     PrintedRule { id: id.to_owned(), points: found.unwrap_or_default(), error }
 }
 
-/// Counts the points at which an expression is true on an experiment's printed rows, and all
-/// points. Unless `is_decided`, every figure is 1, only to check that the expression is valid.
+/// Returns the number of points at which an expression is true on an experiment's printed rows, and
+/// the number of all points. If `is_decided` is false, the expression is evaluated with 1 for every
+/// metric, only to check that it is valid.
 fn on_rows(
     paper: &Paper,
     experiment: &str,
@@ -123,7 +125,7 @@ fn on_rows(
     Ok((hits, all))
 }
 
-/// Returns one row per algorithm in which every metric is 1.
+/// Returns rows in which every metric is 1, one row per algorithm.
 fn ones(metrics: &[&str]) -> Vec<Row> {
     let figures: Vec<_> = metrics.iter().map(|&metric| (metric.to_owned(), Some(1.0))).collect();
     let row = |algorithm: &Algorithm| Row {

@@ -1,5 +1,5 @@
-//! Creates the rows on which expressions are evaluated: printed rows, medians over the seeds, and
-//! rows of one seed.
+//! Creates the rows on which expressions are evaluated: printed rows, measured rows with medians
+//! over the seeds, and measured rows of one seed.
 
 use toml::{Table, Value as Toml};
 
@@ -42,12 +42,12 @@ impl From<&Value> for Key {
     }
 }
 
-/// Returns the measured rows as medians over the seeds.
+/// Returns the measured rows, with the median over the seeds as the value of each metric.
 pub(crate) fn medians(rows: &MeasuredRows) -> Vec<Row> {
     rows.rows.iter().map(|row| measured_row(row, median)).collect()
 }
 
-/// Returns the measured rows of one seed, counted from 0.
+/// Returns the measured rows with the values of one seed. `seed` is the seed's index.
 pub(crate) fn of_seed(rows: &MeasuredRows, seed: usize) -> Vec<Row> {
     let of_row = |row| measured_row(row, |values| values.get(seed).copied().flatten());
     rows.rows.iter().map(of_row).collect()
@@ -60,8 +60,8 @@ fn measured_row(row: &MeasuredRow, figure: impl Fn(&[Option<f64>]) -> Option<f64
     }
 }
 
-/// Computes the median over the seeds that have the figure. With an even number of values, the
-/// median is the mean of the two in the middle.
+/// Computes the median over the seeds that have a value. The median of an even number of values is
+/// the mean of the two in the middle.
 fn median(values: &[Option<f64>]) -> Option<f64> {
     let mut known: Vec<f64> = values.iter().copied().flatten().collect();
     known.sort_by(f64::total_cmp);
@@ -73,8 +73,8 @@ fn median(values: &[Option<f64>]) -> Option<f64> {
     }
 }
 
-/// Returns the printed rows of an experiment, with those calculated from them, and the number of
-/// decimals printed for each figure.
+/// Returns the printed rows of an experiment, including rows that the data file derives from
+/// printed ones, and the number of decimals printed for each metric.
 pub(crate) fn printed_rows(experiment: &Experiment) -> (Vec<Row>, Vec<(String, usize)>) {
     let tables = || experiment.rows.iter().chain(&experiment.derived_rows);
     let mut decimals: Vec<(String, usize)> = Vec::new();
@@ -105,7 +105,7 @@ fn printed_row(table: &Table) -> Row {
         match value {
             value if is_locating(name) => row.keys.push((name.clone(), value)),
             Value::Number(number) => row.figures.push((name.clone(), Some(number))),
-            // Other values, such as a source or a note, are not part of a row.
+            // Skip other entries, such as a source or a note.
             _ => {}
         }
     }

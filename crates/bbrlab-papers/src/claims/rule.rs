@@ -1,4 +1,4 @@
-//! Writes the rule of a claim in one line: its expression, and the points at which it must be true.
+//! Writes a claim's expression, and the points at which it must be true, as one line of text.
 
 use super::evaluate::Value;
 use super::rows::key_value;
@@ -50,7 +50,8 @@ mod tests {
         );
     }
 
-    /// The rule's text does not give the values of constants, so no rule may use a constant.
+    /// The text of a rule does not give the values of constants, so no claim may use a constant of
+    /// its paper.
     #[test]
     fn no_rule_names_a_constant() {
         for paper in papers() {

@@ -1,18 +1,18 @@
-//! Settings under which a false claim is evaluated again. `papers/study/` has two kinds: settings
-//! that reproduce an artifact on purpose, and causes, which make a failing claim true.
+//! Settings in which a false claim is evaluated again. `papers/study/` has two kinds: settings that
+//! reproduce an artifact on purpose, and causes, which make a failing claim true.
 //!
 //! The settings of an artifact are overrides of a built-in scenario. They implement the text of
 //! `reproduce` in the paper's data file.
 //!
-//! Causes were found by inspecting runs. Every study tests them again: with a cause switched, its
-//! claim must be true.
+//! We found causes by inspecting runs. Every study tests them again: in the setting of a cause, its
+//! claim should be true.
 
 use crate::papers::{Claim, paper_of};
 use crate::study::Setting;
 
-/// Returns the settings of the artifacts that a claim names in `see`, in that order. For a claim
-/// that names no artifact, returns the settings of its paper as a whole, which imitate the authors'
-/// simulator.
+/// Returns the settings of the artifacts that a claim names in `see`, in the order of `see`. For a
+/// claim that names no artifact, returns the settings of the whole paper, which imitate the
+/// authors' simulator.
 pub(crate) fn settings_of(claim: &Claim) -> Vec<&'static Setting> {
     let paper = paper_of(&claim.id);
     let of = |id: &str| {
@@ -25,7 +25,6 @@ pub(crate) fn settings_of(claim: &Claim) -> Vec<&'static Setting> {
     claim.see.iter().flat_map(|id| of(id)).collect()
 }
 
-/// Returns the possible causes of a claim's failure.
 pub(crate) fn causes_of(claim: &Claim) -> Vec<&'static Setting> {
     let all = paper_of(&claim.id).into_iter().flat_map(|paper| &paper.study.causes);
     all.filter(|cause| *cause.of == *claim.id).collect()

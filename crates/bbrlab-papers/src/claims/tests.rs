@@ -1,9 +1,9 @@
 //! Compares the expression language with Python.
 //!
-//! `papers/check.py` had its own evaluator, in Python, before it called `bbrlab`.
-//! `data/printed.txt` has the results of that evaluator for each claim that printed numbers decide:
-//! id, true points, points. `data/random.txt` has random expressions with the evaluator's results
-//! on the rows below.
+//! Before `papers/check.py` called `bbrlab`, it evaluated expressions itself in Python.
+//! `data/printed.txt` has its results for each claim that printed numbers decide: the claim's id,
+//! the number of true points, and the number of all points. `data/random.txt` has random
+//! expressions with its results on the rows that the tests here use.
 
 use super::evaluate::{Fault, Point, Row, Scene, Trace, Value, is_true, number_of};
 use super::parse::parse;
@@ -77,7 +77,7 @@ fn random_expressions_mean_what_they_mean_to_check_py() {
         row("bbr_hsr", &[("hsr_lambda", 0.5)], &[("x", 1.25), ("y", 1.0)]),
         row("bbr_hsr", &[("hsr_lambda", 0.125)], &[("x", 1.25), ("y", 2.0)]),
     ];
-    // With this many decimals, rounding has no effect, because `check.py` does not round.
+    // `check.py` did not round, so use enough decimals that rounding has no effect.
     let decimals = [("x".to_owned(), 12), ("y".to_owned(), 12)];
     let constants = [("k".to_owned(), 0.3), ("two".to_owned(), 2.0)];
     let scene =

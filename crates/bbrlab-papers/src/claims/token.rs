@@ -1,7 +1,7 @@
 //! Splits an expression's text into tokens.
 //!
-//! The language is a subset of Python's expressions: decimal numbers, names, words in single or
-//! double quotes, and operators.
+//! The language is a subset of Python's expressions. Its tokens are decimal numbers, names, words
+//! in single or double quotes, operators, brackets and commas.
 
 /// A token of an expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,14 +15,15 @@ pub(super) enum Token {
     Sign(&'static str),
 }
 
-/// Signs. A longer sign precedes its prefixes, so that the first match is the longest.
+/// Operators, brackets and the comma. Each precedes its own prefixes (`<=` before `<`), so that the
+/// first match is the longest.
 const SIGNS: &[&str] =
     &["**", "<=", ">=", "==", "!=", "+", "-", "*", "/", "<", ">", "(", ")", ",", "="];
 
 /// Splits an expression into tokens.
 ///
 /// # Errors
-/// If a character begins no token.
+/// If the text contains a character with which no token begins.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
@@ -46,7 +47,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
     Ok(tokens)
 }
 
-/// Reads a number without a sign, and returns it with its length.
+/// Reads a number without a sign at the start of `text`. Returns it with its length in bytes.
 fn number(text: &str) -> Result<(Token, usize), String> {
     let bytes = text.as_bytes();
     let mut end = 0;

@@ -1,4 +1,4 @@
-//! Determines the verdict on a claim, and describes the reason.
+//! Determines the verdict on a claim, and describes the reason in a text.
 
 use std::iter;
 use std::path::PathBuf;
@@ -21,14 +21,15 @@ pub enum ClaimVerdict {
     Fails,
     /// The claim is false under `linux` and true under a setting that reproduces its artifact.
     ArtifactShown,
-    /// The claim is false under `linux` and under all settings of its artifacts, if there are any.
+    /// The claim was expected to be an artifact, but is false under `linux` and under all settings
+    /// that should show its artifacts. There may be no such setting.
     ArtifactNotShown,
     /// No simulation can measure the claim's metric.
     Undecidable,
 }
 
 impl ClaimVerdict {
-    /// All verdicts, in the order in which they are counted.
+    /// All verdicts, in the order of columns in tables that count them.
     pub const ALL: [Self; 5] =
         [Self::Holds, Self::Fails, Self::ArtifactShown, Self::ArtifactNotShown, Self::Undecidable];
 
@@ -45,17 +46,17 @@ impl ClaimVerdict {
     }
 }
 
-/// The result of a claim with one setting switched: one that reproduces an artifact or that may
-/// cause the claim's failure.
+/// The result of a claim in one setting other than `linux`: a setting that should reproduce an
+/// artifact, or a possible cause of the claim's failure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnderSetting {
-    /// The id of the artifact, or of the claim if the setting is a cause of its failure.
+    /// The artifact's id, or the claim's id if the setting is a possible cause of its failure.
     pub of: String,
-    /// The setting as text.
+    /// The description of the setting.
     pub setting: String,
     /// The command that repeats the runs.
     pub repeat: RepeatCommand,
-    /// The folders of the runs in this setting.
+    /// The folders that contain the runs in this setting.
     pub out: Vec<PathBuf>,
     /// The claim's result under the setting, or the reason why there is none.
     pub evaluation: Result<ClaimEvaluation, String>,
@@ -80,20 +81,21 @@ pub struct Judged {
     pub verdict: Option<ClaimVerdict>,
     /// The claim's result under `linux`; `None` if there is none.
     pub evaluation: Option<ClaimEvaluation>,
-    /// The claim's results with settings switched: those of its artifacts if it is expected to be
+    /// The claim's results in other settings: the settings of its artifacts if it is expected to be
     /// an artifact, otherwise the possible causes of its failure.
     pub under: Vec<UnderSetting>,
     /// Exact 95 % interval of the share of seeds in which the claim is true under `linux`.
     pub interval: Option<[f64; 2]>,
-    /// The reason for the verdict, including the settings switched. Empty only for a claim that
-    /// holds as expected.
+    /// The reason for the verdict, including the results in other settings. Empty only for a claim
+    /// that holds as expected.
     pub reason: String,
-    /// The reason without the settings switched, for tables that show these separately.
+    /// The reason without the results in other settings, for tables that show these results
+    /// separately.
     brief: String,
 }
 
 impl Judged {
-    /// Returns the claim as a line of a table.
+    /// Converts the claim and its verdict to a line of the table of claims.
     #[must_use]
     pub fn line(&self) -> ClaimLine {
         let of = |counts: fn(&ClaimEvaluation) -> (u64, u64)| self.evaluation.as_ref().map(counts);
@@ -120,13 +122,13 @@ impl Judged {
     }
 }
 
-/// The reason for a verdict.
+/// The parts of the reason for a verdict, as texts.
 struct VerdictReason {
-    /// The result under `linux`.
+    /// The claim's result under `linux`.
     here: String,
-    /// The results with settings switched, one text per setting.
+    /// The claim's results in other settings, one text per setting.
     switched: Vec<String>,
-    /// The expectation in the data file.
+    /// The result that the data file expects, and why.
     expected: String,
 }
 
@@ -143,14 +145,14 @@ impl VerdictReason {
     }
 }
 
-/// Maximum number of false points in a reason.
+/// Maximum number of points that a reason lists of those at which the claim is false.
 const POINTS_SHOWN: usize = 3;
 
-/// Maximum number of figures shown for a true claim.
+/// Maximum number of metric values that a reason lists for a true claim.
 const FIGURES_SHOWN: usize = 8;
 
-/// Judges a claim by its result under `linux` and by its results with settings switched. A claim
-/// that is true under `linux` needs no settings.
+/// Judges a claim by its result under `linux` and by `under`, its results in other settings. For a
+/// claim that is true under `linux`, `under` is not used.
 pub(crate) fn judge(
     claim: &'static Claim,
     evaluation: Result<ClaimEvaluation, String>,
@@ -217,12 +219,12 @@ fn verdict_on(
     (verdict, VerdictReason { here, switched, expected })
 }
 
-/// Describes a claim's result under a setting that reproduces an artifact.
+/// Describes a claim's result in a setting that should reproduce an artifact.
 fn as_artifact(under: &UnderSetting) -> String {
     format!("as in {} ({}): {}", under.of, under.setting, fares(under))
 }
 
-/// Describes a claim's result with a possible cause of its failure switched.
+/// Describes a claim's result in a setting that is a possible cause of its failure.
 fn with_cause(under: &UnderSetting) -> String {
     let is_true = under.evaluation.as_ref().is_ok_and(|evaluation| evaluation.is_true);
     if is_true {
@@ -249,7 +251,7 @@ fn shares(evaluation: &ClaimEvaluation) -> String {
         (0, 1) => "false".to_owned(),
         (hits, all) => format!("true at {hits} of {all} points"),
     };
-    // At least half of the seeds contradict the medians.
+    // The number of seeds that contradict the result on the medians.
     let against = if evaluation.is_true {
         evaluation.seeds - evaluation.seeds_true
     } else {
@@ -260,13 +262,13 @@ fn shares(evaluation: &ClaimEvaluation) -> String {
     format!("{points}, in {} of {} seeds{turns}", evaluation.seeds_true, evaluation.seeds)
 }
 
-/// Like [`shares`], followed by figures: those of the first points at which the claim is false, or
-/// the first figures if it is true at all points.
+/// Like [`shares`], followed by metric values. For a claim that is true at all points, these are
+/// the first values that it uses; otherwise, the values at the first false points.
 fn findings(evaluation: &ClaimEvaluation) -> String {
     findings_with(evaluation, "")
 }
 
-/// Like [`findings`], with `seeds` after the number of seeds.
+/// Like [`findings`], with the text `seeds` inserted after the number of seeds.
 fn findings_with(evaluation: &ClaimEvaluation, seeds: &str) -> String {
     let mut text = format!("{}{seeds}", shares(evaluation));
     if evaluation.false_points.is_empty() {
@@ -305,7 +307,7 @@ fn point_text(point: &FalsePoint) -> String {
     parts.join(": ")
 }
 
-/// Lists figures, each with enough digits to differ from all different figures in the list.
+/// Lists metric values, each with enough digits that unequal values in the list look different.
 fn figure_texts(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
     let mut told = Vec::new();
     for of in figures {
@@ -316,10 +318,10 @@ fn figure_texts(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
     told.join(", ")
 }
 
-/// Formats a figure with enough decimals to differ from each different figure in `others`. A whole
-/// number has no decimals.
+/// Formats a number with enough decimals that each unequal number in `others` looks different. A
+/// whole number has no decimals.
 fn distinct_digits(value: f64, others: impl Iterator<Item = f64>) -> String {
-    /// More decimals than a double needs in any printed figure.
+    /// Maximum number of decimals; more than any value in a reason needs.
     const MOST: usize = 17;
     let is_whole = value.fract() == 0.0;
     let with = |decimals: Option<usize>, value: f64| match decimals {
@@ -349,8 +351,8 @@ fn comparison_texts(compared: &[Compared]) -> String {
     if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) }
 }
 
-/// Returns the name of a figure, such as `jain(bbr1, buffer_bdp=0.5)`, without the keys that the
-/// point has.
+/// Returns the metric of a value with its keys, such as `jain(bbr1, buffer_bdp=0.5)`. Keys of
+/// `point` are omitted.
 fn metric_name(of: &ClaimFigure, point: &[(String, Key)]) -> String {
     let keys: Vec<String> = of
         .at

@@ -1,4 +1,4 @@
-//! Panels that show a metric along a key, as curves, stacked bars or boxes.
+//! Draws panels that show a metric against a key, as curves, stacked bars or boxes.
 
 use std::slice;
 
@@ -75,9 +75,9 @@ pub(super) fn curves(
     }
 }
 
-/// Returns the boxes of a panel: the figures of all flows and seeds, next to the printed mean and
-/// deviation. No medians over seeds are shown: which flow has the most goodput depends on the seed,
-/// so they would hide the differences between flows.
+/// Returns the boxes of a panel: the distribution of a metric over all flows and seeds, with the
+/// printed mean and standard deviation. Medians over the seeds would hide the differences between
+/// flows, because the flow with the highest goodput differs between seeds.
 pub(super) fn boxes(
     experiment: &Experiment,
     rows: &MeasuredRows,

@@ -1,4 +1,4 @@
-//! Stores the runs whose files a figure has opened, because several panels show the same runs.
+//! Caches the runs whose files a figure has opened, because several panels show the same runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,12 @@ use std::rc::Rc;
 
 use bbrlab_lab::{LabError, RunFiles, read_run_files};
 
-/// The opened runs, by their folders.
+/// The opened runs. Their folders are the keys.
 #[derive(Default)]
 pub(super) struct RunCache(BTreeMap<PathBuf, Rc<RunFiles>>);
 
 impl RunCache {
-    /// Returns the files of a run, and opens them if necessary.
+    /// Returns the files of a run. Opens them on the first call for their folder.
     pub(super) fn open(&mut self, folder: &Path) -> Result<Rc<RunFiles>, LabError> {
         if let Some(known) = self.0.get(folder) {
             return Ok(Rc::clone(known));

@@ -1,5 +1,5 @@
-//! Declarations of a paper's figures and tables, from its study file. A declaration selects
-//! measured rows or runs, and says how they are drawn.
+//! Declarations of a paper's figures and tables, from its file in `papers/study/`. A declaration
+//! selects measured rows or runs, and describes how they are drawn.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,8 @@ use crate::id::Id;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "FigureText")]
 pub(crate) struct Figure {
-    /// The experiment. The figure is drawn for each of its forms.
+    /// The experiment whose results the figure shows. The figure is drawn for each form of the
+    /// experiment.
     pub(crate) experiment: Id,
     /// The figure's number in the paper.
     pub(crate) number: String,
@@ -20,20 +21,21 @@ pub(crate) struct Figure {
     pub(crate) title: String,
     /// A note for a reader who compares the figure with the paper's; may be empty.
     pub(crate) note: String,
-    /// Whether it is a table or panels.
+    /// The content: a table or panels.
     pub(crate) body: Body,
 }
 
-/// The shape of a figure.
+/// The content of a figure: a table, or panels.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     /// A table.
     Table(Grid),
-    /// The number of panels side by side, and the panels.
+    /// The number of panels in a row of panels, and the panels.
     Panels(usize, Vec<Panel>),
 }
 
-/// Keys, each with the value that a row or run must have to be shown.
+/// Keys, each with the value that a row or run must have. Rows and runs with other values are not
+/// shown.
 pub(crate) type At = BTreeMap<String, Is>;
 
 /// The required value of a key.
@@ -42,13 +44,13 @@ pub(crate) type At = BTreeMap<String, Is>;
 pub(crate) enum Is {
     /// A name.
     Word(String),
-    /// A quantity, in the unit at the end of the key's name.
+    /// A number, in the unit at the end of the key's name.
     Number(f64),
     /// Any of these names.
     OneOf(Vec<String>),
 }
 
-/// The entry of `lines` or `across` that stands for the table's metrics.
+/// The entry of `lines` or `across` that represents the table's metrics.
 pub(crate) const METRIC: &str = "metric";
 
 /// A table: a row for each combination of the keys in `lines`, a column for each combination of the
@@ -61,7 +63,7 @@ pub(crate) struct Grid {
     pub(crate) lines: Vec<String>,
     pub(crate) across: Vec<String>,
     pub(crate) metrics: Vec<String>,
-    /// Metrics of a whole column. Each has a row at the foot of the table.
+    /// Metrics of which each column has one value. Each metric is a row at the foot of the table.
     #[serde(default)]
     pub(crate) foot: Vec<String>,
     /// Whether cells are shaded by their values, which must be from 0 to 1, like Jain's index.
@@ -75,7 +77,7 @@ pub(crate) struct Grid {
 pub(crate) struct Panel {
     pub(crate) title: String,
     pub(crate) at: At,
-    /// Keys whose combinations of values have a panel each.
+    /// Keys of which each combination of values has its own panel.
     pub(crate) each: Vec<String>,
     pub(crate) draws: Draws,
 }
@@ -87,7 +89,7 @@ pub(crate) enum Draws {
     Curves(Along),
     /// Like `Curves`, drawn as stacked bars.
     Stacked(Along),
-    /// The distribution of a metric over the flows, as a box for each value of a key.
+    /// The distribution of a metric over the flows and seeds, as one box for each value of a key.
     Boxes(Along),
     /// Runs over time.
     OverTime(OverTime),
@@ -114,9 +116,10 @@ pub(crate) struct OverTime {
     /// Keys whose values label the runs, if the panel shows several runs.
     #[serde(default)]
     pub(crate) by: Vec<String>,
-    /// The start and the end of the time axis in seconds; the whole run if absent.
+    /// The start and the end of the time axis in seconds; if absent, the axis covers the whole run.
     pub(crate) window_s: Option<(f64, f64)>,
-    /// A metric with printed values at `time_s`, which are drawn on the lines.
+    /// A metric of which the paper prints values at times (`time_s`). These values are drawn on the
+    /// lines.
     pub(crate) printed: Option<String>,
     /// Values that the paper prints, drawn as horizontal lines.
     #[serde(default)]
@@ -135,12 +138,13 @@ pub(crate) struct Named {
     pub(crate) words: String,
 }
 
-/// A quantity drawn over time. The number of a variant is the length of its bins in seconds.
+/// A quantity drawn over time. A variant's number is the length in seconds of the bins in which the
+/// quantity is averaged.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Quantity {
-    /// IP bytes received since the flow's start, divided by the time since then, in Mibit/s. The
-    /// thesis (`lanigan2020`) plots this.
+    /// IP bytes received since the flow's start, divided by the time since the start, in Mibit/s.
+    /// The thesis (`lanigan2020`) plots this mean.
     RunningMean,
     /// Rate of the payload that the application reads.
     Throughput(f64),
@@ -167,7 +171,7 @@ pub(crate) enum Quantity {
 /// The quantities that a panel draws over time, each with its flows.
 pub(crate) type Shows = Vec<(Quantity, Who)>;
 
-/// The flows or the link that have a line in a panel.
+/// The flows, or the link, of which a panel shows lines.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Who {
@@ -179,7 +183,7 @@ pub(crate) enum Who {
     Second,
     /// The first flow of an algorithm.
     Cc(String),
-    /// The flows with the most and the least goodput.
+    /// The flow with the highest goodput and the flow with the lowest.
     HighAndLow,
     /// Each sender: all flows of a `[[flows]]` table together.
     Senders,
@@ -189,8 +193,9 @@ pub(crate) enum Who {
     Link,
 }
 
-/// A figure as a study file declares it. It has `table`, or `side_by_side` with `panels` or
-/// `stacks`. Each stack has one panel for each entry of `shows`, from top to bottom.
+/// A figure as a study file declares it: with `table`, with `side_by_side` and `panels`, or with
+/// `side_by_side` and `stacks`. Each stack has one panel for each entry of `shows`, from top to
+/// bottom.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FigureText {
@@ -241,8 +246,8 @@ impl TryFrom<FigureText> for Figure {
     }
 }
 
-/// Returns the panels of stacks in drawing order: row by row through `columns` stacks side by side,
-/// then through the next stacks.
+/// Returns the panels of stacks in drawing order. `columns` stacks are side by side; their panels
+/// come row by row, followed by the panels of the next `columns` stacks.
 fn panels_of(stacks: &[Stack], columns: usize, shows: &[Shows]) -> Vec<Panel> {
     let mut panels = Vec::new();
     for beside in stacks.chunks(columns) {
@@ -303,7 +308,7 @@ fn from_zero() -> Scale {
 }
 
 fn scale<'de, D: Deserializer<'de>>(text: D) -> Result<Scale, D::Error> {
-    /// The scales by name.
+    /// The names of the scales of an axis.
     #[derive(Deserialize)]
     #[serde(rename_all = "snake_case")]
     enum Name {

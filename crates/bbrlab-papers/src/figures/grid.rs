@@ -1,5 +1,5 @@
-//! Fills a paper's table from measured rows. Each cell has the measured figure, and the printed
-//! figure in brackets.
+//! Fills a paper's table from measured rows. Each cell has the measured value, followed by the
+//! printed value in brackets.
 
 use bbrlab_report::{PaperTable, TableCell, fixed};
 
@@ -34,8 +34,8 @@ pub(super) fn table(
         let found = combinations(meant.iter().map(|row| row.keys.as_slice()), &keys);
         let mut sides = Vec::new();
         for values in found {
-            // The metrics vary fastest if they are the last key, as in most tables; otherwise they
-            // vary slowest.
+            // If `metric` is the last key, as in most tables, the metrics vary fastest; otherwise
+            // they vary slowest.
             let is_named = names.iter().any(|name| name == METRIC);
             let metrics: &'static [String] = if is_named { &grid.metrics } else { &[] };
             if metrics.is_empty() {
@@ -118,8 +118,8 @@ impl Side {
     }
 }
 
-/// Returns a cell with the measured and the printed figure. The measured figure is computed by the
-/// paper's formula, even if claims use another formula.
+/// Returns a cell with the measured and the printed value of a metric. The measured value is
+/// computed by the paper's formula, even if claims use another formula.
 fn figure(experiment: &Experiment, row: &MeasuredRow, metric: &str, is_shaded: bool) -> TableCell {
     let cell = cell_of(experiment, row, &by_paper(row, metric));
     let finely = |value| fixed(value, cell.measured_decimals());
@@ -132,8 +132,8 @@ fn figure(experiment: &Experiment, row: &MeasuredRow, metric: &str, is_shaded: b
     }
 }
 
-/// Returns the name of the metric as computed by the paper's formula: `paper_METRIC` if claims use
-/// another formula, otherwise the metric's name.
+/// Returns the name under which a row has the metric as the paper computes it: `paper_METRIC` if
+/// claims use another formula, otherwise `metric` itself.
 pub(super) fn by_paper(row: &MeasuredRow, metric: &str) -> String {
     let own = format!("paper_{metric}");
     if row.metric(&own).is_some() { own } else { metric.to_owned() }

@@ -1,8 +1,9 @@
-//! Draws the papers' figures and tables in the papers' layout, from the measured rows and from the
-//! runs of the first seed. The layout is declared in `papers/study/`.
+//! Draws our version of the papers' figures and tables, in the papers' layout, from the measured
+//! rows and from the runs with the first seed. `papers/study/` declares the layout.
 //!
-//! We know the papers' plots from their captions and from the text. If panels, points or axes of a
-//! plot are unknown, the note of our plot describes what it shows instead.
+//! We know the papers' plots only from their captions and from the papers' text. If the panels,
+//! points or axes of a plot are unknown, the note of our plot describes what our plot shows
+//! instead.
 
 mod along;
 mod cache;
@@ -44,7 +45,7 @@ pub(super) fn items(reproduced: &Reproduced) -> Result<Vec<PaperItem>, LabError>
     own.map(|figure| item(experiment, reproduced, figure)).collect()
 }
 
-/// Returns the figures that the report omits because their experiments were not run.
+/// Returns the figures and tables that the report omits because their experiments were not run.
 pub(super) fn absent(run: &[&Reproduced]) -> Vec<AbsentItem> {
     let mut absent = Vec::new();
     for paper in papers() {
@@ -106,13 +107,13 @@ fn item(
     })
 }
 
-/// Converts a figure's name to a file name.
+/// Returns the file name of a figure.
 fn name_of(experiment: &str, number: &str) -> String {
     let words = number.replace([',', '(', ')'], "").replace([' ', '.'], "-").to_lowercase();
     format!("{}-{words}", experiment.replace('.', "-"))
 }
 
-/// Explains the marks of a figure to readers.
+/// Returns the explanation of the marks in a figure, such as printed values.
 fn note_of(panels: &[PlatePanel]) -> &'static str {
     let drawings = || panels.iter().flat_map(|panel| &panel.drawing);
     let is_printed = drawings().any(|drawing| match drawing {
@@ -179,8 +180,8 @@ fn panels_of(
     Ok(drawn)
 }
 
-/// Returns a panel's title: the declared title, and the key values that distinguish the panel from
-/// others of its kind.
+/// Returns a panel's title: the declared title, and the values of the keys that distinguish the
+/// panel from the others with this declaration.
 fn describe(paper: &str, panel: &Panel, here: &[Key]) -> String {
     let parts = [panel.title.clone(), names::joined(paper, &panel.each, here)];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -205,7 +206,7 @@ fn framed(
             ("time, s".to_owned(), over_time::title_of(of).to_owned(), scale)
         }
     };
-    // Panels with different rates of the bottleneck do not share a y axis.
+    // Panels for different bottleneck rates have separate y axes.
     let rate = panel.at.get("bandwidth_mbps");
     let shared = format!("{y_title} {rate:?}");
     PlatePanel { title, x_title, y_title, shared, scale, drawing }

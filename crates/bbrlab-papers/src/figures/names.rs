@@ -1,4 +1,4 @@
-//! Labels of keys and metrics in figures, as the papers write them.
+//! Returns labels of keys and metrics for figures, in the words of the papers.
 
 use bbrlab_report::split_unit;
 
@@ -14,7 +14,7 @@ fn algorithm(paper: &str, name: &str) -> String {
     lambda.map_or_else(|| told.to_owned(), |lambda| format!("{told} λ {lambda}"))
 }
 
-/// Returns the name of an algorithm that most papers use.
+/// Returns the name that most papers use for an algorithm.
 fn usual(name: &str) -> &str {
     match name {
         "bbr1" => "BBRv1",
@@ -32,15 +32,15 @@ fn usual(name: &str) -> &str {
     }
 }
 
-/// Returns the value of a key without the key's name, for a column with the key as heading or for
-/// an axis.
+/// Returns the value of a key as text without the key's name, for an axis or for a column that has
+/// the key as its heading.
 pub(super) fn bare(paper: &str, key: &str, value: &Key) -> String {
     match value {
         Key::Word(word) if matches!(key, "algorithm" | "opponent" | "reference") => {
             algorithm(paper, word)
         }
         Key::Word(word) => word.clone(),
-        // Written without an exponent: percentages go down to 10^-6.
+        // Write numbers without an exponent; the smallest are percentages of 10^-6.
         Key::Number(value) => {
             let text = format!("{value:.9}");
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -48,7 +48,7 @@ pub(super) fn bare(paper: &str, key: &str, value: &Key) -> String {
     }
 }
 
-/// Returns the value of a key with words that describe the key.
+/// Returns the value of a key with the key's description, for a title or a legend.
 pub(super) fn full(paper: &str, key: &str, value: &Key) -> String {
     let bare = bare(paper, key, value);
     match key {
@@ -73,7 +73,7 @@ pub(super) fn full(paper: &str, key: &str, value: &Key) -> String {
 }
 
 /// Returns the label of a flow, such as `flow 3` for the name `f3` and `long RTT` for `long`. Other
-/// names are labels themselves.
+/// names are used unchanged.
 pub(super) fn flow(name: &str) -> String {
     match name.strip_prefix('f').and_then(|number| number.parse::<u32>().ok()) {
         Some(number) => format!("flow {number}"),
@@ -82,7 +82,7 @@ pub(super) fn flow(name: &str) -> String {
     }
 }
 
-/// Joins the labels of several keys.
+/// Joins the descriptions of several keys with their values.
 pub(super) fn joined(paper: &str, keys: &[String], values: &[Key]) -> String {
     let words: Vec<String> =
         keys.iter().zip(values).map(|(key, value)| full(paper, key, value)).collect();

@@ -1,4 +1,4 @@
-//! Draws panels of runs over time, from the series in the runs' folders.
+//! Draws panels that show runs over time, from the time series in the runs' folders.
 
 use bbrlab_lab::{LabError, RunFiles};
 use bbrlab_report::{Drawing, PlateLine, PlateTimes};
@@ -15,7 +15,7 @@ use crate::rows::RunAt;
 /// IP and TCP headers with timestamps, in bytes.
 const HEADERS: f64 = 52.0;
 
-/// Bits per mebibit: the thesis divides by 1024 twice.
+/// Bits per mebibit. The thesis (`lanigan2020`) divides bits per second by 1024 twice.
 const MEBI: f64 = 1_048_576.0;
 
 /// Returns the combinations of values of `each` that have runs. Each combination has a panel.
@@ -43,7 +43,7 @@ pub(super) fn lines(
     });
     let mut times = PlateTimes::default();
     for of in &of_runs {
-        // If several runs have the same name, draw the first.
+        // If several runs have the same values of the keys `by`, draw the first.
         let Some(run) = meant.iter().find(|run| has(&run.keys, &over_time.by, of)) else {
             continue;
         };
@@ -78,7 +78,7 @@ pub(super) fn lines(
     Ok(Some(Drawing::OverTime(times)))
 }
 
-/// Returns the printed values of a metric at times of a run.
+/// Returns the values of a metric that the paper prints at times of a run.
 fn printed_points(experiment: &Experiment, run: &RunAt, metric: &str) -> Vec<(f64, f64)> {
     let rows = experiment.rows.iter().filter(|row| {
         run.keys.iter().all(|(name, here)| row.get(name).is_none_or(|there| here.is(there)))
@@ -92,7 +92,7 @@ fn printed_points(experiment: &Experiment, run: &RunAt, metric: &str) -> Vec<(f6
     rows.filter_map(|row| Some((number(row, "time_s")?, number(row, metric)?))).collect()
 }
 
-/// Returns printed figures with their labels.
+/// Returns printed values with their labels.
 fn printed(experiment: &Experiment, named: &[Named]) -> Vec<(f64, String)> {
     let of = |named: &Named| {
         let is_it = |row: &&toml::Table| {
@@ -126,8 +126,8 @@ struct OfRun<'a> {
 type Points = Vec<(f64, Option<f64>)>;
 
 impl OfRun<'_> {
-    /// Returns the lines of a quantity, each with the name of its flow. The name is empty for the
-    /// link, for the sum over all flows, and for a single flow unless it is the second.
+    /// Returns the lines of a quantity, each with its flow's name. The name is empty for the link,
+    /// for the sum over all flows, and for the only flow unless it is the run's second flow.
     fn lines(&self, quantity: Quantity, who: &Who) -> Vec<(String, Points)> {
         let groups: Vec<(String, Vec<u32>)> = match who {
             Who::Link => return vec![(String::new(), self.queue())],
@@ -169,10 +169,10 @@ impl OfRun<'_> {
         }
     }
 
-    /// Returns the name of a flow, which also determines its colour in all panels. The name is the
-    /// flow's algorithm, if no other flow has this algorithm. Otherwise it is the flow's name or
-    /// number, followed by the algorithm if flows differ in it and the panel's title does not name
-    /// it.
+    /// Returns the label of a flow, which also determines its colour in all panels. The label is
+    /// the flow's algorithm if no other flow uses this algorithm. Otherwise it is the flow's name
+    /// or number, followed by the algorithm if flows use different algorithms and the panel's title
+    /// does not name it.
     fn name(&self, flow: &FlowSummary) -> String {
         let reported = self.flows(&Who::Flows);
         let algorithm = names::of_algorithm(self.paper, &flow.cc);
@@ -291,8 +291,8 @@ fn lost(series: &Series, row: usize) -> u64 {
     series.lost_packets[row].0.unwrap_or_default()
 }
 
-/// Computes the growth of a counter per second in each bin. A value is at the middle of its bin,
-/// and is `None` before the flow's first row.
+/// Computes the growth of a counter per second in each bin. A value's time is the middle of its
+/// bin. The value is `None` before the flow's first row.
 #[expect(clippy::cast_precision_loss, reason = "counters below 2^52")]
 fn binned(
     series: &Series,

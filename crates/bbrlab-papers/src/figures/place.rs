@@ -3,14 +3,15 @@
 use super::declared::{At, Is};
 use crate::papers::{Key, equal};
 
-/// Keys of rows about a part of a run, such as one flow. A figure shows such rows only if its
-/// declaration names the key.
+/// Keys that only rows about a part of a run have, such as `flow`. A figure shows such rows only if
+/// its declaration names their key.
 const PARTS: [&str; 5] = ["flow", "time_s", "phase", "sender", "reference"];
 
 /// The keys of a row or a run, with their values.
 pub(super) type Keys = [(String, Key)];
 
-/// Returns the value of a key. Each lambda of BBR+ counts as a separate algorithm.
+/// Returns the value of a key. The name of BBR+ includes its lambda, so that each lambda counts as
+/// a separate algorithm.
 pub(super) fn value(keys: &Keys, name: &str) -> Option<Key> {
     let of = |name: &str| keys.iter().find(|(key, _)| key == name).map(|(_, value)| value);
     match (name, of(name)?, of("hsr_lambda")) {
@@ -34,7 +35,7 @@ pub(super) fn is_at(keys: &Keys, at: &At) -> bool {
     })
 }
 
-/// Whether a row describes the whole run, or a part whose key is in `named`.
+/// Whether a row describes the whole run, or a part of the run whose key is in `named`.
 pub(super) fn is_meant(keys: &Keys, named: &[&str]) -> bool {
     keys.iter().all(|(name, _)| !PARTS.contains(&name.as_str()) || named.contains(&name.as_str()))
 }
@@ -53,7 +54,7 @@ pub(super) fn combinations<'a>(
         }
     }
     let firsts = found.clone();
-    // Names rank by their first occurrence.
+    // The rank of a name is the index of its first occurrence.
     let rank = |place: usize, key: &Key| match key {
         Key::Number(number) => *number,
         Key::Word(_) => {

@@ -1,5 +1,5 @@
-//! Checks that every figure and table of the papers is declared, and that everything a declaration
-//! names exists.
+//! Checks that the study files declare every figure and table of the papers, and that the
+//! experiments, metrics and keys that they name exist.
 
 use super::declared::{At, Body, Draws, Figure, METRIC};
 use super::{figures_of, place};
@@ -46,8 +46,8 @@ fn what_readers_look_for_is_declared_once() {
 }
 
 /// Every experiment of every paper must have a figure or a table, so that the report shows it in
-/// the paper's layout. An experiment of values read off plots shares the figures of the experiment
-/// with the same runs.
+/// the paper's layout. If an experiment consists of values read off plots, it may use the figures
+/// of the experiment with the same runs.
 #[test]
 fn no_experiment_is_without_a_figure() {
     for paper in papers() {
@@ -65,7 +65,7 @@ fn no_experiment_is_without_a_figure() {
     }
 }
 
-/// The metrics and keys that a declaration uses in rows, and the keys that it uses in runs.
+/// The metrics and keys of rows, and the keys of runs, that a declaration names.
 struct Named {
     metrics: Vec<&'static str>,
     of_rows: Vec<(&'static At, Vec<&'static str>)>,
@@ -130,8 +130,8 @@ pub(crate) fn not_found(
     missing
 }
 
-/// A declaration's experiment must exist. The test of the figures that claims use looks up the
-/// other names in the rows of shortened runs.
+/// A declaration's experiment must exist. Its other names are checked by the test in
+/// `data_files.rs` that computes rows from shortened runs.
 #[test]
 fn every_figure_is_of_an_experiment() {
     for figure in papers().iter().flat_map(|paper| figures_of(&paper.key)) {

@@ -1,7 +1,7 @@
 //! `cargo xtask contradictions FOLDER...`: writes `results/contradictions.json`, from which the
-//! tables of `docs/contradictions.md` are generated. `FOLDER...` are results of the scenarios
-//! `contradictions.*`. For each point of a sweep, the file has the median, minimum and maximum of
-//! some metrics over the seeds, and the digest of the first seed's run.
+//! tables of `docs/contradictions.md` are generated. `FOLDER...` are folders with results of the
+//! scenarios `contradictions.*`. For each point of a sweep, the file has the median, minimum and
+//! maximum of some metrics over the seeds, and the digest of the first seed's run.
 
 use std::path::Path;
 
@@ -32,8 +32,8 @@ const FIGURES: &[(&str, &[&str])] = &[
     ("contradictions.x16", &["goodput_mbps"]),
 ];
 
-/// Payload bytes of a full segment under Linux's stack, and its bytes on a link with Ethernet
-/// framing.
+/// Payload bytes of a full segment of Linux's stack. The next constant is the segment's size on a
+/// link with Ethernet framing.
 const PAYLOAD: f64 = 1448.0;
 const FRAME: f64 = 1514.0;
 
@@ -71,7 +71,7 @@ fn kept(point: &Value, seeds: &[&Value], figures: &[&str]) -> Result<Value, Stri
     Ok(json!({ "point": point, "digest": seeds[0]["digest"], "figures": all }))
 }
 
-/// Returns the median, the minimum and the maximum, rounded to four decimals.
+/// Returns the median, the minimum and the maximum of the values, each rounded to four decimals.
 fn spread(mut values: Vec<f64>) -> Value {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

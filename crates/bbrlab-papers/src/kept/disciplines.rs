@@ -1,7 +1,7 @@
 //! `cargo xtask disciplines FOLDER...`: writes `results/disciplines.json`, from which
-//! `docs/queues/comparison.md` is generated. `FOLDER...` are results of the scenarios
-//! `queues.vs-cubic` and `queues.alone`. The file has one line per point, with the means over the
-//! seeds.
+//! `docs/queues/comparison.md` is generated. `FOLDER...` are folders with results of the scenarios
+//! `queues.vs-cubic` and `queues.alone`. The file has one line per point, with the mean of each
+//! metric over the seeds.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(super) fn keep(root: &Path, folders: &[String]) -> Result<(), String> {
     })
 }
 
-/// Returns a point with the metrics that the page shows, rounded to one digit more than there.
+/// Returns a point with the metrics that the page shows. They have one digit more than on the page.
 fn point(group: &Value) -> Value {
     let (point, metrics) = (&group["point"], &group["metrics"]);
     let mean = |name: &str| metrics[name]["mean"].as_f64().map(|mean| (mean * 1e4).round() / 1e4);

@@ -1,5 +1,5 @@
-//! Writes those parts of results from which pages of the documentation are generated to files below
-//! `results/`.
+//! Writes files below `results/` with the results from which pages of the documentation are
+//! generated.
 
 mod contradictions;
 mod disciplines;
@@ -8,9 +8,9 @@ mod sweeps;
 
 use std::path::Path;
 
-/// Reads the result files or folders `names` and writes the part that a page needs to a file below
-/// `results/`. `task` is `replication`, `explanations`, `disciplines` or `contradictions`, as for
-/// `cargo xtask`. `root` is the folder of the repository.
+/// Reads the result files or folders `names`, and writes the results that a page needs to a file
+/// below `results/`. `task` is `replication`, `explanations`, `disciplines` or `contradictions`, as
+/// for `cargo xtask`. `root` is the folder of the repository.
 ///
 /// # Errors
 /// A message if the task is unknown, or if something cannot be read or written.

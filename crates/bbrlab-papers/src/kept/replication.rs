@@ -1,26 +1,28 @@
-//! `cargo xtask replication FILE...`: writes `results/replication.json`: the part of a study's
-//! document (`bbrlab reproduce --json > FILE`) that the pages of the study need: the claims with
-//! their verdicts, and the hashes of the scenarios run. The values of single points are omitted.
+//! `cargo xtask replication FILE...`: writes `results/replication.json`, the part of a study's
+//! document (`bbrlab reproduce --json > FILE`) that the pages of the study need. This part is the
+//! claims with their verdicts, and the hashes of the scenarios that were run. The values at single
+//! points are omitted.
 //!
 //! `cargo xtask explanations FILE...` writes `results/explanations.json` in the same way, from
 //! documents of `bbrlab reproduce --json` with `--explain` or `--sensitivity`.
 //!
-//! If there are several documents, a later document replaces what earlier ones state about its
-//! experiments. The first document may be the committed file, so that some experiments can be
-//! replaced without the others. The first document names the commit of the build that computed it;
-//! entries that another commit computed name this one under the key `commit`.
+//! If there are several documents, a later document replaces the entries of earlier ones for the
+//! experiments that it has. The first document may be the committed file, so that some experiments
+//! can be replaced and the others stay. The result has the commit of the first document. An entry
+//! that was computed at another commit has this other commit under its own key `commit`.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// The file of verdicts.
+/// The file with the claims and their verdicts.
 const KEPT: &str = "results/replication.json";
 
 const USAGE: &str = "usage: cargo xtask replication FILE...\neach FILE is a document of `bbrlab reproduce --json`; a later one replaces the experiments that it contains";
 
-/// The file of the causes of artifacts and the effects of open choices.
+/// The file with the causes of artifacts, and with the effects of our values for unstated
+/// parameters.
 const KEPT_EXPLANATIONS: &str = "results/explanations.json";
 
 const USAGE_OF_EXPLANATIONS: &str = "usage: cargo xtask explanations FILE...\neach FILE is a document of `bbrlab reproduce --json` with `--explain` or `--sensitivity`";
@@ -55,9 +57,10 @@ fn write(root: &Path, kept: &str, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Merges the lists `of` of all documents, in the order of the first document. Entries of a later
-/// document replace those with the same value of `key`. If the later document is from another
-/// commit than the first, its entries get this commit as `commit`.
+/// Merges the lists under the key `of` of all documents, in the order of the first document. An
+/// entry of a later document replaces the entry with the same value of `key`. If the later
+/// document's commit differs from the first document's, its entries get the later commit as
+/// `commit`.
 fn merged(documents: &[Value], of: &str, key: &str) -> Result<Vec<Value>, String> {
     let mut all: Vec<Value> = Vec::new();
     for document in documents {
@@ -96,7 +99,7 @@ fn joined(documents: &[Value]) -> Result<String, String> {
 }
 
 /// Returns the merged documents as JSON text, with one experiment or one claim per line. The CPU
-/// time is that of the first document.
+/// time is taken from the first document only.
 fn trimmed(documents: &[Value]) -> Result<String, String> {
     let first = &documents[0];
     if let Some(other) = documents.iter().find(|it| it["seeds"] != first["seeds"]) {
@@ -167,7 +170,8 @@ mod tests {
 
     use super::{joined, trimmed};
 
-    /// Returns a document of these experiments. Each has one claim, with this verdict.
+    /// Returns a document with these experiments. Each experiment has one claim, with the verdict
+    /// `verdict`.
     fn document(commit: &str, experiments: &[&str], verdict: &str) -> Value {
         let measured = json!({ "is_true": true, "points_true": 1, "points": 2, "seeds_true": 3, "seeds": 5, "values": [1.5] });
         let experiment = |id: &&str| json!({ "id": id, "hashes": [commit], "rows": [1, 2] });
@@ -213,7 +217,7 @@ mod tests {
         );
         let verdicts = |kept: &Value| [0, 1].map(|place| kept["claims"][place]["verdict"].clone());
         assert_eq!(verdicts(&renewed), [json!("holds"), json!("fails")]);
-        // The written file is a valid document. If `f` is replaced in it, too, `e` keeps its
+        // The written file is a valid document. After `f` is replaced in it, too, `e` still has its
         // verdict and its commit.
         assert_eq!(kept(std::slice::from_ref(&renewed)), renewed);
         let again = kept(&[renewed, document("c", &["f"], "holds")]);

@@ -1,6 +1,6 @@
-//! Writes the part of sweeps that a page needs to a file below `results/`. For each folder of
-//! `bbrlab run`, the file has the scenario, its hash, the number of seeds and the points, one per
-//! line.
+//! Writes a file below `results/` with those results of sweeps that a page needs. For each folder
+//! that `bbrlab run` wrote, the file has the scenario, its hash, the number of seeds and the
+//! points, one point per line.
 
 use std::fs;
 use std::path::Path;
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 /// content of its `summary.json`.
 type Points = fn(&str, &Value) -> Result<Vec<Value>, String>;
 
-/// Writes the sweeps in `folders` to the file `kept`. A sweep replaces those of the same scenario
-/// that the file already has; sweeps of other scenarios in the file do not change.
+/// Writes the sweeps in `folders` to the file `kept`. They replace sweeps of the same scenarios in
+/// the file. Sweeps of other scenarios in the file do not change.
 pub(super) fn keep(
     root: &Path,
     kept: &str,
@@ -33,8 +33,8 @@ pub(super) fn keep(
     Ok(())
 }
 
-/// Merges sweeps. The sweeps of a scenario in `read` take the place of those in `known`; scenarios
-/// that `known` does not have are appended.
+/// Merges two lists of sweeps. Sweeps in `read` replace the sweeps in `known` that are of the same
+/// scenario. Scenarios that only `read` has are appended.
 fn renewed(known: Vec<Value>, mut read: Vec<Value>) -> Vec<Value> {
     let mut names: Vec<Value> = Vec::new();
     for one in known.iter().chain(&read) {
@@ -45,7 +45,7 @@ fn renewed(known: Vec<Value>, mut read: Vec<Value>) -> Vec<Value> {
     let mut all = known;
     all.retain(|old| !read.iter().any(|new| new["scenario"] == old["scenario"]));
     all.append(&mut read);
-    // The sort is stable: sweeps of the same scenario keep their order.
+    // The sort is stable, so sweeps of the same scenario remain in order.
     all.sort_by_key(|one| names.iter().position(|name| *name == one["scenario"]));
     all
 }

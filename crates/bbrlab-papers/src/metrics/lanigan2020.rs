@@ -2,14 +2,14 @@
 //! The thesis divides bits per second by 1024 twice and prints the result as Mbps.
 //!
 //! In an experiment's first form, which follows the thesis's description, `throughput_mbps`, `jain`
-//! and `ratio` cover the time in which all flows are active and settled, as `for_simulator` in the
-//! data file requires. The metrics `paper_…` are the thesis's own averages, over each flow's active
-//! time.
+//! and `ratio` cover only the time in which all flows are active and settled, as `for_simulator` in
+//! the data file requires. The metrics `paper_…` are the thesis's own averages, each over a flow's
+//! active time.
 //!
 //! In the form `as-run`, which follows the thesis's scripts, `throughput_mbps`, `jain` and `ratio`
 //! are the thesis's own averages, over all flows except the first, which the thesis does not
-//! report. Values that the thesis reads off its plots of the running mean are computed from the
-//! running mean, too.
+//! report. Some values of the thesis are read off its plots of the running mean; these values are
+//! computed from the running mean here, too.
 
 use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, Run, jain, mean, percentile};
@@ -24,20 +24,19 @@ use crate::papers::{Experiment, Key};
 /// Bits per mebibit.
 const MEBI: f64 = 1_048_576.0;
 
-/// In a run with a single flow, the flow counts as settled this many seconds after its start.
+/// Seconds after its start from which the flow of a single-flow run counts as settled.
 const SETTLED_ALONE_S: f64 = 5.0;
 
-/// In a run with several flows, all of them count as settled this many seconds after the last
-/// start.
+/// Seconds after the last flow's start from which all flows of a run count as settled.
 const SETTLED_S: f64 = 20.0;
 
-/// A flow's RTT samples count from this many seconds after its start on.
+/// Seconds after a flow's start from which its RTT samples are used.
 const AFTER_STARTUP_S: f64 = 10.0;
 
-/// A link counts as full if flows use at least this share of its rate.
+/// Share of a link's rate that flows must use for the link to count as full.
 const FULL: f64 = 0.95;
 
-/// Seconds over which a delivery rate is averaged.
+/// Length in seconds of the window over which a delivery rate is averaged.
 const WINDOW_S: f64 = 1.0;
 
 /// The times at which the bottleneck's rate doubles and halves in the step run, in seconds.
@@ -47,7 +46,7 @@ const STEP_S: (f64, f64) = (50.0, 100.0);
 pub(super) const FORMULAS: Formulas = Formulas { place, rows, ..Formulas::NONE };
 
 /// Returns the keys of a run. They include the bottleneck's delay, which the thesis's tables give,
-/// and the base RTT, which claims on the bandwidth step use.
+/// and the first flow's base RTT, which claims about the rate step use.
 fn place(_: &Experiment, run: &Run) -> Keys {
     let mut keys = locate::algorithms(run);
     keys.extend(locate::bandwidth(run));
@@ -58,8 +57,9 @@ fn place(_: &Experiment, run: &Run) -> Keys {
 }
 
 /// Returns the swept buffer in BDP, or 1.5 if no buffer is swept. A buffer in packets is converted
-/// as in the thesis's script and rounded to halves. There, a packet has 536 bytes, and the RTT of
-/// the BDP consists of the delays of the bottleneck and of one access link (1 ms).
+/// to BDP as in the thesis's script and rounded to a multiple of 0.5. The script uses packets of
+/// 536 bytes and a BDP whose RTT consists of the delays of the bottleneck and of one access link (1
+/// ms).
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 fn buffer_bdp(run: &Run) -> f64 {
     let rate = locate::bottleneck(run).and_then(|link| Some((link.rate.at_start()?, link.delay)));
@@ -93,7 +93,7 @@ struct OfRun<'a> {
     of: &'a Measured<'a>,
     is_as_run: bool,
     flows: &'a [(&'a FlowSummary, OverTime<'a>)],
-    /// The flows that the thesis reports: in the form `as-run`, all except the first.
+    /// The flows that the thesis reports: all flows, but in the form `as-run` all except the first.
     reported: &'a [(&'a FlowSummary, OverTime<'a>)],
 }
 
@@ -108,8 +108,8 @@ impl OfRun<'_> {
         vec![("throughput_mbps", settled), ("paper_throughput_mbps", own), goodput]
     }
 
-    /// Returns the rows of a run with several flows. With `is_pair`, the flows are two opponents,
-    /// and the rows include the ratio of their rates.
+    /// Returns the rows of a run with several flows. If `is_pair` is true, the run has two flows
+    /// with different algorithms, and the rows include the ratio of their rates.
     fn several(&self, is_pair: bool) -> Vec<RunRow> {
         let own = self.own_mibps();
         let own_jain = jain(&own);
@@ -194,8 +194,8 @@ impl OfRun<'_> {
         let (rtt_mean, rtt_spread) = rtt_level_and_spread(traced, start_s(summary));
         let (up_s, down_s) = STEP_S;
         let filled = if self.is_as_run {
-            // The thesis reads the fill time off its plot of the running mean, until this mean
-            // reaches 95 % of its value at the second step (100 s).
+            // The thesis reads the fill time off its plot of the running mean: the time until this
+            // mean reaches 95 % of its value at the second step (100 s).
             let aim = self.running_mean_mibps(down_s).map(|last| FULL * last);
             let reaches = |at_s: f64| self.running_mean_mibps(at_s) >= aim;
             let (_, plotted) = &self.reported[0];
@@ -224,8 +224,8 @@ impl OfRun<'_> {
         rows
     }
 
-    /// Returns the mean rate of each reported flow over its own active time, in Mibit/s, counting
-    /// IP bytes.
+    /// Returns each reported flow's mean rate over the flow's own active time, in Mibit/s of IP
+    /// packets.
     fn own_mibps(&self) -> Vec<f64> {
         let rate = |flow: &FlowSummary| {
             let wire_mbps = flow.throughput_mbps?;
@@ -237,12 +237,12 @@ impl OfRun<'_> {
         self.reported.iter().map(|(flow, _)| rate(flow).unwrap_or_default()).collect()
     }
 
-    /// Returns the mean rate of each reported flow from `after_s` seconds after the last flow's
-    /// start to the end of the run, in Mibit/s, counting IP bytes.
+    /// Returns each reported flow's mean rate from `after_s` seconds after the last flow's start to
+    /// the end of the run, in Mibit/s of IP packets.
     fn settled_mibps(&self, after_s: f64) -> Vec<f64> {
         let starts = self.flows.iter().map(|(flow, _)| start_s(flow));
         let from_s = starts.fold(0.0, f64::max) + after_s;
-        // If the run ends before `from_s`, its second half is used.
+        // If the run ends before `from_s`, use its second half.
         let to_s = self.of.summary.sim_s;
         let from_s = if from_s < to_s { from_s } else { to_s / 2.0 };
         let rate = |(flow, over_time): &(&FlowSummary, OverTime<'_>)| {
@@ -252,7 +252,7 @@ impl OfRun<'_> {
         self.reported.iter().map(rate).collect()
     }
 
-    /// Returns the IP bytes of a full packet.
+    /// Returns the IP bytes of a full packet of a flow.
     fn ip_bytes(&self, flow: &FlowSummary) -> f64 {
         f64::from(self.of.run.class(flow.id).mss) + HEADERS
     }

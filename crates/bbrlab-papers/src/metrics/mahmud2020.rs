@@ -1,11 +1,11 @@
 //! Metrics of Mahmud 2020, which are computed from counts of packets. The paper's throughput is a
 //! transmit rate: packets sent times a constant size, divided by the length of the run. Its goodput
-//! is this rate without the packets sent again (mahmud2020.a01).
+//! is the transmit rate without packets that were sent again (artifact mahmud2020.a01).
 //!
 //! In the paper's testbed, a packet's size is that of its frame, and packets sent again are
-//! retransmissions. In its simulation, a packet's size is its payload, and all packets sent and not
-//! received as new, including duplicates, count as lost and as sent again. The authors' program
-//! counts differently ([`Counting::Program`]).
+//! retransmissions. In its simulation, a packet's size is its payload. All packets that were sent
+//! but not received as new data, including duplicates, count both as lost and as sent again. The
+//! authors' program counts differently ([`Counting::Program`]).
 
 use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, QueueSeries, Run, RunSummary, jain, mean};
@@ -21,11 +21,12 @@ use crate::papers::{Experiment, Key};
 /// `papers/mahmud2020.toml` proposes 5 s for counting drops.
 const STARTUP_S: f64 = 5.0;
 
-/// Seconds over which a sender's rate is averaged to decide whether it is in equilibrium.
+/// Length in seconds of the window over which a sender's rate is averaged to decide whether the
+/// sender is in equilibrium.
 const WINDOW_S: f64 = 5.0;
 
-/// A sender is in equilibrium if its rate differs from half of the total rate by at most this share
-/// of that half.
+/// Largest deviation of a sender in equilibrium: its rate differs from half of the total rate by at
+/// most this share of the half.
 const TOLERANCE: f64 = 0.2;
 
 /// The functions that compute the keys and metrics of this paper's runs.
@@ -68,11 +69,11 @@ struct Packets {
     sent: f64,
     sent_again: f64,
     received: f64,
-    /// Packets received that arrived out of order. `None` if the records are from earlier versions
-    /// of bbrlab, which did not count these packets.
+    /// Packets that arrived out of order. `None` if a record is from a version of bbrlab that did
+    /// not count these packets.
     out_of_order: Option<f64>,
-    /// Packets that arrived with a payload that the receivers already had. `None` if the records
-    /// are from earlier versions of bbrlab, which did not count these packets.
+    /// Packets whose payload the receivers already had. `None` if a record is from a version of
+    /// bbrlab that did not count these packets.
     duplicates: Option<f64>,
     lost: f64,
 }
@@ -164,8 +165,9 @@ fn testbed(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     Ok(rows)
 }
 
-/// Returns the first time after the last start from which each sender's mean rate over 5 s stays
-/// within 20 % of half of the total rate. Returns the end of the run if there is no such time.
+/// Returns the first time after the last flow's start from which, up to the end of the run, each
+/// sender's mean rate over 5 s is within 20 % of half of the total rate. Returns the end of the run
+/// if there is no such time.
 fn equilibrium_s(senders: &[Vec<OverTime<'_>>], last_start_s: f64, end_s: f64) -> f64 {
     let is_calm = |from_s: f64| {
         let rate = |flows: &Vec<OverTime<'_>>| -> f64 {
@@ -175,7 +177,7 @@ fn equilibrium_s(senders: &[Vec<OverTime<'_>>], last_start_s: f64, end_s: f64) -
         let fair = mean(&rates).unwrap_or_default();
         rates.iter().all(|rate| (rate - fair).abs() <= TOLERANCE * fair)
     };
-    // Searches backwards from the end, in steps of one second.
+    // Search backwards from the end of the run, in steps of one second.
     let mut calm_s = end_s;
     let mut from_s = end_s - WINDOW_S;
     while from_s >= last_start_s && is_calm(from_s) {
@@ -298,8 +300,9 @@ mod tests {
             "by the formula of the repeat command: {program:?}"
         );
         assert!((defined[1] - program[1] - out_of_order).abs() < 0.5, "{defined:?} {program:?}");
-        // Packets that are on the path at the end of the run have not arrived. At most 28 are in
-        // the buffer, one in service, 14 in the link's delay of 60 ms, and one on each access link.
+        // Packets that are on the path at the end of the run have not arrived. At most 28 of them
+        // are in the buffer, one is being transmitted, 14 are in the link's delay of 60 ms, and one
+        // is on each access link.
         let waiting = defined[0] - drops - program[0];
         assert!((0.0..=50.0).contains(&waiting), "{defined:?} {program:?}");
         assert!((program[2] - (program[0] - program[1])).abs() < 1e-9);

@@ -1,8 +1,9 @@
-//! The list of papers, and the formulas by which they compute their metrics from runs. Each paper
-//! has a file, and so has the corpus of the C4 test cases.
+//! The list of papers, and the formulas that compute a paper's metrics from runs. Each paper has a
+//! file, and so has the corpus of the C4 test cases.
 //!
-//! Sources: "How each paper computes its metrics" in `papers/README.md`, `definition` in the
-//! papers' files, and item 7 of that page for metrics shown only in figures.
+//! Sources: "Metrics of each paper" in `papers/README.md`, and `definition` in the papers' data
+//! files. Item 8 of "Usage" in `papers/README.md` has the formulas of metrics that the papers show
+//! only in plots.
 
 mod c4;
 mod kato2025;
@@ -25,7 +26,7 @@ use super::locate::{self, Keys};
 use super::row::MeasuredRow;
 use crate::papers::{Experiment, Key};
 
-/// A run and its results. The series are read when they are first needed.
+/// A run and its results. The time series are read from the run's folder on first use.
 pub(super) struct Measured<'a> {
     pub(super) run: &'a Run,
     pub(super) summary: &'a RunSummary,
@@ -46,7 +47,7 @@ impl<'a> Measured<'a> {
         Self { run, summary, counting, folder, series: OnceCell::new(), queue: OnceCell::new() }
     }
 
-    /// Returns a simulated run whose results are not in a folder.
+    /// Creates a `Measured` from a run and its results in memory.
     #[cfg(test)]
     pub(super) fn of_result(run: &'a Run, result: &'a bbrlab_run::RunResult) -> Self {
         Self {
@@ -59,7 +60,7 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Returns the series of the flows, or `None` if the run has no folder.
+    /// Returns the time series of the flows, or `None` if the run has no folder.
     fn series(&self) -> Result<Option<&Series>, LabError> {
         let Some(folder) = self.folder else { return Ok(self.series.get()) };
         if self.series.get().is_none() {
@@ -69,7 +70,7 @@ impl<'a> Measured<'a> {
         Ok(self.series.get())
     }
 
-    /// Returns the series of the links, or `None` if the run has no folder.
+    /// Returns the time series of the links' queues, or `None` if the run has no folder.
     fn queue(&self) -> Result<Option<&QueueSeries>, LabError> {
         let Some(folder) = self.folder else { return Ok(self.queue.get()) };
         if self.queue.get().is_none() {
@@ -80,22 +81,23 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// A row of figures that a formula computes from a run.
+/// A row of metric values that a formula computes from a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RunRow {
-    /// Keys in addition to the keys of the run: a flow, a time, a phase.
+    /// Keys in addition to the keys of the run, such as the flow, time or phase that the row
+    /// describes.
     pub(super) keys: Keys,
-    /// The figures, with the names and units of the metrics in the paper's data file.
+    /// The metrics with their values, under the names and in the units of the paper's data file.
     pub(super) metrics: Vec<(&'static str, Option<f64>)>,
 }
 
 impl RunRow {
-    /// Returns a row for the whole run.
+    /// Creates a row for the whole run.
     fn of_run(metrics: Vec<(&'static str, Option<f64>)>) -> Self {
         Self { keys: Vec::new(), metrics }
     }
 
-    /// Returns a row for a flow, a time or a phase.
+    /// Creates a row for a part of the run: a flow, a time or a phase.
     fn at(key: &'static str, value: Key, metrics: Vec<(&'static str, Option<f64>)>) -> Self {
         Self { keys: vec![(key, value)], metrics }
     }
@@ -105,7 +107,7 @@ impl RunRow {
 pub(super) struct Formulas {
     /// Returns the keys that locate a run in the paper's tables.
     place: fn(&Experiment, &Run) -> Keys,
-    /// Computes the rows of a run. All runs of an experiment have the same rows with the same
+    /// Computes the rows of a run. For all runs of an experiment, the rows have the same keys and
     /// metrics.
     rows: fn(&Experiment, &Measured<'_>) -> Result<Vec<RunRow>, LabError>,
     /// Adds rows that compare several runs to the rows of an experiment's runs.

@@ -1,12 +1,13 @@
-//! Values of a flow over time, read from the rows of a series, for metrics.
+//! Reads values of a flow at given times from the rows of a time series, for metrics.
 
 use crate::known::known;
 use bbrlab_run::Series;
 
-/// Maximum rounding error, in seconds, of a time that was computed as a sum or parsed from text.
+/// Tolerance in seconds for comparing times, because a time that was computed as a sum or parsed
+/// from text has a rounding error.
 const TIME_ERROR_S: f64 = 1e-9;
 
-/// The rows of one flow.
+/// The rows of one flow in a time series.
 pub(super) struct OverTime<'a> {
     pub(super) series: &'a Series,
     /// The indices of the flow's rows in the series, in order of time.
@@ -27,7 +28,7 @@ impl<'a> OverTime<'a> {
         last.map_or(0, |row| known(self.series.received_bytes[row]))
     }
 
-    /// Returns the payload rate between two times, in Mbit/s.
+    /// Returns the flow's mean payload rate between two times, in Mbit/s.
     #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 bytes")]
     pub(super) fn rate_mbps(&self, from_s: f64, to_s: f64) -> f64 {
         let bytes = self.received_bytes(to_s) - self.received_bytes(from_s);
@@ -41,8 +42,8 @@ impl<'a> OverTime<'a> {
         self.rows.iter().map(|&row| self.series.time_s[row]).filter(within)
     }
 
-    /// Returns the latest RTT sample at each row from `from_s` on, in milliseconds. Rows in
-    /// PROBE_RTT are included only if `with_probe_rtt`.
+    /// Returns the latest RTT sample of each row from `from_s` on, in milliseconds. Rows in
+    /// PROBE_RTT are included only if `with_probe_rtt` is true.
     pub(super) fn rtts_ms(&self, from_s: f64, with_probe_rtt: bool) -> Vec<f64> {
         let rows = self.rows.iter().filter(|&&row| self.series.time_s[row] >= from_s);
         rows.filter(|&&row| with_probe_rtt || self.series.state[row] != "PROBE_RTT")
@@ -51,7 +52,7 @@ impl<'a> OverTime<'a> {
             .collect()
     }
 
-    /// Returns the highest RTT sample of the rows from `from_s` to `to_s`, in milliseconds.
+    /// Returns the highest RTT sample in the rows from `from_s` to `to_s`, in milliseconds.
     pub(super) fn rtt_peak_ms(&self, from_s: f64, to_s: f64) -> Option<f64> {
         let within = |row: &&usize| (from_s..=to_s).contains(&self.series.time_s[**row]);
         let samples = self.rows.iter().filter(within).filter_map(|&row| self.series.rtt_us[row]);
@@ -69,7 +70,8 @@ impl<'a> OverTime<'a> {
             .collect()
     }
 
-    /// Returns the first time at which the congestion control was in none of these states.
+    /// Returns the time of the first row in which the congestion control was in none of these
+    /// states.
     pub(super) fn first_outside_s(&self, states: &[&str]) -> Option<f64> {
         let row = self.rows.iter().find(|&&row| !states.contains(&&*self.series.state[row]))?;
         Some(self.series.time_s[*row])

@@ -3,8 +3,9 @@
 //! paper's tables count payload, too: the columns of Tables 6 to 8 add up to the payload rate of a
 //! link that is full of 1000-byte packets.
 //!
-//! Drops are packets dropped by router A's queue, as a share of all data packets sent. Metrics that
-//! the paper shows only in figures are computed as `papers/piotrowska2024.toml` proposes.
+//! Drops are packets dropped by router A's queue, as a share of all data packets sent. Metrics
+//! whose values the paper shows only in plots are computed as `papers/piotrowska2024.toml`
+//! proposes.
 
 use bbrlab_lab::LabError;
 use bbrlab_link::Buffer;
@@ -18,21 +19,22 @@ use crate::locate::{self, Keys};
 use crate::papers::{Experiment, Key};
 use crate::row::MeasuredRow;
 
-/// The BDP of 40 ms at 100 Mbit/s in packets, which is the unit of buffers in sections 5.2 and 5.4.
+/// The BDP of 40 ms at 100 Mbit/s, in packets of 1000 bytes. Sections 5.2 and 5.4 give buffers in
+/// this unit.
 const BDP_PACKETS: f64 = 500.0;
 
-/// The number of packets that section 5.3 calls a BDP.
+/// The number of packets that section 5.3 calls one BDP.
 const ACCESS_LINK_BDP_PACKETS: f64 = 900.0;
 
-/// The base RTT of the first flow in section 5.2. An RTT ratio there is the second flow's base RTT
-/// divided by this one.
+/// The base RTT of the first flow in section 5.2. An RTT ratio in this section is the second flow's
+/// base RTT divided by the first flow's.
 const BASE_RTT_MS: f64 = 40.0;
 
 /// The steady state begins this many seconds after the last flow's start, as in the metrics `*_ss`
 /// of bbrlab.
 const STEADY_AFTER_S: f64 = 10.0;
 
-/// The length in seconds of the bins over which the rate during PROBE_RTT is averaged.
+/// The length in seconds of the bins in which the rate during PROBE_RTT is averaged.
 const BIN_S: f64 = 0.1;
 
 /// The functions that compute the keys and metrics of this paper's runs.
@@ -93,7 +95,7 @@ fn rows(_: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     }
 }
 
-/// Returns the row of a run with one flow. It includes the depth and the period of the dips that
+/// Returns the row of a run with one flow. The row has the depth and the period of the dips that
 /// PROBE_RTT causes in the flow's rate.
 fn alone(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let flow = &of.summary.flows[0];
@@ -111,9 +113,9 @@ fn alone(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     ])])
 }
 
-/// Returns the lowest mean rate in a bin of 100 ms for a visit to PROBE_RTT that starts at
-/// `from_s`. A bin begins at each sample of the time series during the visit, so the last bin ends
-/// 100 ms after the visit.
+/// Returns the lowest mean rate in a bin of 100 ms, in Mbit/s, for the PROBE_RTT phase that starts
+/// at `from_s`. A bin begins at each sample of the time series in this phase, so the last bin ends
+/// 100 ms after the phase's last sample.
 fn lowest_bin_mbps(trace: &OverTime<'_>, from_s: f64) -> Option<f64> {
     let after = trace.rows.iter().filter(|&&row| trace.series.time_s[row] >= from_s);
     let in_it = after.take_while(|&&row| trace.series.state[row] == "PROBE_RTT");
@@ -185,7 +187,7 @@ fn nine_flows(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
         ("queue_std_packets", queue.and_then(|queue| queue.std)),
         ("sum_mbps", sum(&rates)),
         ("top_flow_mbps", rates.iter().copied().reduce(f64::max)),
-        // The flows are in the order of their RTTs.
+        // The flows are in ascending order of their RTTs.
         ("top3_long_mbps", sum(&rates[rates.len() - 3..])),
         ("top3_short_mbps", sum(&rates[..3])),
     ]));
@@ -196,8 +198,9 @@ fn nine_flows(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     Ok(rows)
 }
 
-/// Returns the mean queue from 10 s after the last flow's start on, as a share of the buffer. The
-/// paper says "after start-up" in one place and "steady" in another; both are taken as this time.
+/// Returns the mean queue length from 10 s after the last flow's start on, as a share of the
+/// buffer. The paper writes "after start-up" in one place and "steady" in another; we use this time
+/// for both.
 fn steady_fill(of: &Measured<'_>, queue: Option<&QueueSeries>) -> Option<f64> {
     let queue = queue?;
     let link = of.summary.links.iter().position(|link| link.name == "bottleneck")?;
@@ -211,8 +214,9 @@ fn steady_fill(of: &Measured<'_>, queue: Option<&QueueSeries>) -> Option<f64> {
     Some(mean(&packets)? / buffer_packets(of.run)?)
 }
 
-/// Returns the rows of two CUBIC flows and two flows under test. There is one row for all flows,
-/// one for each algorithm with the share and Jain's index of its two flows, and one for each flow.
+/// Returns the rows of a run with two CUBIC flows and two flows under test. There is one row for
+/// the run, one for each algorithm with the share and Jain's index of its two flows, and one for
+/// each flow.
 fn against_cubic(of: &Measured<'_>) -> Vec<RunRow> {
     let flows = &of.summary.flows;
     let rates = rates(of.summary);
@@ -270,8 +274,8 @@ fn drop_pct(summary: &RunSummary) -> Option<f64> {
     (sent > 0).then(|| drops as f64 / sent as f64 * 100.0)
 }
 
-/// Adds rows that compare versions of BBR, seed by seed. For the experiment `summary-figures`,
-/// returns only such rows.
+/// Adds rows that compare versions of BBR, with one value per seed. For the experiment
+/// `summary-figures`, returns only such rows.
 fn with_compared(experiment: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<MeasuredRow> {
     match experiment.id.as_str() {
         "piotrowska2024.access-link" => rows.extend(queue_reductions(&rows)),
@@ -282,10 +286,10 @@ fn with_compared(experiment: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<Mea
     rows
 }
 
-/// Returns the rows of the paper's conclusions, from the rows of the experiments that the
-/// conclusions sum up. The paper refers to the tables of section 5.3 when it says that version 1 is
-/// fairer "in numerous cases", so this conclusion is evaluated with the runs of section 5.3. "Very
-/// short buffers" are those of 0.1 and 0.2 BDP in section 5.2.
+/// Returns the rows for the paper's conclusions, computed from the rows of the experiments that the
+/// conclusions summarise. The paper refers to the tables of section 5.3 when it says that version 1
+/// is fairer "in numerous cases", so this conclusion is evaluated with the runs of section 5.3.
+/// "Very short buffers" are those of 0.1 and 0.2 BDP in section 5.2.
 fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let fairness = ratios(rows, "bbr1", "bbr3", "jain", |row| {
         row.key("rtt_ratio").is_none() && row.key("flow").is_none()
@@ -300,7 +304,7 @@ fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let less = |ratio: f64| (1.0 - ratio) * 100.0;
     let most = |values: Vec<f64>| values.into_iter().reduce(f64::max);
     let least = |values: Vec<f64>| values.into_iter().reduce(f64::min);
-    // Keeps the cases in which version 1 is fairer; there may be none.
+    // Keeps only the gains above 0, at which version 1 is fairer; there may be none.
     let fairer = |values: Vec<f64>| values.into_iter().filter(|gain| *gain > 0.0).collect();
     let phases: [(&str, &str, Vec<Option<f64>>); 5] = [
         (
@@ -342,13 +346,13 @@ fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     conclusions.collect()
 }
 
-/// The ratios of a metric between two versions of BBR: one list per point, such as a buffer size,
-/// with one value per seed.
+/// The ratios of a metric between two versions of BBR. There is one list per point, such as a
+/// buffer size, and each list has one value per seed.
 struct Ratios(Vec<Vec<Option<f64>>>);
 
 impl Ratios {
-    /// Applies `of` to the ratios that all points have with the same seed. Returns one value per
-    /// seed.
+    /// For each seed, applies `of` to the ratios of all points with this seed. Returns one value
+    /// per seed.
     fn by_seed(&self, of: impl Fn(&[f64]) -> Option<f64>) -> Vec<Option<f64>> {
         let seeds = self.0.first().map_or(0, Vec::len);
         let one = |seed: usize| {
@@ -388,8 +392,8 @@ fn counterpart<'a>(
     rows.iter().find(|other| is_of(other, algorithm) && elsewhere(other) == place)
 }
 
-/// Divides a metric of `row` by that of `other`, seed by seed. Returns `None` if a row lacks the
-/// metric.
+/// For each seed, divides a metric of `row` by the same metric of `other`. Returns `None` if either
+/// row lacks the metric.
 fn ratio(row: &MeasuredRow, other: &MeasuredRow, metric: &str) -> Option<Vec<Option<f64>>> {
     let pairs = row.metric(metric)?.iter().zip(other.metric(metric)?);
     let ratio = |(one, other): (&Option<f64>, &Option<f64>)| {
@@ -411,8 +415,8 @@ fn beside(
     MeasuredRow { keys, metrics: vec![(metric.to_owned(), values)], ..row.clone() }
 }
 
-/// Returns rows that state by how many percent the mean queue of version 3 is shorter than that of
-/// version 1 or 2.
+/// Returns rows that state by how many percent BBRv3's mean queue is shorter than the mean queue of
+/// BBRv1 or BBRv2.
 fn queue_reductions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let mut reductions = Vec::new();
     for reference in ["bbr1", "bbr2"] {
@@ -426,8 +430,8 @@ fn queue_reductions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     reductions
 }
 
-/// Returns rows that state by how many percent Jain's index of version 3 is higher than that of
-/// version 1 or 2. The paper does not say which of them it compares with version 3.
+/// Returns rows that state by how many percent BBRv3's Jain's index is higher than the index of
+/// BBRv1 or BBRv2. The paper does not say which of the two versions it compares with BBRv3.
 fn improvements(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let mut improvements = Vec::new();
     for reference in ["bbr1", "bbr2"] {

@@ -1,6 +1,6 @@
 //! Metrics of Song 2021. Throughput counts payload, as iperf reports it. Retransmissions are summed
-//! over all flows of the run. Metrics that the paper shows only in figures are computed as proposed
-//! in `papers/song2021.toml` and in item 7 of `papers/README.md`.
+//! over all flows of the run. Metrics whose values the paper shows only in plots are computed as
+//! proposed in `papers/song2021.toml` and in item 8 of "Usage" in `papers/README.md`.
 
 use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, Run, RunSummary, Series, jain, mean};
@@ -116,8 +116,8 @@ fn name(flow: &FlowSummary) -> Key {
     Key::Word(flow.name.clone().unwrap_or_else(|| format!("f{}", flow.id + 1)))
 }
 
-/// Returns a row for each flow: its goodput, its share of the sum of all flows' goodputs, and
-/// further metrics, of which `more` has one list per flow.
+/// Returns a row for each flow: its goodput, its share of the sum of all flows' goodputs, and the
+/// further metrics in `more`, which has one list per flow.
 fn flow_rows(summary: &RunSummary, more: &[Vec<(&'static str, Option<f64>)>]) -> Vec<RunRow> {
     let rows = summary.flows.iter().enumerate().map(|(place, flow)| {
         let mut metrics = vec![
@@ -160,7 +160,8 @@ fn of_one_algorithm(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, 
     Ok(rows)
 }
 
-/// Counts the retransmissions of all flows from the time at which the last flow leaves STARTUP.
+/// Counts the retransmissions of all flows from the time at which the last of them leaves STARTUP
+/// to the end.
 #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
 fn after_startup(traces: &[OverTime<'_>]) -> Option<f64> {
     let left: Option<Vec<f64>> =
@@ -175,8 +176,8 @@ fn after_startup(traces: &[OverTime<'_>]) -> Option<f64> {
     Some(counts.sum::<u64>() as f64)
 }
 
-/// Returns by how many bytes the mean amount of data in flight, in wire bytes of all flows
-/// together, exceeds the path's BDP.
+/// Returns the mean number of wire bytes that all flows together have in flight while all are
+/// active, minus the path's BDP.
 #[expect(clippy::cast_precision_loss, reason = "quantities of the paper")]
 fn excess_bytes(of: &Measured<'_>, series: &Series) -> Option<f64> {
     let class = of.run.class(0);
@@ -186,9 +187,8 @@ fn excess_bytes(of: &Measured<'_>, series: &Series) -> Option<f64> {
     Some(inflight_packets(of.summary, series)? * wire_bytes - bdp_bytes)
 }
 
-/// Returns the first value of `inflight_hi` above 0, in packets. A value of 0 means that
-/// `inflight_hi` is not set, as in rows before the connection is established. Returns 0 if it is
-/// never set.
+/// Returns the first value of `inflight_hi` above 0, in packets, or 0 if there is none. A value of
+/// 0 means that `inflight_hi` is not set, as in rows before the connection is established.
 fn first_ceiling(trace: Option<&OverTime<'_>>) -> Option<f64> {
     let trace = trace?;
     let ceilings = trace.rows.iter().filter_map(|&row| trace.series.inflight_hi_packets[row]);
@@ -206,8 +206,8 @@ fn rtprop_mean_ms(trace: &OverTime<'_>) -> Option<f64> {
     mean(&estimates)
 }
 
-/// Returns the rows of a run in which two flows use different algorithms. The row of a flow has the
-/// other flow's algorithm as its key `opponent`.
+/// Returns the rows of a run in which two flows use different algorithms. In the row of a flow, the
+/// key `opponent` is the other flow's algorithm.
 fn against(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let summary = of.summary;
     let series = of.series()?;
@@ -244,7 +244,7 @@ fn against(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError>
 }
 
 /// Returns the time in seconds at which `inflight_hi` decreases. If it decreases several times,
-/// returns the time nearest to `printed_s`, the time of the paper's example.
+/// returns the time nearest to `printed_s`, which the paper gives for its example.
 fn lowered_near_s(trace: &OverTime<'_>, printed_s: f64) -> Option<f64> {
     let ceilings = &trace.series.inflight_hi_packets;
     let pairs = trace.rows.iter().zip(trace.rows.iter().skip(1));
@@ -255,8 +255,8 @@ fn lowered_near_s(trace: &OverTime<'_>, printed_s: f64) -> Option<f64> {
     moments.min_by(|one, other| (one - printed_s).abs().total_cmp(&(other - printed_s).abs()))
 }
 
-/// Returns the rows of two flows of each of two algorithms: a row for each algorithm with the share
-/// of its two flows together, and a row for each flow.
+/// Returns the rows of a run in which two algorithms have two flows each: a row for each algorithm
+/// with the share of its two flows together, and a row for each flow.
 fn of_groups(summary: &RunSummary) -> Vec<RunRow> {
     let mut ccs: Vec<&str> = summary.flows.iter().map(|flow| flow.cc.as_str()).collect();
     ccs.dedup();
@@ -279,13 +279,13 @@ fn of_groups(summary: &RunSummary) -> Vec<RunRow> {
     rows
 }
 
-/// Returns a row for each step of the bottleneck's rate that the paper discusses: the steps at 80
-/// and 120 s.
+/// Returns a row for each change of the bottleneck's rate that the paper discusses: the changes at
+/// 80 s and 120 s.
 fn steps(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let levels = step::levels(of.run);
     let series = of.series()?;
     let trace = series.map(|series| OverTime::of(series, 0));
-    // The first step is a decrease of the rate, which the paper does not discuss.
+    // Skip the first change, a decrease of the rate that the paper does not discuss.
     let rows = levels.iter().skip(1).map(|level| {
         let keys = vec![
             ("step_from_mbps", Key::Number(level.before_mbps)),

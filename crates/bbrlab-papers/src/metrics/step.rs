@@ -1,5 +1,5 @@
-//! Metrics of a flow's response to a step of the bottleneck's rate: when the flow fills the new
-//! rate, when it settles, and how it probes until then.
+//! Metrics of a flow's response when the bottleneck's rate changes: the time until the flow fills
+//! the new rate, the time until it settles, and its probes for bandwidth until then.
 
 use bbrlab_link::Rate;
 use bbrlab_run::{Run, Series};
@@ -8,23 +8,23 @@ use super::over_time::OverTime;
 use crate::known::known;
 use crate::locate;
 
-/// A flow counts as filling the new rate if it reaches at least this share of it.
+/// Share of the new rate that a flow must reach to count as filling the link.
 const FULL: f64 = 0.95;
 
-/// A flow has settled if the data that it has in flight differs from the BDP by at most this share
-/// of the BDP.
+/// Largest deviation of a settled flow's data in flight from the BDP, as a share of the BDP.
 const SETTLED: f64 = 0.25;
 
-/// The window for means, in seconds. It is longer than any gain cycle and any PROBE_RTT, so these
-/// do not show in the means.
+/// Length in seconds of the window for means. It is longer than any gain cycle and any PROBE_RTT
+/// phase, so neither is visible in the means.
 const WINDOW_S: f64 = 1.0;
 
-/// Ratio of the pacing rate to the bandwidth estimate above which the flow probes for more. The
-/// gain of a probe is 1.25 and the pacing margin 1 %, so the ratio is 1.24. In other phases, the
-/// ratio is at most 1.
+/// Ratio of the pacing rate to the bandwidth estimate above which the flow counts as probing for
+/// bandwidth. In a probe, the ratio is 1.24 (a gain of 1.25 less the pacing margin of 1 %). In
+/// other phases, it is at most 1.
 const PROBING: f64 = 1.1;
 
-/// The time between two steps of the bottleneck's rate, with the rate.
+/// The period between two changes of the bottleneck's rate, with its rate. A change is called a
+/// step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Level {
     pub(super) from_s: f64,
@@ -33,7 +33,8 @@ pub(super) struct Level {
     pub(super) rate_mbps: f64,
 }
 
-/// Returns the levels of the bottleneck's rate that a run reaches, in order, without the first.
+/// Returns the levels of the bottleneck's rate after the first level, in order. The last level ends
+/// with the run.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 pub(super) fn levels(run: &Run) -> Vec<Level> {
     let Some(Rate::Schedule(steps)) = locate::bottleneck(run).map(|link| &link.rate) else {
@@ -61,9 +62,9 @@ pub(super) fn fill_time_s(flow: &OverTime<'_>, level: &Level) -> Option<f64> {
     Some(full.0 - level.from_s)
 }
 
-/// Returns the seconds from the step until the packets in flight, averaged over the last second,
-/// stays within 25 % of the new BDP (in packets) to the end of the level. If the flow never
-/// settles, returns the length of the level.
+/// Returns the seconds from the step until the flow has settled: from then to the end of the level,
+/// the packets in flight, averaged over the last second, are within 25 % of the new BDP. If the
+/// flow never settles, returns the length of the level.
 pub(super) fn settle_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64) -> Option<f64> {
     let means = window_means(flow, level, inflight);
     let (last_s, _) = *means.last()?;
@@ -71,15 +72,15 @@ pub(super) fn settle_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64
     let last_off = means.iter().rev().find(|(_, mean)| is_off(*mean));
     Some(match last_off {
         Some((at_s, _)) if *at_s >= last_s => level.to_s - level.from_s,
-        // The last window outside the range ends at `at_s`.
+        // `at_s` is the end of the last window whose mean is outside the range.
         Some((at_s, _)) => at_s - level.from_s,
         None => 0.0,
     })
 }
 
 /// Returns the seconds from the step until the number of packets in flight is first near the new
-/// BDP. After a step up, it must rise to 90 % of the BDP. After a step down, it must fall to the
-/// BDP divided by 0.9.
+/// BDP. After an increase of the rate, this is at least 90 % of the BDP; after a decrease, at most
+/// the BDP divided by 0.9.
 pub(super) fn reach_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64) -> Option<f64> {
     const REACHED: f64 = 0.9;
     let is_up = level.rate_mbps > level.before_mbps;
@@ -90,7 +91,7 @@ pub(super) fn reach_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64)
     Some(flow.series.time_s[row] - level.from_s)
 }
 
-/// Returns the mean payload rate in a level, in Mbit/s.
+/// Returns the flow's mean payload rate in a level, in Mbit/s.
 pub(super) fn level_mbps(flow: &OverTime<'_>, level: &Level) -> f64 {
     flow.rate_mbps(level.from_s, level.to_s)
 }
@@ -100,7 +101,7 @@ pub(super) fn level_mbps(flow: &OverTime<'_>, level: &Level) -> f64 {
 pub(super) struct Probe {
     /// The time at which the probe begins.
     pub(super) at_s: f64,
-    /// The bandwidth estimate at the beginning of the probe.
+    /// The bandwidth estimate at the beginning of the probe, in Mbit/s.
     bw_mbps: f64,
 }
 
@@ -110,8 +111,8 @@ pub(super) fn probes(flow: &OverTime<'_>, level: &Level) -> Vec<Probe> {
     let mut probes = Vec::new();
     for row in rows_within(flow, level) {
         let bw_mbps = max_bw_mbps(flow.series, row);
-        // Only PROBE_BW counts, because start-up and the end of PROBE_RTT also pace faster than the
-        // bandwidth estimate.
+        // Only PROBE_BW counts, because flows also pace faster than the bandwidth estimate in
+        // start-up and at the end of PROBE_RTT.
         let is_probing = flow.series.state[row].starts_with("PROBE_BW")
             && flow.series.pacing_rate_bps[row].is_some_and(|pacing| {
                 flow.series.bw_bps[row].is_some_and(|bw| mega(pacing) > PROBING * mega(bw))
@@ -133,8 +134,8 @@ pub(super) fn probe_cycles(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -
     Some(until.count() as f64)
 }
 
-/// Returns the median growth of the bandwidth estimate from one probe to the next, from start to
-/// start. The last probe ends when the estimate has reached the new rate.
+/// Returns the median ratio of the bandwidth estimates at the starts of successive probes. The last
+/// ratio ends at the time when the estimate has reached 95 % of the new rate.
 pub(super) fn gain_per_cycle(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     let found_s = found_s(flow, level, full_mbps).unwrap_or(level.to_s);
     let mut bws: Vec<f64> = probes(flow, level)
@@ -157,14 +158,14 @@ fn found_s(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     Some(flow.series.time_s[row])
 }
 
-/// Returns the largest bandwidth in the flow's filter. In versions 2 and 3 of BBR, this is `bw_hi`,
-/// because the estimate is also bounded by `bw_lo`.
+/// Returns the largest bandwidth in the flow's max filter, in Mbit/s. In BBRv2 and BBRv3, this is
+/// `bw_hi`, because `bw_lo` bounds the bandwidth estimate itself.
 fn max_bw_mbps(series: &Series, row: usize) -> f64 {
     let bw = series.bw_hi_bps[row].or(series.bw_bps[row]);
     bw.map_or(0.0, mega)
 }
 
-/// Returns the rows of a level: those after the step that begins it.
+/// Returns the indices of a flow's rows in a level.
 fn rows_within<'a>(flow: &'a OverTime<'_>, level: &Level) -> impl Iterator<Item = usize> + 'a {
     let (from_s, to_s) = (level.from_s, level.to_s);
     flow.rows.iter().copied().filter(move |&row| {
@@ -173,8 +174,8 @@ fn rows_within<'a>(flow: &'a OverTime<'_>, level: &Level) -> impl Iterator<Item 
     })
 }
 
-/// Returns the mean of a value over the window that ends at each row. The first row is one window
-/// after the start of the level.
+/// Returns, for each row of a level, its time and the mean of a value over the second before it.
+/// Rows in the first second of the level are omitted.
 #[expect(clippy::cast_precision_loss, reason = "some rows")]
 fn window_means(
     flow: &OverTime<'_>,

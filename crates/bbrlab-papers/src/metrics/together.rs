@@ -1,27 +1,27 @@
-//! Metrics of several flows over time: their convergence, the variation of a flow's rate, and their
-//! total packets in flight.
+//! Metrics of several flows over time: the time until they converge, the variation of a flow's
+//! rate, and the packets that all flows together have in flight.
 
 use bbrlab_run::{RunSummary, Series, mean, squares};
 
 use super::over_time::OverTime;
 use crate::known::{known, start_s, stop_s};
 
-/// Largest deviation from the flows' mean rate at which a rate counts as fair, as a share of the
-/// mean.
+/// Largest deviation of a fair rate from the mean of all flows' rates, as a share of this mean.
 const FAIR: f64 = 0.2;
 
-/// The window for rates, in seconds. It is a multiple of the `PROBE_RTT` periods of BBR's versions
-/// (10 and 5 s). In a shorter window, the low rate of a flow in `PROBE_RTT` would look like
-/// unfairness.
+/// Length in seconds of the window over which rates are averaged. It is a multiple of the intervals
+/// between `PROBE_RTT` phases in BBR's versions (10 s and 5 s). In a shorter window, the low rate
+/// of a flow in `PROBE_RTT` would look like unfairness.
 const WINDOW_S: f64 = 10.0;
 
-/// The step by which the window moves, in seconds.
+/// Seconds by which the window moves from one mean to the next.
 const STEP_S: f64 = 0.1;
 
-/// The bin for the variation of rates, in seconds.
+/// Length in seconds of the bins for the variation of rates.
 const BIN_S: f64 = 1.0;
 
-/// Returns the time in which all flows are active: from the last start to the first stop.
+/// Returns the start and the end, in seconds, of the period in which all flows are active: the last
+/// start and the first stop.
 fn all_active(summary: &RunSummary) -> (f64, f64) {
     let flows = &summary.flows;
     let from_s = flows.iter().map(start_s).fold(0.0, f64::max);
@@ -29,8 +29,8 @@ fn all_active(summary: &RunSummary) -> (f64, f64) {
 }
 
 /// Returns the seconds from the last start until the flows have converged: in each later window of
-/// 10 s, each flow's rate is within 20 % of the flows' mean rate. If they do not converge, returns
-/// the time in which all flows are active, which is a lower bound.
+/// 10 s, each flow's rate is within 20 % of the flows' mean rate. If the flows do not converge,
+/// returns the length of the period in which all of them are active, which is a lower bound.
 pub(super) fn convergence_time_s(summary: &RunSummary, series: &Series) -> Option<f64> {
     let (from_s, to_s) = all_active(summary);
     let flows: Vec<OverTime<'_>> =

@@ -1,5 +1,5 @@
-//! Artifacts: effects in a paper's numbers that come from its simulator, its averaging or its
-//! printing.
+//! Artifacts: effects in a paper's numbers that come from its simulator, from its averaging or from
+//! printing errors.
 
 use toml::Table;
 
@@ -14,15 +14,15 @@ pub struct Artifact {
     pub title: String,
     /// Our certainty that the artifact exists, with the reason.
     pub confidence: String,
-    /// The argument for the artifact.
+    /// The argument that the artifact exists.
     pub text: String,
-    /// How a simulator can reproduce the artifact.
+    /// A description of how a simulator can reproduce the artifact.
     pub reproduce: Option<String>,
     /// Calculations that support the argument.
     pub calcs: Vec<Calc>,
 }
 
-/// A calculation with its expected value.
+/// A calculation that supports an artifact, with its expected value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calc {
     /// The expression.

@@ -5,27 +5,28 @@ use toml::{Table, Value};
 use super::key::Key;
 use super::{number, word, words};
 
-/// Whether the paper's printed numbers confirm a claim.
+/// The evidence that the paper gives for a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Published {
     /// The printed numbers confirm the claim.
     True,
     /// The printed numbers refute the claim.
     False,
-    /// The paper shows the claim only in a figure.
+    /// The paper shows the claim only in a plot, without numbers.
     Figure,
     /// The paper states the claim only in its text.
     Prose,
 }
 
-/// The expected result of a claim in a faithful setting.
+/// The result that the data file expects for a claim under the `linux` profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// The claim should be true.
     Holds,
-    /// The claim should be false, because its cause is an artifact and not the algorithms.
+    /// The claim should be false, because the paper's result comes from an artifact of its setup
+    /// and not from the algorithms.
     Artifact,
-    /// The result is unknown.
+    /// The data file expects neither result.
     Unsure,
 }
 
@@ -46,11 +47,12 @@ pub struct Claim {
     pub forall: Vec<(String, Vec<Key>)>,
     /// The smallest share of the points at which the expression must be true.
     pub min_fraction: f64,
-    /// The tables, figures and pages of the paper with the claim.
+    /// The tables, figures and pages of the paper that contain the claim.
     pub source: Vec<String>,
     /// Whether the printed numbers confirm the claim.
     pub published: Published,
-    /// If the printed numbers refute the claim: at how many of the printed points it is true.
+    /// If the printed numbers refute the claim: the number of printed points at which it is true,
+    /// as text.
     pub holds_at: Option<String>,
     /// The expected result.
     pub expected: Expected,
@@ -104,12 +106,12 @@ impl Claim {
     }
 }
 
-/// Reads the keys to which a claim or an identity gives one value.
+/// Reads `at` of a claim or an identity: keys that have the same value at all points.
 pub(super) fn at(table: &Table, id: &str) -> Vec<(String, Key)> {
     keys(table.get("at"), id).map(|(key, value)| (key, one(value, id))).collect()
 }
 
-/// Reads the keys to which a claim or an identity gives a list of values.
+/// Reads `forall` of a claim or an identity: keys with lists of values.
 pub(super) fn forall(table: &Table, id: &str) -> Vec<(String, Vec<Key>)> {
     let list = |(key, list): (String, &Value)| {
         let list = list.as_array().expect("`forall` has lists");
@@ -118,7 +120,7 @@ pub(super) fn forall(table: &Table, id: &str) -> Vec<(String, Vec<Key>)> {
     keys(table.get("forall"), id).map(list).collect()
 }
 
-/// Returns the entries of a table that may be absent.
+/// Returns the entries of a TOML table; none if the table is absent.
 fn keys<'a>(table: Option<&'a Value>, id: &str) -> impl Iterator<Item = (String, &'a Value)> {
     let table = table.map(|table| table.as_table().unwrap_or_else(|| panic!("{id}: a table")));
     table.into_iter().flatten().map(|(key, value)| (key.clone(), value))

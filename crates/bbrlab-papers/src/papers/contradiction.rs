@@ -1,4 +1,4 @@
-//! Contradictions between papers, or within one.
+//! Contradictions between papers, or within one paper.
 
 use std::sync::OnceLock;
 
@@ -11,7 +11,8 @@ use super::{number, tables, word, words};
 pub struct Contradiction {
     /// The contradiction's id, such as `x01`.
     pub id: String,
-    /// The rank by how informative a decision would be; 1 is the highest.
+    /// The rank of the contradiction by how informative an answer would be; 1 is the most
+    /// informative.
     pub priority: i64,
     /// The contradiction as a question.
     pub title: String,
@@ -21,7 +22,7 @@ pub struct Contradiction {
     pub statement: String,
     /// Known facts about the contradiction.
     pub note: String,
-    /// The run that would decide the question.
+    /// A description of the runs that would decide the question.
     pub settle: String,
 }
 

@@ -2,7 +2,7 @@
 
 use toml::Table;
 
-/// An experiment of a paper, in one of its forms.
+/// An experiment of a paper, in one of its forms (see [`FORMS`]).
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// The id, such as `lanigan2020.single-flow`. For a form other than the first, a dot and the
@@ -18,9 +18,9 @@ pub struct Experiment {
     pub metrics: Vec<String>,
     /// The printed rows.
     pub rows: Vec<Table>,
-    /// Rows of figures that the data file computes from printed figures.
+    /// Rows that the data file computes from printed rows.
     pub derived_rows: Vec<Table>,
-    /// The built-in scenarios whose runs give the measured figures.
+    /// The ids of the built-in scenarios from whose runs the measured values are computed.
     pub scenarios: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ pub struct Experiment {
 pub const FORMS: [&str; 2] = ["as-run", "as-described"];
 
 impl Experiment {
-    /// Returns the id of the experiment without its form.
+    /// Returns the experiment's id without the name of the form.
     #[must_use]
     pub fn of(&self) -> &str {
         let form = self.form.and_then(|form| self.id.strip_suffix(form)?.strip_suffix('.'));

@@ -17,8 +17,8 @@ impl Key {
         Self::Word(word.into())
     }
 
-    /// Whether the value equals one in a data file. Numbers may differ in the last bits, because
-    /// the file has them in decimal.
+    /// Whether this value equals a value of a data file. Numbers may differ in the last bits,
+    /// because the file has them in decimal and ours may have been computed.
     #[must_use]
     pub fn is(&self, printed: &Value) -> bool {
         match (self, printed) {
@@ -31,7 +31,8 @@ impl Key {
     }
 }
 
-/// Whether two numbers are equal except for the last bits, because a key may have been computed.
+/// Whether two numbers are equal except for the last bits, which may differ if a number was
+/// computed.
 pub(crate) fn equal(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
 }

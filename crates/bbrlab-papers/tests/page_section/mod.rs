@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::{env, fs};
 
-/// Checks a page against its parts written again from the results. With `UPDATE_EXPECT` it writes
-/// the page instead. A missing page counts as empty.
+/// Checks that a page is equal to the result of `written`, which generates parts of the page again
+/// from the results. If `UPDATE_EXPECT` is set, writes the page instead. A missing page counts as
+/// empty.
 pub(crate) fn hold(path: &Path, written: impl FnOnce(&str) -> String) {
     let page = fs::read_to_string(path).unwrap_or_default();
     let wanted = written(&page);

@@ -1,5 +1,5 @@
-//! Kato 2025: three experiments with different releases of ns-3. Under the `linux` profile, the
-//! releases do not differ.
+//! Checks the scenarios of Kato 2025. The paper has three experiments with different releases of
+//! ns-3; under the `linux` profile, their scenarios do not differ.
 
 use bbrlab_link::Buffer;
 use bbrlab_run::Run;

@@ -1,5 +1,5 @@
-//! Lanigan 2020: every experiment has two built-in scenarios, as the thesis describes it and as its
-//! run files say.
+//! Checks the scenarios of Lanigan 2020. Every experiment has two: one follows the thesis's text,
+//! the other follows its run files.
 
 use bbrlab_link::Buffer;
 use bbrlab_run::{ParamValue, Run};
@@ -13,7 +13,7 @@ use crate::{
 const EXPERIMENTS: [&str; 5] =
     ["single-flow", "bandwidth-step", "intra-protocol", "vs-vegas", "vs-cubic"];
 
-/// Returns the lambda of BBR+, or 0 for other algorithms.
+/// Returns the parameter lambda of a run with BBR+, or 0 for other algorithms.
 fn lambda(run: &Run) -> f64 {
     let given = run.class(0).cc_params.iter().find(|(name, _)| name == "lambda");
     match given.map(|(_, value)| value) {
@@ -23,9 +23,9 @@ fn lambda(run: &Run) -> f64 {
     }
 }
 
-/// Checks that the runs have every point of the data file exactly once with every algorithm, and
-/// for BBR+ with every lambda that the experiment lists. `is_buffer` compares a run's buffer with a
-/// point's.
+/// Checks that there is exactly one run for every point of the data file and every algorithm; for
+/// BBR+, exactly one for every lambda that the experiment lists. `is_buffer` compares a run's
+/// buffer with a point's buffer.
 fn points_are_there(id: &str, of: &Table, runs: &[Run], is_buffer: impl Fn(&Run, &Table) -> bool) {
     let lambdas = of["axes"].get("hsr_lambda").and_then(toml::Value::as_array);
     let lambdas: Vec<f64> =
@@ -51,7 +51,8 @@ fn points_are_there(id: &str, of: &Table, runs: &[Run], is_buffer: impl Fn(&Run,
     assert_eq!(runs.len(), expected, "{id}");
 }
 
-/// Checks that the runs have the changes of bandwidth, up and down, of the data file.
+/// Checks that the runs have the increase and the decrease of the bandwidth that the data file
+/// gives.
 fn steps_are_there(id: &str, of: &Table, runs: &[Run]) {
     let Some(step) = of.get("step").and_then(toml::Value::as_table) else { return };
     for run in runs {

@@ -1,4 +1,5 @@
-//! Mahmud 2020: the testbed, the simulation and its alpha.
+//! Checks the scenarios of Mahmud 2020: those of its testbed, of its simulation and of its
+//! parameter alpha.
 
 use bbrlab_link::Buffer;
 use bbrlab_run::{ParamValue, Run};
@@ -66,8 +67,8 @@ fn the_simulation_has_seven_flows_that_start_together() {
     }
 }
 
-/// Scenario `contradictions.x05` has the path and the packet sizes of Mahmud's simulation, and one
-/// of its buffers is the buffer that the paper states.
+/// Scenario `contradictions.x05` must have the path and the packet sizes of Mahmud's simulation,
+/// and one of its buffers must be the buffer that the paper states.
 #[test]
 fn the_contradiction_about_lost_packets_has_the_simulations_path_and_packets() {
     let frames = |id: &str| {

@@ -32,7 +32,8 @@ fn text<'a>(table: &'a Table, key: &str) -> &'a str {
     table[key].as_str().unwrap()
 }
 
-/// Returns a number of the data file, or NaN, which equals nothing, if there is none.
+/// Returns a number from a table of the data file. If the table does not have the key, returns NaN,
+/// which differs from every number, so that comparisons fail.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 fn number(table: &Table, key: &str) -> f64 {
     match table.get(key) {
@@ -42,7 +43,7 @@ fn number(table: &Table, key: &str) -> f64 {
     }
 }
 
-/// Returns the distinct algorithms of an experiment, without opponents, in order.
+/// Returns the distinct algorithms under test of an experiment in the data file, in order.
 fn algorithms(experiment: &Table) -> Vec<String> {
     let opponents = experiment["axes"].get("opponent").and_then(Value::as_array);
     let opponents: Vec<&str> = opponents.into_iter().flatten().filter_map(Value::as_str).collect();
@@ -87,8 +88,9 @@ fn ms(ns: u64) -> f64 {
     ns as f64 / 1e6
 }
 
-/// Returns each flow's start and stop in seconds; without a stop, the end of the run. Starts are
-/// rounded to a microsecond, because some are one nanosecond before the printed time.
+/// Returns each flow's start and stop in seconds. For a flow without a stop, the end of the run is
+/// its stop. Starts are rounded to a microsecond, because some are one nanosecond before the
+/// printed time.
 fn times_s(run: &Run) -> Vec<(f64, f64)> {
     let end = ms(run.duration.0) / 1e3;
     let printed = |at: f64| (at * 1e3).round() / 1e6;

@@ -1,5 +1,5 @@
-//! The page of a paper in `docs/study/`: its claims with their verdicts, and the settings that
-//! change a verdict.
+//! Writes the page of a paper in `docs/study/`: the paper's claims with their verdicts, and the
+//! settings that change a verdict.
 
 mod reason;
 
@@ -11,17 +11,17 @@ use serde_json::Value;
 
 use reason::{Outcome, Reason};
 
-/// The text under a key.
+/// Returns the text under a key of a JSON object.
 pub(crate) fn text<'a>(of: &'a Value, key: &str) -> &'a str {
     of[key].as_str().unwrap_or_else(|| panic!("`{key}` is text: {of}"))
 }
 
-/// The list under a key.
+/// Returns the list under a key of a JSON object.
 pub(crate) fn list<'a>(of: &'a Value, key: &str) -> &'a [Value] {
     of[key].as_array().unwrap_or_else(|| panic!("`{key}` is a list"))
 }
 
-/// The verdict on a claim.
+/// Returns the verdict on a claim in the committed results.
 pub(crate) fn verdict(claim: &Value) -> &str {
     claim["verdict"].as_str().unwrap_or("not judged")
 }
@@ -46,10 +46,12 @@ pub(crate) fn claims_of<'a>(
     list(results, "claims").iter().filter(move |claim| is_of(text(claim, "id"), paper))
 }
 
-/// Returns the results of claims that are expected to be artifacts of the paper's setup and that a
-/// recipe in the data file can show. Claims that the paper's own tables refute are excluded.
+/// Returns the results of claims that are expected to be artifacts of the paper's setup and for
+/// which the data file describes a setting that should show the artifact. Claims that the paper's
+/// own tables refute are excluded.
 ///
-/// If the tables refute a claim, no setting of the paper's simulator can show it.
+/// If the paper's tables refute a claim, the claim was false in the paper's own simulator, so no
+/// setting of it can show the claim.
 pub(crate) fn with_a_recipe<'a>(paper: &Paper, results: &'a Value) -> Vec<&'a Value> {
     let has_recipe = |claim: &Claim| {
         let is_named = |id: &String| claim.see.contains(id);
@@ -233,7 +235,7 @@ fn artifacts(paper: &Paper, results: &Value, explanations: &Value) -> String {
     out
 }
 
-/// Writes the effects of choices that the paper leaves open.
+/// Writes the effects of replacing our values of parameters that the paper does not state.
 fn unstated(paper: &Paper, claims: &[&Value], explanations: &Value) -> String {
     let all = list(explanations, "sensitivity").iter();
     let own: Vec<&Value> = all.filter(|it| is_of(text(it, "experiment"), paper)).collect();
@@ -321,7 +323,7 @@ fn notes(paper: &Paper, claims: &[&Value], explanations: &Value) -> String {
     out
 }
 
-/// Writes an outcome as an item, with its points as items below it if there are several.
+/// Writes an outcome as a list item. If it has several points, they are list items below it.
 fn outcome(label: &str, of: &Outcome<'_>) -> String {
     let interval = of.interval.map_or_else(String::new, |it| format!(" ({it})"));
     let head = format!("- **{label}:** {}{interval}", of.shares);
@@ -337,8 +339,8 @@ fn outcome(label: &str, of: &Outcome<'_>) -> String {
     }
 }
 
-/// Writes two lists of an explanation's switches: those that make the claim true alone (enough),
-/// and those without which it is false (needed). An empty list is omitted.
+/// Writes two lists of switches of an explanation: switches that alone make the claim true
+/// (`enough`), and switches without which the claim is false (`needed`). An empty list is omitted.
 fn switches(one: &Value) -> String {
     let found = |which: &str, truth: bool| {
         let is_it = |it: &&Value| it[which].as_bool() == Some(truth);
@@ -362,7 +364,7 @@ fn explanations_of<'a>(id: &str, explanations: &'a Value) -> Vec<&'a Value> {
     all.filter(|it| text(it, "claim") == id).collect()
 }
 
-/// Returns an explanation's artifact and its setting.
+/// Returns an explanation's artifact and the setting that should show it.
 fn setting(one: &Value) -> String {
     one["setting"]
         .as_str()
@@ -380,15 +382,15 @@ fn cause(one: &Value) -> &str {
     whole.split_once("; needed ").map_or(whole, |(cause, _)| cause)
 }
 
-/// Returns the statement of a claim in the data file.
+/// Returns a claim's statement from the data file.
 fn statement(paper: &Paper, claim: &Value) -> String {
     let id = text(claim, "id");
     let in_data = paper.claims.iter().find(|it| it.id == id);
     in_data.map_or_else(|| text(claim, "statement").to_owned(), |it| it.statement.clone())
 }
 
-/// Writes the commit of most results of a paper and, if some were computed again at other commits,
-/// these commits with their results.
+/// Writes the commit at which a paper's results were computed. If some results were computed again
+/// at other commits, lists these commits with their results.
 fn commits(paper: &Paper, results: &Value, lists: &[(&str, &str)]) -> String {
     let short = |commit: &str| commit.chars().take(12).collect::<String>();
     let mut others: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -408,14 +410,14 @@ fn commits(paper: &Paper, results: &Value, lists: &[(&str, &str)]) -> String {
     format!("Computed at commit {}.{}\n\n", short(text(results, "commit")), others.concat())
 }
 
-/// Returns a claim's number, and the number of the study's seeds for which the claim is true.
+/// Returns a claim's number with the number of seeds of the study for which the claim is true.
 fn agreement(claims: &[&Value], id: &str) -> String {
     let measured = claims.iter().find(|it| text(it, "id") == id).map(|it| &it["measured"]);
     let seeds = measured.map_or_else(String::new, |it| counted(it, "seeds_true", "seeds"));
     format!("{} ({seeds})", number(id))
 }
 
-/// Returns a text such as `3/20`, or an empty text without counts.
+/// Returns a text such as `3/20`, or an empty text if there are no counts.
 fn counted(measured: &Value, hits: &str, all: &str) -> String {
     match (measured[hits].as_u64(), measured[all].as_u64()) {
         (Some(hits), Some(all)) => format!("{hits}/{all}"),

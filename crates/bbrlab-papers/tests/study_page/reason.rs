@@ -1,40 +1,44 @@
-//! The reason for a verdict, divided into its parts.
+//! Divides the reason for a verdict into its parts.
 //!
-//! `crates/bbrlab-papers/src/claims/verdict.rs` writes a reason as one text. Its parts begin with
-//! fixed phrases, at which this file divides it.
+//! `crates/bbrlab-papers/src/claims/verdict.rs` writes a reason as one text. Each part of the text
+//! begins with a fixed phrase, at which this file divides it.
 
 /// A reason, divided into its parts.
 pub(crate) struct Reason<'a> {
     /// The outcome under `linux`.
     pub(crate) here: Outcome<'a>,
-    /// The outcomes with an artifact or the cause of a failure switched on.
+    /// The outcomes in other settings: those that should show an artifact, or possible causes of a
+    /// failure.
     pub(crate) changed: Vec<Changed<'a>>,
-    /// Whether the reason ends with the argument of the data file, and how that argument begins.
+    /// The words with which a page introduces the data file's argument; `None` if the reason does
+    /// not end with such an argument.
     pub(crate) argument: Option<&'static str>,
-    /// Whether no setting is known that makes the claim true.
+    /// Whether the reason states that no setting is known that makes the claim true.
     pub(crate) has_no_setting: bool,
 }
 
-/// An outcome with an artifact or a cause of failure switched on.
+/// An outcome in a setting that should show an artifact, or in one that may be the cause of a
+/// failure.
 pub(crate) struct Changed<'a> {
-    /// The artifact and the setting that should produce it. `None` for the cause of a failure.
+    /// The artifact and the setting that should show it. `None` for a possible cause of a failure.
     pub(crate) setting: Option<(&'a str, &'a str)>,
     /// The outcome.
     pub(crate) outcome: Outcome<'a>,
 }
 
-/// An outcome of a claim.
+/// The outcome of evaluating a claim in one setting.
 pub(crate) struct Outcome<'a> {
-    /// The points and seeds at which the claim is true.
+    /// The numbers of points and seeds at which the claim is true, as text.
     pub(crate) shares: &'a str,
-    /// The interval of the share of seeds, as `0.83 to 1.00`.
+    /// The confidence interval of the share of seeds, such as `0.83 to 1.00`.
     pub(crate) interval: Option<&'a str>,
-    /// Metrics at points where the claim is false, or those that make it true.
+    /// The metrics at points where the claim is false; if there are none, the metrics that make the
+    /// claim true.
     pub(crate) points: Vec<&'a str>,
 }
 
-/// Phrases of a reason that precede the argument of the data file, and the words that a page writes
-/// instead of each.
+/// Pairs of a phrase that precedes the data file's argument in a reason, and the words that a page
+/// writes instead of this phrase.
 const ARGUMENTS: [(&str, &str); 3] = [
     ("; expected to hold: ", "Expected to hold"),
     ("; the data file is unsure: ", "The data file is unsure"),
@@ -48,7 +52,7 @@ const CAUSE: &str = " with its cause switched: ";
 const ARTIFACT: &str = "; as in ";
 
 impl<'a> Reason<'a> {
-    /// Divides a reason, which must not be empty.
+    /// Divides a reason into its parts. The reason must not be empty.
     pub(crate) fn read(reason: &'a str) -> Self {
         let found = ARGUMENTS
             .iter()

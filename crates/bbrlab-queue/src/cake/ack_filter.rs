@@ -1,18 +1,19 @@
 //! The ACK filter: drops an ACK if a newer ACK of the same flow waits behind it.
 //!
-//! The filter runs when a packet with an ACK number has joined its queue. An older pure ACK may be
-//! dropped if the new packet contains all its information, that is, if the older ACK has:
+//! The filter runs when a packet with an ACK number has joined its queue. An older pure ACK of the
+//! flow may be dropped if the new packet contains all its information, that is, if the older ACK
+//! has:
 //!
 //! - no flags but ACK, ECE and CWR
 //! - no later timestamps
 //! - no SACK block that the new packet's SACK blocks do not cover, and no duplicate SACK
-//! - another ACK number or other SACK blocks than the new packet, because duplicate ACKs are
+//! - an ACK number or SACK blocks different from the new packet's, because duplicate ACKs are
 //!   information
 //!
-//! If there are at least two of these ACKs, the oldest is dropped, so that two ACKs stay. The
-//! aggressive filter also drops a single redundant ACK, if it is directly before the new packet and
-//! has equal ECN flags. The last ACK before a change of the ECN flags stays, because the change
-//! shows which packets were marked.
+//! If at least two older ACKs may be dropped, the oldest is dropped, so that two ACKs stay: one
+//! older ACK and the new packet. The aggressive filter also drops a single redundant ACK, if it is
+//! directly before the new packet and has equal ECN flags. The last ACK before a change of the ECN
+//! flags stays, because the change shows which packets were marked.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cake_ack_filter`, `cake_tcph_may_drop`,
 //! `cake_tcph_sack_compare`.
@@ -81,7 +82,7 @@ impl AckFilter {
         store.remove_behind(list, found.before)
     }
 
-    /// The older ACK to drop, if any. Linux: `cake_ack_filter`.
+    /// Returns the older ACK to drop, if any. Linux: `cake_ack_filter`.
     fn older(&self, store: &Store, list: &List, newest: u32) -> Option<Found> {
         let new = self.waiting[newest as usize].as_ref()?;
         if new.flags & (ACK | SYN) != ACK {
@@ -127,8 +128,8 @@ fn is_redundant(old: &TcpHeader, new: &TcpHeader) -> bool {
     }
 }
 
-/// Compares the information in the SACK blocks: `Less` if the newer ACK has less than the older
-/// one. Linux: `cake_tcph_sack_compare`.
+/// Compares the information in the SACK blocks: `Less` if the newer ACK has less information than
+/// the older ACK. Linux: `cake_tcph_sack_compare`.
 fn compare_blocks(old: &TcpHeader, new: &TcpHeader) -> Ordering {
     match (old.blocks(), new.blocks()) {
         ([], []) => return Ordering::Equal,
@@ -204,8 +205,8 @@ mod tests {
         gone
     }
 
-    /// Returns the numbers of the ACKs of one flow that the conservative filter drops, then of
-    /// those that the aggressive filter drops.
+    /// Returns the numbers of the ACKs of one flow that the conservative filter drops, then the
+    /// numbers of the ACKs that the aggressive filter drops.
     fn of_one(headers: &[TcpHeader]) -> [Vec<u32>; 2] {
         let packets: Vec<_> = headers.iter().map(|&header| (0, Some(header))).collect();
         [CakeAckFilter::Conservative, CakeAckFilter::Aggressive]

@@ -1,4 +1,4 @@
-//! The flows of a tin in the order in which they are served.
+//! The flows of a tin, in three lists in the order in which they are served.
 
 use super::hosts::QUEUES;
 
@@ -30,7 +30,7 @@ impl Chains {
         Self { links: (0..QUEUES + 3).map(|own| Link { next: own, prev: own }).collect() }
     }
 
-    /// The first flow of the chain.
+    /// Returns the first flow of the chain.
     pub(super) fn first(&self, chain: Chain) -> Option<u16> {
         let first = self.links[usize::from(head(chain))].next;
         (first < QUEUES).then_some(first)

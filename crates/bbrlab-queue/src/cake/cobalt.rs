@@ -1,11 +1,11 @@
-//! COBALT: the control laws `CoDel` and BLUE combined, for one queue.
+//! COBALT: a combination of the control laws `CoDel` and BLUE, for one queue.
 //!
-//! CoDel controls flows that respond to drops, BLUE those that do not: each time the queues
-//! overflow, BLUE increases the share of packets that it drops from the longest queue. Unlike in
-//! `codel`, the last packet of a queue is never dropped, roots are exact to 32 bits, times are in
-//! nanoseconds, and `count` decreases while the queue is short enough. The reciprocal root is 0 at
-//! first, so the first drop or mark follows with the first packet above the target, not an interval
-//! later.
+//! CoDel controls flows that respond to drops. BLUE controls flows that do not respond: each time
+//! the queues overflow, it increases the share of packets that it drops from the longest queue.
+//! Unlike in `codel`, the last packet of a queue is never dropped, roots are exact to 32 bits,
+//! times are in nanoseconds, and `count` decreases while the queue is short enough. The reciprocal
+//! root is 0 at first, so the first packet above the target is dropped or marked at once, not an
+//! interval later.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cobalt_should_drop`, `cobalt_queue_full`,
 //! `cobalt_queue_empty`.
@@ -75,7 +75,7 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// Called when the queue is served but empty. Linux: `cobalt_queue_empty`.
+    /// Called when the queue has its turn but is empty. Linux: `cobalt_queue_empty`.
     pub(super) fn queue_empty(&mut self, settings: &Settings, now: Ktime) {
         let since = now.wrapping_sub(self.blue_timer).cast_unsigned();
         if self.p_drop > 0 && since > settings.target {
@@ -89,13 +89,13 @@ impl Cobalt {
         }
     }
 
-    /// Whether the state is equivalent to the initial state.
+    /// Whether the state has the same effect as the initial state.
     pub(super) fn is_at_rest(&self, now: Ktime) -> bool {
         self.p_drop == 0 && self.count == 0 && now >= self.drop_next
     }
 
-    /// Whether the packet at the head must be dropped; false also if the law marks it. Linux:
-    /// `cobalt_should_drop`.
+    /// Whether the packet at the head must be dropped. A packet that is marked instead need not be
+    /// dropped. Linux: `cobalt_should_drop`.
     pub(super) fn should_drop(
         &mut self,
         settings: &Settings,
@@ -132,7 +132,7 @@ impl Cobalt {
             }
         }
 
-        // BLUE is for flows that do not respond, so it never marks.
+        // BLUE is for flows that do not respond to signals, so it drops and never marks.
         if self.p_drop > 0 {
             drops |= entropy.next_u32() < self.p_drop;
         }
@@ -154,7 +154,8 @@ impl Cobalt {
         self.drop_next = self.control(settings, self.drop_next);
     }
 
-    /// One step of Newton's method towards `2^32 / sqrt(count)`. Linux: `cobalt_newton_step`.
+    /// Improves the reciprocal root by one step of Newton's method towards `2^32 / sqrt(count)`.
+    /// Linux: `cobalt_newton_step`.
     fn newton_step(&mut self) {
         let inverse = u64::from(self.rec_inv_sqrt);
         let squared = (inverse * inverse) >> 32;
@@ -162,8 +163,8 @@ impl Cobalt {
         self.rec_inv_sqrt = ((rest >> 2).wrapping_mul(inverse) >> (32 - 2 + 1)) as u32;
     }
 
-    /// The time `interval / sqrt(count)` after `from`; only 32 bits of the interval are used.
-    /// Linux: `cobalt_control`.
+    /// Returns the time `interval / sqrt(count)` after `from`; only the low 32 bits of the interval
+    /// are used. Linux: `cobalt_control`.
     fn control(&self, settings: &Settings, from: Ktime) -> Ktime {
         let interval = u64::from(settings.interval as u32);
         from.wrapping_add_unsigned((interval * u64::from(self.rec_inv_sqrt)) >> 32)

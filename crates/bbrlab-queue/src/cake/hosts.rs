@@ -1,7 +1,7 @@
 //! The hosts on one side, senders or receivers, each with the number of its flows that have a
 //! backlog.
 //!
-//! Flows of a host with many backlogged flows have smaller quanta, so that the link is shared
+//! The more backlogged flows a host has, the smaller are their quanta, so that the link is shared
 //! equally among hosts, not flows.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cake_hash`, `cake_inc_srchost_bulk_flow_count` and
@@ -11,17 +11,18 @@
 /// Number of queues in a tin, and of places for hosts. Linux: `CAKE_QUEUES`.
 pub(super) const QUEUES: u16 = 1024;
 
-/// Number of places that a hash may use. Linux: `CAKE_SET_WAYS`.
+/// Number of places that a hash may use: the size of a set. Linux: `CAKE_SET_WAYS`.
 const WAYS: u16 = 8;
 
-/// The places of a hash: the preferred place, then the others of the same set.
+/// Returns the places that a hash may use: the preferred place, then the other places of the same
+/// set.
 pub(super) fn ways(hash: u32) -> impl Iterator<Item = u16> {
     let own = own_place(hash);
     let first = own % WAYS;
     (0..WAYS).map(move |way| own - first + (first + way) % WAYS)
 }
 
-/// The preferred place of a hash.
+/// Returns the preferred place of a hash.
 pub(super) fn own_place(hash: u32) -> u16 {
     u16::try_from(hash % u32::from(QUEUES)).expect("less than `QUEUES`")
 }
@@ -43,8 +44,8 @@ impl Hosts {
         Self { places: vec![Host::default(); usize::from(QUEUES)] }
     }
 
-    /// The place of the host with this hash. If other hosts with a backlog have all places of the
-    /// set, the host shares its preferred place.
+    /// Returns the place of the host with this hash. If hosts with a backlog occupy all other
+    /// places of the set, the host shares its preferred place.
     pub(super) fn place(&mut self, hash: u32) -> u16 {
         let tagged = ways(hash).find(|&at| self.at(at).tag == hash);
         let place = tagged
@@ -85,7 +86,7 @@ mod tests {
         hosts.flow_became_bulk(5);
         assert_eq!(hosts.place(b), 6);
         assert_eq!(hosts.place(a), 5);
-        // Host `a` has no backlog any more, so the next new host of its set takes its place.
+        // Host `a` no longer has a backlog, so the next new host of its set takes the place of `a`.
         hosts.flow_is_no_longer_bulk(5);
         assert_eq!(hosts.place(5 + 2048), 5);
     }

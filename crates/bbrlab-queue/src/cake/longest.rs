@@ -1,8 +1,9 @@
 //! A heap of the queues of all tins, ordered by bytes: the longest queue loses packets when the
 //! memory limit is reached.
 //!
-//! As in the kernel, the heap is built at its first use, then updated, and rebuilt if it was not
-//! used for long. The choice among equally long queues depends on these steps.
+//! As in the kernel, the heap is built at its first use and then updated. It is rebuilt at its next
+//! use if it was not used while 65,535 packets were dequeued. The choice among equally long queues
+//! depends on these steps.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cake_heapify`, `cake_heapify_up`, `cake_drop`.
 //! Deviations: none.
@@ -12,7 +13,7 @@ use super::hosts::QUEUES;
 /// Largest number of tins. Linux: `CAKE_MAX_TINS`.
 const TINS: u16 = 8;
 
-/// Number of dequeued packets without a use of the heap after which the heap is no longer updated.
+/// If this many packets are dequeued without a use of the heap, the heap is no longer updated.
 const TIMEOUT: u16 = 65535;
 
 /// The tin and the number of a queue.
@@ -29,7 +30,7 @@ pub(super) struct Longest {
 }
 
 impl Longest {
-    /// The queue on top, which has the largest backlog unless the heap order is broken.
+    /// Returns the queue on top, which has the largest backlog unless the heap's order is broken.
     pub(super) fn top(&mut self, backlog: &impl Fn(Queue) -> u64) -> Queue {
         if self.heap.is_empty() {
             self.heap = (0..TINS * QUEUES).map(|at| (at % TINS, at / TINS)).collect();
@@ -45,7 +46,7 @@ impl Longest {
         self.heap[0]
     }
 
-    /// Makes the next use rebuild the heap, because its order is broken.
+    /// Makes the next use of the heap rebuild it, because its order is broken.
     pub(super) fn rebuild_next(&mut self) {
         self.timeout = 0;
     }
@@ -78,7 +79,7 @@ impl Longest {
         }
     }
 
-    /// Counts a packet that has left.
+    /// Counts a dequeued packet towards the timeout.
     pub(super) fn count_down(&mut self) {
         self.timeout = self.timeout.saturating_sub(1);
     }

@@ -1,5 +1,6 @@
 //! CAKE, "common applications kept enhanced": a shaper, and tins for classes of traffic. Each tin
-//! has a queue per flow with fairness between hosts, and each queue a COBALT control law.
+//! has a queue per flow and shares its rate fairly between hosts. Each queue has a COBALT control
+//! law.
 //!
 //! ```text
 //! enqueue   tin by DSCP, queue by hash (set-associative); above the memory limit the longest queue loses its head
@@ -16,12 +17,12 @@
 //! Sources: [linux] `net/sched/sch_cake.c`.
 //! Deviations:
 //! 1. A packet takes as much memory as a TCP packet at its sender, 766 B more than its bytes on the
-//!    wire. In the kernel this depends on the driver.
+//!    wire. In the kernel this size depends on the driver.
 //! 2. There may be a limit in packets or bytes on the wire, in addition to the memory limit. A
-//!    packet that goes into service at once needs no space.
-//! 3. Wake-ups while no packet waits, which have no effect, are left out.
+//!    packet that goes into service at once does not count against that limit.
+//! 3. Wake-ups of the timer while no packet waits are left out; they have no effect.
 //! 4. After 256 zero quanta in a row within one call a flow gets one byte: the kernel's loop ends
-//!    only because its draws vary.
+//!    only because its random numbers vary.
 //! 5. See `ack_filter.rs` for the deviation of the ACK filter.
 
 mod ack_filter;
@@ -77,12 +78,12 @@ struct Shaper {
     /// The time of the next packet at two thirds of the rate, used if dropped packets have used up
     /// the whole rate. Linux: `failsafe_next_packet`.
     failsafe: Ktime,
-    /// Time of the next wake-up.
+    /// Time of the timer's next wake-up.
     wake: Time,
 }
 
 impl Shaper {
-    /// The time at which the next packet may leave; `None` if it may leave now.
+    /// Returns the time at which the next packet may leave; `None` if it may leave now.
     fn opens(&self, now: Ktime) -> Option<Ktime> {
         (self.next_packet > now && self.failsafe > now)
             .then_some(self.next_packet.min(self.failsafe))
@@ -190,13 +191,13 @@ impl Cake {
         drop(packet, DropCause::Full);
     }
 
-    /// The tin to serve; `None` if none has flows. Linux: in `cake_dequeue`.
+    /// Chooses the tin to serve; `None` if no tin has flows. Linux: in `cake_dequeue`.
     fn choose_tin(&mut self, now: Ktime) -> Option<usize> {
         if self.shaper.pace.is_limited() { self.tin_by_schedule(now) } else { self.tin_by_turn() }
     }
 
-    /// The last tin that is within its share; if there is none, the tin whose next packet is due
-    /// first.
+    /// Chooses the last tin that is within its share; if there is none, the tin whose next packet
+    /// is due first.
     fn tin_by_schedule(&mut self, now: Ktime) -> Option<usize> {
         let mut best = None;
         let mut best_time = Ktime::MAX;
@@ -211,7 +212,7 @@ impl Cake {
         best
     }
 
-    /// The next tin by deficit round robin.
+    /// Chooses the next tin by deficit round robin.
     fn tin_by_turn(&mut self) -> Option<usize> {
         let (mut has_wrapped, mut is_empty) = (false, true);
         loop {
@@ -236,7 +237,7 @@ impl Cake {
         }
     }
 
-    /// The next packet of a tin, or `None` if the chosen queue was empty.
+    /// Removes the next packet of a tin; `None` if the chosen queue was empty.
     fn pop_from_tin(
         &mut self,
         tin: usize,
@@ -316,7 +317,7 @@ struct Visit {
     patience: Patience,
 }
 
-/// The queue to try next: first one decaying queue, then new queues, then old queues.
+/// Returns the queue to try next: first one decaying queue, then new queues, then old queues.
 fn next_queue(tin: &Tin, visit: &mut Visit) -> Option<u16> {
     let decaying = tin.chains.first(Chain::Decaying);
     let busy = || tin.chains.first(Chain::New).or_else(|| tin.chains.first(Chain::Old));
@@ -465,7 +466,7 @@ mod tests {
 
     #[test]
     fn receivers_share_the_link_with_triple_isolate_and_flows_without() {
-        // `a` and `b` have one receiver, `c` has another.
+        // Flows `a` and `b` share a receiver; flow `c` has another one.
         let flows = CakeParams { flows: CakeFlows::Flows, ..CakeParams::DEFAULT };
         check(
             &mut cake(&flows),

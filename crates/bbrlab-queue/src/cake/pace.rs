@@ -17,7 +17,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// The pace of a rate in bytes per second; 0 is unlimited.
+    /// Makes the pace of a rate in bytes per second; 0 means an unlimited rate.
     pub(super) fn new(rate: u64) -> Self {
         if rate == 0 {
             return Self::default();
@@ -35,7 +35,7 @@ impl Pace {
         self.ns_scaled > 0
     }
 
-    /// The transmission time of a packet in nanoseconds.
+    /// Returns the transmission time of a packet in nanoseconds.
     pub(super) fn ns(self, wire_bytes: u32) -> u64 {
         u64::from(wire_bytes).wrapping_mul(self.ns_scaled) >> self.shift
     }

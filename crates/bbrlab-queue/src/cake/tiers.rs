@@ -1,4 +1,4 @@
-//! The tins of each mode, with the packets, the share and the weight of each tin.
+//! The tins of each mode, and for each tin its DSCPs, its share of the rate and its weight.
 //!
 //! Tin 0 of `diffserv3` and `diffserv4` is best effort and tin 1 is bulk; `tc` shows bulk first.
 //!
@@ -11,7 +11,7 @@ use bbrlab_link::CakeTins;
 /// DSCP codepoints.
 mod dscp {
     pub(super) const LE: u8 = 1;
-    /// The old type of service: throughput, and low delay.
+    /// The bits of the old type-of-service field for high throughput and for low delay.
     pub(super) const TOS2: u8 = 2;
     pub(super) const TOS4: u8 = 4;
     pub(super) const CS1: u8 = 8;
@@ -25,12 +25,12 @@ mod dscp {
     pub(super) const CS7: u8 = 56;
 }
 
-/// Whether the codepoint is in class `af`, 1 to 4, of assured forwarding.
+/// Whether the codepoint is in class `af` (1 to 4) of assured forwarding.
 fn is_af(codepoint: u8, af: u8) -> bool {
     (1..=3).any(|drop_precedence| codepoint == af * 8 + drop_precedence * 2)
 }
 
-/// The tin of a codepoint.
+/// Returns the tin of a DSCP.
 pub(crate) fn tin(mode: CakeTins, codepoint: u8) -> usize {
     let codepoint = codepoint & 63;
     match mode {
@@ -64,15 +64,15 @@ pub(crate) fn tin(mode: CakeTins, codepoint: u8) -> usize {
     }
 }
 
-/// The rate in bytes per second up to which a tin has priority over others, and the tin's weight if
-/// `cake` has no rate.
+/// A tin's share of the rate in bytes per second, up to which it has priority over other tins; and
+/// its weight, used if `cake` has no rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tier {
     pub(super) rate: u64,
     pub(super) quantum: u16,
 }
 
-/// The tins of a mode.
+/// Returns the tins of a mode.
 pub(super) fn tiers(mode: CakeTins, rate: u64) -> Vec<Tier> {
     let halved = |shifts: &[u32]| {
         shifts.iter().map(|shift| Tier { rate: rate >> shift, quantum: 1024 >> shift }).collect()
@@ -98,8 +98,8 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// Compares the tins of all 64 codepoints with `expected`, in rows of eight codepoints with the
-    /// same precedence.
+    /// Compares the tins of all 64 codepoints with `expected`, in rows of eight codepoints with
+    /// equal precedence bits.
     fn check(mode: CakeTins, expected: &Expect) {
         let tins: Vec<String> = (0..64).map(|codepoint| tin(mode, codepoint).to_string()).collect();
         let rows: Vec<String> = tins.chunks(8).map(<[String]>::concat).collect();

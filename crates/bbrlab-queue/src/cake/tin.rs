@@ -14,7 +14,7 @@ use crate::entropy::{Entropy, HostHashes};
 use crate::lists::List;
 use crate::packet::PSCHED_MTU;
 
-/// Number of consecutive zero quanta, drawn in one call, after which a flow gets a byte.
+/// Number of consecutive zero quanta in one call after which a flow's quantum is one byte.
 const ZEROS_MAX: u32 = 256;
 
 /// A tin with its queues.
@@ -60,8 +60,8 @@ pub(super) enum Set {
     Free,
     /// A flow that has not used up its first quantum.
     Sparse,
-    /// A flow that used up its first quantum with its last packet: served with the old flows, but
-    /// counted as sparse.
+    /// A flow that used up its first quantum and then became empty: it is served with the old
+    /// flows, but still counts as sparse.
     SparseWait,
     /// A flow with a backlog.
     Bulk,
@@ -70,8 +70,8 @@ pub(super) enum Set {
 }
 
 impl Tin {
-    /// Makes a tin with this rate in bytes per second (0: unlimited); `target` and `interval` are
-    /// in nanoseconds. Linux: `cake_set_rate`.
+    /// Makes a tin with a rate of `rate` bytes per second (0: unlimited); `target` and `interval`
+    /// are in nanoseconds. Linux: `cake_set_rate`.
     pub(super) fn new(
         rate: u64,
         quantum: u16,
@@ -110,8 +110,9 @@ impl Tin {
         self.sparse_flows > 0 || self.bulk_flows > 0
     }
 
-    /// The queue for a packet: the queue of its flow, or a free one of the eight queues that its
-    /// hash may use. Otherwise the flow shares the preferred queue of its hash. Linux: `cake_hash`.
+    /// Returns the queue for a packet: the queue of its flow or, for a new flow, a free queue among
+    /// the eight queues that its hash may use. If none is free, the flow shares the preferred queue
+    /// of its hash. Linux: `cake_hash`.
     pub(super) fn queue_for(&mut self, isolation: CakeFlows, hashes: &HostHashes) -> u16 {
         if isolation == CakeFlows::Flowblind {
             return 0;
@@ -134,7 +135,7 @@ impl Tin {
         at
     }
 
-    /// Assigns a queue to the hosts of a new flow.
+    /// Assigns a queue to the sender and the receiver of a new flow.
     fn move_to_hosts(&mut self, at: u16, hashes: &HostHashes) {
         let flow = &mut self.flows[usize::from(at)];
         // If the queue is already bulk, two flows share it.
@@ -186,8 +187,9 @@ impl Tin {
         }
     }
 
-    /// The number of bytes that a flow may send per turn, which is smaller if its hosts have many
-    /// flows. Rounded at random, so that the mean is exact. Linux: `cake_get_flow_quantum`.
+    /// Returns the number of bytes that a flow may send per turn, which is smaller if its hosts
+    /// have many flows. The number is rounded at random, so that its mean is exact. Linux:
+    /// `cake_get_flow_quantum`.
     pub(super) fn flow_quantum(&self, at: u16, entropy: &mut impl Entropy) -> i32 {
         let flow = &self.flows[usize::from(at)];
         let load = |hosts: &Option<Hosts>, place| {
@@ -199,8 +201,8 @@ impl Tin {
     }
 }
 
-/// Replaces a zero quantum after too many consecutive ones, so that a call ends for all random
-/// numbers.
+/// Replaces a quantum of zero by one byte after too many consecutive zeros, so that every call
+/// ends, whatever the random numbers.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     zeros: u32,

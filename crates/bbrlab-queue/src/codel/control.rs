@@ -1,9 +1,10 @@
 //! `CoDel`'s control law, which drops or marks packets at the head of a queue.
 //!
 //! The first packet is dropped when waiting times have been above a target for an interval. While
-//! they stay above, the next drops follow at distances of `interval / sqrt(count)`, so that the
-//! rate of drops rises until a loss-based sender yields. The kernel computes the reciprocal root
-//! with one Newton step per drop, in 16 bits; the times of drops depend on this precision.
+//! waiting times stay above the target, further drops follow at intervals of
+//! `interval / sqrt(count)`, so that the rate of drops rises until a loss-based sender slows down.
+//! The kernel computes the reciprocal root with one Newton step per drop, in 16 bits; the times of
+//! drops depend on this precision.
 //!
 //! Sources: [linux] `include/net/codel.h`, `codel_impl.h`; [rfc8289] 5.
 //! Deviations:
@@ -16,13 +17,14 @@ use crate::info::CodelInfo;
 use crate::packet::{PSCHED_MTU, Queued};
 use crate::rule::DropCause;
 
-/// Number of bits by which nanoseconds are shifted right. Linux: `CODEL_SHIFT`.
+/// The shift to the right that converts nanoseconds to ticks. Linux: `CODEL_SHIFT`.
 const SHIFT: u32 = 10;
 
 /// No packet is dropped while at most this many bytes wait behind it. Linux: `params->mtu`.
 const MTU: u64 = PSCHED_MTU as u64;
 
-/// Bits by which the reciprocal root is shorter than 32. Linux: `REC_INV_SQRT_SHIFT`.
+/// Number of bits by which the stored reciprocal root is shorter than 32 bits. Linux:
+/// `REC_INV_SQRT_SHIFT`.
 const REC_INV_SQRT_SHIFT: u32 = 16;
 
 /// A time in units of 1,024 ns that wraps. Linux: `codel_time_t`.
@@ -42,7 +44,7 @@ fn is_before(a: Ticks, b: Ticks) -> bool {
     a.wrapping_sub(b).cast_signed() < 0
 }
 
-/// A parameter in ticks: `tc` passes whole microseconds to the kernel.
+/// Converts a parameter to ticks, by way of the whole microseconds that `tc` passes to the kernel.
 fn whole_ticks(span: Span) -> Ticks {
     let us = span.0 / 1000;
     ((us * 1000) >> SHIFT) as u32
@@ -73,7 +75,7 @@ pub(crate) trait Source {
     /// Removes the packet at the head of the queue.
     fn take(&mut self) -> Option<Queued>;
 
-    /// Bytes that wait in the whole discipline.
+    /// Returns the bytes that wait in all queues of the discipline.
     fn backlog_bytes(&self) -> u64;
 }
 
@@ -90,7 +92,7 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// The state that the kernel's logger shows.
+    /// Returns the state that the kernel's packet logs contain.
     pub(crate) fn info(&self) -> CodelInfo {
         let Self { count, lastcount, dropping, rec_inv_sqrt, first_above_time, drop_next } = *self;
         CodelInfo { count, lastcount, drop_next, first_above_time, dropping, rec_inv_sqrt }
@@ -101,7 +103,8 @@ impl Control {
         self.count = self.count.wrapping_add(drops);
     }
 
-    /// Removes and returns the next packet to send, after drops. Linux: `codel_dequeue`.
+    /// Removes and returns the next packet to send; before it, removes the packets to drop. Linux:
+    /// `codel_dequeue`.
     pub(crate) fn dequeue(
         &mut self,
         settings: &Settings,
@@ -157,7 +160,7 @@ impl Control {
         is_after(now, self.first_above_time)
     }
 
-    /// Enters the dropping state with a first drop or mark.
+    /// Enters the dropping state and drops or marks its first packet.
     fn begin(
         &mut self,
         settings: &Settings,
@@ -175,7 +178,8 @@ impl Control {
             next
         };
         self.dropping = true;
-        // If the last dropping state ended recently, drops continue at that state's rate.
+        // If the last dropping state ended less than 16 intervals ago, drops begin at the rate that
+        // this state had reached.
         let drops_last = self.count.wrapping_sub(self.lastcount);
         let since = now.wrapping_sub(self.drop_next);
         if drops_last > 1 && is_before(since, settings.interval.wrapping_mul(16)) {
@@ -190,7 +194,7 @@ impl Control {
         sent
     }
 
-    /// Continues the dropping state: drops or marks packets as long as the next drop is due.
+    /// Continues the dropping state: drops or marks packets until the next drop is not due yet.
     fn go_on(
         &mut self,
         settings: &Settings,
@@ -219,7 +223,8 @@ impl Control {
         next
     }
 
-    /// One step of Newton's method towards `1 / sqrt(count)`. Linux: `codel_Newton_step`.
+    /// Improves the reciprocal root by one step of Newton's method towards `1 / sqrt(count)`.
+    /// Linux: `codel_Newton_step`.
     fn newton_step(&mut self) {
         let inverse = u64::from(self.rec_inv_sqrt) << REC_INV_SQRT_SHIFT;
         let inverse_squared = (inverse * inverse) >> 32;
@@ -228,7 +233,7 @@ impl Control {
         self.rec_inv_sqrt = (value >> REC_INV_SQRT_SHIFT) as u16;
     }
 
-    /// The time of the next drop, `interval / sqrt(count)` after `from`. Linux:
+    /// Returns the time of the next drop, `interval / sqrt(count)` after `from`. Linux:
     /// `codel_control_law`.
     fn control_law(&self, settings: &Settings, from: Ticks) -> Ticks {
         let inverse = u64::from(self.rec_inv_sqrt) << REC_INV_SQRT_SHIFT;

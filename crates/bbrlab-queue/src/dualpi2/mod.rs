@@ -2,17 +2,18 @@
 //! for all others, under a common control law.
 //!
 //! Packets with ECT(1) or CE go to the L queue. There they are marked if they waited longer than a
-//! threshold, and with a probability coupled to the classic queue's, so that scalable senders leave
-//! capacity to the others. The L queue is served first, but a credit guarantees the classic queue a
-//! share.
+//! threshold. They are also marked with a probability coupled to the classic queue's drop
+//! probability, so that scalable senders leave capacity to classic senders. The L queue is served
+//! first, but a credit guarantees the classic queue a share.
 //!
 //! Sources: [linux-dualpi2] `net/sched/sch_dualpi2.c`; [rfc9332].
 //! Deviations:
-//! 1. A packet that goes into service at once needs no space. The limit may be in bytes, too.
-//! 2. No `memlimit`: with `tc`'s default, 10,000 packets of Ethernet stay below it. No `split_gso`:
-//!    there are no packets to split.
-//! 3. Packets are classified by the ECN field only. So all packets of the L queue can be marked,
-//!    and the kernel's drops of L packets without ECT are not implemented.
+//! 1. A packet that goes into service at once does not count against the limit. The limit may also
+//!    be in bytes; in the kernel it is in packets.
+//! 2. `memlimit` is not implemented: with `tc`'s defaults, 10,000 Ethernet packets stay below it.
+//!    `split_gso` is not implemented: there are no packets to split.
+//! 3. Packets are classified by the ECN field only. So all packets of the L queue are ECN-capable,
+//!    and the kernel's rule of dropping L packets without ECT is not needed.
 //! 4. The timer fires at the exact nanosecond.
 
 mod pi2;
@@ -47,8 +48,8 @@ pub struct DualPi2 {
     timer: Time,
 }
 
-/// The credit that determines which queue is served: above 0 the classic queue, otherwise the L
-/// queue. Linux: `c_protection_credit` and related fields.
+/// The credit that determines which queue is served when both have packets: the classic queue if
+/// the credit is above 0, otherwise the L queue. Linux: `c_protection_credit` and related fields.
 #[derive(Clone, Copy, Debug)]
 struct Credit {
     now: i32,
@@ -59,7 +60,7 @@ struct Credit {
 /// The L queue, for scalable senders.
 #[derive(Debug, Default)]
 struct Scalable {
-    /// Packets, each with whether the step threshold applies to it.
+    /// The packets; the flag of each says whether the step threshold applies to it.
     queue: VecDeque<(Queued, bool)>,
     bytes: u64,
 }
@@ -75,15 +76,15 @@ struct Taken {
 }
 
 impl Credit {
-    /// Makes the credit for a minimum share of the classic queue, in percent. Linux:
-    /// `dualpi2_calculate_c_protection`.
+    /// Makes the credit that guarantees the classic queue a share of `classic_protection` percent.
+    /// Linux: `dualpi2_calculate_c_protection`.
     fn new(classic_protection: u8) -> Self {
         let weight_classic = i32::from(classic_protection).min(WEIGHTS);
         let init = PSCHED_MTU.cast_signed() * (weight_classic - (WEIGHTS - weight_classic));
         Self { now: init, init, weight_classic }
     }
 
-    /// The change of the credit when a packet leaves while packets wait in the other queue.
+    /// Returns the change of the credit when a packet leaves while packets wait in the other queue.
     fn change(self, is_scalable: bool, packet: &Queued) -> i32 {
         let bytes = i32::try_from(packet.wire_bytes).unwrap_or(i32::MAX);
         let weight = if is_scalable { self.weight_classic } else { self.weight_classic - WEIGHTS };
@@ -94,7 +95,7 @@ impl Credit {
 impl DualPi2 {
     pub(crate) fn new(params: &DualPi2Params, limit: Buffer) -> Self {
         let step_thresh = match params.step_thresh {
-            // The kernel keeps nanoseconds in 32 bits.
+            // The kernel stores this time as nanoseconds in 32 bits.
             StepThreshold::Wait(wait) => {
                 StepThreshold::Wait(Span(pi2::whole_us(wait).0.min(u64::from(u32::MAX))))
             }
@@ -129,7 +130,8 @@ impl DualPi2 {
         self.classic.bytes() + self.scalable.bytes
     }
 
-    /// Whether the law drops the packet; false also if the law marks it. Linux: `must_drop`.
+    /// Whether the law drops the packet. A packet that is marked instead is not dropped. Linux:
+    /// `must_drop`.
     fn must_drop(
         &self,
         is_scalable: bool,
@@ -277,7 +279,7 @@ mod tests {
     /// A random number for which no packet is dropped or marked.
     const NEVER: Draw = Draw(u32::MAX);
 
-    /// A queue that has received packets with these ECN fields at t = 0.
+    /// Makes a queue that has received packets with the ECN fields `packets` at t = 0.
     fn queue(params: DualPi2Params, packets: &[Ecn]) -> DualPi2 {
         let mut queue = DualPi2::new(&params, Buffer::Packets(Packets(10_000)));
         for (handle, &ecn) in (0..).zip(packets) {
@@ -298,7 +300,8 @@ mod tests {
         queue
     }
 
-    /// Serves all packets at `at_ns`, and compares their numbers and fates in order.
+    /// Serves all packets at `at_ns`. Compares with `expected` each packet's number and whether it
+    /// was sent, marked or dropped.
     fn check(queue: &mut DualPi2, at_ns: u64, mut draw: Draw, expected: &Expect) {
         let mut text = String::new();
         loop {

@@ -1,10 +1,11 @@
-//! The PI2 control law: one probability, controlled by the waiting time, from which the
+//! The PI2 control law: one value, controlled by the waiting time, from which the drop and mark
 //! probabilities of both queues are derived.
 //!
 //! A classic sender's rate depends on the square root of the drop probability, a scalable sender's
-//! rate on the mark probability itself. So the law controls the root, `p'`. A classic packet is
-//! dropped with probability `p'` squared, a scalable packet marked with `k p'`. Both kinds of
-//! senders then have about equal rates, and the law needs no table of steps as PIE does.
+//! rate on the mark probability itself. So the law controls `p'`, the square root of the drop
+//! probability. A classic packet is dropped with probability `p'` squared, a scalable packet is
+//! marked with probability `k p'`. Both kinds of senders then have about equal rates, and the law
+//! needs no table of step sizes, unlike PIE.
 //!
 //! Sources: [linux-dualpi2] `net/sched/sch_dualpi2.c`: `calculate_probability`, `dualpi2_roll`;
 //! [rfc9332] 2.1, A.1.
@@ -18,11 +19,12 @@ use crate::entropy::Entropy;
 /// A probability of 1. Linux: `MAX_PROB`.
 pub(super) const MAX_PROB: u32 = u32::MAX;
 
-/// log2 of the ratio of two units: the parameters `alpha` and `beta` are in 2^-8 Hz, the law's in
-/// 2^-6 Hz. Linux: `ALPHA_BETA_SCALING`.
+/// log2 of the ratio of two units: the parameters `alpha` and `beta` are in 2^-8 Hz, the law's
+/// weights in 2^-6 Hz. Linux: `ALPHA_BETA_SCALING`.
 const SCALING: u32 = 2;
 
-/// Number of bits by which a change of `p'` is shifted right. Linux: `ALPHA_BETA_GRANULARITY`.
+/// The right shift that converts the sum of the weighted times to a change of `p'`. Linux:
+/// `ALPHA_BETA_GRANULARITY`.
 const GRANULARITY: u32 = 6;
 
 /// The parameters and the state of the law.
@@ -46,7 +48,7 @@ pub(super) enum Verdict {
     Drop,
 }
 
-/// A parameter in nanoseconds: `tc` passes whole microseconds in 32 bits to the kernel.
+/// Rounds a parameter down to the whole microseconds in 32 bits that `tc` passes to the kernel.
 pub(super) fn whole_us(span: Span) -> Span {
     Span((span.0 / NS_PER_US).min(u64::from(u32::MAX)) * NS_PER_US)
 }
@@ -88,7 +90,7 @@ impl Pi2 {
         };
     }
 
-    /// The probability of a mark in the L queue, which may exceed [`MAX_PROB`].
+    /// Returns the mark probability of the L queue, `k p'`, which may exceed [`MAX_PROB`].
     fn coupled(&self) -> u64 {
         u64::from(self.prob) * u64::from(self.coupling_factor)
     }
@@ -123,14 +125,15 @@ impl Pi2 {
         if roll(self.coupled() as u32, entropy) { Verdict::Mark } else { Verdict::Pass }
     }
 
-    /// Draws an event of probability `p'` squared: two draws, the second only if the first
-    /// succeeds.
+    /// Draws an event with probability `p'` squared, by two draws with probability `p'`. The second
+    /// draw happens only if the first succeeds.
     fn squared(&self, entropy: &mut impl Entropy) -> bool {
         roll(self.prob, entropy) && roll(self.prob, entropy)
     }
 }
 
-/// A weight per nanosecond, as a share of [`MAX_PROB`]. Linux: `dualpi2_scale_alpha_beta`.
+/// Converts a weight to a change of `p'` per nanosecond, as a share of [`MAX_PROB`]. Linux:
+/// `dualpi2_scale_alpha_beta`.
 fn scaled(weight: u32) -> u32 {
     (((u64::from(weight) * u64::from(MAX_PROB)) >> SCALING) / NS_PER_S) as u32
 }
@@ -166,7 +169,7 @@ mod tests {
         }
     }
 
-    /// A law with a `p'` of `ppm` millionths.
+    /// Makes a law with a `p'` of `ppm` millionths.
     fn pi2(ppm: u64, params: DualPi2Params) -> Pi2 {
         let prob = u64::from(MAX_PROB) * ppm / 1_000_000;
         Pi2 { prob: u32::try_from(prob).unwrap(), ..Pi2::new(&params) }
@@ -174,13 +177,13 @@ mod tests {
 
     const DRAWS: u64 = 200_000;
 
-    /// The number of packets, of [`DRAWS`], with this verdict.
+    /// Returns how many of [`DRAWS`] packets have the verdict `verdict`.
     fn count(verdict: Verdict, mut of: impl FnMut() -> Verdict) -> u64 {
         (0..DRAWS).filter(|_| of() == verdict).count() as u64
     }
 
-    /// Compares a count with a probability in millionths, to within five standard deviations of a
-    /// binomial.
+    /// Checks that the count `found` differs from the count expected for a probability of `ppm`
+    /// millionths by at most five standard deviations of a binomial distribution.
     fn check(what: &str, found: u64, ppm: u64) {
         let expected = DRAWS * ppm / 1_000_000;
         let variance = expected * (1_000_000 - ppm) / 1_000_000;

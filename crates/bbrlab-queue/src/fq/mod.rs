@@ -11,14 +11,15 @@
 //! ```
 //!
 //! As in the kernel, a flow's band is set only after the flow has joined a list. So a new flow
-//! joins the list of band 0, while its packets count for their own band. The first packet of a new
-//! flow waits until the band of the other flows has used up its credit, 192 KiB for best effort.
+//! joins the list of band 0, although its packets count for their own band. The first packet of a
+//! new flow therefore waits until the band of the other flows has used up its credit, 192 KiB for
+//! best effort.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`.
 //! Deviations:
 //! 1. `buckets` and `orphan_mask` have their defaults, 1,024 and 1,023.
-//! 2. The limit may be in bytes, too.
-//! 3. A packet that goes into service at once needs no space.
+//! 2. The limit may also be in bytes; in the kernel it is in packets.
+//! 3. A packet that goes into service at once does not count against the limit.
 
 mod table;
 
@@ -40,10 +41,12 @@ const BANDS: u8 = 3;
 /// Bytes that each band may send in a turn.
 const WEIGHTS: [i32; BANDS as usize] = [9 << 16, 3 << 16, 1 << 16];
 
-/// Largest number of packets on the fast path while no flow has packets.
+/// Largest number of packets that wait on the fast path; further packets go to the queues of their
+/// flows.
 const FAST_MAX: u32 = 8;
 
-/// Idle time in jiffies after which a flow gets a full turn. Linux: `flow_refill_delay`.
+/// Idle time in jiffies after which a flow's credit is refilled to a full quantum. Linux:
+/// `flow_refill_delay`.
 const REFILL_AFTER: u64 = 40;
 
 /// The largest quantum that `fq_change` of Linux accepts, in bytes.
@@ -129,7 +132,7 @@ impl Fq {
         }
         if let Some(age) = flow.detached.take() {
             self.bands[usize::from(flow.band)].new_flows.push_back(key);
-            // The kernel compares unsigned numbers, so a negative credit stays.
+            // The kernel compares unsigned numbers, so a negative credit is not refilled.
             if age + REFILL_AFTER < jiffies && flow.credit >= 0 {
                 flow.credit = flow.credit.max(self.settings.quantum);
             }
@@ -145,7 +148,7 @@ impl Fq {
         true
     }
 
-    /// The flow whose turn it is, and whether it is a new flow. Linux: the beginning of
+    /// Returns the flow whose turn it is, and whether it is a new flow. Linux: the beginning of
     /// `fq_dequeue`.
     fn next_flow(&mut self) -> Option<(Key, bool)> {
         let mut retry = 0;
@@ -159,8 +162,8 @@ impl Fq {
                     return Some((key, false));
                 }
             }
-            // Each band has its turn; a band with negative credit gets credit while the others are
-            // tried again.
+            // Each band has its turn. A band with negative credit gets credit and waits until the
+            // other bands have been tried again.
             retry += 1;
             loop {
                 if retry > BANDS {
@@ -216,8 +219,8 @@ impl Fq {
                 return Some(packet);
             }
             self.unlist(is_new);
-            // An empty new flow becomes an old one first; otherwise it could return as new at once
-            // and starve the old ones.
+            // An empty new flow first becomes an old flow. Otherwise it could return as a new flow
+            // at once and starve the old flows.
             if is_new {
                 self.make_old(key);
             } else {
@@ -227,7 +230,7 @@ impl Fq {
     }
 }
 
-/// The band of a packet, by its priority.
+/// Returns the band of a packet, by its priority.
 fn band_of(packet: &Queued) -> u8 {
     DEFAULT_PRIOMAP[usize::from(priority(packet.dscp))]
 }
@@ -314,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_flow_that_has_just_been_made_waits_until_the_others_band_has_used_its_credit() {
-        // Flow `a` sends ten packets in its first turn, in band 0. Then it is in band 1, whose
+        // Flow `a` sends ten packets in its first turn, in band 0. Later it is in band 1, whose
         // credit of 192 KiB lasts for 130 packets.
         check(
             &mut fq(&FqParams { flow_limit: 1000, ..FqParams::DEFAULT }),

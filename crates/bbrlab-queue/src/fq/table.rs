@@ -1,13 +1,13 @@
-//! The table of flows of `fq`: flows are found by their hash, and removed when they have been empty
-//! for long.
+//! The table of flows of `fq`: flows are found by their hash, and may be removed after they have
+//! been empty for three seconds.
 //!
-//! The key of a flow is ten bits of its packets' hash. The kernel keeps the flows of equal buckets
-//! in a tree. With its 1,024 buckets at most two keys share one, so a tree is a root and at most
+//! The key of a flow is ten bits of its packets' hash. The kernel stores the flows of each bucket
+//! in a tree. With 1,024 buckets, at most two keys share a bucket, so a tree has a root and at most
 //! one child.
 //!
 //! When the kernel searches a tree for a flow, it removes the flows on the path that have been
-//! empty for three seconds. The path to the root has no other flow; the path to the child, or to a
-//! place for a child, passes the root.
+//! empty for three seconds. On the path to the root there is no other flow. On the path to the
+//! child, or to a place for a child, there is the root.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`, `fq_classify`, `fq_gc`; `include/linux/hash.h`,
 //! `hash_64`.
@@ -19,13 +19,13 @@ use crate::lists::List;
 const KEYS: u16 = 1024;
 const BUCKETS_LOG: u32 = 10;
 
-/// The multiplier of the hash by which a key's bucket is chosen. Linux: `GOLDEN_RATIO_64`.
+/// The multiplier of the hash function that maps a key to its bucket. Linux: `GOLDEN_RATIO_64`.
 const GOLDEN_RATIO: u64 = 0x61C8_8646_80B5_83EB;
 
 /// Time in jiffies after which an empty flow may be removed. Linux: `FQ_GC_AGE`.
 const FORGET_AFTER: u64 = 3000;
 
-/// Instead of a key: no flow.
+/// Value of a key that means "no flow".
 const NONE: u16 = u16::MAX;
 
 /// The number of a flow in the table.
@@ -78,13 +78,13 @@ impl Table {
         Self { flows }
     }
 
-    /// The key of packets with this hash.
+    /// Returns the key of packets with this hash.
     pub(super) fn key(hash: u32) -> Key {
         Key::try_from(hash % u32::from(KEYS)).expect("less than `KEYS`")
     }
 
     /// Adds a flow with `credit`, unless it is in the table. Removes the root of the bucket if the
-    /// search passes it and it has been empty for long.
+    /// search passes it and it has been empty for three seconds.
     pub(super) fn meet(&mut self, key: Key, jiffies: u64, credit: i32) {
         let Flow { is_known, is_child, other, .. } = self.flows[usize::from(key)];
         let mut has_other = other != NONE && self.flows[usize::from(other)].is_known;
@@ -114,8 +114,8 @@ impl Table {
     }
 }
 
-/// The kernel's record of the time at which a flow leaves its list. The last bit distinguishes it
-/// from a pointer. Linux: `fq_flow_set_detached`.
+/// Returns the kernel's record of the time at which a flow leaves its list. The last bit
+/// distinguishes it from a pointer. Linux: `fq_flow_set_detached`.
 pub(super) fn detached_at(jiffies: u64) -> u64 {
     jiffies | 1
 }

@@ -1,11 +1,12 @@
 //! PIE's control law: a drop probability controlled by the waiting time, and the choice of the
 //! packets to drop.
 //!
-//! At each update the probability changes by a share of the waiting time's distance from its
-//! target, and by a share of the waiting time's change since the last update (a
-//! proportional-integral controller). Steps are smaller while the probability is small. The law
-//! adds up the probabilities of arriving packets; random numbers decide only after the sum has
-//! reached 0.85, so that drops are spaced. A burst after idle time passes without drops.
+//! At each update the probability changes by `alpha` times the difference between waiting time and
+//! target, plus `beta` times the waiting time's change since the last update (a
+//! proportional-integral controller). Steps are smaller while the probability is small. From one
+//! drop to the next, the law sums the drop probability over the arriving packets. Random drops
+//! start only when the sum has reached 0.85, so that drops are spaced. For 150 ms after an idle
+//! time no packet is dropped.
 //!
 //! Sources: [linux] `net/sched/sch_pie.c`, `include/net/pie.h`; [rfc8033].
 //! Deviations:
@@ -22,13 +23,13 @@ use crate::packet::{PSCHED_MTU, Queued};
 /// A probability of 1. Linux: `MAX_PROB`.
 pub(crate) const MAX_PROB: u64 = u64::MAX >> 8;
 
-/// Number of bits by which nanoseconds are shifted right. Linux: `PSCHED_SHIFT`.
+/// The shift to the right that converts nanoseconds to ticks. Linux: `PSCHED_SHIFT`.
 const SHIFT: u32 = 6;
 
 /// Number of ticks per second. Linux: `PSCHED_TICKS_PER_SEC`.
 const TICKS_PER_S: u64 = NS_PER_S >> SHIFT;
 
-/// Time from the set-up to the first update, in jiffies. Linux: `HZ / 2`.
+/// Time from the set-up of the discipline to the first update, in jiffies. Linux: `HZ / 2`.
 const FIRST_UPDATE: u32 = 500;
 
 /// Time after an idle time in which no packet is dropped: 150 ms.
@@ -60,7 +61,7 @@ fn ticks(time: Time) -> Ticks {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     target: Ticks,
-    /// In jiffies; 0 stops the timer after its first call.
+    /// Interval between updates, in jiffies; with 0, the timer fires only once.
     tupdate: u32,
     alpha: u64,
     beta: u64,
@@ -82,8 +83,8 @@ impl Settings {
         }
     }
 
-    /// The first firing time of the timer within the run. Calls before the run have no effect,
-    /// because the law is at rest.
+    /// Returns the first time within the run at which the timer fires. Updates before the run have
+    /// no effect, because the queue is empty and the probability 0.
     pub(crate) fn first_update(&self) -> Time {
         if self.tupdate == 0 {
             return Time::NEVER;
@@ -91,8 +92,8 @@ impl Settings {
         jiffies::first_call_in_run(FIRST_UPDATE, self.tupdate)
     }
 
-    /// The next firing time of the timer, during a call at `now`. With `is_unfinished`, the timer
-    /// fires as soon as possible for the rest of the work.
+    /// Returns the next time at which the timer fires after it fired at `now`. With
+    /// `is_unfinished`, the timer fires as soon as possible, to do the rest of the work.
     pub(crate) fn next_update(&self, now: Time, is_unfinished: bool) -> Time {
         if self.tupdate == 0 {
             return Time::NEVER;
@@ -101,12 +102,14 @@ impl Settings {
     }
 }
 
-/// A parameter in ticks: `tc` passes whole microseconds in 32 bits to the kernel.
+/// Converts a parameter to ticks, by way of the whole microseconds in 32 bits that `tc` passes to
+/// the kernel.
 fn whole_ticks(span: Span) -> Ticks {
     ((span.0 / NS_PER_US).min(u64::from(u32::MAX)) * NS_PER_US) >> SHIFT
 }
 
-/// A weight (`alpha` or `beta`) per tick, before the reduction for small probabilities.
+/// Converts a weight (`alpha` or `beta`) to a change of the probability per tick, before the
+/// reduction for small probabilities.
 fn scaled(weight: u32) -> u64 {
     u64::from(weight).wrapping_mul(MAX_PROB / TICKS_PER_S) >> 4
 }
@@ -143,7 +146,7 @@ impl Default for Law {
 }
 
 impl Law {
-    /// The state that the kernel's logger shows.
+    /// Returns the state that the kernel's packet logs contain.
     pub(crate) fn info(&self) -> PieInfo {
         let Self { qdelay, burst_time, prob, accu_prob, .. } = *self;
         PieInfo { qdelay, burst_time, prob, accu_prob }
@@ -163,7 +166,7 @@ impl Law {
         self.accu_prob = 0;
     }
 
-    /// Whether an arriving packet must be dropped or marked. Linux: `pie_drop_early`.
+    /// Decides whether an arriving packet must be dropped or marked. Linux: `pie_drop_early`.
     pub(crate) fn drops_early(
         &mut self,
         settings: &Settings,
@@ -299,7 +302,7 @@ impl Law {
         }
     }
 
-    /// The change of the probability at an update.
+    /// Returns the change of the probability at an update.
     fn step(&self, settings: &Settings, qdelay: Ticks, qdelay_old: Ticks) -> i64 {
         let (mut alpha, mut beta) = (settings.alpha, settings.beta);
         if self.prob < MAX_PROB / 10 {

@@ -3,7 +3,7 @@
 //!
 //! Sources: [linux] `net/sched/sch_pie.c`; [rfc8033].
 //! Deviations:
-//! 1. A packet that goes into service at once needs no space.
+//! 1. A packet that goes into service at once does not count against the limit.
 //! 2. The discipline is set up two seconds before the run.
 
 mod law;
@@ -19,7 +19,7 @@ use crate::info::DisciplineInfo;
 use crate::packet::Queued;
 use crate::rule::{DropCause, Rule};
 
-/// The probability up to which packets are marked instead of dropped.
+/// The highest drop probability at which packets are marked instead of dropped.
 const MARK_PROB_MAX: u64 = MAX_PROB / 10;
 
 /// A queue with a limit, and the control law that drops or marks arriving packets.

@@ -1,5 +1,5 @@
-//! RED, "random early detection": one queue that drops or marks arriving packets by its average
-//! length.
+//! RED, "random early detection": one queue that drops or marks arriving packets depending on its
+//! average length.
 //!
 //! Between two thresholds the drop probability rises with the average. The drops are spaced: a
 //! random number determines the number of packets until the next drop. Above the upper threshold
@@ -8,7 +8,8 @@
 //!
 //! Sources: [linux] `net/sched/sch_red.c`, `include/net/red.h`; [red]; [adaptive-red].
 //! Deviations:
-//! 1. A packet that goes into service at once needs no space. The limit may be in packets.
+//! 1. A packet that goes into service at once does not count against the limit. The limit may also
+//!    be in packets; in the kernel it is in bytes.
 //! 2. Thresholds that the kernel refuses, because they do not fit 32 bits with the fraction of the
 //!    average, are accepted.
 //! 3. The ticks of the timer of `adaptive` are counted from the start of the run.
@@ -26,7 +27,7 @@ use crate::packet::Queued;
 use crate::rule::{DropCause, Rule};
 use tc::{Qopt, STAB_SIZE};
 
-/// Interval at which `adaptive` checks the average, in jiffies. Linux: `HZ / 2`.
+/// Interval at which `adaptive` adapts the probability, in jiffies. Linux: `HZ / 2`.
 const HALF_SECOND: u32 = 500;
 
 /// A probability of 1 %, in 1/2^32. Linux: `RED_ONE_PERCENT`.
@@ -61,7 +62,7 @@ enum Action {
 /// The parameters in the kernel's units. Linux: `struct red_parms`.
 #[derive(Clone, Debug)]
 struct Law {
-    /// Lower threshold in bytes; scaled by `2^wlog`, like `qth_max`.
+    /// Lower threshold in bytes times `2^wlog`; `qth_max` has the same scale.
     qth_min: u64,
     qth_max: u64,
     wlog: u32,
@@ -71,22 +72,22 @@ struct Law {
     max_p_delta: u32,
     /// Bytes between the thresholds.
     qth_delta: u32,
-    /// `adaptive` does not change the probability while the average is between these values, in
-    /// bytes, not scaled.
+    /// `adaptive` does not change the probability while the average is between these two values,
+    /// which are in bytes without the scale `2^wlog`.
     target_min: u64,
     target_max: u64,
     scell_log: u32,
     stab: Box<[u8; STAB_SIZE]>,
 }
 
-/// The average queue length, and the progress to the next drop. Linux: `struct red_vars`.
+/// The average queue length, and the state that spaces the drops. Linux: `struct red_vars`.
 #[derive(Clone, Copy, Debug)]
 struct Average {
     /// Number of packets since a random number was drawn; -1 if no number is in use.
     qcount: i32,
     /// The random number drawn last.
     qr: u32,
-    /// The average in bytes, scaled by `2^wlog`.
+    /// The average in bytes times `2^wlog`.
     qavg: u64,
     /// Start of the idle time, if the queue is idle.
     qidlestart: Option<Time>,
@@ -158,7 +159,8 @@ impl Law {
 }
 
 impl Average {
-    /// The new average when a packet arrives while `backlog` bytes wait. Linux: `red_calc_qavg`.
+    /// Returns the new average when a packet arrives while `backlog` bytes wait. Linux:
+    /// `red_calc_qavg`.
     fn at_arrival(&self, law: &Law, now: Time, backlog: u64) -> u64 {
         match self.qidlestart {
             Some(since) => self.decayed(law, now, since),
@@ -166,7 +168,8 @@ impl Average {
         }
     }
 
-    /// The average after the idle time since `since`. Linux: `red_calc_qavg_from_idle_time`.
+    /// Returns the average after the idle time since `since`. Linux:
+    /// `red_calc_qavg_from_idle_time`.
     fn decayed(&self, law: &Law, now: Time, since: Time) -> u64 {
         let idle_us = (now.since(since).0 / NS_PER_US).min(255 << law.scell_log);
         let shift = law.stab[(idle_us >> law.scell_log) as usize];

@@ -1,13 +1,13 @@
-//! RED's parameters as `tc` computes them: the weight of the queue length in the average, and the
-//! decay of the average while the link is idle.
+//! Computes RED's parameters as `tc` does: the weight of the current queue length in the average,
+//! and the decay of the average while the link is idle.
 //!
 //! Sources: [iproute2] `tc/q_red.c`, `tc/tc_red.c`: `tc_red_eval_ewma`, `tc_red_eval_idle_damping`;
 //! `tc/tc_core.c`: `tc_calc_xmittime`.
 //! Deviations:
-//! 1. Fixed point, exact to 2^-50, instead of `tc`'s binary floating point. Times and powers that
-//!    should be whole numbers are exact.
-//! 2. Values that `tc` refuses are accepted: too small a burst gives the fastest average, too large
-//!    a burst the slowest; a packet's time below one tick counts as one tick.
+//! 1. Fixed point with an error below 2^-50 instead of `tc`'s binary floating point. Times and
+//!    powers that should be whole numbers are exact.
+//! 2. Values that `tc` refuses are accepted: too small a burst gives the fastest average, and too
+//!    large a burst the slowest. A packet's transmission time below one tick counts as one tick.
 
 use bbrlab_link::{Buffer, RedParams};
 use bbrlab_units::BitRate;
@@ -37,9 +37,9 @@ pub(super) struct Qopt {
     pub(super) qth_max: u32,
     /// The weight of the queue length in the average is 2^-Wlog.
     pub(super) wlog: u32,
-    /// Number of bits by which microseconds of idle time are shifted to look up the decay.
+    /// The right shift that converts microseconds of idle time to an index of `stab`.
     pub(super) scell_log: u32,
-    /// Number of bits by which the average is shifted right after an idle time.
+    /// The table of decays: the right shift of the average after an idle time.
     pub(super) stab: [u8; STAB_SIZE],
     /// The probability at `qth_max`, in 1/2^32.
     pub(super) max_p: u32,
@@ -75,8 +75,8 @@ fn saturated(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// The `wlog` of the fastest average that lets a burst into an empty queue pass without a drop.
-/// Linux: `tc_red_eval_ewma`.
+/// Returns the `wlog` of the fastest average with which a burst that arrives at an empty queue
+/// passes without a drop. Linux: `tc_red_eval_ewma`.
 ///
 /// After `burst` packets that all stay in the queue the average must be below `min`:
 /// `burst + 1 - min / avpkt <= (1 - (1 - W)^burst) / W`, where `W` is `2^-Wlog`.
@@ -90,7 +90,8 @@ fn wlog(min: u32, burst: u32, avpkt: u32) -> u32 {
     (1..WLOG_MAX).find(is_slow_enough).unwrap_or(WLOG_MAX)
 }
 
-/// `base^exponent` with [`POWER_BITS`] fraction bits; `base` is at most 1.
+/// Returns `base^exponent`. `base` and the result have [`POWER_BITS`] fraction bits; `base` is at
+/// most 1.
 fn power(mut base: u64, mut exponent: u32) -> u64 {
     let times = |a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> POWER_BITS) as u64;
     let mut result = 1 << POWER_BITS;
@@ -104,17 +105,17 @@ fn power(mut base: u64, mut exponent: u32) -> u64 {
     result
 }
 
-/// The transmission time of a packet in ticks of 64 ns, computed from whole microseconds. Linux:
-/// `tc_calc_xmittime`.
+/// Returns the transmission time of a packet in ticks of 64 ns, computed from whole microseconds.
+/// Linux: `tc_calc_xmittime`.
 fn packet_ticks(bandwidth: BitRate, bytes: u32) -> u32 {
     let bytes_per_s = u128::from((bandwidth.0 / 8).max(1));
     let us = u128::from(bytes) * 1_000_000 / bytes_per_s;
     u32::try_from(us * 1000 / 64).unwrap_or(u32::MAX).max(1)
 }
 
-/// The shift of an idle time for a look-up, and the table of decays. Linux:
-/// `tc_red_eval_idle_damping`. The kernel counts idle time in microseconds, but `tc` in ticks of 64
-/// ns. So the decay is slower than intended, here as in Linux.
+/// Returns `scell_log` and `stab`. Linux: `tc_red_eval_idle_damping`. The kernel counts idle time
+/// in microseconds, but `tc` computes the table for ticks of 64 ns. So the decay is slower than
+/// intended, here as in Linux.
 fn idle_damping(wlog: u32, packet_ticks: u32) -> (u32, [u8; STAB_SIZE]) {
     let log = minus_log_of_1_minus(wlog);
     let packet = u128::from(packet_ticks) << LOG_BITS;
@@ -128,7 +129,7 @@ fn idle_damping(wlog: u32, packet_ticks: u32) -> (u32, [u8; STAB_SIZE]) {
     (scell_log, stab)
 }
 
-/// `-ln(1 - 2^-k)` with [`LOG_BITS`] fraction bits, by its series.
+/// Returns `-ln(1 - 2^-k)` with [`LOG_BITS`] fraction bits, computed from its power series.
 fn minus_log_of_1_minus(k: u32) -> u128 {
     (1..=LOG_BITS / k).map(|n| (1_u128 << (LOG_BITS - k * n)) / u128::from(n)).sum()
 }

@@ -1,15 +1,15 @@
 //! Slots sorted by length, so that finding the longest slot takes constant time.
 //!
 //! Slots of equal length form a ring. A slot whose length changes becomes the first in the ring of
-//! its new length. So of equally long slots, the one that reached the length last counts as
-//! longest, and the slot that became free last is used first.
+//! its new length. So among equally long slots, the slot that reached the length last counts as the
+//! longest; among free slots, the slot that became free last is used first.
 //!
 //! Sources: [linux] `net/sched/sch_sfq.c`, `sfq_link`, `sfq_inc`, `sfq_dec`.
 
 /// The rings of slots. Linux: `dep` of `struct sfq_sched_data`, and `dep` of each slot.
 #[derive(Debug)]
 pub(super) struct Depths {
-    /// The links of the slots, then the head of the ring of each length.
+    /// The links of the slots, followed by the head of the ring of each length.
     links: Vec<Link>,
     slots: u32,
     /// The length of the longest slot. Linux: `cur_depth`.
@@ -33,12 +33,12 @@ impl Depths {
         depths
     }
 
-    /// An empty slot, if there is one.
+    /// Returns an empty slot, if there is one.
     pub(super) fn free(&self) -> Option<u32> {
         self.first(0)
     }
 
-    /// The longest slot and its length, unless all are empty.
+    /// Returns the longest slot and its length; `None` if all slots are empty.
     pub(super) fn longest(&self) -> Option<(u32, u32)> {
         let slot = self.first(self.deepest)?;
         (self.deepest > 0).then_some((slot, self.deepest))

@@ -1,18 +1,20 @@
 //! SFQ, "stochastic fairness queueing": flows are hashed into slots that are served in turn; when
 //! the limit is exceeded, the longest slot loses the packet at its tail.
 //!
-//! SFQ is "stochastic" because flows may share a slot. `perturb` changes the hash periodically, so
-//! that two flows do not share a slot for long. The waiting packets are then hashed again.
+//! SFQ is "stochastic" because the hash may put two flows into one slot. With `perturb`, the hash
+//! changes periodically, so that two flows do not share a slot for long. After each change the
+//! waiting packets are hashed again.
 //!
 //! Sources: [linux] `net/sched/sch_sfq.c`.
 //! Deviations:
-//! 1. The limit may be in bytes, too: then the longest slots lose packets until the others fit.
+//! 1. The limit may also be in bytes. Then the longest slots lose packets until the waiting packets
+//!    fit the limit.
 //! 2. The perturbation is a random number of 32 bits; in the kernel it is a hash key of 128 bits.
-//!    The engine computes the hash in any case. The first perturbation is 0.
-//! 3. The first period of `perturb` begins with the first packet, and the timer fires on time. The
-//!    kernel's begins with the set-up, and an idle processor may defer it. Packets are hashed again
-//!    when the next one arrives or is requested. This affects only the times at which packets that
-//!    then find their slot full are dropped.
+//!    The hashes of flows differ from the kernel's anyway. The first perturbation is 0.
+//! 3. The first period of `perturb` begins with the first packet, and the timer fires on time. In
+//!    the kernel, the first period begins with the set-up, and an idle processor may defer the
+//!    timer. Here packets are hashed again when the next packet arrives or is requested. This
+//!    changes only the times at which packets are dropped because their new slot is full.
 
 mod depths;
 
@@ -32,7 +34,7 @@ const DEPTH_MAX: u32 = 127;
 /// Largest number of slots. Linux: `SFQ_MAX_FLOWS`.
 const FLOWS_MAX: u32 = 0x10000 - DEPTH_MAX - 1;
 
-/// Largest number of values of the hash.
+/// Largest number of hash values.
 const DIVISOR_MAX: u32 = 1 << 16;
 
 /// No slot. Linux: `SFQ_EMPTY_SLOT`.
@@ -45,7 +47,7 @@ pub struct Sfq {
     depth: u32,
     limit: Buffer,
     perturb: Perturb,
-    /// The bits of the hash that are used.
+    /// Mask of the bits of the hash that select the slot.
     mask: u32,
     /// The slot of each value of the hash. Linux: `ht`.
     buckets: Vec<u32>,
@@ -66,7 +68,7 @@ struct Slot {
     /// The slot that is served after this one.
     next: u32,
     bucket: u32,
-    /// Bytes that the slot may send before the others have their turn.
+    /// Bytes that the slot may send before the next slot has its turn.
     allot: i32,
 }
 
@@ -117,8 +119,8 @@ impl Sfq {
         }
     }
 
-    /// The slot of a packet's hash, or a free slot if the hash has none; `None` if the slot has no
-    /// space for the packet.
+    /// Returns the slot of a packet's hash, or a free slot if the hash has no slot yet; `None` if
+    /// the slot has no space for the packet.
     fn slot_for(&mut self, packet: &Queued, entropy: &mut impl Entropy) -> Option<u32> {
         let hash = entropy.perturbed_hash(packet, self.perturb.perturbation);
         let bucket = hash & self.mask;
@@ -158,8 +160,8 @@ impl Sfq {
         self.depths.shrank(at, slot.length);
     }
 
-    /// Removes the slot after `tail` from the round, because it is empty or is about to become
-    /// empty.
+    /// Removes the slot after `tail` from the slots that are served in turn, because it is empty or
+    /// is about to become empty.
     fn leave_round(&mut self, tail: u32) {
         let at = self.slots[tail as usize].next;
         let Slot { next, bucket, .. } = self.slots[at as usize];
@@ -194,7 +196,8 @@ impl Sfq {
         }
     }
 
-    /// Changes the hash if the timer has fired. Linux: `sfq_perturbation`.
+    /// Changes the hash and hashes the waiting packets again, if the timer has fired. Linux:
+    /// `sfq_perturbation`.
     #[inline]
     fn perturb(&mut self, entropy: &mut impl Entropy, drop: &mut impl FnMut(Queued, DropCause)) {
         if std::mem::take(&mut self.perturb.is_due) {

@@ -94,6 +94,8 @@ impl TextLook {
 /// A sheet to draw on, measured in points.
 pub(crate) struct Canvas<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
+    /// The width of the sheet.
+    pub(crate) width: f64,
 }
 
 /// Draws a picture of this shape and height, and returns its SVG.
@@ -102,7 +104,8 @@ pub(crate) fn draw(shape: &Shape, height: f64, paint: impl FnOnce(&Canvas<'_>)) 
     let mut svg = String::new();
     let size = (whole(width * SCALE).unsigned_abs(), whole(height * SCALE).unsigned_abs());
     {
-        let canvas = Canvas { area: SVGBackend::with_string(&mut svg, size).into_drawing_area() };
+        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        let canvas = Canvas { area, width };
         canvas.fill((0.0, 0.0), (width, height), RGBColor(255, 255, 255), 1.0);
         paint(&canvas);
         canvas.area.present().expect(NO_END);

@@ -9,12 +9,13 @@ use bbrlab_run::RunSummary;
 use super::Picture;
 use super::axis::{Axis, Ratios};
 use super::canvas::{Canvas, Stroke, TextLook, draw};
-use super::font::cut;
+use super::font::wrap;
 use super::grid::Grid;
 use super::head::Head;
-use super::legend::{self, Entry};
+use super::labels::{Labels, Words};
+use super::legend::Entry;
 use super::palette;
-use super::panel::{Panel, SMALL};
+use super::panel::{LINE, Names, PANEL_TITLE, Panel};
 use super::shape::Shape;
 use crate::groups::groups;
 use crate::number::count;
@@ -63,6 +64,8 @@ pub struct CdfInput<'a> {
     pub by: Option<String>,
     /// The size.
     pub shape: Shape,
+    /// The words that replace the usual ones.
+    pub labels: Labels,
 }
 
 /// A curve.
@@ -100,7 +103,8 @@ pub fn cdf_picture(input: &CdfInput<'_>) -> Result<Picture, String> {
         ));
     }
     let sheet = Sheet::new(input, panels, left_out);
-    Ok(Picture { name: input.name.clone(), svg: sheet.draw()? })
+    let svg = sheet.draw()?;
+    Ok(Picture { name: input.name.clone(), svg, entries: sheet.words.names() })
 }
 
 /// The panels for the values of the swept keys that colours do not show, each with its curves.
@@ -169,6 +173,7 @@ struct Sheet<'a> {
     names: Vec<String>,
     x: Ratios,
     columns: u32,
+    words: Words,
 }
 
 impl<'a> Sheet<'a> {
@@ -187,22 +192,41 @@ impl<'a> Sheet<'a> {
         }
         let most = if narrow { 2 } else { 3 };
         let columns = u32::try_from(panels.len()).unwrap_or(most).min(most);
-        Self { input, panels, left_out, names, x, columns }
+        let words = Words::new(&input.labels);
+        Self { input, panels, left_out, names, x, columns, words }
     }
 
     fn grid(&self) -> Grid {
         let shape = &self.input.shape;
         let edges = (shape.left(), shape.right(18.0, 24.0));
-        Grid {
+        let labels = &self.words.labels;
+        let mut grid = Grid {
             edges,
-            head: shape.note_at() + 14.0 + legend::height(&self.legend(), edges.0, edges.1),
+            head: self.head(edges).height(),
             titles: 22.0,
             rows: u32::try_from(self.panels.len()).expect("a dozen").div_ceil(self.columns),
             columns: self.columns,
             gaps: (GAP_X, GAP_Y),
             foot: 0.0,
             panel_height: PANEL_HEIGHT,
+        };
+        if labels.y.is_some() && self.panels.len() > 1 {
+            // Panels with names of their own have the label above them all.
+            grid.head += LINE + labels.more_y(edges.1 - edges.0);
         }
+        let room = grid.panel_width();
+        let titles = self.panels.iter().map(|(name, curves)| self.title_lines(name, curves, room));
+        let lines = titles.map(|lines| lines.len()).max().unwrap_or(1).saturating_sub(1);
+        let more = f64::from(u32::try_from(lines).expect("a handful")) * LINE;
+        grid.titles += more;
+        grid.gaps.1 += more;
+        grid.gaps.1 += labels.more_x(grid.panel_width());
+        grid
+    }
+
+    fn head(&self, edges: (f64, f64)) -> Head {
+        let CdfInput { shape, title, .. } = self.input;
+        Head::new(&self.words.labels, shape, title, &self.note(), self.legend(), edges)
     }
 
     fn stroke(&self, name: &str) -> Stroke {
@@ -215,7 +239,7 @@ impl<'a> Sheet<'a> {
 
     fn legend(&self) -> Vec<Entry> {
         let entry = |name: &String| {
-            let mut text = name.clone();
+            let mut text = self.words.entry(name);
             // With several panels, each panel shows the number of its own objects without a value.
             if let [(_, curves)] = self.panels.as_slice() {
                 let of_name = curves.iter().filter(|curve| curve.name == *name);
@@ -244,6 +268,19 @@ impl<'a> Sheet<'a> {
         note
     }
 
+    /// The lines of a panel's title.
+    fn title_lines(&self, name: &str, curves: &[Cdf], room: f64) -> Vec<String> {
+        let is_alone = self.panels.len() == 1;
+        // A sweep of one other key has a name for its only panel.
+        if is_alone && (self.words.labels.y.is_some() || name.is_empty()) {
+            return self.words.labels.y_lines("Cumulative share", room);
+        }
+        // With several panels, each shows its own count.
+        let without = self.without(curves.iter()).filter(|_| !is_alone);
+        let without = without.map_or_else(String::new, |without| format!(" ({without})"));
+        wrap(&format!("{name}{without}"), room, PANEL_TITLE, true)
+    }
+
     fn draw(&self) -> Result<String, String> {
         let shape = &self.input.shape;
         let grid = self.grid().fitted(shape, "rows of panels")?;
@@ -251,11 +288,17 @@ impl<'a> Sheet<'a> {
     }
 
     fn paint(&self, canvas: &Canvas<'_>, grid: &Grid) {
-        let shape = &self.input.shape;
-        let title = (!shape.is_narrow()).then_some(self.input.title);
-        let (note, entries) = (self.note(), self.legend());
-        let head = Head { title, note: &note, note_at: shape.note_at(), entries: &entries };
-        head.paint(canvas, grid.edges.0, grid.edges.1);
+        self.head(grid.edges).paint(canvas);
+        let labels = &self.words.labels;
+        if let (true, Some(_)) = (self.panels.len() > 1, &labels.y) {
+            let lines = labels.y_lines("", grid.edges.1 - grid.edges.0);
+            let words = TextLook::new(PANEL_TITLE, palette::INK).bold();
+            let mut y = grid.head - labels.more_y(grid.edges.1 - grid.edges.0) - 4.0;
+            for line in &lines {
+                canvas.text(line, (grid.edges.0, y), words);
+                y += LINE;
+            }
+        }
         for (spot, (name, curves)) in grid.spots(canvas).zip(&self.panels) {
             let y = Axis::up_to(1.0, if grid.panel_height < 120.0 { 2 } else { 5 });
             let panel = spot.panel(self.x.axis.clone(), y);
@@ -266,14 +309,13 @@ impl<'a> Sheet<'a> {
     fn paint_panel(&self, panel: &Panel<'_, '_>, name: &str, curves: &[Cdf], is_first: bool) {
         let room = panel.right - panel.left;
         panel.grid(is_first);
-        let mut title = if name.is_empty() { "Cumulative share" } else { name }.to_owned();
-        if self.panels.len() > 1
-            && let Some(without) = self.without(curves.iter())
-        {
-            title.push_str(&format!(" ({without})"));
+        let words = TextLook::new(PANEL_TITLE, palette::INK).bold();
+        let lines = self.title_lines(name, curves, room);
+        let mut y = panel.top - 10.0;
+        for line in lines.iter().rev() {
+            panel.canvas.text(line, (panel.left, y), words);
+            y -= LINE;
         }
-        let words = TextLook::new(12.0, palette::INK).bold();
-        panel.canvas.text(&cut(&title, room, 12.0, true), (panel.left, panel.top - 10.0), words);
         for curve in curves {
             let all = curve.count() + curve.without;
             #[expect(clippy::cast_precision_loss, reason = "numbers of values")]
@@ -306,6 +348,7 @@ impl<'a> Sheet<'a> {
             panel.line(&line, stroke);
         }
         panel.border();
-        panel.x_labels(&cut(self.input.of, room, SMALL, false));
+        let names = Names::of(&panel.x, room);
+        panel.x_labels_as(&self.words.labels.x_lines(self.input.of, room), names);
     }
 }

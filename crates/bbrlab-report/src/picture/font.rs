@@ -63,9 +63,27 @@ pub(crate) fn cut(text: &str, room: f64, size: f64, bold: bool) -> String {
     String::new()
 }
 
+/// The text in lines no wider than `room`, broken between words. A wider word is cut off.
+pub(crate) fn wrap(text: &str, room: f64, size: f64, bold: bool) -> Vec<String> {
+    if !text.is_empty() && width(text, size, bold) <= room {
+        return vec![text.to_owned()];
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(&format!("{line} {word}"), size, bold) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(cut(word, room, size, bold)),
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{cut, drawable, width_of};
+    use super::{cut, drawable, width_of, wrap};
 
     #[test]
     fn umlauts_greek_arrows_and_signs_are_drawn_and_the_rest_is_seen_to_be_missing() {
@@ -81,5 +99,14 @@ mod tests {
         assert_eq!(cut("short", 100.0, 11.0, false), "short");
         let found = cut("a rather long title that does not fit", 100.0, 11.0, false);
         assert!(found.ends_with('…') && width_of(&found, 11.0) <= 100.0, "{found}");
+    }
+
+    #[test]
+    fn a_text_is_broken_between_words_and_only_a_word_is_cut() {
+        let lines = wrap("a rather long title that does not fit", 100.0, 11.0, false);
+        assert!(lines.len() > 1 && lines.iter().all(|line| width_of(line, 11.0) <= 100.0));
+        assert_eq!(lines.join(" "), "a rather long title that does not fit");
+        let lines = wrap("a Pneumonoultramicroscopicsilicovolcanoconiosis", 100.0, 11.0, false);
+        assert!(lines.len() == 2 && lines[1].ends_with('…'), "{lines:?}");
     }
 }

@@ -1,34 +1,110 @@
 //! The head of a sheet of panels: its title, a note below that, and the legend.
 
 use super::canvas::{Canvas, TextLook};
-use super::font::cut;
+use super::font::wrap;
+use super::labels::Labels;
 use super::legend::{self, Entry};
 use super::palette;
 use super::panel::{SMALL, TITLE};
+use super::shape::Shape;
 
 /// Distance from the note to the legend.
 const LEGEND_BELOW: f64 = 22.0;
+/// Height of the line of the note, which a sheet without a note does not have.
+const NOTE: f64 = 20.0;
+/// Height of each further line of the note.
+const NOTE_LINE: f64 = 14.0;
 
 /// The head of a sheet.
-pub(super) struct Head<'a> {
-    /// The title; `None` on a sheet that is too narrow for a title.
-    pub(super) title: Option<&'a str>,
-    pub(super) note: &'a str,
-    pub(super) note_at: f64,
-    pub(super) entries: &'a [Entry],
+pub(super) struct Head {
+    title: Vec<String>,
+    title_size: f64,
+    title_at: f64,
+    title_line: f64,
+    note: Vec<String>,
+    note_at: f64,
+    entries: Vec<Entry>,
+    edges: (f64, f64),
 }
 
-impl Head<'_> {
-    /// Draws the head between two edges.
-    pub(super) fn paint(&self, canvas: &Canvas<'_>, left: f64, right: f64) {
-        let room = right - left;
-        if let Some(title) = self.title {
-            let words = TextLook::new(TITLE, palette::INK).bold();
-            canvas.text(&cut(title, room, TITLE, true), (left, 24.0), words);
-        }
-        let note = cut(self.note, room, SMALL, false);
-        canvas.text(&note, (left, self.note_at), TextLook::new(SMALL, palette::FAINT_INK));
-        let rows = legend::rows(self.entries, left, right);
-        legend::paint(canvas, &rows, self.note_at + LEGEND_BELOW);
+impl Head {
+    /// The head between two edges. On a narrow sheet, the caption of the figure replaces the usual
+    /// title. A note that is switched off takes no space, and there neither does an empty one.
+    pub(super) fn new(
+        labels: &Labels,
+        shape: &Shape,
+        usual: &str,
+        note: &str,
+        entries: Vec<Entry>,
+        edges: (f64, f64),
+    ) -> Self {
+        let room = edges.1 - edges.0;
+        let is_narrow = shape.is_narrow();
+        let (title_size, title_at, title_line) =
+            if is_narrow { (13.0, 14.0, 17.0) } else { (TITLE, 24.0, 19.0) };
+        let title = match &labels.title {
+            Some(own) => wrap(own, room, title_size, true),
+            None if is_narrow => Vec::new(),
+            None => kept(wrap(usual, room, title_size, true)),
+        };
+        let note = match wrap(note, room, SMALL, false) {
+            _ if labels.no_caption => Vec::new(),
+            lines if is_narrow => lines,
+            lines => kept(lines),
+        };
+        let note_at = match title.len() {
+            0 if is_narrow => 10.0,
+            0 => 16.0,
+            lines => title_at + 1.0 + lines_of(lines, title_line),
+        };
+        Self { title, title_size, title_at, title_line, note, note_at, entries, edges }
     }
+
+    /// The middle of the first row of the legend.
+    pub(super) fn legend_at(&self) -> f64 {
+        let below = match self.note.len() {
+            0 => -NOTE,
+            lines => lines_of(lines - 1, NOTE_LINE),
+        };
+        self.note_at + below + LEGEND_BELOW
+    }
+
+    /// The height of the legend.
+    pub(super) fn legend_height(&self) -> f64 {
+        legend::height(&self.entries, self.edges.0, self.edges.1)
+    }
+
+    /// The height down to the end of the legend.
+    pub(super) fn height(&self) -> f64 {
+        self.legend_at() - 8.0 + self.legend_height()
+    }
+
+    /// Draws the head.
+    pub(super) fn paint(&self, canvas: &Canvas<'_>) {
+        self.paint_with_legend_at(canvas, self.legend_at());
+    }
+
+    /// Draws the head with the first row of the legend at this height.
+    pub(super) fn paint_with_legend_at(&self, canvas: &Canvas<'_>, legend_at: f64) {
+        let (left, right) = self.edges;
+        let words = TextLook::new(self.title_size, palette::INK).bold();
+        for (line, text) in self.title.iter().enumerate() {
+            canvas.text(text, (left, self.title_at + lines_of(line, self.title_line)), words);
+        }
+        let words = TextLook::new(SMALL, palette::FAINT_INK);
+        for (line, text) in self.note.iter().enumerate() {
+            canvas.text(text, (left, self.note_at + lines_of(line, NOTE_LINE)), words);
+        }
+        legend::paint(canvas, &legend::rows(&self.entries, left, right), legend_at);
+    }
+}
+
+/// The lines, or an empty one: a wide sheet keeps the space of a missing title or note.
+fn kept(lines: Vec<String>) -> Vec<String> {
+    if lines.is_empty() { vec![String::new()] } else { lines }
+}
+
+/// The height of some lines.
+fn lines_of(lines: usize, each: f64) -> f64 {
+    f64::from(u32::try_from(lines).expect("a handful")) * each
 }

@@ -1,7 +1,7 @@
 //! A legend in rows, each with as many entries as fit.
 
 use super::canvas::{Canvas, Stroke, TextLook};
-use super::font::width_of;
+use super::font::{cut, width_of};
 use super::marks::Mark;
 use super::palette::INK;
 use super::panel::SMALL;
@@ -23,17 +23,26 @@ impl Entry {
     }
 }
 
-/// The entries in rows between two edges, each entry with the position of its left end.
-pub(crate) fn rows(entries: &[Entry], left: f64, right: f64) -> Vec<Vec<(f64, &Entry)>> {
-    let mut rows: Vec<Vec<(f64, &Entry)>> = Vec::new();
+/// An entry with the position of its left end and its text, cut off at the width of a row.
+pub(crate) struct Placed<'a> {
+    x: f64,
+    entry: &'a Entry,
+    text: String,
+}
+
+/// The entries in rows between two edges.
+pub(crate) fn rows(entries: &[Entry], left: f64, right: f64) -> Vec<Vec<Placed<'_>>> {
+    let mut rows: Vec<Vec<Placed<'_>>> = Vec::new();
     let mut x = left;
     for entry in entries {
-        let width = entry.sign() + 6.0 + width_of(&entry.text, SMALL);
+        let before = entry.sign() + 6.0;
+        let text = cut(&entry.text, right - left - before, SMALL, false);
+        let width = before + width_of(&text, SMALL);
         match rows.last_mut() {
-            Some(row) if x + width <= right => row.push((x, entry)),
+            Some(row) if x + width <= right => row.push(Placed { x, entry, text }),
             _ => {
                 x = left;
-                rows.push(vec![(x, entry)]);
+                rows.push(vec![Placed { x, entry, text }]);
             }
         }
         x += width + 18.0;
@@ -47,17 +56,18 @@ pub(crate) fn height(entries: &[Entry], left: f64, right: f64) -> f64 {
 }
 
 /// Draws the rows. `top` is the height of the middle of the first row.
-pub(crate) fn paint(canvas: &Canvas<'_>, rows: &[Vec<(f64, &Entry)>], top: f64) {
+pub(crate) fn paint(canvas: &Canvas<'_>, rows: &[Vec<Placed<'_>>], top: f64) {
     let mut y = top;
     for row in rows {
-        for &(x, entry) in row {
+        for Placed { x, entry, text } in row {
+            let x = *x;
             if let Some(stroke) = entry.stroke {
                 canvas.line(&[(x, y), (x + 22.0, y)], stroke);
             }
             if let Some(mark) = entry.mark {
                 mark.paint(canvas, (x + entry.sign() / 2.0, y), 3.2);
             }
-            canvas.text(&entry.text, (x + entry.sign() + 6.0, y), TextLook::new(SMALL, INK));
+            canvas.text(text, (x + entry.sign() + 6.0, y), TextLook::new(SMALL, INK));
         }
         y += ROW;
     }

@@ -16,6 +16,7 @@ mod grid;
 mod head;
 #[cfg(feature = "png")]
 mod indexed_png;
+mod labels;
 mod legend;
 mod marks;
 mod overlay;
@@ -38,6 +39,7 @@ mod swept;
 mod tests;
 
 pub use cdf::{CdfInput, CdfSample, cdf_picture};
+pub use labels::Labels;
 pub use overlay::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
 pub use plate::{
     Drawing, Plate, PlateBox, PlateCurve, PlateCurves, PlateLine, PlatePanel, PlatePoint,
@@ -55,6 +57,8 @@ pub struct Picture {
     pub name: String,
     /// The picture as SVG.
     pub svg: String,
+    /// The names of the entries of its legends, which the user's texts may replace.
+    pub entries: Vec<String>,
 }
 
 impl Picture {

@@ -8,10 +8,11 @@ use plotters::style::RGBColor;
 
 use super::axis::Axis;
 use super::canvas::{Canvas, Stroke, draw};
-use super::font::cut;
 use super::grid::{Grid, Spot};
 use super::head::Head;
-use super::legend::{self, Entry};
+use super::labels::{Labels, Words, one_panel};
+use super::legend::Entry;
+use super::panel::{LABEL_GAP, Names, widest_label};
 use super::shape::Shape;
 use super::{Picture, decimate, palette};
 
@@ -19,8 +20,6 @@ const PANEL_HEIGHT: f64 = 150.0;
 const PANEL_GAP: f64 = 38.0;
 /// Height below the last panel, for the name of the time axis.
 const BELOW: f64 = 12.0;
-/// The size of a panel's title.
-const PANEL_TITLE: f64 = 12.0;
 
 /// A value over time; `None` interrupts the line.
 pub type OverTime = Vec<(f64, Option<f64>)>;
@@ -64,6 +63,8 @@ pub struct Overlay {
     pub end_s: f64,
     /// The size.
     pub shape: Shape,
+    /// The words that replace the usual ones.
+    pub labels: Labels,
     /// The panels from top to bottom.
     pub panels: Vec<OverlayPanel>,
 }
@@ -71,19 +72,24 @@ pub struct Overlay {
 /// Draws the picture of two recordings.
 ///
 /// # Errors
-/// If the size leaves no room for the panels.
+/// If the size leaves no room for the panels, or one label of a y axis is for several panels.
 pub fn overlay_picture(overlay: &Overlay) -> Result<Picture, String> {
+    if overlay.labels.y.is_some() && overlay.panels.len() > 1 {
+        let titles = overlay.panels.iter().map(|panel| panel.title.as_str());
+        return Err(one_panel(titles, "--panels"));
+    }
     let sheet = Sheet::of(overlay);
     let grid = sheet.grid().fitted(&overlay.shape, "panels")?;
     let height = grid.height(&overlay.shape);
     let svg = draw(&overlay.shape, height, |canvas| sheet.paint(canvas, &grid));
-    Ok(Picture { name: overlay.name.clone(), svg })
+    Ok(Picture { name: overlay.name.clone(), svg, entries: sheet.words.names() })
 }
 
 struct Sheet<'a> {
     overlay: &'a Overlay,
     /// The names of the flows in the order of their colours; empty if there is only one.
     flows: Vec<&'a str>,
+    words: Words,
 }
 
 impl<'a> Sheet<'a> {
@@ -97,30 +103,28 @@ impl<'a> Sheet<'a> {
         if flows.len() == 1 {
             flows.clear();
         }
-        Self { overlay, flows }
+        Self { overlay, flows, words: Words::new(&overlay.labels) }
     }
 
     fn grid(&self) -> Grid {
         let shape = &self.overlay.shape;
-        let edges = (shape.left(), shape.right(12.0, 22.0));
+        let edges = (shape.left().max(self.widest_label() + LABEL_GAP), shape.right(12.0, 22.0));
+        let (labels, room) = (&self.words.labels, edges.1 - edges.0);
         Grid {
             edges,
-            head: self.note_at() + 36.0 + legend::height(&self.legend(), edges.0, edges.1),
+            head: self.head(edges).height() + 22.0 + labels.more_y(room),
             titles: 0.0,
             rows: u32::try_from(self.overlay.panels.len()).expect("a handful"),
             columns: 1,
             gaps: (0.0, PANEL_GAP),
-            foot: BELOW,
+            foot: BELOW + labels.more_x(room),
             panel_height: PANEL_HEIGHT,
         }
     }
 
-    fn note_at(&self) -> f64 {
-        match (self.overlay.shape.is_narrow(), self.overlay.facts.is_empty()) {
-            (false, _) => 44.0,
-            (true, false) => 10.0,
-            (true, true) => -10.0,
-        }
+    fn head(&self, edges: (f64, f64)) -> Head {
+        let Overlay { shape, title, facts, .. } = self.overlay;
+        Head::new(&self.words.labels, shape, title, facts, self.legend(), edges)
     }
 
     /// The colour of a flow if there are several flows. `None` for a single flow, drawn in the two
@@ -143,8 +147,11 @@ impl<'a> Sheet<'a> {
 
     /// The entries of the legend: the flows, if there are several, and the two recordings.
     fn legend(&self) -> Vec<Entry> {
-        let entry =
-            |text: &str, stroke| Entry { text: text.to_owned(), stroke: Some(stroke), mark: None };
+        let entry = |text: &str, stroke| Entry {
+            text: self.words.entry(text),
+            stroke: Some(stroke),
+            mark: None,
+        };
         let flows = (0..).zip(&self.flows);
         let mut entries: Vec<Entry> =
             flows.map(|(at, flow)| entry(flow, Stroke::new(palette::line(at), 2.0))).collect();
@@ -154,31 +161,27 @@ impl<'a> Sheet<'a> {
     }
 
     fn paint(&self, canvas: &Canvas<'_>, grid: &Grid) {
-        // On paper, the caption of the figure replaces the title.
-        let is_narrow = self.overlay.shape.is_narrow();
-        let title = (!is_narrow).then_some(&*self.overlay.title);
-        let (note, entries) = (&*self.overlay.facts, self.legend());
-        let head = Head { title, note, note_at: self.note_at(), entries: &entries };
-        head.paint(canvas, grid.edges.0, grid.edges.1);
+        self.head(grid.edges).paint(canvas);
         for (spot, panel) in grid.spots(canvas).zip(&self.overlay.panels) {
             self.paint_panel(spot, panel);
         }
     }
 
+    /// The width of the widest label of all y axes. A wide sheet has space for any label.
+    fn widest_label(&self) -> f64 {
+        let panels = self.overlay.panels.iter().filter(|_| self.overlay.shape.is_narrow());
+        panels.map(|panel| widest_label(&y_axis(panel, 5))).fold(0.0, f64::max)
+    }
+
     fn paint_panel(&self, spot: Spot<'_, '_>, content: &OverlayPanel) {
-        let values = || {
-            let pairs = content.pairs.iter().flat_map(|pair| pair.below.iter().chain(&pair.above));
-            pairs.filter_map(|&(_, value)| value)
-        };
         let Overlay { start_s, end_s, .. } = *self.overlay;
-        let least = values().fold(f64::INFINITY, f64::min);
-        let greatest = values().fold(0.0, f64::max);
         let ticks = self.overlay.shape.time_ticks();
         let panel = spot.panel(
             Axis::exactly(start_s, end_s.max(start_s + 1e-9), ticks),
-            Axis::around(least.min(greatest), greatest.max(1e-3), spot.ticks()),
+            y_axis(content, spot.ticks()),
         );
-        panel.frame(&cut(&content.title, panel.right - panel.left, PANEL_TITLE, true));
+        let room = panel.right - panel.left;
+        panel.frame(&self.words.labels.y_lines(&content.title, room));
         let line = |points: &OverTime, stroke: Stroke| {
             for line in decimate::lines(points.iter().copied(), |time_s| panel.column(time_s)) {
                 panel.line(&line, stroke);
@@ -192,7 +195,18 @@ impl<'a> Sheet<'a> {
         }
         panel.border();
         if spot.is_lowest() {
-            panel.x_labels("time, s");
+            panel.x_labels_as(&self.words.labels.x_lines("time, s", room), Names::Row);
         }
     }
+}
+
+/// The y axis of a panel, with about this number of ticks.
+fn y_axis(content: &OverlayPanel, ticks: usize) -> Axis {
+    let values = || {
+        let pairs = content.pairs.iter().flat_map(|pair| pair.below.iter().chain(&pair.above));
+        pairs.filter_map(|&(_, value)| value)
+    };
+    let least = values().fold(f64::INFINITY, f64::min);
+    let greatest = values().fold(0.0, f64::max);
+    Axis::around(least.min(greatest), greatest.max(1e-3), ticks)
 }

@@ -11,6 +11,12 @@ use super::palette::{FAINT_INK, FRAME, GRID, INK};
 /// Sizes of text in points.
 pub(crate) const TITLE: f64 = 15.0;
 pub(crate) const SMALL: f64 = 11.0;
+/// The size of a panel's title.
+pub(crate) const PANEL_TITLE: f64 = 12.0;
+
+/// Heights of the lines of a panel's title and of the title of its x axis.
+pub(crate) const LINE: f64 = 15.0;
+pub(crate) const X_LINE: f64 = 13.0;
 
 /// The least distance between two labels of an axis, and the height of a row of labels.
 const BETWEEN: f64 = 6.0;
@@ -63,6 +69,14 @@ impl Names {
     }
 }
 
+/// Space between the widest label of a y axis and the edge of the picture, and the axis.
+pub(crate) const LABEL_GAP: f64 = 8.0;
+
+/// The width of the widest label of an axis.
+pub(crate) fn widest_label(axis: &Axis) -> f64 {
+    axis.ticks.iter().map(|(_, label)| width_of(label, SMALL)).fold(0.0, f64::max)
+}
+
 /// The labels that fit side by side between two positions of an axis, with their positions.
 fn labels_with_room(axis: &Axis, (left, right): (f64, f64)) -> Vec<(f64, &str)> {
     let place = |value: f64| left + axis.share(value) * (right - left);
@@ -111,10 +125,19 @@ impl Panel<'_, '_> {
 
     /// Draws grid, title and labels of the y axis. Must be called before anything else is drawn in
     /// the panel.
-    pub(crate) fn frame(&self, title: &str) {
+    pub(crate) fn frame(&self, title: &[String]) {
         self.grid(true);
-        let words = TextLook::new(12.0, INK).bold().anchor(HPos::Left, VPos::Bottom);
-        self.canvas.text(title, (self.left, self.top - 4.0), words);
+        self.title(title, self.top - 4.0);
+    }
+
+    /// Draws the lines of a title, the last of which ends at `bottom`.
+    fn title(&self, lines: &[String], bottom: f64) {
+        let words = TextLook::new(PANEL_TITLE, INK).bold().anchor(HPos::Left, VPos::Bottom);
+        let mut y = bottom;
+        for line in lines.iter().rev() {
+            self.canvas.text(line, (self.left, y), words);
+            y -= LINE;
+        }
     }
 
     /// Draws the grid and, if `with_labels` is set, the labels of the y axis. Must be called before
@@ -148,11 +171,12 @@ impl Panel<'_, '_> {
             Names::Upright(_) => Names::TwoRows,
             names => names,
         };
-        self.x_labels_as(title, names);
+        self.x_labels_as(&[title.to_owned()], names);
     }
 
-    /// Like [`Self::x_labels`], with the arrangement of names for which the caller has left space.
-    pub(crate) fn x_labels_as(&self, title: &str, names: Names) {
+    /// Like [`Self::x_labels`], with the lines of a title and the arrangement of names for which
+    /// the caller has left space.
+    pub(crate) fn x_labels_as(&self, title: &[String], names: Names) {
         for (value, _) in &self.x.ticks {
             let (x, _) = self.at(*value, 0.0);
             self.canvas.line(&[(x, self.bottom), (x, self.bottom + 4.0)], Stroke::new(FRAME, 1.0));
@@ -160,15 +184,20 @@ impl Panel<'_, '_> {
         match names {
             Names::Row => {
                 for (x, label) in labels_with_room(&self.x, (self.left, self.right)) {
+                    // The last label may be wider than the margin of the picture.
+                    let x = x.min(self.canvas.width - width_of(label, SMALL) / 2.0 - 1.0);
                     self.x_label(label, x, self.bottom + 8.0);
                 }
             }
             Names::TwoRows => self.names_in_two_rows(),
             Names::Upright(height) => self.upright_names(height),
         }
-        let title_at = self.bottom + 24.0 + names.below();
+        let mut title_at = self.bottom + 24.0 + names.below();
         let words = TextLook::new(SMALL, FAINT_INK).anchor(HPos::Center, VPos::Top);
-        self.canvas.text(title, (f64::midpoint(self.left, self.right), title_at), words);
+        for line in title {
+            self.canvas.text(line, (f64::midpoint(self.left, self.right), title_at), words);
+            title_at += X_LINE;
+        }
     }
 
     /// Draws names alternately in an upper and a lower row, so that each name can have the width of
@@ -220,21 +249,25 @@ impl Panel<'_, '_> {
         }
     }
 
-    /// Draws grid, title and, at the right end of the title's line, a legend. Must be called before
-    /// anything else is drawn in the panel. If title and legend do not both fit, entries of the
-    /// legend are dropped from the last on. Names of curves come first, because curves need them
-    /// more than references do.
-    pub(crate) fn titled(&self, title: &str, keys: &[Key]) {
-        let room = self.right - self.left;
-        let width = |keys: &[Key]| -> f64 {
-            keys.iter().map(|key| width_of(&key.text, SMALL) + 42.0).sum()
-        };
-        let title = cut(title, room, 12.0, true);
+    /// Whether a legend fits next to the last line of a title.
+    pub(crate) fn fits(&self, title: &[String], keys: &[Key]) -> bool {
+        let title = title.last().map_or(0.0, |last| bold_width_of(last, PANEL_TITLE));
+        let keys_width: f64 = keys.iter().map(|key| width_of(&key.text, SMALL) + 42.0).sum();
+        keys.is_empty() || title + keys_width <= self.right - self.left
+    }
+
+    /// Draws grid, title and, at the right end of the title's last line, a legend. Must be called
+    /// before anything else is drawn in the panel. With `has_row`, the legend has a line of its own
+    /// below the title. If the legend does not fit, its entries are dropped from the last on. Names
+    /// of curves come first, because curves need them more than references do.
+    pub(crate) fn titled(&self, title: &[String], keys: &[Key], has_row: bool) {
+        let last = if has_row { &[][..] } else { title };
         let mut keys = keys;
-        while !keys.is_empty() && bold_width_of(&title, 12.0) + width(keys) > room {
+        while !self.fits(last, keys) {
             keys = &keys[..keys.len() - 1];
         }
-        self.frame(&title);
+        self.grid(true);
+        self.title(title, self.top - if has_row { 4.0 + LINE } else { 4.0 });
         self.legend(keys);
     }
 

@@ -23,7 +23,8 @@ use super::canvas::{Canvas, Stroke, TextLook, draw};
 use super::font::{bold_width_of, cut, width_of};
 use super::grid::{Grid, Spot};
 use super::head::Head;
-use super::legend::{self, Entry};
+use super::labels::Labels;
+use super::legend::Entry;
 use super::marks::{Form, Mark};
 use super::palette;
 use super::panel::{Panel, SMALL};
@@ -33,7 +34,6 @@ const LEFT: f64 = 66.0;
 const RIGHT: f64 = 976.0;
 const GAP_X: f64 = 70.0;
 const GAP_Y: f64 = 82.0;
-const NOTE_AT: f64 = 44.0;
 const HEADING: f64 = 12.0;
 
 /// The picture of a plate.
@@ -43,7 +43,7 @@ pub fn plate_picture(plate: &Plate) -> Picture {
     let grid = sheet.grid();
     let svg =
         draw(&Shape::SCREEN, grid.height(&Shape::SCREEN), |canvas| sheet.paint(canvas, &grid));
-    Picture { name: plate.name.clone(), svg }
+    Picture { name: plate.name.clone(), svg, entries: Vec::new() }
 }
 
 struct Sheet<'a> {
@@ -86,7 +86,7 @@ impl<'a> Sheet<'a> {
         let columns = self.plate.columns.min(panels).max(1);
         Grid {
             edges: (LEFT, RIGHT),
-            head: NOTE_AT + 18.0 + legend::height(&self.entries(), LEFT, RIGHT) + 18.0,
+            head: self.head().height() + 22.0,
             titles: 0.0,
             rows: number(panels.div_ceil(columns)),
             columns: number(columns),
@@ -94,6 +94,15 @@ impl<'a> Sheet<'a> {
             foot: 0.0,
             panel_height: if columns == 1 { 230.0 } else { 190.0 },
         }
+    }
+
+    fn head(&self) -> Head {
+        let Plate { title, note, .. } = self.plate;
+        let with_quantity =
+            self.quantity.map(|quantity| format!("{note}; in each panel: {quantity}"));
+        let note = with_quantity.as_ref().unwrap_or(note);
+        let (labels, edges) = (Labels::default(), (LEFT, RIGHT));
+        Head::new(&labels, &Shape::SCREEN, title, note, self.entries(), edges)
     }
 
     /// The quantity of the y axes if all panels have the same quantity and at least one panel lacks
@@ -127,13 +136,7 @@ impl<'a> Sheet<'a> {
     }
 
     fn paint(&self, canvas: &Canvas<'_>, grid: &Grid) {
-        let Plate { title, note, .. } = self.plate;
-        let with_quantity =
-            self.quantity.map(|quantity| format!("{note}; in each panel: {quantity}"));
-        let note = with_quantity.as_ref().unwrap_or(note);
-        let entries = self.entries();
-        Head { title: Some(title), note, note_at: NOTE_AT, entries: &entries }
-            .paint(canvas, LEFT, RIGHT);
+        self.head().paint(canvas);
         for (spot, panel) in grid.spots(canvas).zip(&self.plate.panels) {
             self.paint_panel(spot, panel, grid);
         }

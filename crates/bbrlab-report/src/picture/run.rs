@@ -6,6 +6,8 @@ mod curves;
 mod panels;
 mod references;
 
+use std::cell::Cell;
+
 use bbrlab_run::{QueueSeries, Run, RunSummary, Series};
 use plotters::style::text_anchor::{HPos, VPos};
 
@@ -17,9 +19,11 @@ use super::canvas::{Canvas, Stroke, TextLook, draw};
 use super::flow_quantity::FlowQuantity;
 use super::font::{cut, width_of};
 use super::grid::{Grid, Spot};
-use super::legend::{self, Entry};
+use super::head::Head;
+use super::labels::{Words, one_panel};
+use super::legend::Entry;
 use super::palette;
-use super::panel::{Panel, SMALL, TITLE};
+use super::panel::{Key, LABEL_GAP, LINE, Names, Panel, SMALL, widest_label};
 use super::shape::Shape;
 use super::states::{self, Band};
 use crate::table::point_words;
@@ -60,10 +64,12 @@ pub fn run_picture(input: &RunPicture<'_>) -> Picture {
 /// Draws the picture of a run with the chosen panels, time and size.
 ///
 /// # Errors
-/// If the panels do not fit the size, or the chosen span of time is empty.
+/// If the panels do not fit the size, the chosen span of time is empty, or a label or a group of
+/// flows has no use.
 pub fn chosen_run_picture(input: &RunPicture<'_>, choice: &RunChoice) -> Result<Picture, String> {
     let sheet = Sheet::new(input, choice)?;
-    Ok(Picture { name: "run".to_owned(), svg: sheet.draw()? })
+    let svg = sheet.draw()?;
+    Ok(Picture { name: "run".to_owned(), svg, entries: sheet.words.names() })
 }
 
 /// A panel with a time axis.
@@ -78,11 +84,30 @@ enum Drawn {
     Queue(u32),
 }
 
+impl Drawn {
+    /// The panel in the user's choice.
+    fn panel(self) -> RunPanel {
+        match self {
+            Self::Throughput => RunPanel::Throughput,
+            Self::Rtt => RunPanel::Rtt,
+            Self::Window => RunPanel::Cwnd,
+            Self::Bandwidth => RunPanel::Bandwidth,
+            Self::Pacing => RunPanel::Pacing,
+            Self::Queue(_) => RunPanel::Queue,
+        }
+    }
+}
+
 struct Sheet<'a> {
     input: &'a RunPicture<'a>,
     shape: Shape,
+    words: Words,
+    /// The chosen groups of flows; all if empty.
+    groups: &'a [String],
     /// For each flow: the indices of its rows in the series.
     rows: Vec<Vec<usize>>,
+    /// The numbers of the flows that are drawn.
+    flows: Vec<u32>,
     from_s: f64,
     to_s: f64,
     /// State bands of the flows that have states, with the flows' numbers.
@@ -90,10 +115,39 @@ struct Sheet<'a> {
     panels: Vec<Drawn>,
     /// Number of links with a queue but without a panel.
     left_out: usize,
+    space: Space,
+}
+
+/// The space for legends and for labels of y axes, and the need for it that drawing has shown.
+#[derive(Default)]
+struct Space {
+    /// Whether the legend of each panel has a line of its own.
+    row_of_keys: Cell<bool>,
+    /// The least left edge of the panels.
+    left: Cell<f64>,
+    /// Whether a legend did not fit next to its title.
+    is_short_of_keys: Cell<bool>,
+    /// The width of the widest label of a y axis.
+    widest: Cell<f64>,
+    /// The left edge that was drawn.
+    drawn_left: Cell<f64>,
+}
+
+impl Space {
+    /// Makes the space that was missing. Returns whether some was.
+    fn grow(&self) -> bool {
+        let left = self.widest.get() + LABEL_GAP;
+        let is_narrow = left > self.drawn_left.get();
+        if is_narrow {
+            self.left.set(left);
+        }
+        self.row_of_keys.set(self.is_short_of_keys.get());
+        is_narrow || self.is_short_of_keys.get()
+    }
 }
 
 impl<'a> Sheet<'a> {
-    fn new(input: &'a RunPicture<'a>, choice: &RunChoice) -> Result<Self, String> {
+    fn new(input: &'a RunPicture<'a>, choice: &'a RunChoice) -> Result<Self, String> {
         let end_s = input.run.duration.as_secs_f64().max(1e-9);
         let from_s = choice.from_s.unwrap_or(0.0);
         let to_s = choice.to_s.unwrap_or(end_s).min(end_s);
@@ -117,24 +171,55 @@ impl<'a> Sheet<'a> {
         let mut sheet = Self {
             input,
             shape: choice.shape,
+            words: Words::new(&choice.labels),
+            groups: &choice.groups,
+            flows: Vec::new(),
             rows,
             from_s,
             to_s,
             states: Vec::new(),
             panels: Vec::new(),
             left_out: 0,
+            space: Space::default(),
         };
+        let flows = (0u32..).take(sheet.rows.len());
+        sheet.flows = flows.filter(|&flow| sheet.shows(&input.run.class(flow).group)).collect();
         sheet.find_states(choice);
         sheet.find_panels(choice)?;
+        sheet.check_use(choice)?;
         Ok(sheet)
     }
 
+    /// Whether a group of flows is drawn.
+    fn shows(&self, group: &str) -> bool {
+        self.groups.is_empty() || self.groups.iter().any(|wanted| wanted == group)
+    }
+
+    /// Checks that labels of axes and groups of flows have a panel.
+    fn check_use(&self, choice: &RunChoice) -> Result<(), String> {
+        let of_flows = |drawn: &Drawn| !matches!(drawn, Drawn::Queue(_));
+        if !self.groups.is_empty() && self.states.is_empty() && !self.panels.iter().any(of_flows) {
+            return Err("--group: expected a panel of flows, found a queue, where the packets of all flows wait".to_owned());
+        }
+        match (self.panels.as_slice(), &choice.labels.x, &choice.labels.y) {
+            ([], Some(_), _) | ([], _, Some(_)) => Err(
+                "--xlabel and --ylabel: expected a panel with axes, found states alone; choose another one too with --panels"
+                    .to_owned(),
+            ),
+            ([_, _, ..], _, Some(_)) => {
+                Err(one_panel(self.panels.iter().map(|drawn| drawn.panel().name()), "--panels"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn find_states(&mut self, choice: &RunChoice) {
-        if !choice.panels.contains(&RunPanel::State) || self.rows.len() > SINGLE_CURVES {
+        if !choice.panels.contains(&RunPanel::State) || self.by_group() {
             return;
         }
         let series = self.input.series;
-        for (flow, of_flow) in (0u32..).zip(&self.rows) {
+        for &flow in &self.flows {
+            let of_flow = &self.rows[flow as usize];
             let samples = of_flow.iter().map(|&row| (series.time_s[row], &*series.state[row]));
             let of_flow = self.input.summary.flows.get(flow as usize);
             let stop_s = of_flow.and_then(|of| of.stop_s).unwrap_or(self.to_s);
@@ -148,19 +233,15 @@ impl<'a> Sheet<'a> {
     /// Chooses the panels. If no flow is a connection, the panels of RTTs and windows are omitted
     /// by default; they are an error if the user chose them.
     fn find_panels(&mut self, choice: &RunChoice) -> Result<(), String> {
-        let has_connections = self
-            .input
-            .run
-            .classes
-            .iter()
-            .any(|class| !class.is_udp && class.source.arrivals().is_none());
+        let has_connections = self.input.run.classes.iter().any(|class| {
+            !class.is_udp && class.source.arrivals().is_none() && self.shows(&class.group)
+        });
         for panel in &choice.panels {
             if panel.is_of_connections() && !has_connections {
                 if choice.panels == RunPanel::USUAL {
                     continue;
                 }
-                let named = RunPanel::NAMED.iter().find(|(_, of)| of == panel);
-                let name = named.map_or("", |(name, _)| name);
+                let name = panel.name();
                 return Err(format!(
                     "`{name}`: needs flows with a time series of their connection; datagrams and flows that come and go have none; \
                      the panels throughput and queue can be drawn"
@@ -186,9 +267,10 @@ impl<'a> Sheet<'a> {
     fn left(&self) -> f64 {
         // The names of flows next to their states need more space than numbers.
         let named =
-            self.states.iter().map(|&(flow, _)| width_of(&self.flow_name(flow), SMALL - 1.0));
+            self.states.iter().map(|&(flow, _)| width_of(&self.strip_name(flow), SMALL - 1.0));
         named
             .fold(self.shape.left(), |left, name| left.max(name + 14.0))
+            .max(self.space.left.get())
             .min(0.25 * self.shape.width)
     }
 
@@ -203,28 +285,44 @@ impl<'a> Sheet<'a> {
     }
 
     fn grid(&self) -> Grid {
+        let (labels, room) = (&self.words.labels, self.right() - self.left());
+        let row_of_keys = if self.space.row_of_keys.get() { LINE } else { 0.0 };
         Grid {
             edges: (self.left(), self.right()),
-            head: self.first_top(),
+            head: self.first_top() + labels.more_y(room) + row_of_keys,
             titles: 0.0,
             rows: u32::try_from(self.panels.len()).expect("a handful"),
             columns: 1,
             // On paper a legend has a line of its own.
-            gaps: (0.0, if self.shape.is_narrow() { 40.0 } else { 38.0 }),
-            foot: 12.0,
+            gaps: (0.0, row_of_keys + if self.shape.is_narrow() { 40.0 } else { 38.0 }),
+            // The gap below the last panel has no title.
+            foot: 12.0 + labels.more_x(room) - row_of_keys,
             panel_height: PANEL_HEIGHT,
         }
     }
 
-    fn head(&self) -> f64 {
-        if self.shape.is_narrow() { 6.0 } else { 56.0 }
+    /// The title, and the facts about the run. On paper the caption of the figure has them.
+    fn head(&self) -> Head {
+        let run = self.input.run;
+        let title = if run.title.is_empty() { &run.scenario } else { &run.title };
+        let facts = if self.shape.is_narrow() { String::new() } else { self.facts() };
+        let edges = (self.left(), self.right());
+        Head::new(&self.words.labels, &self.shape, title, &facts, self.legend(), edges)
+    }
+
+    /// The middle of the first row of the legend.
+    fn legend_at(head: &Head) -> f64 {
+        head.legend_at().max(16.0)
     }
 
     fn strip_top(&self) -> f64 {
-        let legend = legend::height(&self.legend(), self.left(), self.right());
+        let head = self.head();
         let states = u32::try_from(self.state_rows().len()).expect("at most eight");
         let states = f64::from(states) * states::ROW;
-        self.head() + legend + states + if self.states.is_empty() { 0.0 } else { 4.0 }
+        Self::legend_at(&head) - 10.0
+            + head.legend_height()
+            + states
+            + if self.states.is_empty() { 0.0 } else { 4.0 }
     }
 
     /// The legend of the states, in rows to the right of their title.
@@ -242,17 +340,27 @@ impl<'a> Sheet<'a> {
         self.strip_top() + f64::from(rows) * (BAND_HEIGHT + 2.0) + 26.0
     }
 
+    /// Draws the picture. If a legend or a label of an axis does not fit, it is drawn again with
+    /// more space for these, provided that the panels still fit.
     fn draw(&self) -> Result<String, String> {
+        let svg = self.drawn()?;
+        if self.space.grow() { self.drawn().or(Ok(svg)) } else { Ok(svg) }
+    }
+
+    fn drawn(&self) -> Result<String, String> {
         let grid = self.grid().fitted(&self.shape, "panels")?;
         Ok(draw(&self.shape, grid.height(&self.shape), |canvas| self.paint(canvas, &grid)))
     }
 
     fn panel<'c, 's>(&self, spot: Spot<'c, 's>, y: Axis) -> Panel<'c, 's> {
+        self.space.widest.set(self.space.widest.get().max(widest_label(&y)));
         spot.panel(Axis::exactly(self.from_s, self.to_s, self.shape.time_ticks()), y)
     }
 
     fn paint(&self, canvas: &Canvas<'_>, grid: &Grid) {
-        self.paint_head(canvas);
+        self.space.drawn_left.set(self.left());
+        let head = self.head();
+        head.paint_with_legend_at(canvas, Self::legend_at(&head));
         self.strip(canvas);
         for (spot, &drawn) in grid.spots(canvas).zip(&self.panels) {
             let panel = match drawn {
@@ -271,54 +379,55 @@ impl<'a> Sheet<'a> {
             };
             panel.border();
             if spot.is_lowest() {
-                panel.x_labels("time, s");
+                let room = panel.right - panel.left;
+                panel.x_labels_as(&self.words.labels.x_lines("time, s", room), Names::Row);
             }
         }
     }
 
-    fn paint_head(&self, canvas: &Canvas<'_>) {
-        let (left, room) = (self.left(), self.right() - self.left());
-        if !self.shape.is_narrow() {
-            let RunPicture { run, summary, .. } = self.input;
-            let title = if run.title.is_empty() { &run.scenario } else { &run.title };
-            let words = TextLook::new(TITLE, palette::INK).bold();
-            canvas.text(&cut(title, room, TITLE, true), (left, 24.0), words);
-            let mut facts = vec![run.scenario.clone()];
-            if !run.point.is_empty() {
-                facts.push(point_words(&run.point));
-            }
-            facts.push(format!("{} profile", summary.profile));
-            facts.push(format!("seed {}", run.seed));
-            facts.push(format!(
-                "hash {}",
-                run.scenario_hash.get(..12).unwrap_or(&run.scenario_hash)
-            ));
-            facts.push(self.input.made_by.to_owned());
-            if self.left_out > 0 {
-                facts.push(format!("{} more links had a queue", self.left_out));
-            }
-            // Version and commit of the program must not be cut off. The profile can be omitted,
-            // because the scenario contains it too.
-            if width_of(&facts.join("  ·  "), SMALL) > room {
-                facts.retain(|fact| !fact.ends_with(" profile"));
-            }
-            let facts = cut(&facts.join("  ·  "), room, SMALL, false);
-            canvas.text(&facts, (left, 44.0), TextLook::new(SMALL, palette::FAINT_INK));
+    fn facts(&self) -> String {
+        let RunPicture { run, summary, .. } = self.input;
+        let mut facts = vec![run.scenario.clone()];
+        if !run.point.is_empty() {
+            facts.push(point_words(&run.point));
         }
-        let entries = self.legend();
-        let rows = legend::rows(&entries, left, self.right());
-        legend::paint(canvas, &rows, self.head() + 10.0);
+        facts.push(format!("{} profile", summary.profile));
+        facts.push(format!("seed {}", run.seed));
+        facts.push(format!("hash {}", run.scenario_hash.get(..12).unwrap_or(&run.scenario_hash)));
+        facts.push(self.input.made_by.to_owned());
+        if self.left_out > 0 {
+            facts.push(format!("{} more links had a queue", self.left_out));
+        }
+        // Version and commit must not be cut off. The scenario contains the profile too.
+        if width_of(&facts.join("  ·  "), SMALL) > self.right() - self.left() {
+            facts.retain(|fact| !fact.ends_with(" profile"));
+        }
+        facts.join("  ·  ")
+    }
+
+    /// Draws title and legend of a panel, with the user's words. Must be drawn first.
+    fn titled(&self, panel: &Panel<'_, '_>, title: &str, keys: Vec<Key>) {
+        let room = panel.right - panel.left;
+        let text = |key: Key| Key { text: self.words.entry(&key.text), ..key };
+        let keys: Vec<Key> = keys.into_iter().map(text).collect();
+        let lines = self.words.labels.y_lines(title, room);
+        let (has_row, is_whole) = (self.space.row_of_keys.get(), panel.fits(&lines, &keys));
+        self.space.is_short_of_keys.set(self.space.is_short_of_keys.get() || !is_whole);
+        panel.titled(&lines, &keys, has_row);
     }
 
     /// The names of the curves, if there are several. A name has the same colour in all panels.
     fn legend(&self) -> Vec<Entry> {
         let curves = Curves::new(self);
         let names = curves.drawn();
-        if names.len() < 2 && self.rows.len() <= SINGLE_CURVES {
+        if names.len() < 2 && !self.by_group() {
             return Vec::new();
         }
-        let entry =
-            |(text, color)| Entry { text, stroke: Some(Stroke::new(color, 2.0)), mark: None };
+        let entry = |(name, color): (String, _)| Entry {
+            text: self.words.entry(&name),
+            stroke: Some(Stroke::new(color, 2.0)),
+            mark: None,
+        };
         names.into_iter().map(entry).collect()
     }
 
@@ -352,7 +461,7 @@ impl<'a> Sheet<'a> {
                 canvas.fill((left, top), (right, top + BAND_HEIGHT), palette::state(state), 1.0);
             }
             let words = TextLook::new(SMALL - 1.0, palette::INK).anchor(HPos::Right, VPos::Center);
-            let name = cut(&self.flow_name(*flow), left_end - 12.0, SMALL - 1.0, false);
+            let name = cut(&self.strip_name(*flow), left_end - 12.0, SMALL - 1.0, false);
             canvas.text(&name, (left_end - 6.0, top + BAND_HEIGHT / 2.0), words);
             top += BAND_HEIGHT + 2.0;
         }
@@ -381,6 +490,13 @@ impl<'a> Sheet<'a> {
         })
     }
 
+    /// The flow's name next to its states: the user's text for its entry of the legend or, without
+    /// one, the shorter name.
+    fn strip_name(&self, flow: u32) -> String {
+        let own = self.words.own(&self.flow_title(flow));
+        own.map_or_else(|| self.flow_name(flow), str::to_owned)
+    }
+
     /// The flow's name for a legend, which also has space for the name of the congestion control.
     fn flow_title(&self, flow: u32) -> String {
         let (name, cc) = (self.flow_name(flow), self.input.run.class(flow).cc_name());
@@ -393,7 +509,7 @@ impl<'a> Sheet<'a> {
 
     /// Whether curves are sums or medians of groups of flows.
     fn by_group(&self) -> bool {
-        self.rows.len() > SINGLE_CURVES
+        self.flows.len() > SINGLE_CURVES
     }
 }
 

@@ -68,11 +68,6 @@ impl Shape {
         if self.is_narrow() { 46.0 } else { 66.0 }
     }
 
-    /// The height of the note of a sheet, below its heading.
-    pub(crate) fn note_at(&self) -> f64 {
-        if self.is_narrow() { 10.0 } else { 44.0 }
-    }
-
     /// The right edge of panels. Its distance from the picture's right edge is `narrow` for a
     /// narrow picture, else `wide`.
     pub(crate) fn right(&self, narrow: f64, wide: f64) -> f64 {

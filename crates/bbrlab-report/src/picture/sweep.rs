@@ -22,14 +22,16 @@ use super::canvas::{Canvas, Stroke, TextLook, draw};
 use super::font::cut;
 use super::grid::Grid;
 use super::head::Head;
-use super::legend::{self, Entry};
+use super::labels::{Words, one_panel};
+use super::legend::Entry;
 use super::marks::{Form, Mark};
 use super::palette;
-use super::panel::{Names, Panel, SMALL};
+use super::panel::{LABEL_GAP, LINE, Names, PANEL_TITLE, Panel, SMALL, widest_label};
 use super::shape::{LOWEST_PANEL, Shape};
 use super::swept::{Swept, spread};
 use crate::answers::{self, Answer, Metric, flow_groups, link_to_name, most_groups};
 use crate::points::Points;
+use crate::swept_key::stem;
 use crate::table::{value_text, varying_keys};
 
 const PANEL_HEIGHT: f64 = 220.0;
@@ -37,6 +39,8 @@ const PANEL_HEIGHT: f64 = 220.0;
 const GAP_BETWEEN_MULTIPLES: f64 = 20.0;
 /// Space below a panel, for its labels and the title of the next panel.
 const GAP_Y: f64 = 72.0;
+/// Width of the line at a fair share.
+const FAIR_SHARE: f64 = 0.8;
 /// The largest number of metrics in a picture. Further metrics are only in the table. The eighth
 /// metric of competing transfers, their retransmissions, is still shown.
 const PANELS_SHOWN: usize = 8;
@@ -66,40 +70,92 @@ impl Points {
 /// Draws the pictures of a sweep with the chosen metrics, axis, colours and size.
 ///
 /// # Errors
-/// If a metric or a key is unknown, or the panels do not fit the size. The text of the
-/// error names the alternatives.
+/// If a metric or a key is unknown, the panels do not fit the size, or a label or a group of flows
+/// has no use. The text of the error names the alternatives.
 pub fn chosen_sweep_pictures(
     title: &str,
     runs: &[RunSummary],
     choice: &SweepChoice,
 ) -> Result<Vec<Picture>, String> {
-    pictures(title, &Points::with_every_metric(runs), choice)
+    let mut points = Points::with_every_metric(runs);
+    choice.add_of_flows(&mut points, runs);
+    pictures(title, &points, choice)
 }
 
 fn pictures(title: &str, points: &Points, choice: &SweepChoice) -> Result<Vec<Picture>, String> {
     if let Some(across) = &choice.against {
         return against::against(title, points, across, choice);
     }
+    if choice.dot_labels {
+        return Err(
+            "--dot-labels: expected a scatter, which --metric and --against draw".to_owned()
+        );
+    }
     let Points { groups, usual, .. } = points;
     let swept = varying_keys(groups);
     let figures = choice.figures(groups, usual)?;
     let is_chosen = !figures.is_empty();
-    let here: Vec<Answer<'_>> = usual
-        .iter()
-        .filter(|answer| !answers::is_only_at_other_links(groups, answer))
-        .cloned()
-        .collect();
-    let figures = if is_chosen { &figures } else { &here };
+    let (here, equal) = default_figures(groups, usual, choice);
+    let (figures, equal) = if is_chosen { (&figures, Vec::new()) } else { (&here, equal) };
+    choice.check_groups(figures)?;
+    if choice.labels.y.is_some() && figures.len() > 1 {
+        let titles = figures.iter().map(|figure| figure.metric.name());
+        return Err(one_panel(titles, "--metric"));
+    }
+    let axes = choice.axes(&swept, groups)?;
+    if choice.labels.x.is_some() && axes.len() > 1 {
+        return Err(format!(
+            "--xlabel: expected plots along one key, found {}; choose one with --x",
+            axes.join(", ")
+        ));
+    }
     let mut pictures = Vec::new();
-    for axis_key in choice.axes(&swept, groups)? {
+    for axis_key in axes {
         let keys = choice.keys(axis_key, &swept, groups)?;
-        let (sheet, grid) = Sheet::new(title, points, keys, choice.shape, figures, is_chosen)?;
+        let (sheet, grid) = Sheet::new(title, points, keys, choice, (figures, &equal), is_chosen)?;
         pictures.push(Picture {
             name: format!("sweep-{}", axis_key.replace(['.', '[', ']'], "-")),
             svg: sheet.draw(&grid),
+            entries: sheet.words.names(),
         });
     }
     Ok(pictures)
+}
+
+/// The metrics drawn by default, and the titles of those left out because nothing differs: all
+/// points and groups of flows have the same text in a table. If nothing differs at all, nothing is
+/// left out.
+fn default_figures<'a>(
+    groups: &[Group],
+    usual: &[Answer<'a>],
+    choice: &SweepChoice,
+) -> (Vec<Answer<'a>>, Vec<&'a str>) {
+    let is_drawn = |answer: &&Answer<'_>| {
+        !answers::is_only_at_other_links(groups, answer)
+            && (choice.groups.is_empty() || answer.metric.is_per_group())
+    };
+    let (differing, equal): (Vec<_>, Vec<_>) =
+        usual.iter().filter(is_drawn).cloned().partition(|answer| differs(groups, answer, choice));
+    if differing.is_empty() {
+        (equal, Vec::new())
+    } else {
+        (differing, equal.iter().map(|answer| answer.title).collect())
+    }
+}
+
+/// Whether a table would show different texts for the drawn values of a metric.
+fn differs(groups: &[Group], answer: &Answer<'_>, choice: &SweepChoice) -> bool {
+    let mut first = None;
+    let places = if answer.metric.is_per_group() { most_groups(groups) } else { 1 };
+    let is_drawn = |group: &Group, place: usize| {
+        !answer.metric.is_per_group()
+            || flow_groups(group).nth(place).is_some_and(|name| choice.shows(name))
+    };
+    groups.iter().any(|group| {
+        let drawn = (0..places).filter(|&place| is_drawn(group, place));
+        let mut texts = drawn.map(|place| answers::text(group, answer, place));
+        texts.any(|text| *first.get_or_insert_with(|| text.clone()) != text)
+    })
 }
 
 /// The different values of a key, in the order of the sweep.
@@ -113,21 +169,20 @@ fn value_at(group: &Group, key: &str) -> String {
     group.point.get(key).map_or_else(|| "–".to_owned(), value_text)
 }
 
-/// The last part of a key, such as `buffer` of `bottleneck.buffer`. It is sufficient next to the
-/// key's value.
-fn stem(key: &str) -> &str {
-    key.rsplit('.').next().unwrap_or(key)
-}
-
 /// A value as shown in a legend: after the last part of its key, or alone if it is the name of a
 /// congestion control.
 fn named(key: &str, value: &str) -> String {
     if stem(key) == "cc" { value.to_owned() } else { format!("{} {value}", stem(key)) }
 }
 
+/// The corners of a line, as values of the axes.
+type Line = Vec<(f64, f64)>;
+
 struct Sheet<'a> {
     title: &'a str,
+    choice: &'a SweepChoice,
     shape: Shape,
+    words: Words,
     points: &'a Points,
     keys: Keys<'a>,
     swept: Swept,
@@ -143,8 +198,14 @@ struct Sheet<'a> {
     /// Number of metrics for which the picture has no space.
     unfit: usize,
     flow_groups: Vec<String>,
+    /// The indices of the groups of flows that are drawn.
+    drawn_groups: Vec<usize>,
     figures: Vec<Answer<'a>>,
+    /// The titles of metrics that are not drawn because nothing differs.
+    equal: Vec<&'a str>,
     columns: usize,
+    /// The left edge of panels, after the widest label of their y axes.
+    left: f64,
 }
 
 impl<'a> Sheet<'a> {
@@ -152,11 +213,11 @@ impl<'a> Sheet<'a> {
         title: &'a str,
         points: &'a Points,
         keys: Keys<'a>,
-        shape: Shape,
-        figures: &[Answer<'a>],
+        choice: &'a SweepChoice,
+        (figures, equal): (&[Answer<'a>], &[&'a str]),
         is_chosen: bool,
     ) -> Result<(Self, Grid), String> {
-        let groups = &points.groups;
+        let (groups, shape) = (&points.groups, choice.shape);
         let swept = Swept::new(keys.axis, &values_of(groups, keys.axis));
         let lines =
             keys.color.map_or_else(|| vec![String::new()], |color| values_of(groups, color));
@@ -195,9 +256,15 @@ impl<'a> Sheet<'a> {
             (several, false) => several.min(4),
         };
         let keys_axis = keys.axis;
+        let is_drawn = |place: &usize| {
+            let mut names = groups.iter().filter_map(|group| flow_groups(group).nth(*place));
+            choice.groups.is_empty() || names.any(|name| choice.shows(name))
+        };
         let mut sheet = Self {
             title,
+            choice,
             shape,
+            words: Words::new(&choice.labels),
             points,
             keys,
             swept,
@@ -208,9 +275,13 @@ impl<'a> Sheet<'a> {
             left_out,
             unfit: 0,
             flow_groups: names_of_flow_groups(groups, keys_axis),
+            drawn_groups: (0..most_groups(groups)).filter(is_drawn).collect(),
             figures: figures.to_vec(),
+            equal: equal.to_vec(),
             columns,
+            left: shape.left(),
         };
+        sheet.left = sheet.left.max(sheet.widest_label() + LABEL_GAP);
         let grid = sheet.fit(is_chosen)?;
         Ok((sheet, grid))
     }
@@ -251,11 +322,11 @@ impl<'a> Sheet<'a> {
     }
 
     fn grid(&self) -> Grid {
-        let edges = (self.shape.left(), self.shape.right(12.0, 24.0));
+        let edges = (self.left, self.shape.right(12.0, 24.0));
         let (is_multiple, between) = (self.is_multiple(), GAP_BETWEEN_MULTIPLES);
         let mut grid = Grid {
             edges,
-            head: self.shape.note_at() + 14.0 + legend::height(&self.legend(), edges.0, edges.1),
+            head: self.head(edges).height(),
             titles: if is_multiple { 38.0 } else { 24.0 },
             rows: self.rows(),
             columns: u32::try_from(self.columns).expect("a handful"),
@@ -265,7 +336,38 @@ impl<'a> Sheet<'a> {
         };
         // The gap already includes the space for two rows of names.
         grid.gaps.1 += (self.names(&grid).below() - Names::TwoRows.below()).max(0.0);
+        let labels = &self.words.labels;
+        let more_y = labels.more_y(self.title_room(&grid));
+        grid.titles += more_y;
+        grid.gaps.1 += labels.more_x(grid.panel_width()) + more_y;
         grid
+    }
+
+    /// The width for the title of a metric. All small multiples of a metric share one title.
+    fn title_room(&self, grid: &Grid) -> f64 {
+        if self.is_multiple() { grid.edges.1 - grid.edges.0 } else { grid.panel_width() }
+    }
+
+    fn head(&self, edges: (f64, f64)) -> Head {
+        Head::new(&self.words.labels, &self.shape, self.title, &self.note(), self.legend(), edges)
+    }
+
+    /// The width of the widest label of all y axes. A wide sheet has space for any label.
+    fn widest_label(&self) -> f64 {
+        if !self.shape.is_narrow() {
+            return 0.0;
+        }
+        let mut widest: f64 = 0.0;
+        for figure in &self.figures {
+            let curves =
+                self.multiples.iter().flat_map(|(_, members)| self.curves(figure, members));
+            let curves: Vec<Curve> = curves.collect();
+            for height in [LOWEST_PANEL, PANEL_HEIGHT] {
+                let axis = y_axis(figure, curves.iter(), height);
+                widest = widest.max(widest_label(&axis));
+            }
+        }
+        widest
     }
 
     /// The arrangement of the names below a panel.
@@ -278,11 +380,7 @@ impl<'a> Sheet<'a> {
     }
 
     fn paint(&self, canvas: &Canvas<'_>, grid: &Grid) {
-        let (left, right) = grid.edges;
-        let title = (!self.shape.is_narrow()).then_some(self.title);
-        let (note, entries) = (self.note(), self.legend());
-        let head = Head { title, note: &note, note_at: self.shape.note_at(), entries: &entries };
-        head.paint(canvas, left, right);
+        self.head(grid.edges).paint(canvas);
         let mut spots = grid.spots(canvas);
         let limits = self.limits();
         for figure in &self.figures {
@@ -291,11 +389,13 @@ impl<'a> Sheet<'a> {
             let y = y_axis(figure, of_figure.iter().flatten(), grid.panel_height);
             // With small multiples, each metric begins a new row.
             let mut row = spots.by_ref().skip_while(|spot| self.is_multiple() && !spot.is_first());
-            for ((name, _), curves) in self.multiples.iter().zip(&of_figure) {
+            for ((name, members), curves) in self.multiples.iter().zip(&of_figure) {
                 let spot = row.next().expect("there is always a further place");
                 let panel = spot.panel(self.swept.axis.clone(), y.clone());
                 let is_first = !self.is_multiple() || spot.is_first();
-                self.paint_panel(&panel, figure, (name, curves), is_first, (limits, grid));
+                let fair = self.fair_shares(figure, members);
+                let curves = (name.as_str(), curves.as_slice(), fair.as_slice());
+                self.paint_panel(&panel, figure, curves, is_first, (limits, grid));
             }
         }
     }
@@ -304,17 +404,21 @@ impl<'a> Sheet<'a> {
         &self,
         panel: &Panel<'_, '_>,
         figure: &Answer<'_>,
-        (multiple, curves): (&str, &[Curve]),
+        (multiple, curves, fair): (&str, &[Curve], &[Line]),
         is_first: bool,
         (limits, grid): (DrawLimits, &Grid),
     ) {
         let title = title_of(figure, &self.points.groups, self.flow_groups.len() > 1);
         let width = panel.right - panel.left;
+        let title = self.words.labels.y_lines(&title, self.title_room(grid));
         if self.is_multiple() {
             if is_first {
-                let words = TextLook::new(12.0, palette::INK).bold();
-                let title = cut(&title, grid.edges.1 - grid.edges.0, 12.0, true);
-                panel.canvas.text(&title, (panel.left, panel.top - 26.0), words);
+                let words = TextLook::new(PANEL_TITLE, palette::INK).bold();
+                let mut y = panel.top - 26.0;
+                for line in title.iter().rev() {
+                    panel.canvas.text(line, (panel.left, y), words);
+                    y -= LINE;
+                }
             }
             panel.grid(is_first);
             let name = cut(multiple, width, SMALL, false);
@@ -324,7 +428,7 @@ impl<'a> Sheet<'a> {
                 TextLook::new(SMALL, palette::INK),
             );
         } else {
-            panel.frame(&cut(&title, width, 12.0, true));
+            panel.frame(&title);
         }
         if let Some(gap) = self.swept.gap_at {
             let (x, _) = panel.at(gap, 0.0);
@@ -335,9 +439,57 @@ impl<'a> Sheet<'a> {
                 panel.canvas.line(&[from, to], stroke);
             }
         }
+        for line in fair {
+            panel.line(line, Stroke::new(palette::FRAME, FAIR_SHARE));
+        }
         plot::plot(panel, curves, &self.swept, limits);
         panel.border();
-        panel.x_labels_as(&cut(&self.swept.title, width, SMALL, false), self.names(grid));
+        let title = self.words.labels.x_lines(&self.swept.title, width);
+        panel.x_labels_as(&title, self.names(grid));
+    }
+
+    /// Lines at the fair shares of the drawn groups of flows in a panel of shares. If a share is
+    /// equal at all points, its line crosses the panel; otherwise it joins the points, or each name
+    /// has a short line.
+    fn fair_shares(&self, figure: &Answer<'_>, members: &[usize]) -> Vec<Line> {
+        let mut lines: Vec<Line> = Vec::new();
+        if figure.metric != Metric::PerGroup("share") {
+            return lines;
+        }
+        let axis = &self.swept.axis;
+        for &place in &self.drawn_groups {
+            let point = |&at: &usize| {
+                // A point of a single group has no share.
+                let of_all = self.points.fair[at].get(place).filter(|&&fair| fair < 1.0)?;
+                let x = self.swept.place(&value_at(&self.points.groups[at], self.keys.axis))?;
+                Some((x, of_all * figure.scale))
+            };
+            let mut points: Line = members.iter().filter_map(point).collect();
+            points.sort_by(|one, other| one.0.total_cmp(&other.0));
+            points.dedup();
+            let Some(&(_, first)) = points.first() else { continue };
+            let found = if points.iter().all(|&(_, fair)| fair.to_bits() == first.to_bits()) {
+                vec![vec![(axis.low, first), (axis.high, first)]]
+            } else if self.swept.joins {
+                vec![points]
+            } else {
+                points.iter().map(|&(x, fair)| vec![(x - 0.4, fair), (x + 0.4, fair)]).collect()
+            };
+            for line in found {
+                if !lines.contains(&line) {
+                    lines.push(line);
+                }
+            }
+        }
+        lines
+    }
+
+    /// Whether some panel has a line at a fair share.
+    fn has_fair_shares(&self) -> bool {
+        let figures = self.figures.iter();
+        let mut panels =
+            figures.flat_map(|figure| self.multiples.iter().map(move |of| (figure, of)));
+        panels.any(|(figure, (_, members))| !self.fair_shares(figure, members).is_empty())
     }
 
     /// The note below the title: seeds, intervals and omissions.
@@ -390,6 +542,12 @@ impl<'a> Sheet<'a> {
             let shown = self.figures.len();
             note.push_str(&format!("; {shown} of {} metrics fit", shown + self.unfit));
         }
+        if !self.equal.is_empty() && !short {
+            note.push_str(&format!("; the same everywhere: {}", self.equal.join(", ")));
+        }
+        if self.has_fair_shares() {
+            note.push_str("; grey: fair share");
+        }
         note
     }
 
@@ -404,7 +562,11 @@ impl<'a> Sheet<'a> {
                 let is_of_one =
                     self.flow_groups.len() > 1 && key != "flows.cc" && stem(key) == "cc";
                 entries.push(Entry {
-                    text: if is_of_one { format!("{key} {value}") } else { named(key, value) },
+                    text: self.words.entry(&if is_of_one {
+                        format!("{key} {value}")
+                    } else {
+                        named(key, value)
+                    }),
                     stroke: self.swept.joins.then(|| Stroke::new(color, 1.8)),
                     mark: marked(Mark { color, form: Form::Disc }),
                 });
@@ -413,12 +575,13 @@ impl<'a> Sheet<'a> {
         let has_groups = self.figures.iter().any(|figure| figure.metric.is_per_group());
         if self.flow_groups.len() > 1 && has_groups {
             let several = self.lines.len() > 1;
-            for (place, name) in self.flow_groups.iter().enumerate() {
+            for &place in &self.drawn_groups {
+                let name = &self.flow_groups[place];
                 let (color, form, dash) = self.style(0, Some(place));
                 let color = if several { palette::FAINT_INK } else { color };
                 let stroke = Stroke { dash, ..Stroke::new(color, 1.8) };
                 entries.push(Entry {
-                    text: name.clone(),
+                    text: self.words.entry(name),
                     stroke: self.swept.joins.then_some(stroke),
                     mark: marked(Mark { color, form }),
                 });
@@ -454,18 +617,18 @@ impl<'a> Sheet<'a> {
     fn limits(&self) -> DrawLimits {
         let points: usize = self.multiples.iter().map(|(_, members)| members.len()).sum();
         let curves = |figure: &Answer<'_>| {
-            if figure.metric.is_per_group() { self.flow_groups.len() } else { 1 }
+            if figure.metric.is_per_group() { self.drawn_groups.len() } else { 1 }
         };
         DrawLimits::of(points * self.figures.iter().map(curves).sum::<usize>(), &self.swept)
     }
 
     fn curves(&self, figure: &Answer<'_>, members: &[usize]) -> Vec<Curve> {
         let per_group = figure.metric.is_per_group();
-        let flow_groups = if per_group { self.flow_groups.len() } else { 1 };
+        let places = if per_group { &self.drawn_groups[..] } else { &[0] };
         let mut curves = Vec::new();
         for line in 0..self.lines.len() {
-            for place in 0..flow_groups {
-                let of_group = (per_group && flow_groups > 1).then_some(place);
+            for &place in places {
+                let of_group = (per_group && self.flow_groups.len() > 1).then_some(place);
                 let (color, form, dash) = self.style(line, of_group);
                 let on_line = |at: &&usize| self.line_of[**at] == Some(line);
                 let mut samples: Vec<Sample> = members
@@ -487,6 +650,10 @@ impl<'a> Sheet<'a> {
         // With a single group of flows the share is always 1. At points with two groups, no group
         // corresponds to this one.
         if figure.metric == Metric::PerGroup("share") && flow_groups(group).count() == 1 {
+            return None;
+        }
+        let is_drawn = |name| self.choice.shows(name);
+        if figure.metric.is_per_group() && !flow_groups(group).nth(place).is_some_and(is_drawn) {
             return None;
         }
         let metric = answers::position(group, figure.metric, place)?;
@@ -536,6 +703,10 @@ fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
     };
     let of_link = link_to_name(groups, figure.metric);
     let title = of_link.map_or_else(|| title.to_owned(), |link| format!("{title} of {link}"));
+    let title = match figure.metric {
+        Metric::PerFlow(name) => format!("{name} per flow"),
+        _ => title,
+    };
     let unit = if figure.unit == "pkt" { "packets" } else { figure.unit };
     if unit.is_empty() { title } else { format!("{title}, {unit}") }
 }

@@ -1,5 +1,7 @@
 //! Pictures of made-up runs. Set `BBRLAB_PICTURES` to a folder to look at them.
 
+mod labelled;
+
 use std::fmt::Write as _;
 
 use bbrlab_run::{QueueRow, QueueSeries, Run, RunSummary, Series, SeriesRow};
@@ -8,8 +10,8 @@ use bbrlab_scenario::Scenario;
 use super::axis::Ratios;
 use super::font::{bold_width_of, width_of};
 use super::{CdfInput, CdfSample, cdf_picture};
+use super::{Labels, Picture, RunChoice, RunPanel, RunPicture, Shape, SweepChoice};
 use super::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
-use super::{Picture, RunChoice, RunPanel, RunPicture, Shape, SweepChoice};
 use super::{chosen_run_picture, chosen_sweep_pictures, run_picture, sweep_pictures};
 use crate::table::tests::sample_run;
 
@@ -265,6 +267,12 @@ fn picture_of(run: &Run, choice: &RunChoice) -> Result<Picture, String> {
 
 /// The points of the longest line that the picture draws in the colour `color`.
 fn longest_line(svg: &str, color: &str) -> Vec<(f64, f64)> {
+    let lines = lines_of(svg, color, 0);
+    lines.into_iter().max_by_key(Vec::len).unwrap_or_default()
+}
+
+/// The points of each drawn line of that colour with at least this number of points.
+fn lines_of(svg: &str, color: &str, least: usize) -> Vec<Vec<(f64, f64)>> {
     let lines = svg.split("<polyline").skip(1).filter(|line| {
         line.split("/>").next().is_some_and(|tag| tag.contains(&format!("stroke=\"{color}\"")))
     });
@@ -277,7 +285,7 @@ fn longest_line(svg: &str, color: &str) -> Vec<(f64, f64)> {
         };
         points.map(point).collect::<Vec<(f64, f64)>>()
     });
-    points.max_by_key(Vec::len).unwrap_or_default()
+    points.filter(|line| line.len() >= least).collect()
 }
 
 #[test]
@@ -287,6 +295,7 @@ fn a_figure_for_a_column_of_paper_has_the_chosen_panels_and_times_only() {
         from_s: Some(5.0),
         to_s: Some(12.0),
         shape: Shape::paper(84.0, 60.0),
+        ..RunChoice::default()
     };
     let picture = picture_of(&run(&["bbr1", "cubic"]), &choice).unwrap();
     show("paper", &picture);
@@ -484,6 +493,7 @@ fn swept(keys: &[(&str, &[&str])], seeds: u32) -> Vec<RunSummary> {
             let share = 0.2 + 0.05 * sum + 0.02 * f64::from(seed % 3);
             run.flow_groups[0].share = Some(share);
             run.flow_groups[1].share = Some(1.0 - share);
+            run.links[0].queue_delay_ms.mean = Some(14.8 + 2.0 * sum);
             run.goodput_mbps = Some(46.0 + 0.1 * sum + 0.05 * f64::from(seed));
             runs.push(run);
         }
@@ -660,6 +670,7 @@ fn a_sweep_is_drawn_as_somebody_chose() {
         x: Some("buffer".to_owned()),
         by: Some("flows[0].cc".to_owned()),
         shape: Shape::paper(84.0, 60.0),
+        ..SweepChoice::default()
     };
     let pictures = chosen_sweep_pictures("Chosen", &runs, &choice).unwrap();
     show("chosen", &pictures[0]);
@@ -730,6 +741,7 @@ fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_
         samples: transfers(&runs),
         by: None,
         shape: Shape::SCREEN,
+        labels: Labels::default(),
     };
     let picture = cdf_picture(&input).unwrap();
     show("cdf", &picture);
@@ -776,6 +788,7 @@ fn percentiles_read_off_a_curve_are_those_of_the_packets() {
         samples: vec![CdfSample { run: 0, group: "bottleneck".to_owned(), values, without: 0 }],
         by: None,
         shape: Shape::SCREEN,
+        labels: Labels::default(),
     };
     let picture = cdf_picture(&input).unwrap();
     show("cdf-queue", &picture);
@@ -816,6 +829,7 @@ fn overlay(flows: u32, shape: Shape) -> Overlay {
         start_s: 0.0,
         end_s: 10.0,
         shape,
+        labels: Labels::default(),
         panels: vec![
             of_flows("Payload read by the application, Mbit/s (in steps behind a repair)"),
             of_flows("Smoothed RTT, ms"),

@@ -15,6 +15,8 @@ pub(super) enum Block {
     Line(String),
     /// A sentence of any length.
     Sentence(String),
+    /// The point that the next tables describe.
+    Point(String),
     /// An empty line.
     Gap,
     Table(Table),
@@ -28,6 +30,7 @@ pub(super) fn text(blocks: &[Block], width: Option<usize>) -> String {
         match block {
             Block::Line(line) => text.push_str(&cut(line, width.unwrap_or(usize::MAX))),
             Block::Sentence(line) => text.push_str(line),
+            Block::Point(point) => text.extend(["at ", point]),
             Block::Gap => {}
             Block::Table(table) => {
                 text.push_str(&table.render_in(width));
@@ -52,6 +55,7 @@ pub(super) fn html(blocks: &[Block]) -> String {
     for block in blocks {
         match block {
             Block::Line(line) | Block::Sentence(line) => lines.push(escaped(line)),
+            Block::Point(point) => lines.push(format!("at {}", escaped(point))),
             Block::Gap => end(&mut html, &mut lines),
             Block::Table(table) => {
                 end(&mut html, &mut lines);

@@ -1,54 +1,94 @@
-//! A comparison of the results in several folders as text: a table for each point of the sweep,
-//! with a line per metric.
+//! A comparison of the results in several folders, or of the values of a swept key: a table for
+//! each point, with a line per metric.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::block::Block;
+use super::format::{TableFormat, formatted};
 use super::layout::{Align, Table};
-use super::run::point_text;
-use crate::compare::{ComparedPoint, FolderComparison};
-use crate::number::{figure, with_half};
+use super::run::{point_text, value_text};
+use crate::compare::FolderComparison;
+use crate::number::{NONE, figure, with_half};
+use crate::paired::PairedComparison;
 
 /// Metrics that are not compared, because they follow from other metrics or describe the
 /// simulation.
 const NOT_COMPARED: [&str; 3] = ["events", "data_packets", "rate_mbps"];
 
-/// The comparison as text. `names` are the names of the folders. Metrics with equal values in all
+/// How a comparison is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct ComparisonLook {
+    /// Whether the user chose the metrics. Then all are shown, also those with equal values.
+    pub is_chosen: bool,
+    /// The format of the tables.
+    pub format: TableFormat,
+}
+
+/// The comparison as tables. `names` are the names of the folders. Metrics with equal values in all
 /// folders are left out and counted below.
 #[must_use]
 pub fn compare_table(
     names: &[String],
     comparison: &FolderComparison,
-    width: Option<usize>,
+    look: ComparisonLook,
 ) -> String {
-    let mut text = String::new();
+    let mut blocks = Vec::new();
     for point in &comparison.points {
-        if !text.is_empty() {
-            text.push('\n');
+        if !blocks.is_empty() {
+            blocks.push(Block::Gap);
         }
         if !point.point.is_empty() {
-            text.push_str(&format!("at {}\n", point_text(&point.point)));
+            blocks.push(Block::Point(point_text(&point.point)));
         }
-        text.push_str(&point_table(names, point, width));
+        metrics_blocks(&mut blocks, names, &point.metrics, None, look);
+        blocks.extend(uneven_seeds(names, &point.seeds).map(Block::Sentence));
     }
-    text
+    formatted(&blocks, look.format)
 }
 
-fn point_table(names: &[String], point: &ComparedPoint, width: Option<usize>) -> String {
-    let mut table = Table::new().column("metric", "", Align::Left);
-    for name in names {
-        table = table.column(name, "", Align::Right);
+/// The tables of a paired comparison, one for each point and pair of values.
+#[must_use]
+pub fn paired_table(comparison: &PairedComparison, look: ComparisonLook) -> String {
+    let mut blocks = Vec::new();
+    let pairs = comparison.points.iter().flat_map(|it| it.pairs.iter().map(move |pair| (it, pair)));
+    for (point, pair) in pairs {
+        if !blocks.is_empty() {
+            blocks.push(Block::Gap);
+        }
+        let names = [&pair.values[0], &pair.values[1]].map(value_text);
+        let (seeds, s) = (pair.seeds.len(), if pair.seeds.len() == 1 { "" } else { "s" });
+        let mut heading = format!("{} = {} and {}", comparison.paired, names[0], names[1]);
+        if !point.point.is_empty() {
+            heading.push_str(&format!(" at {}", point_text(&point.point)));
+        }
+        heading.push_str(&format!(": {seeds} pair{s} of runs with equal seeds"));
+        blocks.push(Block::Sentence(heading));
+        metrics_blocks(&mut blocks, &names, &pair.metrics, Some(seeds), look);
+        blocks.extend(match pair.unpaired {
+            0 => None,
+            1 => Some(Block::Sentence("1 run has no partner with its seed".to_owned())),
+            runs => Some(Block::Sentence(format!("{runs} runs have no partner with their seed"))),
+        });
     }
-    for name in &names[1..] {
-        let title = if names.len() > 2 {
-            format!("{name} - {}", names[0])
-        } else {
-            "difference".to_owned()
-        };
-        table = table.column(&title, "", Align::Right).column("%", "", Align::Right);
-    }
+    formatted(&blocks, look.format)
+}
+
+/// Adds a line per metric, and sentences on what the lines leave out. In a comparison of pairs,
+/// `pairs` is their number.
+fn metrics_blocks(
+    blocks: &mut Vec<Block>,
+    names: &[String],
+    metrics: &Map<String, Value>,
+    pairs: Option<usize>,
+    look: ComparisonLook,
+) {
+    let several = names.len() > 2;
+    let mut rows: Vec<Row<'_>> = Vec::new();
     let mut equal = 0;
-    for (metric, found) in &point.metrics {
-        if NOT_COMPARED.iter().any(|omitted| metric.rsplit('.').next() == Some(*omitted)) {
+    for (metric, found) in metrics {
+        let is_omitted =
+            NOT_COMPARED.iter().any(|omitted| metric.rsplit('.').next() == Some(*omitted));
+        if is_omitted && !look.is_chosen {
             continue;
         }
         let values: Vec<Option<f64>> = found["values"]
@@ -59,39 +99,129 @@ fn point_table(names: &[String], point: &ComparedPoint, width: Option<usize>) ->
             continue;
         }
         let is_known = values.iter().all(Option::is_some);
-        if is_known && values.windows(2).all(|two| two[0] == two[1]) {
+        if is_known && values.windows(2).all(|two| two[0] == two[1]) && !look.is_chosen {
             equal += 1;
             continue;
         }
-        let mut cells = vec![metric.clone()];
-        cells.extend(values.iter().map(|value| figure(*value)));
-        let several = names.len() > 2;
-        for place in 0..names.len() - 1 {
-            let of = |what: &str| if several { &found[what][place] } else { &found[what] };
-            let difference = of("difference").as_f64();
-            let high = of("ci95")[1].as_f64();
-            let mean = figure(difference);
-            let half = difference.zip(high).map(|(mean, high)| figure(high - mean));
-            cells.push(half.map_or(mean.clone(), |half| with_half(&mean, &half)));
-            let base = values[0].filter(|&base| base != 0.0);
-            let percent =
-                difference.zip(base).map(|(difference, base)| difference / base.abs() * 100.0);
-            cells.push(percent.map_or_else(|| "–".to_owned(), |percent| format!("{percent:+.1}")));
+        let of = |place: usize, what: &str| {
+            if several { found[what][place].clone() } else { found[what].clone() }
+        };
+        let contrasts = (0..names.len() - 1).map(|place| Contrast {
+            difference: of(place, "difference").as_f64(),
+            high: of(place, "ci95")[1].as_f64(),
+            to_decide: to_decide(&of(place, "seeds_to_decide")),
+        });
+        rows.push(Row {
+            metric,
+            contrasts: contrasts.collect(),
+            n: found["n"].as_u64(),
+            is_equal: found["is_equal"] == true && values[0] != values[1],
+            values,
+        });
+    }
+    let has_estimate =
+        rows.iter().any(|row| row.contrasts.iter().any(|it| !it.to_decide.is_empty()));
+    let has_n = pairs.is_some_and(|pairs| rows.iter().any(|row| row.n != Some(pairs as u64)));
+    let mut table = Table::new().column("metric", "", Align::Left);
+    for name in names {
+        table = table.column(name, "", Align::Right);
+    }
+    if has_n {
+        table = table.column("pairs", "", Align::Right);
+    }
+    for name in &names[1..] {
+        let title =
+            if several { format!("{name} - {}", names[0]) } else { "difference".to_owned() };
+        table = table
+            .column(&title, "", Align::Right)
+            .column("%", "", Align::Right)
+            .in_full(&title, "%");
+        if has_estimate {
+            table = table.column("to decide", "seeds", Align::Right);
+            if several {
+                table = table.in_full(&format!("{title}, to decide"), "seeds");
+            }
         }
-        table.row(cells);
     }
-    let mut text = if table.is_empty() { String::new() } else { table.render_in(width) };
+    for row in &rows {
+        table.row(row.cells(has_n, has_estimate));
+    }
+    if !table.is_empty() {
+        blocks.push(Block::Table(table));
+    }
     if equal > 0 {
-        text.push_str(&format!("{equal} metrics are equal\n"));
+        blocks.push(Block::Sentence(format!("{equal} metrics are equal")));
     }
-    text.push_str(&uneven_seeds(names, &point.seeds));
-    text
+    if rows.iter().any(|row| row.is_equal) {
+        blocks.push(Block::Sentence(
+            "each: the difference is the same with every seed, so there is no interval".to_owned(),
+        ));
+    }
+    if has_estimate {
+        blocks.push(Block::Sentence(
+            "to decide: seeds with which the interval would leave out zero, if mean and spread stay"
+                .to_owned(),
+        ));
+    }
 }
 
-/// A line with the number of seeds in each folder; empty if the numbers are equal.
-fn uneven_seeds(names: &[String], seeds: &[usize]) -> String {
+/// A metric in the table.
+struct Row<'a> {
+    metric: &'a str,
+    values: Vec<Option<f64>>,
+    /// The number of pairs.
+    n: Option<u64>,
+    contrasts: Vec<Contrast>,
+    /// Whether all pairs have the same difference, other than zero.
+    is_equal: bool,
+}
+
+/// The difference of a metric to the first value.
+struct Contrast {
+    difference: Option<f64>,
+    /// The upper end of its interval.
+    high: Option<f64>,
+    to_decide: String,
+}
+
+impl Row<'_> {
+    fn cells(&self, has_n: bool, has_estimate: bool) -> Vec<String> {
+        let mut cells = vec![self.metric.to_owned()];
+        cells.extend(self.values.iter().map(|value| figure(*value)));
+        if has_n {
+            cells.push(self.n.map_or_else(|| NONE.to_owned(), |n| n.to_string()));
+        }
+        for Contrast { difference, high, to_decide } in &self.contrasts {
+            let mean = figure(*difference);
+            let half = difference.zip(*high).map(|(mean, high)| figure(high - mean));
+            cells.push(match half {
+                Some(half) => with_half(&mean, &half),
+                None if self.is_equal => format!("{mean} each"),
+                None => mean,
+            });
+            let base = self.values[0].filter(|&base| base != 0.0);
+            let percent =
+                difference.zip(base).map(|(difference, base)| difference / base.abs() * 100.0);
+            cells.push(percent.map_or_else(|| NONE.to_owned(), |percent| format!("{percent:+.1}")));
+            if has_estimate {
+                cells.push(to_decide.clone());
+            }
+        }
+        cells
+    }
+}
+
+/// The number of seeds that would decide, as text; empty if there is no estimate.
+fn to_decide(seeds: &Value) -> String {
+    let about = seeds["about"].as_u64().map(|seeds| format!("about {seeds}"));
+    let more = || seeds["more_than"].as_u64().map(|seeds| format!("over {seeds}"));
+    about.or_else(more).unwrap_or_default()
+}
+
+/// A sentence with the number of seeds in each folder, unless the numbers are equal.
+fn uneven_seeds(names: &[String], seeds: &[usize]) -> Option<String> {
     if seeds.windows(2).all(|two| two[0] == two[1]) {
-        return String::new();
+        return None;
     }
     let of: Vec<String> =
         names.iter().zip(seeds).map(|(name, seeds)| format!("{seeds} in {name}")).collect();
@@ -100,15 +230,20 @@ fn uneven_seeds(names: &[String], seeds: &[usize]) -> String {
     } else {
         ""
     };
-    format!("seeds: {}{no_interval}\n", of.join(", "))
+    Some(format!("seeds: {}{no_interval}", of.join(", ")))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::compare_table;
+    use super::{ComparisonLook, TableFormat, compare_table, paired_table};
     use crate::compare::compare;
     use crate::table::tests::sample_run;
+    use bbrlab_run::RunSummary;
     use expect_test::expect;
+
+    fn look(width: impl Into<Option<usize>>) -> ComparisonLook {
+        ComparisonLook { is_chosen: false, format: TableFormat::Text(width.into()) }
+    }
 
     #[test]
     fn metrics_that_differ_are_side_by_side() {
@@ -134,7 +269,7 @@ mod tests {
             flow_groups.cubic.fct_ms.unfinished           0      –           –      –
             30 metrics are equal
         "#]]
-        .assert_eq(&compare_table(&names, &compare(&[&[a], &[b]]), Some(100)));
+        .assert_eq(&compare_table(&names, &compare(&[&[a], &[b]]), look(100)));
     }
 
     #[test]
@@ -142,8 +277,82 @@ mod tests {
         let (a, mut b) = (sample_run(), sample_run());
         b.seed += 1;
         let names = ["sweep".to_owned(), "one".to_owned()];
-        let table = compare_table(&names, &compare(&[&[a.clone(), b], &[a]]), None);
+        let table = compare_table(&names, &compare(&[&[a.clone(), b], &[a]]), look(None));
         let line = "seeds: 2 in sweep, 1 in one; a difference has an interval if both folders have at least two seeds\n";
         assert!(table.ends_with(line), "{table}");
+    }
+
+    /// Runs of two congestion controls with these goodputs, for the seeds from 1 on.
+    fn sweep(goodputs: &[(f64, f64)]) -> Vec<RunSummary> {
+        let run = |cc: &str, seed: usize, goodput: f64| {
+            let mut run = sample_run();
+            run.seed = seed as u64;
+            run.goodput_mbps = Some(goodput);
+            run.jain = Some(if cc == "bbr1" { 0.5 } else { 0.75 });
+            run.point.insert("flows.cc".to_owned(), cc.into());
+            run.point.insert("bottleneck.buffer".to_owned(), "2bdp".into());
+            run
+        };
+        let pairs = goodputs.iter().enumerate();
+        pairs
+            .flat_map(|(at, &(one, two))| [run("bbr1", at + 1, one), run("cubic", at + 1, two)])
+            .collect()
+    }
+
+    #[test]
+    fn pairs_of_a_sweep_have_a_table_each() {
+        let mut runs = sweep(&[(40.0, 42.0), (44.0, 43.0), (36.0, 40.0), (41.0, 42.0)]);
+        runs[7].jain_ss = None;
+        let found = crate::paired(&runs, "cc").unwrap();
+        expect![[r#"
+            flows.cc = bbr1 and cubic at bottleneck.buffer = 2bdp: 4 pairs of runs with equal seeds
+            metric                                bbr1  cubic    difference      %  to decide
+                                                                                        seeds
+            ─────────────────────────────────────────────────────────────────────────────────
+            goodput_mbps                         40.25  41.75    1.50 ±3.31   +3.7   about 10
+            jain                                 0.500  0.750    0.250 each  +50.0
+            flow_groups.<flows.cc>.goodput_mbps  24.60  21.90    -2.70 each  -11.0
+            flow_groups.<flows.cc>.share         0.529  0.471  -0.0581 each  -11.0
+            27 metrics are equal
+            each: the difference is the same with every seed, so there is no interval
+            to decide: seeds with which the interval would leave out zero, if mean and spread stay
+        "#]]
+        .assert_eq(&paired_table(&found, look(100)));
+        let mut runs = sweep(&[(40.0, 42.0), (44.0, 43.0)]);
+        runs.truncate(3);
+        let mut found = crate::paired(&runs, "cc").unwrap();
+        found.keep(&["goodput_ss_mbps".to_owned(), "jain".to_owned()]).unwrap();
+        let chosen = ComparisonLook { is_chosen: true, ..look(None) };
+        expect![[r#"
+            flows.cc = bbr1 and cubic at bottleneck.buffer = 2bdp: 1 pair of runs with equal seeds
+            metric            bbr1  cubic  difference      %
+            ────────────────────────────────────────────────
+            goodput_ss_mbps  47.10  47.10           0   +0.0
+            jain             0.500  0.750       0.250  +50.0
+            1 run has no partner with its seed
+        "#]]
+        .assert_eq(&paired_table(&found, chosen));
+    }
+
+    #[test]
+    fn folders_whose_interval_includes_zero_show_how_many_seeds_would_decide() {
+        let runs = sweep(&[(40.0, 42.0), (44.0, 43.0), (36.0, 40.0), (41.0, 42.0)]);
+        let of = |cc: &str| {
+            let own = runs.iter().filter(|run| run.point["flows.cc"] == cc);
+            own.cloned().collect::<Vec<RunSummary>>()
+        };
+        let names = ["bbr1".to_owned(), "cubic".to_owned()];
+        let found = compare(&[&of("bbr1"), &of("cubic")]);
+        expect![[r#"
+            at bottleneck.buffer = 2bdp
+            metric         bbr1  cubic  difference      %  to decide
+                                                               seeds
+            ────────────────────────────────────────────────────────
+            goodput_mbps  40.25  41.75  1.50 ±3.31   +3.7   about 10
+            jain          0.500  0.750       0.250  +50.0
+            40 metrics are equal
+            to decide: seeds with which the interval would leave out zero, if mean and spread stay
+        "#]]
+        .assert_eq(&compare_table(&names, &found, look(100)));
     }
 }

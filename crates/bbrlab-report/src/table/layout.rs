@@ -23,6 +23,16 @@ pub(super) struct Column {
     pub(super) title: String,
     pub(super) unit: String,
     pub(super) align: Align,
+    /// Title and unit that do not need the columns to the left.
+    full: Option<(String, String)>,
+}
+
+impl Column {
+    /// Title and unit, clear without the columns to the left.
+    pub(super) fn in_full(&self) -> (&str, &str) {
+        let own = (self.title.as_str(), self.unit.as_str());
+        self.full.as_ref().map_or(own, |(title, unit)| (title, unit))
+    }
 }
 
 /// A table of text: a line of titles, a line of units, rows.
@@ -42,7 +52,24 @@ impl Table {
     /// Adds a column; `unit` is shown below its title.
     #[must_use]
     pub fn column(mut self, title: &str, unit: &str, align: Align) -> Self {
-        self.columns.push(Column { title: title.to_owned(), unit: unit.to_owned(), align });
+        self.columns.push(Column {
+            title: title.to_owned(),
+            unit: unit.to_owned(),
+            align,
+            full: None,
+        });
+        self
+    }
+
+    /// Gives the last column a title and a unit for formats in which each column is named on its
+    /// own. A terminal shows `p95` without a unit after `queue mean`.
+    ///
+    /// # Panics
+    /// If there is no column.
+    #[must_use]
+    pub fn in_full(mut self, title: &str, unit: &str) -> Self {
+        let last = self.columns.last_mut().expect("a column");
+        last.full = Some((title.to_owned(), unit.to_owned()));
         self
     }
 

@@ -2,19 +2,21 @@
 
 mod block;
 mod compare;
+mod format;
 mod groups;
 mod layout;
 mod published;
 mod run;
 mod sweep;
 
-pub use compare::compare_table;
+pub use compare::{ComparisonLook, compare_table, paired_table};
+pub use format::TableFormat;
 pub use groups::group_table;
 pub use layout::{Align, Table, WIDTH};
 pub use published::{
     PrintedAs, PublishedCell, PublishedRow, published_table, published_tables, split_unit,
 };
-pub use run::{run_html, run_table, value_text};
+pub use run::{run_html, run_table, run_table_as, value_text};
 pub use sweep::{sweep_html, sweep_table};
 
 pub(crate) use run::point_text as point_words;

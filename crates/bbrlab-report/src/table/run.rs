@@ -6,7 +6,8 @@ use bbrlab_run::{
     FlowGroup, FlowSummary, LimitedBy, LinkSummary, RunSummary, TinSummary, Wait, WaitSummary,
 };
 
-use super::block::{Block, html, text};
+use super::block::{Block, html};
+use super::format::{TableFormat, formatted};
 use super::layout::{Align, Table};
 use crate::number::{count, figure, fixed};
 
@@ -18,7 +19,13 @@ const LINKS_SHOWN: usize = 8;
 /// The summary of a run as text: its parameters, its links and its flows.
 #[must_use]
 pub fn run_table(run: &RunSummary, width: Option<usize>) -> String {
-    text(&blocks(run), width)
+    run_table_as(run, TableFormat::Text(width))
+}
+
+/// The summary of [`run_table`] in a format.
+#[must_use]
+pub fn run_table_as(run: &RunSummary, format: TableFormat) -> String {
+    formatted(&blocks(run), format)
 }
 
 /// The summary of a run as HTML.
@@ -162,16 +169,20 @@ fn links(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
         .column("used", "%", Align::Right)
         .column("arrived", "packets", Align::Right)
         .column("dropped", "packets", Align::Right)
-        .column("", "%", Align::Right);
+        .column("", "%", Align::Right)
+        .in_full("dropped", "%");
     for &(title, _) in &counts {
         table = table.column(title, "packets", Align::Right);
     }
     table = table
         .column("queue mean", "packets", Align::Right)
         .column("p95", "", Align::Right)
+        .in_full("queue p95", "packets")
         .column("max", "", Align::Right)
+        .in_full("queue max", "packets")
         .column("delay mean", "ms", Align::Right)
-        .column("p95", "", Align::Right);
+        .column("p95", "", Align::Right)
+        .in_full("delay p95", "ms");
     for link in shown {
         let mut cells = vec![
             link.name.clone(),
@@ -212,7 +223,9 @@ fn waits(blocks: &mut Vec<Block>, waits: &[WaitSummary]) {
         .column("dropped", "packets", Align::Right)
         .column("wait mean", "ms", Align::Right)
         .column("p95", "", Align::Right)
-        .column("max", "", Align::Right);
+        .in_full("wait p95", "ms")
+        .column("max", "", Align::Right)
+        .in_full("wait max", "ms");
     for wait in waits.iter().take(LINKS_SHOWN) {
         let mut cells = vec![wait.name.clone(), count(wait.arrivals), count(wait.drops)];
         let Wait { mean, p95, max } = wait.wait_ms;
@@ -252,7 +265,9 @@ fn tins(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     table = table
         .column("sojourn mean", "ms", Align::Right)
         .column("p95", "", Align::Right)
-        .column("max", "", Align::Right);
+        .in_full("sojourn p95", "ms")
+        .column("max", "", Align::Right)
+        .in_full("sojourn max", "ms");
     for (link, tin) in shown {
         let mut cells = vec![
             link.name.clone(),
@@ -293,15 +308,14 @@ fn groups(run: &RunSummary) -> Table {
     }
     table = table.column("share", "%", Align::Right);
     if has_transfers {
-        for (title, unit) in [
-            ("FCT p50", "ms"),
-            ("p95", "ms"),
-            ("p99", "ms"),
-            ("slowdown p50", ""),
-            ("unfinished", ""),
-        ] {
-            table = table.column(title, unit, Align::Right);
-        }
+        table = table
+            .column("FCT p50", "ms", Align::Right)
+            .column("p95", "ms", Align::Right)
+            .in_full("FCT p95", "ms")
+            .column("p99", "ms", Align::Right)
+            .in_full("FCT p99", "ms")
+            .column("slowdown p50", "", Align::Right)
+            .column("unfinished", "", Align::Right);
     }
     table = table.column("retrans", "pkt", Align::Right);
     let is_disordered = groups
@@ -321,7 +335,10 @@ fn groups(run: &RunSummary) -> Table {
     if is_policed {
         table = table.column("policed", "pkt", Align::Right);
     }
-    table = table.column("RTT mean", "ms", Align::Right).column("p95", "ms", Align::Right);
+    table = table
+        .column("RTT mean", "ms", Align::Right)
+        .column("p95", "ms", Align::Right)
+        .in_full("RTT p95", "ms");
     for group in groups {
         let mut cells = vec![group.group.clone(), count(group.flows), fixed(group.goodput_mbps, 2)];
         if is_active_in_part {
@@ -364,10 +381,13 @@ fn flows(flows: &[FlowSummary]) -> Table {
         .column("steady", "Mbit/s", Align::Right)
         .column("retrans", "pkt", Align::Right)
         .column("", "%", Align::Right)
+        .in_full("retrans", "%")
         .column("RTO", "", Align::Right)
         .column("RTT base", "ms", Align::Right)
         .column("mean", "ms", Align::Right)
+        .in_full("RTT mean", "ms")
         .column("p95", "ms", Align::Right)
+        .in_full("RTT p95", "ms")
         .column("cwnd", "pkt", Align::Right)
         .column("limited by", "% of its time", Align::Left);
     if with_fct {
@@ -436,9 +456,10 @@ fn trimmed(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::block::text;
     use super::super::layout::WIDTH;
     use super::super::tests::sample_run;
-    use super::{run_table, text, waits};
+    use super::{run_table, waits};
     use bbrlab_run::{Sojourn, TinSummary, Wait, WaitSummary};
     use expect_test::expect;
 

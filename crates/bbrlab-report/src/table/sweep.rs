@@ -6,13 +6,15 @@ use std::collections::BTreeMap;
 use bbrlab_run::{Group, RunSummary};
 use serde_json::Value;
 
-use super::block::{Block, html, text};
+use super::block::{Block, html};
+use super::format::{TableFormat, formatted};
 use super::layout::{Align, Table};
 use super::run::value_text;
 use crate::answers::{
-    Answer, Metric, WORTH_SHOWING_MS, group_names, link_value, links_to_name, places, value,
+    Answer, Metric, WORTH_SHOWING_MS, group_names, link_value, links_to_name, places, text_of,
+    value,
 };
-use crate::number::{NONE, fixed, with_half};
+use crate::number::NONE;
 use crate::points::Points;
 
 /// The table of all runs of a sweep, or of one point with several seeds: means with 95 % intervals.
@@ -34,7 +36,13 @@ impl Points {
     /// A row for each point: means with 95 % intervals. `width` is as in [`sweep_table`].
     #[must_use]
     pub fn table(&self, width: Option<usize>) -> String {
-        text(&blocks(self), width)
+        self.table_as(TableFormat::Text(width))
+    }
+
+    /// The table of [`Self::table`] in a format.
+    #[must_use]
+    pub fn table_as(&self, format: TableFormat) -> String {
+        formatted(&blocks(self), format)
     }
 }
 
@@ -59,19 +67,24 @@ fn blocks(points: &Points) -> Vec<Block> {
         // would take the values of one link for values of the whole path.
         let links = match answer.metric {
             Metric::Bottleneck(figure) => links_to_name(groups, figure),
-            Metric::Run(_) | Metric::PerGroup(_) => Vec::new(),
+            Metric::Run(_) | Metric::PerGroup(_) | Metric::PerFlow(_) => Vec::new(),
         };
         if !links.is_empty() {
             for link in links {
                 columns.push((answer, Of::Link(link)));
-                table = table.column(link, &unit_of(answer), Align::Right);
+                table = table
+                    .column(link, &unit_of(answer), Align::Right)
+                    .in_full(&format!("{link} {}", answer.title), answer.unit);
             }
             continue;
         }
         for place in places(groups, answer.metric) {
             columns.push((answer, Of::Place(place)));
             table = if answer.metric.is_per_group() && names.len() > 1 {
-                table.column(&names[place], &unit_of(answer), Align::Right)
+                let name = &names[place];
+                table
+                    .column(name, &unit_of(answer), Align::Right)
+                    .in_full(&format!("{name} {}", answer.title), answer.unit)
             } else {
                 table.column(answer.title, answer.unit, Align::Right)
             };
@@ -89,14 +102,11 @@ fn blocks(points: &Points) -> Vec<Block> {
             cells.push(group.seeds.len().to_string());
         }
         for &(answer, of) in &columns {
-            let (mean, half) = match of {
+            let found = match of {
                 Of::Place(place) => value(group, answer.metric, place),
                 Of::Link(link) => link_value(group, link, answer.metric.name()),
             };
-            let (mean, half) = (mean.map(|x| x * answer.scale), half.map(|x| x * answer.scale));
-            let mean = fixed(mean, answer.decimals);
-            let half = half.map(|half| fixed(half, answer.decimals));
-            cells.push(half.map_or(mean.clone(), |half| with_half(&mean, &half)));
+            cells.push(text_of(found, answer));
         }
         table.row(cells);
     }

@@ -1,6 +1,6 @@
-//! `controls`: declares custom congestion controls. Flows name them in `cc`, and the program that
-//! runs the scenario provides them. The scenario records their source, so that its hash depends on
-//! their programs.
+//! `controls`: declares custom congestion controls, which flows select by their names in `cc`. The
+//! program that runs the scenario provides their code. The declaration contains the origin of the
+//! code and a hash of it, so the scenario's hash changes when the code changes.
 
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ pub(crate) const OUTSIDE_PARTS: &[Part] = &[
     optional("answers_share_of_marks", Form::Bool),
 ];
 
-/// Reads the declared controls, each a name with a table, and sorts them by name.
+/// Reads the declared controls: a table in which each key is a control's name and each value a
+/// table. Sorts the controls by name.
 pub(crate) fn read_controls(
     reader: &mut Reader<'_>,
     node: &Node,
@@ -104,7 +105,7 @@ fn read_hash(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<String>
     Some(text.to_owned())
 }
 
-/// The declared congestion controls as an inline table; `None` if there are none.
+/// Returns the declared congestion controls as an inline table; `None` if there are none.
 pub(crate) fn show_controls<'a>(
     controls: impl Iterator<Item = &'a Arc<Outside>>,
 ) -> Option<String> {

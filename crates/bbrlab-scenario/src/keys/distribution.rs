@@ -35,21 +35,21 @@ const SIZE_DISTRIBUTIONS: [(&str, Kind); 6] = [
     ("web_search", Kind::WebSearch),
 ];
 
-/// A kind of distribution, without its parameter.
+/// A kind of distribution, without the values of its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Constant,
     Exponential,
     Pareto,
     Lognormal,
-    /// Points of the cumulative distribution.
+    /// A distribution given by points of its cumulative distribution function.
     Cdf,
     /// The points of a published measurement of web-search traffic.
     WebSearch,
 }
 
-/// Bounds and defaults of the parameters of distributions. The sizes of web transfers have Pareto
-/// tails with shapes from 1.1 to 1.5.
+/// Bounds of the parameters `shape` (Pareto) and `sigma` (log-normal), and their defaults in
+/// thousandths. Web transfers have sizes with Pareto tails, with shapes from 1.1 to 1.5.
 pub(crate) const SHAPE: Form = Form::Number(1.001, 100);
 const SIGMA: Form = Form::Number(0.001, 5);
 const SHAPE_DEFAULT: u32 = 1200;
@@ -92,13 +92,13 @@ enum Unit {
     Time,
 }
 
-/// Reads random sizes.
+/// Reads the table of random sizes.
 pub(crate) fn read_sizes(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Random> {
     let table = reader.table(node, name, SIZES)?;
     read_random(reader, (table, node), name, Unit::Bytes)
 }
 
-/// Reads random times, or a constant time.
+/// Reads the table of random times, or a constant time.
 pub(crate) fn read_times(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Random> {
     match &node.value {
         Value::Table(table) => read_random(reader, (table, node), name, Unit::Time),
@@ -177,7 +177,7 @@ impl Unit {
     }
 }
 
-/// Sizes as a scenario would write them.
+/// Returns random sizes as the value that a scenario would have, in TOML.
 pub(crate) fn show_sizes(sizes: &Random) -> String {
     match &sizes.distribution {
         Distribution::Cdf(points) => size_distribution::show(points),
@@ -185,7 +185,7 @@ pub(crate) fn show_sizes(sizes: &Random) -> String {
     }
 }
 
-/// Times as a scenario would write them.
+/// Returns random times as the value that a scenario would have, in TOML.
 pub(crate) fn show_times(times: &Random) -> String {
     if *times == constant(times.mean) {
         Unit::Time.show(times.mean)
@@ -201,7 +201,7 @@ fn show(random: &Random, unit: Unit) -> String {
     format!("{{ distribution = \"{distribution}\", mean = {mean}{parameter}, max = {max} }}")
 }
 
-/// A distribution with a single value.
+/// Returns the distribution whose only value is `value`.
 pub(crate) const fn constant(value: u64) -> Random {
     Random { distribution: Distribution::Constant, mean: value, max: value }
 }
@@ -227,7 +227,7 @@ pub(crate) fn show_parameter(distribution: &Distribution) -> String {
     }
 }
 
-/// Reads the parameter of a distribution.
+/// Reads the parameter of a distribution of this kind, such as `shape` for Pareto.
 pub(crate) fn read_distribution(
     reader: &mut Reader<'_>,
     keys: &mut Keys<'_>,
@@ -246,7 +246,7 @@ pub(crate) fn read_distribution(
     })
 }
 
-/// Reads a parameter within bounds. Returns it in thousandths.
+/// Reads a parameter with the bounds of `form`, and returns it in thousandths.
 fn read_thousandths(
     reader: &mut Reader<'_>,
     keys: &mut Keys<'_>,

@@ -38,7 +38,7 @@ const NAMES: [(&str, u8); 24] = [
 /// The largest value of six bits.
 const MAX: u64 = 63;
 
-/// All names.
+/// Returns the names of all code points.
 pub(crate) fn dscp_names() -> Vec<&'static str> {
     NAMES.iter().map(|&(name, _)| name).collect()
 }
@@ -61,7 +61,7 @@ pub(crate) fn read_dscp(reader: &mut Reader<'_>, node: &Node, name: &str) -> Opt
     None
 }
 
-/// The code point as a scenario writes it; `None` for best effort, the default.
+/// Returns the code point as a scenario writes it; `None` for best effort, which is the default.
 pub(crate) fn show_dscp(dscp: u8) -> Option<String> {
     match NAMES.iter().find(|&&(_, value)| value == dscp) {
         _ if dscp == 0 => None,

@@ -1,5 +1,5 @@
-//! `ecn` of a flow: whether ECN is negotiated, for which kind of route, and whether packets are
-//! sent with ECT(0) or ECT(1).
+//! `ecn` of a flow: whether ECN is negotiated, whether the route has Linux's low-latency feature
+//! (`ECN_LOW`), and whether packets are sent with ECT(0) or ECT(1).
 
 use bbrlab_stack::EcnMode;
 
@@ -7,8 +7,8 @@ use crate::language::canonical::show_text;
 use crate::language::document::Value;
 use crate::language::key::KeyInput;
 
-/// Reads the mode of a flow with the congestion control `cc`. `"l4s"` requires a control that
-/// responds to the share of marked packets.
+/// Reads `ecn` of a flow with the congestion control `cc`. `"l4s"` requires a control that responds
+/// to the share of marked packets, as DCTCP does.
 pub(crate) fn read_ecn(
     input: &mut KeyInput<'_, '_>,
     cc: &str,
@@ -34,7 +34,7 @@ pub(crate) fn read_ecn(
     Some(ecn)
 }
 
-/// The mode as a scenario writes it.
+/// Returns the value of `ecn` as a scenario writes it, in TOML.
 pub(crate) fn show_ecn(ecn: EcnMode) -> Option<String> {
     match ecn {
         EcnMode::Off => Some("false".to_owned()),

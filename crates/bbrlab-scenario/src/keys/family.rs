@@ -1,9 +1,9 @@
 //! `bbr`, `bbr2`, `bbr3`, `cubic` and `vegas` in `[stack]`: parameters of families of algorithms.
 //! These parameters apply to all flows that do not set them in `cc_params`.
 //!
-//! A profile sets these parameters to the values of the imitated TCP. A parameter applies to every
-//! algorithm that has it: `bbr` applies to BBR v1 and its variants. Parameters that are not listed
-//! here can only be set in a flow's `cc_params`.
+//! A profile such as `ns3` sets these parameters to the values of the TCP that it imitates. A
+//! parameter applies to every algorithm that has it: `bbr` applies to BBR v1 and its variants. A
+//! parameter that `[stack]` does not have can only be set in a flow's `cc_params`.
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,7 +17,8 @@ use crate::language::reader::Reader;
 const FAMILIES: [Family; 5] =
     [Family::Bbr, Family::Bbr2, Family::Bbr3, Family::Cubic, Family::Vegas];
 
-/// The names of a family's parameters in `[stack]`, each with the parameter's name in `cc_params`.
+/// Returns the names of a family's parameters in `[stack]`, each with the parameter's name in
+/// `cc_params`.
 fn names(family: Family) -> Vec<(&'static str, &'static str)> {
     match family {
         Family::Bbr | Family::Bbr2 | Family::Bbr3 => {
@@ -35,14 +36,14 @@ fn names(family: Family) -> Vec<(&'static str, &'static str)> {
     }
 }
 
-/// The default of a family's parameter, given by its name in `cc_params`.
+/// Returns the default of a family's parameter, given by its name in `cc_params`.
 fn default_of(family: Family, param: &str) -> ParamValue {
     let spec = family.base().params().iter().find(|spec| spec.name == param);
     spec.expect("a family's names are its algorithm's parameters").default_value()
 }
 
-/// The values of all families' parameters, under their names in `[stack]`. Runs that do not change
-/// the values of a family share one copy of them.
+/// The values of all families' parameters, under their names in `[stack]`. Runs that use all
+/// defaults of a family share one copy of its values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FamilyParams([Arc<Params>; FAMILIES.len()]);
 
@@ -106,13 +107,14 @@ impl FamilyParams {
         }
     }
 
-    /// All values of a family, as TOML.
+    /// Returns all values of a family, as TOML.
     pub(crate) fn show(&self, family: Family) -> String {
         show_params(&self.0[family as usize])
     }
 
-    /// The parameters of a flow: those of its `cc_params` (`own`), and the parameters of its family
-    /// that differ from the algorithm's defaults.
+    /// Returns the parameters of a flow with the algorithm `cc`: the flow's `cc_params` (`own`),
+    /// and those of its family's parameters that `own` does not set and that differ from their
+    /// defaults.
     pub(crate) fn of_flow(&self, cc: Algorithm, own: &Params) -> Params {
         let mut params = own.clone();
         let is_set = |family: &Family| {

@@ -1,11 +1,11 @@
-//! Rejects keys without effect. The row of each key names the object on which the key acts
-//! ([`Acts`]). A key is an error if the scenario has no object on which it acts.
+//! Rejects keys without effect. The definition of each key names the object on which the key acts
+//! ([`Acts`]). A key is an error if the scenario does not contain that object.
 //!
 //! Exceptions: A key with its default value is accepted. In a sweep, a key is an error only if it
 //! has no effect at any point. Keys of `[stack]` describe the hosts, so they are accepted if at
-//! least one flow has a connection. Values of `[access]` are accepted even if flows override them.
-//! A flow may use ECN although no queue marks packets, and a queue may mark packets although no
-//! flow uses ECN.
+//! least one flow has a connection. Values of `[access]` are accepted even if all flows override
+//! them. ECN settings are accepted even if the other side is missing: a flow may use ECN although
+//! no queue marks packets, and a queue may mark packets although no flow uses ECN.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,8 +21,8 @@ use bbrlab_link::{Queue, Rate};
 use bbrlab_stack::EcnMode;
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
-/// The kinds of packets that cross a link: data, ACKs in its forward and in its reverse direction,
-/// and data with ECN.
+/// Whether a link is crossed by data, by ACKs in its forward direction, by ACKs in its reverse
+/// direction, and by data with ECN.
 #[derive(Clone, Copy, Debug, Default)]
 struct Crossing {
     data: bool,
@@ -39,7 +39,8 @@ struct Idle {
     found: &'static str,
 }
 
-/// The keys that have an effect, and the keys that have none, at the points examined so far.
+/// The keys that had an effect at a point examined so far, and the keys that had none at such a
+/// point. A key can be among both.
 #[derive(Default)]
 pub(crate) struct IdleKeys {
     idle: BTreeMap<String, Idle>,
@@ -47,7 +48,8 @@ pub(crate) struct IdleKeys {
 }
 
 impl IdleKeys {
-    /// Examines the keys of a point: `tree` has the keys, `spec` the values read from them.
+    /// Examines the keys that are set at a point. `tree` contains the keys, and `spec` the values
+    /// that were read from them.
     pub(crate) fn examine(&mut self, spec: &Spec, tree: &Table) {
         let network = Network::of(spec);
         if let Some(table) = table_of(tree, "stack") {
@@ -92,8 +94,9 @@ impl IdleKeys {
         });
     }
 
-    /// Examines the keys of a table. If a key has no effect, `why` returns the texts for the
-    /// message: the expected and the found state.
+    /// Examines the keys of a table with the definitions `rows`. `why` returns `None` if the
+    /// scenario contains the object of a key, otherwise two texts for the message: the expected
+    /// object and what was found instead.
     fn table<S: Default>(
         &mut self,
         shown: &str,
@@ -122,7 +125,7 @@ impl IdleKeys {
         }
     }
 
-    /// Whether any key has no effect at one of the examined points.
+    /// Returns whether any key has no effect at one of the examined points.
     pub(crate) fn is_any(&self) -> bool {
         !self.idle.is_empty()
     }
@@ -196,7 +199,7 @@ impl<'s> Network<'s> {
         }
     }
 
-    /// The queue disciplines on the path of a flow's data or ACKs.
+    /// Returns the queue disciplines on the path of a flow's data or ACKs.
     fn queues_of<'f>(&'f self, flow: &'f FlowSpec) -> impl Iterator<Item = Queue> + 'f {
         let back = flow.return_path.iter().flat_map(|path| path.iter().map(|link| &*link.value));
         let names = data_links(flow).chain(back);
@@ -208,7 +211,7 @@ impl<'s> Network<'s> {
     }
 }
 
-/// The links that a flow's data crosses.
+/// Returns the links that a flow's data crosses.
 fn data_links(flow: &FlowSpec) -> impl Iterator<Item = &str> {
     let path = flow.path.iter().flat_map(|path| path.iter().map(|link| &*link.value));
     let sides = [&flow.left_link, &flow.right_link];

@@ -1,5 +1,5 @@
-//! Definitions of a scenario's keys. Each row of a table has a key's reader, writer and
-//! description.
+//! Definitions of a scenario's keys, in tables. Each row of a table has the reader, the writer and
+//! the description of one key.
 
 pub(crate) mod controls;
 mod distribution;
@@ -15,6 +15,7 @@ mod params;
 pub(crate) mod profile;
 pub(crate) mod queue;
 pub(crate) mod reference;
+pub(crate) mod repeat;
 pub(crate) mod size_distribution;
 pub(crate) mod spec;
 pub(crate) mod stack;

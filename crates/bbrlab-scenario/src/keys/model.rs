@@ -34,7 +34,7 @@ enum Kind {
 const KINDS: [(&str, Kind); 3] =
     [("leo", Kind::Leo), ("walk", Kind::Walk), ("blockage", Kind::Blockage)];
 
-/// The names of the models.
+/// Returns the names of the models.
 pub(crate) fn names() -> Vec<&'static str> {
     crate::language::key::names(&KINDS)
 }
@@ -128,32 +128,32 @@ impl ModelSpec {
         )
     }
 
-    /// The rate at the start: halfway between the lowest and the highest rate. For a `blockage` it
-    /// is the highest rate, because the path is clear at first.
+    /// Returns the rate at the start: halfway between the lowest and the highest rate. For a
+    /// `blockage` it is the highest rate, because the path is clear at first.
     pub(crate) fn first_rate(&self) -> BitRate {
         let [low, high] = self.rate;
         if self.kind == Kind::Blockage { high } else { BitRate(low.0.midpoint(high.0)) }
     }
 
-    /// The highest rate of the path.
+    /// Returns the highest rate of the path.
     pub(crate) fn highest_rate(&self) -> BitRate {
         self.rate[1]
     }
 
-    /// The delay at the start: halfway between the shortest and the longest delay. For a `blockage`
-    /// it is the shortest delay, because the path is clear at first.
+    /// Returns the delay at the start: halfway between the shortest and the longest delay. For a
+    /// `blockage` it is the shortest delay, because the path is clear at first.
     pub(crate) fn first_delay(&self) -> Span {
         let [low, high] = self.delay;
         if self.kind == Kind::Blockage { low } else { Span(low.0.midpoint(high.0)) }
     }
 
-    /// Whether the link has outages.
+    /// Returns whether the link has outages.
     pub(crate) fn has_outages(&self) -> bool {
         self.kind == Kind::Leo && self.outage > Span::ZERO
     }
 
-    /// Whether the number of changes in `duration` is not more than a schedule may have. If it is
-    /// more, reports a mistake. `table` is the name of the link's table.
+    /// Returns whether the number of changes in `duration` is within the limit of a schedule. If it
+    /// is not, reports a mistake. `table` is the name of the link's table.
     pub(crate) fn suits(&self, duration: Span, table: &str, reader: &mut Reader<'_>) -> bool {
         // A handover between satellites takes two steps of the schedule.
         let changes_max = STEPS_MAX as u64 / 2;
@@ -181,15 +181,15 @@ impl ModelSpec {
         false
     }
 
-    /// The path for an estimate that does not depend on the seed: from the first nanosecond on, it
-    /// has its highest rate and its shortest delay.
+    /// Returns the path for an estimate that does not depend on the seed. After the first
+    /// nanosecond, its rate is the highest rate of the model and its delay the shortest.
     pub(crate) fn bound(&self) -> Path {
         let steps = [(Time::ZERO, self.first_rate()), (Time(1), self.rate[1])];
         let delays = [(Time::ZERO, self.first_delay()), (Time(1), self.delay[0])];
         Path { rate: Rate::Schedule(steps.into()), delay: delays.into() }
     }
 
-    /// The path of a run, drawn from its seed and the name of the link.
+    /// Draws the path of a run from the run's seed and the name of the link.
     pub(crate) fn path(&self, duration: Span, seed: u64, link: &str) -> Path {
         let mut draws = Draws::new(seed, link);
         let mut rate = vec![(Time::ZERO, self.first_rate())];
@@ -245,7 +245,7 @@ impl ModelSpec {
     }
 }
 
-/// Reads a list of the lowest and the highest value.
+/// Reads a list of two values, the lowest and the highest.
 fn bounds<'r, T: PartialOrd + Copy>(
     reader: &mut Reader<'r>,
     node: &Node,
@@ -269,7 +269,7 @@ fn bounds<'r, T: PartialOrd + Copy>(
     None
 }
 
-/// The random generator of a model: `SplitMix64`.
+/// The random generator (`SplitMix64`) from which the values of a model are drawn.
 struct Draws {
     state: u64,
 }
@@ -282,7 +282,7 @@ impl Draws {
         Self { state: u64::from_le_bytes(head) }
     }
 
-    /// A uniform random number from `low` to `high`, both included.
+    /// Draws a uniform random number from `low` to `high`, both included.
     fn within(&mut self, low: u64, high: u64) -> u64 {
         let count = u128::from(high - low) + 1;
         let share = (u128::from(split_mix(&mut self.state)) * count) >> 64;
@@ -344,7 +344,8 @@ mod tests {
         let of = |seed, link| rates(&model.path(MINUTE, seed, link));
         assert_eq!(of(1, "a"), of(1, "a"));
         assert!(of(1, "a") != of(2, "a") && of(1, "a") != of(1, "b"));
-        // The path of a longer run begins like the path of the shorter run.
+        // The path of the longer run has the same values as the path of the shorter run while both
+        // last.
         assert_eq!(of(1, "a")[..], rates(&model.path(Span(2 * MINUTE.0), 1, "a"))[..600]);
     }
 

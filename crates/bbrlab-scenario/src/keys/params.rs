@@ -26,7 +26,7 @@ pub(crate) fn read_param(reader: &mut Reader<'_>, node: &Node, name: &str) -> Op
     value
 }
 
-/// The parameters as an inline table in TOML.
+/// Returns the parameters as an inline table in TOML.
 pub(crate) fn show_params(params: &Params) -> String {
     let show =
         |entry: &(String, ParamValue)| format!("{} = {}", toml_key(&entry.0), show_param(&entry.1));

@@ -213,8 +213,8 @@ fn set_keys<S>(rows: &'static [Key<S>], values: &mut S, table: &Table, reader: &
     keys.finish(reader);
 }
 
-/// The keys whose values differ between profiles, as a Markdown table with a column for each
-/// profile.
+/// Returns the keys whose values differ between profiles, as a Markdown table with a column for
+/// each profile.
 #[must_use]
 pub fn profiles_to_markdown() -> String {
     let of: Vec<ProfileValues> =

@@ -36,7 +36,8 @@ pub struct KeyReference {
     form: Form,
 }
 
-/// All tables with their keys, except `[sweep]`, whose keys are the full names of other keys.
+/// Returns all tables with their keys, except `[sweep]`, whose keys are the full names of other
+/// keys.
 #[must_use]
 pub fn sections() -> Vec<Section> {
     vec![
@@ -65,10 +66,11 @@ fn of<S: Default>(rows: &[Key<S>]) -> Vec<KeyReference> {
 }
 
 impl Section {
-    /// The keys as a table in Markdown. Defaults that are too long for a cell follow the table.
+    /// Returns the keys as a table in Markdown. Defaults that are too long for a cell follow the
+    /// table.
     #[must_use]
     pub fn to_markdown(&self) -> String {
-        /// The most words in a cell, as in `xtask/prose.py`.
+        /// The most words in a cell, a limit that `xtask/prose.py` checks.
         const MOST_WORDS: usize = 60;
         let mut out =
             "| key | values | meaning | default |\n| --- | --- | --- | --- |\n".to_owned();
@@ -103,9 +105,9 @@ impl Section {
     }
 }
 
-/// A JSON Schema (draft 2020-12) of scenarios, for editors and other programs. The schema checks
-/// names, kinds and numbers, but neither units nor rules about several keys. A scenario that does
-/// not match the schema is wrong, but `bbrlab check` may also reject a scenario that matches.
+/// Returns a JSON Schema (draft 2020-12) of scenarios, for editors and other programs. The schema
+/// checks names, kinds and numbers, but neither units nor rules about several keys. A scenario that
+/// does not match the schema is wrong, but `bbrlab check` may also reject a scenario that matches.
 ///
 /// # Panics
 /// Never: sections and forms are objects.
@@ -147,7 +149,7 @@ fn object(properties: &Map<String, Value>, needed: &[&str]) -> Value {
 }
 
 impl Form {
-    /// A short description in Markdown.
+    /// Returns a short description in Markdown.
     fn to_words(self) -> String {
         match self {
             Self::Text => "text".to_owned(),

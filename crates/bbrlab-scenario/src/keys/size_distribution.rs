@@ -30,13 +30,14 @@ const WEB_SEARCH: [(u64, u32); 12] = [
 const POINTS: &str =
     "points such as [[\"1KB\", 0], [\"10KB\", \"50%\"], [\"1MB\", 1]], or the path of a file";
 
-/// Random sizes with the distribution of flow sizes in web search.
+/// Returns random sizes with the distribution of flow sizes in web search.
 pub(crate) fn web_search() -> Random {
     let points = WEB_SEARCH.map(|(bytes, percent)| (bytes, percent * (Cdf::ONE / 100)));
     random(Cdf::new(points.to_vec()).expect("it is a distribution"))
 }
 
-/// Random sizes with this distribution. Mean and largest value are computed from its points.
+/// Returns random sizes with this distribution. Their mean and largest value are computed from its
+/// points.
 fn random(cdf: Cdf) -> Random {
     let (mean, max) = (cdf.mean(), cdf.largest());
     Random { distribution: Distribution::Cdf(Arc::new(cdf)), mean, max }
@@ -123,7 +124,7 @@ fn read_file(reader: &mut Reader<'_>, node: &Node, file: &str, name: &str) -> Op
     }
 }
 
-/// Points as a scenario would write them.
+/// Returns the points as the value that a scenario would have, in TOML.
 pub(crate) fn show(cdf: &Cdf) -> String {
     format!("{{ distribution = \"cdf\", points = {} }}", show_points(cdf))
 }

@@ -1,5 +1,5 @@
-//! One point of a scenario with all defaults: the intermediate form between the file and the
-//! [`Run`].
+//! One point of a scenario with all defaults filled in: the intermediate form between the file and
+//! the [`Run`].
 //!
 //! [`Run`]: crate::Run
 
@@ -12,6 +12,7 @@ use crate::keys::controls::{OUTSIDE_PARTS, read_controls, show_controls};
 use crate::keys::flow::{FLOWS_MAX, FlowSpec};
 use crate::keys::link::{AccessSpec, LinkSpec};
 use crate::keys::profile::ProfileValues;
+use crate::keys::repeat::{REPEAT_FORM, Repeat};
 use crate::keys::stack::StackSpec;
 use crate::language::canonical::{Writer, sha256, show_text, toml_string};
 use crate::language::document::{At, Node, Table, Value};
@@ -19,9 +20,6 @@ use crate::language::key::{Form, Key, key, name_of, names, read_keys, set, write
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 use bbrlab_run::{Outside, Profile, Sample};
-
-/// The largest value of `repeat`.
-const REPEAT_MAX: u64 = 1_000_000;
 
 /// The largest number of shared links.
 const LINKS_MAX: usize = 100_000;
@@ -39,7 +37,7 @@ pub(crate) struct Spec {
     pub(crate) title: String,
     pub(crate) duration: Span,
     pub(crate) seed: u64,
-    pub(crate) repeat: u64,
+    pub(crate) repeat: Repeat,
     pub(crate) sample: Option<Sample>,
     pub(crate) stack: StackSpec,
     pub(crate) bottleneck: Option<LinkSpec>,
@@ -58,7 +56,7 @@ impl Default for Spec {
             title: String::new(),
             duration: Span(NS_PER_S),
             seed: 1,
-            repeat: 1,
+            repeat: Repeat::Fixed(1),
             sample: None,
             stack: StackSpec::default(),
             bottleneck: None,
@@ -110,15 +108,12 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
     key(
         "repeat",
         "0.1.0",
-        Form::Whole(1, REPEAT_MAX),
-        "number of runs, with the seeds `seed`, `seed` + 1 ...",
-        |spec, given| {
-            let repeat = |reader: &mut Reader<'_>, node: &Node, name: &str| {
-                reader.integer(node, name, 1, REPEAT_MAX)
-            };
-            set(&mut spec.repeat, given.value(repeat));
-        },
-        |spec| Some(spec.repeat.to_string()),
+        REPEAT_FORM,
+        "number of runs, with the seeds `seed`, `seed` + 1 ...; since 0.2.0, a table makes runs until half the width \
+         of the 95 % interval of a mean is at most this share of the mean \
+         ([sweeps and seeds](sweeps.md#seeds-until-an-interval))",
+        |spec: &mut Spec, given| set(&mut spec.repeat, given.value(Repeat::read)),
+        |spec| Some(spec.repeat.show()),
     ),
     key(
         "sample",
@@ -171,7 +166,8 @@ pub(crate) const NAME_KEYS: &[Key<LinkName>] = &[key(
 .needed("the name by which flows refer to this link")];
 
 impl Spec {
-    /// Reads a tree to which the sweep, if any, has been applied.
+    /// Reads a point from the tree of a scenario in which the values of `[sweep]` for this point
+    /// are already set.
     pub(crate) fn read(reader: &mut Reader<'_>, root: &Table) -> Self {
         let mut keys = Keys::new(root, "", At { source: 0, start: 0, end: 0 });
         let mut spec = Self { duration: MISREAD, ..Self::default() };
@@ -204,7 +200,8 @@ impl Spec {
             Some(node) => spec.read_flows(reader, node),
             None => reader.missing(&keys, "flows", "at least one [[flows]]"),
         }
-        // `Sweep::read` reads this key, and applying the sweep removes it.
+        // `Sweep::read` reads this key. Here the key is only recorded as known, so that it is not
+        // reported as unknown.
         keys.take("sweep");
         keys.finish(reader);
         spec
@@ -253,7 +250,8 @@ impl Spec {
         }
     }
 
-    /// The links of the file with their names, and the names of their tables as users write them.
+    /// Returns the links of the file with their names, and the names of their tables as users write
+    /// them.
     pub(crate) fn named_links(&self) -> impl Iterator<Item = (&str, String, &LinkSpec)> {
         let dumbbell =
             self.bottleneck.iter().map(|link| ("bottleneck", "bottleneck".to_owned(), link));
@@ -263,42 +261,43 @@ impl Spec {
         dumbbell.chain(named)
     }
 
-    /// Whether a flow's ACKs cross the link called `name` in its forward direction.
+    /// Returns whether a flow's ACKs cross the link called `name` in its forward direction.
     pub(crate) fn is_on_return_path(&self, name: &str) -> bool {
         let mut paths = self.flows.iter().filter_map(|flow| flow.return_path.as_ref());
         paths.any(|path| path.iter().any(|link| &*link.value == name))
     }
 
-    /// Whether a flow uses this custom congestion control.
+    /// Returns whether a flow uses this custom congestion control.
     fn uses(&self, outside: &Outside) -> bool {
         self.flows.iter().filter_map(|flow| flow.outside.as_ref()).any(|of| of.name == outside.name)
     }
 
-    /// The rule by which time series are sampled; every 10 ms by default.
+    /// Returns the rule by which time series are sampled. The default is every 10 ms.
     pub(crate) fn sample(&self) -> Sample {
         self.sample.unwrap_or(Sample::Every(Span::from_millis(10)))
     }
 
-    /// The total number of flows, where each `[[flows]]` table counts as its `count`.
+    /// Returns the total number of flows: the sum of `count` over all `[[flows]]` tables. A table
+    /// with `arrivals` has `count = 1`.
     pub(crate) fn flow_count(&self) -> u64 {
         self.flows.iter().map(|flow| flow.count).sum()
     }
 
-    /// Whether time series of each flow are kept: with more than 1,000 flows only if the scenario
-    /// sets `sample`.
+    /// Returns whether time series of each flow are kept: with more than 1,000 flows, only if the
+    /// scenario sets `sample`.
     pub(crate) fn flow_series(&self) -> bool {
         self.sample() != Sample::Off && (self.sample.is_some() || self.flow_count() <= 1000)
     }
 
-    /// The canonical text of this point with this seed.
+    /// Returns the canonical text of this point with this seed.
     pub(crate) fn to_toml(&self, seed: u64) -> String {
         let mut out = Writer::default();
         self.write(&mut out, Some(seed));
         out.finish()
     }
 
-    /// A hash over everything in the scenario that determines the outcome of a run, except the
-    /// seed.
+    /// Returns a hash over everything in the scenario that determines the outcome of a run, except
+    /// the seed.
     pub(crate) fn hash(&self) -> String {
         let mut out = Writer::default();
         self.write(&mut out, None);

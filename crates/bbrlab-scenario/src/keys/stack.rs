@@ -578,7 +578,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
 ];
 
 impl StackSpec {
-    /// The profile that a `[stack]` names; Linux if it names none.
+    /// Returns the profile that a `[stack]` names; Linux if it names none.
     pub(crate) fn profile_of(stack: &Table) -> Profile {
         let named = stack.get("profile").and_then(|entry| match &entry.value.value {
             Value::Text(text) => Profile::NAMED.iter().find(|(name, _)| name == text),

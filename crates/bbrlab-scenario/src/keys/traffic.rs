@@ -19,7 +19,7 @@ const AT_MOST: u32 = 10_000;
 /// The highest rate of arrivals, in flows per second.
 const ARRIVALS_MAX: u64 = 1_000_000;
 
-/// The arrival rate of flows.
+/// The arrival rate of flows, as the scenario gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Pace {
     /// Flows per second.
@@ -86,18 +86,18 @@ impl ArrivalsSpec {
         Some(Self { distribution: distribution?, pace: pace?, at_most })
     }
 
-    /// The largest number of concurrent flows.
+    /// Returns the largest number of flows that can be active at the same time.
     pub(crate) const fn at_most(&self) -> u32 {
         self.at_most
     }
 
-    /// Whether the arrival rate depends on the link's rate.
+    /// Returns whether the arrival rate depends on the rate of a link, as it does with `load`.
     pub(crate) const fn needs_rate(&self) -> bool {
         matches!(self.pace, Pace::Load(_))
     }
 
-    /// The arrival process of flows with sizes `size` and packets with `mss` bytes of payload.
-    /// `rate` and `framing` are those of the slowest link on their path.
+    /// Returns the arrival process of flows with sizes `size` and packets with `mss` bytes of
+    /// payload. `rate` and `framing` belong to the slowest link on the path of the flows.
     pub(crate) fn arrivals(
         &self,
         size: Random,
@@ -129,7 +129,7 @@ impl ArrivalsSpec {
         }
     }
 
-    /// The value of `arrivals` as a scenario would write it.
+    /// Returns the value of `arrivals` as a scenario would write it.
     pub(crate) fn show(&self) -> String {
         let process = name_of(&PROCESSES, distribution::kind(&self.distribution));
         let pace = match self.pace {
@@ -242,8 +242,8 @@ impl ClientSpec {
         Some(Self::Video { rate: rate?, piece: piece?, buffer: buffer? })
     }
 
-    /// The requests with the sizes of their responses. For `video`, the sizes follow from the bit
-    /// rate and the playing time of a chunk, not from `size`.
+    /// Returns the requests with the sizes of their responses. For `video`, the sizes follow from
+    /// the bit rate and the playing time of a chunk, not from `size`.
     pub(crate) fn requests(&self, size: Option<Random>) -> Option<Requests> {
         match self {
             Self::Requests { think, count } => {
@@ -260,7 +260,7 @@ impl ClientSpec {
         }
     }
 
-    /// The value of `requests` as a scenario would write it; `None` for `video`.
+    /// Returns the value of `requests` as a scenario would write it; `None` for `video`.
     pub(crate) fn show_requests(&self) -> Option<String> {
         let Self::Requests { think, count } = self else { return None };
         let think =
@@ -270,7 +270,7 @@ impl ClientSpec {
         Some(if parts.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", parts.join(", ")) })
     }
 
-    /// The value of `video` as a scenario would write it; `None` for `requests`.
+    /// Returns the value of `video` as a scenario would write it; `None` for `requests`.
     pub(crate) fn show_video(&self) -> Option<String> {
         let Self::Video { rate, piece, buffer } = *self else { return None };
         let (rate, piece, buffer) = (show_rate(rate), show_span(piece), show_span(buffer));

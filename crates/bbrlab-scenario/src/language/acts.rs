@@ -4,9 +4,9 @@
 /// The object on which a key acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Acts {
-    /// Acts in every run.
+    /// No particular object: the key acts in every run.
     Always,
-    /// TCP connections; the key is idle if all flows are UDP.
+    /// TCP connections; the key has no effect if all flows are UDP.
     Connections,
     /// Packets that cross the link forward: data, and ACKs of a `return_path`.
     Forward,
@@ -16,15 +16,15 @@ pub(crate) enum Acts {
     Acks,
     /// ECN-capable data in the link's queue.
     EcnCapable,
-    /// The size of packets, which matters only at a rate or a policer.
+    /// The size of packets, which matters only on a link with a rate or a policer.
     Sizes,
-    /// A buffer in BDP.
+    /// A buffer whose size is in BDP.
     Bdp,
-    /// A buffer with a limit.
+    /// A buffer whose size is limited.
     Buffer,
     /// A rate that changes.
     RateChanges,
-    /// A model of random loss, even with a ratio of 0.
+    /// A model of random loss, which may have a ratio of 0.
     Loss,
     /// A queue discipline that distinguishes classes of traffic.
     Classes,

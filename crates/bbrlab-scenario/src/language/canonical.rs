@@ -52,7 +52,7 @@ impl Writer {
     }
 }
 
-/// A TOML basic string.
+/// Returns a text as a TOML basic string, with quotes and escapes.
 pub(crate) fn toml_string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -78,25 +78,25 @@ pub(crate) fn inline_table(entries: impl IntoIterator<Item = String>) -> String 
     format!("{{ {} }}", entries.into_iter().collect::<Vec<_>>().join(", "))
 }
 
-/// A TOML basic string as an `Option`.
+/// Returns a TOML basic string in an `Option`, as the function `show` of a key must return it.
 #[expect(clippy::unnecessary_wraps, reason = "what a row of keys shows is an Option")]
 pub(crate) fn show_text(text: &str) -> Option<String> {
     Some(toml_string(text))
 }
 
-/// A number of bytes as a TOML string.
+/// Returns a number of bytes as a TOML string.
 pub(crate) fn show_bytes(bytes: u64) -> Option<String> {
     show_text(&format!("{bytes}B"))
 }
 
-/// A TOML key, in quotes if TOML requires them.
+/// Returns a key as TOML writes it, in quotes only if TOML requires them.
 pub(crate) fn toml_key(key: &str) -> String {
     let bare =
         !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
     if bare { key.to_owned() } else { toml_string(key) }
 }
 
-/// SHA-256 in hexadecimal.
+/// Returns the SHA-256 of a text, in hexadecimal.
 pub(crate) fn sha256(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().fold(String::with_capacity(64), |mut hex, byte| {
         write!(hex, "{byte:02x}").expect("a string takes everything");

@@ -21,15 +21,16 @@ pub(crate) struct CdfFile {
 const BYTES: &str = "bytes";
 const SHARE: &str = "share";
 
-/// Reads a file of two columns: bytes, and the share of sizes up to this number of bytes. A first
-/// line may name the columns, `bytes` and `share`; other columns are then ignored. Bytes are
-/// rounded to whole numbers. Shares are percentages if the last share is 100, and fractions if it
-/// is 1.
+/// Reads a file of two columns: a number of bytes, and the share of sizes that are at most this
+/// number. A first line may name the columns, `bytes` and `share`; other columns are then ignored.
+/// Bytes are rounded to whole numbers. Shares are percentages if the last share is 100, and
+/// fractions if it is 1.
 ///
 /// The error completes a sentence that begins with "the file".
 pub(crate) fn parse(text: &str) -> Result<CdfFile, String> {
     let percent = 100 * u64::from(Cdf::ONE);
-    // Bytes, and shares in units of 10^-9 of the file's own unit (percent or 1).
+    // Pairs of a number of bytes and a share. Shares are in units of 10^-9 of the file's own unit,
+    // which is percent or 1.
     let mut rows: Vec<(u64, u64)> = Vec::new();
     let mut named: Option<Columns<'_>> = None;
     let mut rounding = Rounding::default();
@@ -65,7 +66,7 @@ pub(crate) fn parse(text: &str) -> Result<CdfFile, String> {
             return Err(format!("has more than {STEPS_MAX} lines"));
         }
         let wrong = |what: &str, value: &str| format!("has no {what} on line {number}: {value:?}");
-        // Read as a quantity with a unit, so that the bounds of quantities apply.
+        // The number is read as a quantity with a unit, so that the bounds of quantities apply.
         let size = parse_bytes(&format!("{bytes}B")).ok().map(|bytes| bytes.0);
         let size = size.ok_or_else(|| wrong("whole number of bytes", bytes))?;
         let part = Decimal::parse(share)

@@ -97,7 +97,7 @@ impl Decimal {
         self.negative && self.digits != 0
     }
 
-    /// `self * unit`, which must be an integer.
+    /// Multiplies the number by `unit`. The product must be an integer.
     pub(crate) fn times(self, unit: u64) -> Result<u64, Misfit> {
         if self.is_negative() {
             return Err(Misfit::Negative);
@@ -110,8 +110,8 @@ impl Decimal {
         u64::try_from(product / divisor).map_err(|_| Misfit::TooLarge)
     }
 
-    /// `self * factor / divisor`, rounded to the nearest integer, halves up; `None` if the result
-    /// has more than 64 bits or is negative.
+    /// Returns `self * factor / divisor`, rounded to the nearest integer, halves up; `None` if the
+    /// result has more than 64 bits or is negative.
     pub(crate) fn times_over_rounded(self, factor: u128, divisor: u128) -> Option<u64> {
         if self.is_negative() {
             return None;
@@ -121,8 +121,8 @@ impl Decimal {
         u64::try_from(product.checked_add(divisor / 2)? / divisor).ok()
     }
 
-    /// The number rounded to `places` decimal places, halves up; `None` if rounding would not
-    /// change it, or if it is negative or too large.
+    /// Rounds the number to `places` decimal places, halves up. Returns `None` if rounding would
+    /// not change the number, or if the number is negative or too large.
     pub(crate) fn rounded_to(self, places: u32) -> Option<Self> {
         if self.scale <= places {
             return None;
@@ -131,7 +131,7 @@ impl Decimal {
         Self::parse(&format!("{digits}e-{places}"))
     }
 
-    /// A hundredth of the number.
+    /// Divides the number by 100.
     pub(crate) fn percent(self) -> Self {
         let mut out = Self { scale: self.scale + 2, ..self };
         while out.scale > 0 && out.digits.is_multiple_of(10) {
@@ -141,13 +141,13 @@ impl Decimal {
         out
     }
 
-    /// Whether the number is from 0 to 1, both included.
+    /// Returns whether the number is from 0 to 1, both included.
     pub(crate) fn is_ratio(self) -> bool {
         !self.is_negative() && 10_u128.checked_pow(self.scale).is_some_and(|one| self.digits <= one)
     }
 
-    /// The number times `factor` as a fraction: `digits * factor` and a power of ten, with common
-    /// factors of ten cancelled.
+    /// Returns the number times `factor` as a fraction: a numerator, and a power of ten as the
+    /// denominator. Common factors of ten are cancelled.
     fn product_and_divisor(self, mut factor: u128) -> Option<(u128, u128)> {
         let mut scale = self.scale;
         while scale > 0 && factor != 0 && factor.is_multiple_of(10) {
@@ -159,7 +159,8 @@ impl Decimal {
 }
 
 impl Decimal {
-    /// The number times `factor`, rounded down; `None` if the result is negative or too large.
+    /// Multiplies the number by `factor` and rounds down; `None` if the result is negative or too
+    /// large.
     pub(crate) fn times_floored(self, factor: u128) -> Option<u64> {
         if self.is_negative() {
             return None;

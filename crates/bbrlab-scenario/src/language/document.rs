@@ -2,7 +2,7 @@
 //!
 //! A value may come from the file, from a `--set`, or from a list of `[sweep]`. Each value keeps
 //! its position, so an error message shows a wrong value where the user wrote it. Trees share equal
-//! parts: setting a value copies only the tables that contain it.
+//! parts: setting a value copies only the tables that contain it, and the other tables stay shared.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) struct At {
 }
 
 impl At {
-    /// The position of a value that does not come from a source.
+    /// The position of a value that comes from neither the file nor a `--set`.
     pub(crate) const NOWHERE: Self = Self { source: 0, start: 0, end: 0 };
 }
 
@@ -76,7 +76,7 @@ impl Table {
 }
 
 impl Value {
-    /// The kind of the value, with an article.
+    /// Returns the kind of the value for a message, with an article, such as `a number`.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Text(_) => "a string",
@@ -88,7 +88,7 @@ impl Value {
         }
     }
 
-    /// Whether two values are equal, ignoring their positions.
+    /// Returns whether two values are equal, ignoring their positions.
     pub(crate) fn says_the_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Text(a), Self::Text(b))
@@ -111,8 +111,8 @@ impl Value {
         }
     }
 
-    /// The trace file that a table `{ trace = "FILE" }` names. The table may also have the file's
-    /// content.
+    /// Returns the name of the trace file if the value is a table `{ trace = "FILE" }`. Such a
+    /// table may also contain the content of the file.
     pub(crate) fn trace_file(&self) -> Option<&str> {
         let Self::Table(table) = self else { return None };
         match &table.get("trace")?.value.value {
@@ -121,12 +121,12 @@ impl Value {
         }
     }
 
-    /// The value as results show it in `point`: as JSON, or the file name for a trace.
+    /// Returns the value as results show it in `point`: as JSON, or the file name for a trace.
     pub(crate) fn to_label(&self) -> serde_json::Value {
         self.trace_file().map_or_else(|| self.to_json(), Into::into)
     }
 
-    /// The value as JSON.
+    /// Returns the value as JSON.
     fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Text(text) | Self::Datetime(text) => text.clone().into(),

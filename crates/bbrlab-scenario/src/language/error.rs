@@ -44,7 +44,7 @@ const SHOWN_MAX: usize = 20;
 const EXCERPT_CHARS: usize = 120;
 
 impl ScenarioError {
-    /// A mistake that concerns the whole file.
+    /// Creates a mistake that concerns the whole file.
     #[must_use]
     pub fn of_file(origin: &str, title: impl Into<String>, found: impl Into<String>) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl ScenarioError {
         }
     }
 
-    /// A mistake at the byte range `span` of a text.
+    /// Creates a mistake at the byte range `span` of a text.
     pub(crate) fn at(
         origin: &str,
         text: &str,
@@ -125,7 +125,7 @@ impl ScenarioError {
 }
 
 impl ScenarioErrors {
-    /// The messages as text, with colours if `colour` is set.
+    /// Returns the messages as text, with colours if `colour` is set.
     #[must_use]
     pub fn render(&self, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
@@ -161,7 +161,7 @@ impl From<ScenarioError> for ScenarioErrors {
     }
 }
 
-/// The nearest character boundary at or before `at`, within the text.
+/// Returns the nearest character boundary at or before `at`, within the text.
 fn floor_char(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {

@@ -2,8 +2,9 @@
 
 use strsim::osa_distance;
 
-/// The candidate that the user probably meant by `typed`, if at most a third of its letters are
-/// wrong, missing, extra or swapped. The comparison ignores case and treats `-` and `_` as equal.
+/// Returns the candidate that the user probably meant by `typed`, if at most a third of its letters
+/// are wrong, missing, extra or swapped. The comparison ignores case and treats `-` and `_` as
+/// equal.
 #[must_use]
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     /// The longest text that may be a misspelt name; all names are shorter.
@@ -21,9 +22,9 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .map(|(_, candidate)| candidate)
 }
 
-/// The dotted name, such as `examples.dumbbell`, that the user probably meant by `typed`. Prefers a
-/// name whose last part is `typed`, then a name that begins with `typed`. Otherwise, returns the
-/// name that is nearest as a whole or in its last part.
+/// Returns the dotted name, such as `examples.dumbbell`, that the user probably meant by `typed`.
+/// Prefers a name whose last part is `typed`, then a name that begins with `typed`. Otherwise,
+/// returns the name that is nearest as a whole or in its last part.
 #[must_use]
 pub fn nearest_dotted<'a>(typed: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let last = |name: &'a str| name.rsplit_once('.').map_or(name, |(_, last)| last);

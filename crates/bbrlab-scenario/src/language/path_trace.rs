@@ -66,7 +66,8 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
             return Err(format!("has more than {STEPS_MAX} lines"));
         }
         for (name, value) in columns.names().zip(&mut values) {
-            // Decimal places that give a nanosecond or a bit per second. Ratios are not rounded.
+            // The number of decimal places of the column's unit that give a nanosecond or a bit per
+            // second. Ratios are not rounded.
             let places = match name {
                 TIME => 9,
                 RATE | DELAY => 6,
@@ -75,7 +76,8 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
             rounding.apply(value, places, number);
         }
         let wrong = |what: &str, found: &str| format!("has no {what} on line {number}: {found}");
-        // Read as a quantity with a unit, so that the precision and the bounds of quantities apply.
+        // The number is read as a quantity with a unit, so that the precision and the bounds of
+        // quantities apply.
         let span = |what: &str, unit: &str, value: &str| {
             let text = format!("{value}{unit}");
             let found = |refusal: Refusal| refusal.found.replacen(&text, value, 1);
@@ -126,8 +128,9 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
     })
 }
 
-/// The reason why a schedule's first or last rate is wrong; `None` if both are valid. A rate of 0
-/// is wrong there, because a buffer in BDP needs a rate and the last packet must be able to leave.
+/// Returns the reason why a schedule's first or last rate is wrong; `None` if both are valid. A
+/// rate of 0 is wrong there, because a buffer in BDP needs a rate and the last packet must be able
+/// to leave.
 pub(crate) fn wrong_end(rates: &[(Time, BitRate)]) -> Option<&'static str> {
     let is_zero = |step: Option<&(Time, BitRate)>| step.is_some_and(|step| step.1 == BitRate(0));
     if is_zero(rates.first()) {
@@ -139,7 +142,7 @@ pub(crate) fn wrong_end(rates: &[(Time, BitRate)]) -> Option<&'static str> {
     }
 }
 
-/// Adds a step if the value differs from that of the last step.
+/// Adds a step if `value` differs from the value of the last step.
 fn push<T: PartialEq>(steps: &mut Vec<(Time, T)>, at: Time, value: T) {
     if steps.last().is_none_or(|last| last.1 != value) {
         steps.push((at, value));

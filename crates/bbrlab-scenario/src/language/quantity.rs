@@ -29,20 +29,20 @@ const BYTES_MAX: u64 = 1 << 50;
 /// The largest number of packets that a file may contain.
 const PACKETS_MAX: u64 = 1 << 31;
 
-/// A size of a queue in one of its units.
+/// The size of a queue, in the unit in which the scenario gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QueueSize {
     Unlimited,
     Packets(u64),
     Bytes(u64),
-    /// The bytes that the link sends in this time.
+    /// The number of bytes that the link sends in this time.
     Time(Span),
     /// Multiples of the bandwidth-delay product.
     Bdp(Decimal),
 }
 
 impl QueueSize {
-    /// Whether the size is zero in its unit.
+    /// Returns whether the size is zero, whatever its unit.
     pub(crate) fn is_zero(self) -> bool {
         match self {
             Self::Unlimited => false,
@@ -222,8 +222,8 @@ fn bytes_limit() -> Limit {
     Limit { max: BYTES_MAX, max_text: "1PiB", least: "1 B" }
 }
 
-/// The number of bytes in a unit: `B`, `byte` or `bytes` with any prefix. Returns an error for a
-/// small `b`, which could mean bits.
+/// Returns the number of bytes in a unit: `B`, `byte` or `bytes` with any prefix. Returns an error
+/// for a small `b`, which could mean bits.
 fn byte_factor(text: &str, number: Decimal, unit: &str) -> Result<Option<u64>, Refusal> {
     let lower = unit.to_lowercase();
     for ending in ["bytes", "byte", "b"] {
@@ -317,7 +317,7 @@ fn negative(text: &str) -> Refusal {
     Refusal { found: format!("{}, which is negative", quoted(text)), help: None }
 }
 
-/// The text in quotes, cut if it is long.
+/// Returns a text in quotes for a message, cut if it has more than 60 characters.
 pub(crate) fn quoted(text: &str) -> String {
     const SHOWN: usize = 60;
     if text.chars().count() <= SHOWN {
@@ -368,8 +368,8 @@ fn split<'a>(text: &'a str, example: &str) -> Result<(Decimal, &'a str), Refusal
     Ok((number, unit))
 }
 
-/// The index at which the number at the start of a quantity ends. An `e` is part of the number only
-/// if digits follow.
+/// Returns the index at which the number at the start of a quantity ends. An `e` is part of the
+/// number only if digits follow.
 fn number_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits_from = |mut at: usize| {
@@ -396,7 +396,7 @@ fn number_end(text: &str) -> usize {
     end
 }
 
-/// A rate as a scenario would write it.
+/// Returns a rate as a scenario would write it, such as `50Mbit/s`.
 pub(crate) fn show_rate(rate: BitRate) -> String {
     const UNITS: [(&str, u64); 5] = [
         ("Tbit/s", 1_000_000_000_000),
@@ -408,7 +408,7 @@ pub(crate) fn show_rate(rate: BitRate) -> String {
     show(rate.0, &UNITS)
 }
 
-/// A span as a scenario would write it.
+/// Returns a length of time as a scenario would write it, such as `30ms`.
 pub(crate) fn show_span(span: Span) -> String {
     const UNITS: [(&str, u64); 4] =
         [("s", NS_PER_S), ("ms", NS_PER_MS), ("us", NS_PER_US), ("ns", 1)];
@@ -433,7 +433,7 @@ fn show(value: u64, units: &[(&str, u64)]) -> String {
     }
 }
 
-/// The size of a queue as a scenario would write it.
+/// Returns the size of a queue as a scenario would write it, such as `100pkt`.
 pub(crate) fn show_queue_size(size: QueueSize) -> String {
     match size {
         QueueSize::Unlimited => "unlimited".to_owned(),

@@ -33,7 +33,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) problems: Vec<Problem>,
     /// Whether the last mistake was not recorded, because there were already [`PROBLEMS_MAX`].
     dropped: bool,
-    /// Reads the files that the scenario names.
+    /// The function that reads the files that the scenario names.
     files: ReadFile<'a>,
     /// The trace files read so far.
     pub(crate) traces: &'a mut Traces,
@@ -41,8 +41,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) controls: Vec<Arc<Outside>>,
 }
 
-/// A table that is being read. It records which keys have been read, to report the others as
-/// unknown.
+/// A table that is being read. It records which keys have been read, so that the other keys can be
+/// reported as unknown.
 pub(crate) struct Keys<'t> {
     table: &'t Table,
     /// The path of the table as users write it: `bottleneck`, `flows[1]`; empty for the top level.
@@ -67,23 +67,24 @@ impl<'t> Keys<'t> {
         Self { table, path: path.into(), at, known: Vec::new(), excused: Vec::new() }
     }
 
-    /// Returns the value of a key and records the key as known.
+    /// Returns the value of a key, and records the key as known, so that it is not reported as
+    /// unknown.
     pub(crate) fn take(&mut self, key: &'static str) -> Option<&'t Node> {
         self.known.push(key);
         self.table.get(key).map(|entry| &*entry.value)
     }
 
-    /// The value of a key, without recording the key as known.
+    /// Returns the value of a key, without recording the key as known.
     pub(crate) fn get(&self, key: &str) -> Option<&'t Node> {
         self.table.get(key).map(|entry| &*entry.value)
     }
 
-    /// Whether the table has the key, without recording the key as known.
+    /// Returns whether the table has the key, without recording the key as known.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.table.get(key).is_some()
     }
 
-    /// The position of a key, for mistakes about the key itself.
+    /// Returns the position of a key, for mistakes about the key itself.
     pub(crate) fn key_at(&self, key: &str) -> Option<At> {
         self.table.get(key).map(|entry| entry.key_at)
     }
@@ -93,7 +94,7 @@ impl<'t> Keys<'t> {
         self.excused.push(key);
     }
 
-    /// The full name of a key.
+    /// Returns the full name of a key.
     pub(crate) fn name(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
@@ -125,7 +126,7 @@ impl<'t> Keys<'t> {
     }
 }
 
-/// A key, cut if it is long.
+/// Returns a key for a message, cut if it has more than 40 characters.
 fn short(key: &str) -> String {
     const SHOWN: usize = 40;
     if key.chars().count() <= SHOWN {
@@ -141,7 +142,8 @@ impl<'a> Reader<'a> {
         Self { problems: Vec::new(), dropped: false, files, traces, controls: Vec::new() }
     }
 
-    /// A reader without access to files, for a scenario that was already checked or names no files.
+    /// Creates a reader without access to files, for a scenario that was already checked or names
+    /// no files.
     pub(crate) fn without_files(traces: &'a mut Traces) -> Self {
         Self::new(&no_files, traces)
     }
@@ -180,7 +182,7 @@ impl Reader<'_> {
         self.problems.push(Problem { at, title, found, help, notes: Vec::new() });
     }
 
-    /// Whether the largest number of recorded mistakes is reached.
+    /// Returns whether the largest number of recorded mistakes is reached.
     pub(crate) fn is_full(&self) -> bool {
         self.problems.len() >= PROBLEMS_MAX
     }
@@ -200,7 +202,7 @@ impl Reader<'_> {
         self.problem(keys.at, title, "found nothing: the key is missing", Vec::new());
     }
 
-    /// Reports a value of the wrong kind.
+    /// Reports a value that is not what `expected` describes.
     pub(crate) fn wrong(&mut self, node: &Node, name: &str, expected: &str) {
         let found = found(&node.value);
         let mut help = Vec::new();
@@ -217,7 +219,7 @@ impl Reader<'_> {
         );
     }
 
-    /// The value of a required key.
+    /// Reads the value of a required key, and reports a mistake if the key is missing.
     pub(crate) fn needed<T>(
         &mut self,
         keys: &mut Keys<'_>,
@@ -342,8 +344,8 @@ impl Reader<'_> {
         Some(size)
     }
 
-    /// Reads a threshold of a queue above zero, either a length or a waiting time. `of` converts
-    /// it. `of` returns `None` for a unit that the key does not accept.
+    /// Reads a threshold of a queue above zero, which is a queue length or a waiting time. `of`
+    /// converts the threshold and returns `None` for a unit that the key does not accept.
     pub(crate) fn queue_threshold<T>(
         &mut self,
         node: &Node,
@@ -462,7 +464,7 @@ impl Reader<'_> {
         None
     }
 
-    /// The mistakes so far in the order of their positions, without duplicates.
+    /// Returns the mistakes recorded so far in the order of their positions, without duplicates.
     pub(crate) fn errors(&self, sources: &[Source], note: Option<&str>) -> ScenarioErrors {
         let mut problems: Vec<&Problem> = Vec::new();
         let mut sorted: Vec<&Problem> = self.problems.iter().collect();

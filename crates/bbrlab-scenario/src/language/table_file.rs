@@ -5,7 +5,8 @@ use std::borrow::Cow;
 
 use crate::language::decimal::Decimal;
 
-/// The columns of a file that are read, with their positions, and the columns that are ignored.
+/// The columns of a file that are read, with their positions in a line, and the names of the
+/// columns that are ignored.
 pub(crate) struct Columns<'t> {
     read: Vec<(usize, &'t str)>,
     ignored: Vec<&'t str>,
@@ -33,7 +34,7 @@ impl<'t> Columns<'t> {
         self.names().any(|column| column == name)
     }
 
-    /// The names of the columns that are read, in the order of the file.
+    /// Returns the names of the columns that are read, in the order of the file.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'t str> {
         self.read.iter().map(|&(_, name)| name)
     }
@@ -52,7 +53,7 @@ impl<'t> Columns<'t> {
         Ok(self.read.iter().map(|&(place, _)| Cow::Borrowed(values[place])).collect())
     }
 
-    /// A sentence for users about the columns that are ignored, if there are any.
+    /// Returns a sentence for users about the columns that are ignored, if there are any.
     pub(crate) fn note(&self) -> Option<String> {
         let names: Vec<String> = self.ignored.iter().map(|name| format!("`{name}`")).collect();
         match names.as_slice() {
@@ -90,7 +91,7 @@ impl Rounding {
         *value = Cow::Owned(rounded.to_string());
     }
 
-    /// A sentence for users about the values that were rounded, if there are any.
+    /// Returns a sentence for users about the values that were rounded, if there are any.
     pub(crate) fn note(self) -> Option<String> {
         let first = self.first?;
         Some(match self.count {

@@ -11,8 +11,8 @@ use crate::language::cdf_file::{self, CdfFile};
 use crate::language::document::At;
 use crate::language::path_trace::{self, PathTrace};
 
-/// Reads a file by the name that a scenario gives it. The error completes a sentence that begins
-/// with "the file".
+/// A function that reads a file, given by its name in the scenario. Its error completes a sentence
+/// that begins with "the file".
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// The size of the largest accepted trace file, in bytes.
@@ -21,11 +21,11 @@ const FILE_BYTES_MAX: u64 = 8 << 20;
 /// The longest period of a Mahimahi trace: a day.
 const PERIOD_MAX_MS: u32 = 24 * 3600 * 1000;
 
-/// The trace files read so far, so that a sweep reads each file once.
+/// The trace files read so far. They are stored so that a sweep reads each file once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
     read: BTreeMap<String, Result<Arc<Trace>, String>>,
-    /// Traces whose content is in the scenario's text, by their positions.
+    /// Traces whose content is part of the scenario's text, by their positions in the text.
     inline: BTreeMap<(u32, u32), Arc<Trace>>,
     paths: BTreeMap<String, Result<Arc<PathTrace>, String>>,
     inline_paths: BTreeMap<(u32, u32), Arc<PathTrace>>,
@@ -33,12 +33,12 @@ pub(crate) struct Traces {
 }
 
 impl Traces {
-    /// The trace in a file, or the reason why there is none.
+    /// Returns the Mahimahi trace in a file, or the reason why the file has none.
     pub(crate) fn read(&mut self, file: &str, files: ReadFile<'_>) -> Result<Arc<Trace>, String> {
         read(&mut self.read, file, files, parse)
     }
 
-    /// The trace of a path in a file, or the reason why there is none.
+    /// Returns the trace of a path in a file, or the reason why the file has none.
     pub(crate) fn read_path(
         &mut self,
         file: &str,
@@ -47,17 +47,18 @@ impl Traces {
         read(&mut self.paths, file, files, |text| path_trace::parse(text.lines()))
     }
 
-    /// The distribution in a file, or the reason why there is none.
+    /// Returns the distribution in a file, or the reason why the file has none.
     pub(crate) fn read_cdf(&mut self, file: &str, files: ReadFile<'_>) -> Result<Arc<Cdf>, String> {
         read(&mut self.cdfs, file, files, cdf_file::parse).map(|read| read.cdf.clone())
     }
 
-    /// The distribution in a file, if it has been read.
+    /// Returns the distribution in a file, if it has been read.
     pub(crate) fn known_cdf(&self, file: &str) -> Option<Arc<Cdf>> {
         Some(self.cdfs.get(file)?.as_ref().ok()?.cdf.clone())
     }
 
-    /// Sentences for users about ignored columns and rounded values, each with the file's name.
+    /// Returns sentences for users about ignored columns and rounded values, each with the file's
+    /// name.
     pub(crate) fn notes(&self) -> Vec<String> {
         let of_paths = self
             .paths
@@ -73,13 +74,13 @@ impl Traces {
             .collect()
     }
 
-    /// The trace of a path in a file, if it has been read.
+    /// Returns the trace of a path in a file, if it has been read.
     pub(crate) fn known_path(&self, file: &str) -> Option<Arc<PathTrace>> {
         self.paths.get(file)?.clone().ok()
     }
 
-    /// The trace of a path whose lines are at this position in the scenario. Stored, so that a
-    /// sweep reads the trace only once.
+    /// Returns the trace of a path whose lines are at this position in the scenario. Stores the
+    /// trace, so that a sweep parses it only once.
     pub(crate) fn inline_path(&mut self, at: At, lines: &[&str]) -> Result<Arc<PathTrace>, String> {
         if let Some(known) = self.inline_paths.get(&(at.source, at.start)) {
             return Ok(known.clone());
@@ -89,17 +90,17 @@ impl Traces {
         Ok(trace)
     }
 
-    /// The trace in a file, if it has been read.
+    /// Returns the Mahimahi trace in a file, if the file has been read.
     pub(crate) fn known(&self, file: &str) -> Option<Arc<Trace>> {
         self.read.get(file)?.clone().ok()
     }
 
-    /// The trace at this position in the scenario, if it has been read.
+    /// Returns the Mahimahi trace at this position in the scenario, if it has been read.
     pub(crate) fn inline(&self, at: At) -> Option<Arc<Trace>> {
         self.inline.get(&(at.source, at.start)).cloned()
     }
 
-    /// Stores the trace at this position in the scenario, so that a sweep reads the trace only
+    /// Stores the Mahimahi trace at this position in the scenario, so that a sweep parses it only
     /// once.
     pub(crate) fn keep_inline(&mut self, at: At, trace: Arc<Trace>) {
         self.inline.insert((at.source, at.start), trace);
@@ -137,7 +138,7 @@ pub fn check_file_size(bytes: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// A [`ReadFile`] for a scenario without files: returns an error.
+/// Returns an error. It is the [`ReadFile`] of a scenario that must not name files.
 pub(crate) fn no_files(_: &str) -> Result<String, String> {
     Err("cannot be read: this scenario has no files".to_owned())
 }

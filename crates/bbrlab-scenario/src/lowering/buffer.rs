@@ -50,8 +50,8 @@ impl BufferSpec {
         Self::of(spec, table, nominal, queue, ("reverse_buffer", given))
     }
 
-    /// The limit of a link's queue, with the key that sets it: the limit of the queue discipline,
-    /// else the given buffer, else the default.
+    /// Creates the description of a link's queue limit, with the key that sets it: the limit of the
+    /// queue discipline, else the given buffer, else the default.
     fn of(
         spec: &LinkSpec,
         table: &str,
@@ -101,7 +101,8 @@ impl BufferSpec {
         reader.problem(self.at, title, found, Vec::new());
     }
 
-    /// A text for messages with the size in bytes; empty if the scenario gives the size in bytes.
+    /// Returns a text for messages with the size in bytes; empty if the scenario gives the size in
+    /// bytes.
     pub(crate) fn in_bytes(&self, bytes: Bytes) -> String {
         match self.size {
             QueueSize::Bytes(_) => String::new(),

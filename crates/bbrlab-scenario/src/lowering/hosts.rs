@@ -27,12 +27,12 @@ impl<'s> Hosts<'s> {
         Self { numbers }
     }
 
-    /// The number of the flow's receiving host; 0 if each flow has its own host.
+    /// Returns the number of the flow's receiving host; 0 if each flow has its own host.
     pub(crate) fn receiver(&self, flow: &'s FlowSpec) -> u32 {
         self.number(receiver(flow))
     }
 
-    /// The number of the flow's sending host; 0 if each flow has its own host.
+    /// Returns the number of the flow's sending host; 0 if each flow has its own host.
     pub(crate) fn sender(&self, flow: &'s FlowSpec) -> u32 {
         self.number(sender(flow))
     }

@@ -22,7 +22,7 @@ const LINK_NUMBERS: u64 = 1 << 24;
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
-    /// The table of each link, as scenarios write it.
+    /// The table of the scenario from which each link comes, such as `bottleneck` or `links[1]`.
     pub(crate) link_tables: Vec<String>,
     pub(crate) bottleneck: Option<u32>,
     pub(crate) classes: Vec<FlowClass>,
@@ -31,8 +31,8 @@ pub(crate) struct Network {
     pub(crate) is_bound: bool,
 }
 
-/// Builds the network of a seed. Without a seed, models have their highest rate and shortest delay.
-/// Mistakes are reported to the reader; then the result is `None`.
+/// Builds the network of a run with this seed. Without a seed, models have their highest rate and
+/// shortest delay. Mistakes are reported to the reader; then the result is `None`.
 pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -> Option<Network> {
     let mut links: Vec<Link> = Vec::new();
     let mut link_tables: Vec<String> = Vec::new();
@@ -107,8 +107,8 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
     is_right.then_some(Network { links, link_tables, bottleneck, classes, is_bound })
 }
 
-/// Sets the groups of classes without a group: by base RTT if only the base RTTs differ, otherwise
-/// by algorithm.
+/// Names the group of each class that has none: after its base RTT if the classes differ only in
+/// base RTT, otherwise after its algorithm.
 fn name_groups(classes: &mut [FlowClass]) {
     let is_same =
         |key: fn(&FlowClass) -> Span| classes.windows(2).all(|two| key(&two[0]) == key(&two[1]));
@@ -119,7 +119,7 @@ fn name_groups(classes: &mut [FlowClass]) {
     }
 }
 
-/// The flows with their start times.
+/// Returns the flows of a run with their start times.
 pub(crate) fn flows(spec: &Spec, seed: u64) -> Vec<Flow> {
     let mut jitter = Jitter::new(seed);
     let mut flows =
@@ -152,7 +152,7 @@ impl Jitter {
         Self { state: u64::from_le_bytes(head) }
     }
 
-    /// The random number of `flow`, uniform in [0, `bound`).
+    /// Returns the random number of the flow with number `flow`, uniform in [0, `bound`).
     fn below(&mut self, flow: u64, bound: Span) -> Span {
         let state = self.state.wrapping_add((flow + 1).wrapping_mul(SPLIT_MIX_STEP));
         let scaled = (u128::from(split_mix_bits(state)) * u128::from(bound.0)) >> 64;
@@ -196,8 +196,8 @@ fn lower_link<'s>(
         changes.keep_order = spec.keep_order;
     }
     let (plain, delay) = (&plain, plain.delay);
-    // With slots, a constant delay precedes the wait and is part of the slots' link. With grants,
-    // the delay follows the wait.
+    // With slots, packets pass a constant delay before they wait for a slot, and the slots' link
+    // models both. With grants, packets wait first.
     let mut direction = |link: Link, (buffer, police), waits: Waits, acks: u32| {
         let alters = link.police.is_some()
             || link.loss.is_some()

@@ -1,4 +1,5 @@
-//! The common properties of the runs of a point, for code that examines runs before they run.
+//! The common properties of the runs of a point, for code that examines runs before they are
+//! simulated.
 
 use bbrlab_link::Link;
 use bbrlab_run::{FlowClass, Sample};
@@ -26,8 +27,8 @@ pub struct Outline {
     pub links: Vec<Link>,
     /// The dumbbell's link in the forward direction, if it has a rate.
     pub bottleneck: Option<u32>,
-    /// Whether links have the highest rates and the shortest delays of their models, whose draws
-    /// depend on the seed.
+    /// Whether links have the highest rates and the shortest delays of their models. The other
+    /// values of a model depend on the seed, and an outline has no seed.
     pub is_bound: bool,
     /// The `[[flows]]` tables, in the order of the file.
     pub tables: Vec<FlowsOutline>,
@@ -76,13 +77,14 @@ impl Outline {
         }
     }
 
-    /// The total number of flows.
+    /// Returns the total number of flows.
     #[must_use]
     pub fn flow_count(&self) -> u64 {
         self.tables.iter().map(|flows| flows.count).sum()
     }
 
-    /// The links that the data of a class crosses: shared links, and private links of the class.
+    /// Returns the links that the data of a class crosses: shared links, and private links of the
+    /// class.
     pub fn links_of<'o>(&'o self, class: &'o FlowClass) -> impl Iterator<Item = &'o Link> {
         links_on(&class.forward, &self.links, &class.private_links)
     }

@@ -1,6 +1,6 @@
-//! Checks that the largest packet that crosses a link fits into its buffer and its buckets, if
-//! their sizes are in bytes. A link would always drop a packet that does not fit, and the flow
-//! would stall without a message.
+//! Checks that the largest packet that crosses a link fits into the link's buffer and token
+//! buckets, if their sizes are in bytes. A link would always drop a packet that does not fit, and
+//! the flow would stall without a message.
 //!
 //! The size of a packet is payload, headers, and the framing of the first link with a rate on the
 //! route, so this check follows the routes. With `tso = "whole"` bursts are larger than a packet;
@@ -19,7 +19,7 @@ use crate::lowering::route::links_on;
 /// The largest packets of a class, in bytes on the wire.
 struct Largest {
     data: u64,
-    /// `None` for UDP flows, which have no ACKs.
+    /// Bytes of the largest ACK; `None` for UDP flows, which have no ACKs.
     ack: Option<u64>,
 }
 
@@ -87,7 +87,7 @@ fn on_the_wire(largest: u64) -> String {
     format!("the largest packet that crosses the link has {largest} B on the wire")
 }
 
-/// Whether a packet of `largest` bytes fits into a buffer. Reports a mistake if not.
+/// Returns whether a packet of `largest` bytes fits into a buffer. Reports a mistake if not.
 pub(crate) fn has_room(
     largest: u64,
     buffer: Buffer,
@@ -102,9 +102,9 @@ pub(crate) fn has_room(
     bytes.0 >= largest
 }
 
-/// Whether a packet of `largest` bytes fits into the token buckets of a link. Reports a mistake if
-/// not. `table` is the name of the link's table; `police` is the policer in this direction with the
-/// name of its key.
+/// Returns whether a packet of `largest` bytes fits into the token buckets of a link. Reports a
+/// mistake if not. `table` is the name of the link's table; `police` is the policer in this
+/// direction with the name of its key.
 pub(crate) fn have_room(
     largest: u64,
     link: &Link,

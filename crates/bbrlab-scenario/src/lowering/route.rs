@@ -19,7 +19,7 @@ use bbrlab_run::{FlowClass, Hop};
 /// The largest number of links that the message about a misspelt name lists.
 const NAMES_SHOWN: usize = 20;
 
-/// The hops of a link of the scenario, in both directions.
+/// The hops into which a link of the scenario was converted, in both directions.
 pub(crate) struct LinkHops<'s> {
     pub(crate) name: &'s str,
     pub(crate) forward: Vec<Hop>,
@@ -31,7 +31,7 @@ pub(crate) struct LinkHops<'s> {
 /// Finds the routes of each flow.
 pub(crate) struct Router<'s> {
     spec: &'s Spec,
-    /// The links of the file. The dumbbell's is the first, if there is one.
+    /// The links of the file. If the file has a dumbbell, the dumbbell's link is the first.
     link_hops: &'s [LinkHops<'s>],
     numbers: BTreeMap<&'s str, usize>,
     links: &'s [Link],
@@ -167,6 +167,7 @@ impl<'s> Router<'s> {
             host: self.hosts.receiver(flow),
             sender_host: self.hosts.sender(flow),
             rate_samples: flow.rate_samples,
+            reading: flow.reading.clone(),
             source,
             private_links,
             forward: forward.hops,
@@ -175,7 +176,7 @@ impl<'s> Router<'s> {
         })
     }
 
-    /// The smallest nominal rate on these hops, and the framing of the link with this rate.
+    /// Returns the smallest nominal rate on these hops, and the framing of the link with this rate.
     fn narrowest(&self, hops: &[Hop], private: &[Link]) -> Option<(BitRate, Bytes)> {
         let rates = hops.iter().filter_map(|hop| match *hop {
             Hop::Delay(_) => None,
@@ -191,7 +192,7 @@ impl<'s> Router<'s> {
         rates.filter(|&(rate, _)| rate.0 > 0).min_by_key(|&(rate, _)| rate)
     }
 
-    /// The links of `path` and `return_path`; without them, the dumbbell's link.
+    /// Returns the links of `path` and `return_path`; without them, the dumbbell's link.
     fn core(&self, index: usize, flow: &FlowSpec, reader: &mut Reader<'_>) -> Option<Core> {
         if let Some(path) = &flow.path {
             let mut numbers = |key: &str, path: &[Placed<Arc<str>>]| -> Option<Vec<usize>> {
@@ -213,8 +214,8 @@ impl<'s> Router<'s> {
         None
     }
 
-    /// The side of the route that `key` (`left_link` or `right_link`) sets. If a flow through the
-    /// dumbbell does not set the key, `[access]` applies.
+    /// Returns the side of the route that `key` (`left_link` or `right_link`) sets. If a flow
+    /// through the dumbbell does not set the key, `[access]` applies.
     fn side(
         &self,
         index: usize,
@@ -293,7 +294,7 @@ impl<'s> Router<'s> {
         Some(Span(rest % 4))
     }
 
-    /// The number of the link with this name.
+    /// Returns the number of the link with this name.
     fn link_called(
         &self,
         index: usize,
@@ -318,7 +319,7 @@ impl<'s> Router<'s> {
     }
 }
 
-/// The links on a route: shared links and private links of the class.
+/// Returns the links on a route: shared links and private links of the class.
 pub(crate) fn links_on<'l>(
     way: &[Hop],
     shared: &'l [Link],
@@ -327,14 +328,14 @@ pub(crate) fn links_on<'l>(
     way.iter().filter_map(|hop| hop.link(shared, private))
 }
 
-/// The hop between a host and the network: a private link of the flow if it has a rate, otherwise a
-/// delay.
+/// Returns the hop between a host and the network: a private link of the flow if it has a rate,
+/// otherwise a delay.
 fn access(name: &str, side: Side<'_>, private_links: &mut Vec<Link>) -> Hop {
     let Some(access) = side.access else { return Hop::Delay(side.delay) };
     private(name, &access.rate, access, side.delay, private_links)
 }
 
-/// The hop between a host and the network in the reverse direction.
+/// Returns the hop between a host and the network in the reverse direction.
 fn reverse_access(name: &str, side: Side<'_>, private_links: &mut Vec<Link>) -> Hop {
     let rated = side.access.map(|access| (access, access.reverse_rate.rate(&access.rate)));
     match rated.filter(|(_, rate)| rate.is_limited()) {

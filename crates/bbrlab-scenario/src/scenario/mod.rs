@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::builtin::Builtin;
 use crate::keys::idle::IdleKeys;
 use crate::keys::link::{ACCESS_KEYS, LINK_KEYS};
+use crate::keys::repeat::{Repeat, Until};
 use crate::keys::spec::Spec;
 use crate::keys::stack::STACK_KEYS;
 use crate::language::document::Table;
@@ -30,7 +31,7 @@ const IDLE: &str = "# Keys here may act at other points of the sweep only.\n";
 /// Bytes of a line of `point_hashes`: 64 hexadecimal digits and a line feed.
 const HASH_LINE: usize = 65;
 
-/// The keys of a table with their values.
+/// Returns the full names of a table's keys with their values.
 fn settings_in<S>(table: &str, keys: &[Key<S>], values: &S) -> Vec<(String, Option<String>)> {
     keys.iter().map(|key| (format!("{table}.{}", key.name), key.value(values))).collect()
 }
@@ -44,7 +45,7 @@ pub struct Scenario {
     sweep: Sweep,
     traces: Traces,
     seed: u64,
-    repeat: u64,
+    repeat: Repeat,
     outside: Vec<Arc<Outside>>,
     hash: String,
     /// The hashes of the points, one per line.
@@ -108,69 +109,81 @@ impl Scenario {
         Self::parse_at_most(Self::KEPT_BYTES_MAX, name, origin, text, files, sets)
     }
 
-    /// The scenario's name: the id of a built-in, the file's name without its extension, or the
-    /// title of a text from standard input.
+    /// Returns the scenario's name: the id of a built-in, the file's name without its extension, or
+    /// the title of a text from standard input.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Sentences about the files of the scenario: ignored columns and rounded values.
+    /// Returns sentences for users about the files of the scenario: ignored columns and rounded
+    /// values.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         self.traces.notes()
     }
 
-    /// The title, which may be empty.
+    /// Returns the title, which may be empty.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// A hash over all points and seeds, in hexadecimal. It is part of the name of the sweep's
-    /// folder.
+    /// Returns a hash over all points and seeds, in hexadecimal. It is part of the name of the
+    /// sweep's folder.
     #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// The custom congestion controls that the scenario declares.
+    /// Returns the custom congestion controls that the scenario declares.
     #[must_use]
     pub fn outside(&self) -> &[Arc<Outside>] {
         &self.outside
     }
 
-    /// The number of points of the sweep; 1 without a sweep.
+    /// Returns the number of points of the sweep; 1 without a sweep.
     #[must_use]
     pub fn points(&self) -> u64 {
         self.sweep.points()
     }
 
-    /// The number of runs per point, each with its own seed.
+    /// Returns the number of runs per point, each with its own seed; with [`Self::until`], the
+    /// largest number.
     #[must_use]
     pub fn repeat(&self) -> u64 {
-        self.repeat
+        self.repeat.most()
     }
 
-    /// Whether the file has a `[sweep]`.
+    /// The rule that ends the runs of each point, if their number is not fixed.
+    #[must_use]
+    pub fn until(&self) -> Option<&Until> {
+        match &self.repeat {
+            Repeat::Fixed(_) => None,
+            Repeat::Until(until) => Some(until),
+        }
+    }
+
+    /// Returns whether the file has a `[sweep]`.
     #[must_use]
     pub fn has_sweep(&self) -> bool {
         self.tree.get("sweep").is_some()
     }
 
-    /// The total number of runs. Run `i` is point `i / repeat` with seed `seed + i % repeat`.
+    /// Returns the total number of runs; with [`Self::until`], an upper bound. Run `i` has the
+    /// point `i / repeat` and the seed `seed + i % repeat`.
     #[must_use]
     pub fn runs(&self) -> u64 {
-        self.points() * self.repeat
+        self.points() * self.repeat()
     }
 
-    /// The point and the seed of a run, without resolving it.
+    /// Returns the point and the seed of a run, without resolving it.
     #[must_use]
     pub fn point_and_seed(&self, run: u64) -> (u64, u64) {
-        (run / self.repeat, self.seed.saturating_add(run % self.repeat))
+        (run / self.repeat(), self.seed.saturating_add(run % self.repeat()))
     }
 
-    /// The hash of a point's resolved scenario, without the seed.
+    /// Returns the hash of a point's resolved scenario, without the seed.
     ///
     /// # Panics
     /// If there is no such point.
@@ -181,8 +194,8 @@ impl Scenario {
         hash.unwrap_or_else(|| panic!("point {point} of {}", self.points()))
     }
 
-    /// The swept keys of a point with their values. For the scenario of a single run, the keys of
-    /// the sweep from which the run comes.
+    /// Returns the swept keys of a point with their values. For the scenario of a single run,
+    /// returns the keys of the sweep to which the run belongs.
     #[must_use]
     pub fn named_point(&self, point: u64) -> SweepPoint {
         let named = self.sweep.named(point);
@@ -219,7 +232,7 @@ impl Scenario {
         }
     }
 
-    /// The text of `scenario.toml` in a run's folder: the scenario of this run only, in the
+    /// Returns the text of `scenario.toml` in a run's folder: the scenario of this run only, in the
     /// canonical spelling. Reading this text gives the same run, except for its name and its point
     /// of the sweep.
     ///
@@ -233,16 +246,16 @@ impl Scenario {
         if idle.is_any() { format!("{IDLE}{text}") } else { text }
     }
 
-    /// The text of `scenario.toml` in a sweep's folder: the whole scenario with every `--set`
-    /// applied and with its traces. Reading this text gives the same runs, except for the
+    /// Returns the text of `scenario.toml` in a sweep's folder: the whole scenario with every
+    /// `--set` applied and with its traces. Reading this text gives the same runs, except for the
     /// scenario's name.
     #[must_use]
     pub fn to_toml(&self) -> String {
         whole::to_toml(&self.tree, &self.sweep, &self.traces)
     }
 
-    /// All keys of `[stack]`, `[bottleneck]` and `[access]` with their values in a run, as TOML.
-    /// Includes keys that the scenario does not set. `None` for a key without a value.
+    /// Returns all keys of `[stack]`, `[bottleneck]` and `[access]` with their values in a run, as
+    /// TOML. Includes keys that the scenario does not set. `None` for a key without a value.
     ///
     /// # Panics
     /// If there is no such run.
@@ -258,7 +271,7 @@ impl Scenario {
         settings
     }
 
-    /// The common properties of all runs of a point.
+    /// Returns the common properties of all runs of a point.
     ///
     /// # Panics
     /// If there is no such point.
@@ -299,8 +312,8 @@ impl Scenario {
     }
 }
 
-/// The network of a checked point. Without a seed, models of paths have their highest rate and
-/// shortest delay.
+/// Builds the network of a checked point. Without a seed, models of paths have their highest rate
+/// and shortest delay.
 fn network(spec: &Spec, seed: Option<u64>) -> Network {
     let mut traces = Traces::default();
     let mut reader = Reader::without_files(&mut traces);
@@ -320,7 +333,7 @@ pub fn plain_name(text: &str, most: usize) -> String {
     joined.trim_matches(['.', '-']).chars().take(most).collect()
 }
 
-/// The values of a point that are quantities, as numbers in base units with the unit.
+/// Returns those values of a point that are quantities, as numbers in base units with their units.
 #[must_use]
 pub fn point_values(point: &SweepPoint) -> SweepPoint {
     let number = |(key, value): (&String, &serde_json::Value)| {

@@ -68,7 +68,7 @@ impl Scenario {
         Ok(Self {
             name: name.to_owned(),
             title,
-            hash: sha256(&format!("{seed} {repeat}\n{}\n{hashes}", sweep.canonical())),
+            hash: sha256(&format!("{seed} {}\n{}\n{hashes}", repeat.show(), sweep.canonical())),
             tree: parsed.tree,
             sweep,
             traces,
@@ -150,7 +150,7 @@ impl Points {
     }
 }
 
-/// Returns an error with all recorded mistakes, if there are any.
+/// Returns an error with all mistakes recorded so far, if there are any.
 fn right_so_far(reader: &Reader<'_>, sources: &[Source]) -> Result<(), ScenarioErrors> {
     if reader.problems.is_empty() { Ok(()) } else { Err(reader.errors(sources, None)) }
 }
@@ -174,7 +174,7 @@ fn check_text(bytes_max: u64, origin: &str, text: &str) -> Result<(), ScenarioEr
     Ok(())
 }
 
-/// Checks that the check of all points does not take too long.
+/// Checks that checking all points of the sweep does not take too long.
 fn check_work(reader: &mut Reader<'_>, tree: &Table, sweep: &Sweep, is_kept: bool) {
     let work = sweep.points().saturating_mul(values_in(tree, !is_kept));
     if work > WORK_MAX {
@@ -185,7 +185,7 @@ fn check_work(reader: &mut Reader<'_>, tree: &Table, sweep: &Sweep, is_kept: boo
     }
 }
 
-/// The point with this tree; `None` if it is wrong.
+/// Reads and checks the point that a tree describes; `None` if the point has a mistake.
 fn checked_spec(reader: &mut Reader<'_>, tree: &Table) -> Option<Spec> {
     let spec = Spec::read(reader, tree);
     let is_read = reader.problems.is_empty();
@@ -195,15 +195,16 @@ fn checked_spec(reader: &mut Reader<'_>, tree: &Table) -> Option<Spec> {
 /// Checks that there are enough seeds for `repeat`, and not too many runs.
 fn check_runs(reader: &mut Reader<'_>, tree: &Table, spec: &Spec, points: u64) {
     let at = tree.get("repeat").map_or(At::NOWHERE, |entry| entry.value.at);
-    // Files and tables store seeds as signed numbers.
+    // Files and tables store seeds as signed 64-bit numbers, so the largest seed is 2^63 - 1.
     let seeds = i64::MAX as u64 - spec.seed + 1;
-    if spec.repeat > seeds {
+    let repeat = spec.repeat.most();
+    if repeat > seeds {
         let title = format!("`repeat`: expected at most {seeds}, since seeds end at 2^63 - 1");
-        let found = format!("found {} seeds from {} on", spec.repeat, spec.seed);
+        let found = format!("found {repeat} seeds from {} on", spec.seed);
         reader.problem(at, title, found, Vec::new());
-    } else if points.saturating_mul(spec.repeat) > RUNS_MAX {
+    } else if points.saturating_mul(repeat) > RUNS_MAX {
         let title = format!("`repeat`: expected at most {RUNS_MAX} runs in all");
-        let found = format!("found {points} points times {}", spec.repeat);
+        let found = format!("found {points} points times {repeat}");
         reader.problem(at, title, found, Vec::new());
     }
 }
@@ -216,18 +217,19 @@ fn refuse_twins(reader: &mut Reader<'_>, tree: &Table, twin: &SweepPoint, named:
     reader.problem(sweep_at(tree), title, found, vec![help]);
 }
 
-/// The position of the sweep.
+/// Returns the position of the sweep.
 fn sweep_at(tree: &Table) -> At {
     tree.get("sweep").map_or(At::NOWHERE, |entry| entry.key_at)
 }
 
-/// The values of a point, as a message shows them.
+/// Returns the values of a point, as a message shows them.
 fn shown_point(named: &SweepPoint) -> String {
     let values: Vec<String> = named.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     values.join(", ")
 }
 
-/// The number of keys and list elements of a tree, with or without those of its traces.
+/// Returns the number of keys and list elements of a tree. `counts_traces` states whether the
+/// contents of traces count.
 fn values_in(table: &Table, counts_traces: bool) -> u64 {
     let of_node = |node: &Node| values_of(node, counts_traces);
     let counted = table.entries.iter().filter(|entry| match &*entry.key {

@@ -8,15 +8,15 @@ use crate::language::document::{At, Entry, Node, Step, Table, Value, parse_path,
 use crate::language::reader::{Reader, found};
 use bbrlab_run::SweepPoint;
 
-/// One factor of the sweep's product.
+/// A list of choices. The sweep runs every combination of one choice from each axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
-    /// The choices, each of which sets one or more values.
+    /// The choices. Each choice sets one or more values.
     choices: Vec<Vec<Setting>>,
 }
 
 impl Axis {
-    /// One setting of each key.
+    /// Returns one setting for each key that the axis sets.
     fn keys(&self) -> Vec<&Setting> {
         let mut known: BTreeSet<&str> = BTreeSet::new();
         let all = self.choices.iter().flatten();
@@ -24,7 +24,7 @@ impl Axis {
     }
 }
 
-/// A key with one of its swept values, or with the value of a `--set`.
+/// A key with one of its swept values, or with the value that a `--set` gives it.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     pub(crate) key: Arc<str>,
@@ -33,7 +33,8 @@ pub(crate) struct Setting {
     pub(crate) value: Arc<Node>,
 }
 
-/// A sweep's axes in the order of the file; the last one changes fastest.
+/// A sweep's axes in the order of the file. The choice of the last axis changes fastest from point
+/// to point.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sweep {
     axes: Vec<Axis>,
@@ -43,7 +44,7 @@ pub(crate) struct Sweep {
 /// The largest number of points of one file.
 const POINTS_MAX: u64 = 50_000;
 
-/// Tables that a dotted key may begin with.
+/// The tables with which a dotted key may begin.
 const TABLES: [&str; 5] = ["stack", "bottleneck", "access", "links", "flows"];
 
 /// Keys that cannot be swept, each with the reason or an alternative.
@@ -104,8 +105,8 @@ impl Sweep {
         sweep
     }
 
-    /// Drops the lists of keys that a `--set` has set. Reports keys that a point of the sweep would
-    /// overwrite.
+    /// Removes the lists of keys that a `--set` has set. Reports a `--set` whose value a point of
+    /// the sweep would overwrite.
     fn fix(&mut self, reader: &mut Reader<'_>, root: &Table, sets: &[Setting]) {
         for set in sets {
             let path = numbered(root, &set.path);
@@ -140,8 +141,9 @@ impl Sweep {
         }
     }
 
-    /// Finds two keys of one point of which one contains the other, in the order in which the point
-    /// sets them. The label of such a point would have a value that is not simulated.
+    /// Finds two keys of one point that set overlapping values, such as `flows.cc` and
+    /// `flows[0].cc`, in the order in which the point sets them. The label of such a point would
+    /// show a value that the second key overwrites.
     fn nested(&self, root: &Table) -> Option<(&Setting, &Setting)> {
         /// The largest number of keys that are compared with each other, to limit the time of
         /// checking.
@@ -175,8 +177,8 @@ impl Sweep {
         None
     }
 
-    /// Whether all values of a swept key are names of queue disciplines. Setting a name does not
-    /// overwrite parameters that are set later.
+    /// Returns whether all values of a swept key are names of queue disciplines. Setting a name
+    /// does not overwrite parameters that are set after it.
     fn only_names(&self, setting: &Setting) -> bool {
         let is_queue = |step: &Step| matches!(step.key.as_str(), "queue" | "reverse_queue");
         let all = self.axes.iter().flat_map(|axis| axis.choices.iter().flatten());
@@ -186,17 +188,18 @@ impl Sweep {
                 .all(|other| matches!(other.value.value, Value::Text(_)))
     }
 
-    /// The number of points of the sweep; 1 without a sweep.
+    /// Returns the number of points of the sweep; 1 without a sweep.
     pub(crate) fn points(&self) -> u64 {
         self.points
     }
 
-    /// The choices of each axis. A choice is a list of settings.
+    /// Returns the choices of each axis. A choice is a list of settings.
     pub(crate) fn choices(&self) -> impl Iterator<Item = &[Vec<Setting>]> {
         self.axes.iter().map(|axis| axis.choices.as_slice())
     }
 
-    /// The tree with the settings of a point applied, and the point's keys with their values.
+    /// Returns the tree with the settings of a point applied, and the point's keys with their
+    /// values.
     pub(crate) fn apply(
         &self,
         reader: &mut Reader<'_>,
@@ -214,13 +217,13 @@ impl Sweep {
         (tree, self.named(point))
     }
 
-    /// A point's keys with their values.
+    /// Returns a point's swept keys with their values.
     pub(crate) fn named(&self, point: u64) -> SweepPoint {
         let named = |setting: &Setting| (setting.key.to_string(), setting.value.value.to_label());
         self.settings(point).map(named).collect()
     }
 
-    /// The settings of a point.
+    /// Returns the settings of a point.
     fn settings(&self, point: u64) -> impl Iterator<Item = &Setting> {
         // The last axis changes fastest, so the stride shrinks from axis to axis.
         let mut stride = self.points();
@@ -232,7 +235,7 @@ impl Sweep {
         })
     }
 
-    /// The axes as a text, for the hash over all points.
+    /// Returns the axes as a text, for the hash over all points.
     pub(crate) fn canonical(&self) -> String {
         let mut text = String::new();
         for axis in &self.axes {
@@ -249,8 +252,8 @@ impl Sweep {
     }
 }
 
-/// The entries of `[sweep]` or of a point with their full names. Includes nested tables, since in
-/// TOML `bottleneck.rate` without quotes is a table in a table.
+/// Returns the entries of `[sweep]` or of a point with their full names. Entries of nested tables
+/// are included, because in TOML the key `bottleneck.rate` without quotes is a table in a table.
 fn flattened(table: &Table) -> Vec<(String, &Entry)> {
     let mut flat = Vec::new();
     flatten_into(&mut flat, "", table, 0);
@@ -355,7 +358,7 @@ fn swept_path(reader: &mut Reader<'_>, key: &str, at: At) -> Option<Arc<[Step]>>
     Some(path.into())
 }
 
-/// Replaces `links.NAME` at the start of a path by `links[1]`.
+/// Replaces `links.NAME` at the start of a path by the link's index, such as `links[1]`.
 fn numbered(root: &Table, path: &[Step]) -> Vec<Step> {
     let named = || {
         let (first, second) = (path.first()?, path.get(1)?);
@@ -374,23 +377,23 @@ fn numbered(root: &Table, path: &[Step]) -> Vec<Step> {
     named().unwrap_or_else(|| path.to_vec())
 }
 
-/// Whether the two paths lead to the same value, or one leads to a part of the other's value. A
-/// list without an index means all of its elements.
+/// Returns whether the two paths lead to the same value, or one leads to a part of the other's
+/// value. A list without an index means all of its elements.
 fn overlap(one: &[Step], other: &[Step]) -> bool {
     one.iter().zip(other).all(|(a, b)| {
         a.key == b.key && (a.index.is_none() || b.index.is_none() || a.index == b.index)
     })
 }
 
-/// Whether a point that sets `swept` would overwrite the value set at `path`, or an existing part
-/// of this value.
+/// Returns whether a point that sets `swept` would overwrite the value set at `path`, or an
+/// existing part of this value.
 fn overwrites(swept: &[Step], path: &[Step], value: &Value) -> bool {
     let inner = swept.get(path.len()..).unwrap_or_default();
     overlap(swept, path) && (inner.is_empty() || has(value, inner))
 }
 
-/// Whether `value` contains a value at `path`. The name of a queue discipline counts as a table
-/// with only the key `name`.
+/// Returns whether `value` contains a value at `path`. The name of a queue discipline counts as a
+/// table with only the key `name`.
 fn has(value: &Value, path: &[Step]) -> bool {
     let Some((step, rest)) = path.split_first() else { return true };
     match value {

@@ -61,14 +61,15 @@ impl Names {
     }
 }
 
-/// The TOML text of a checked scenario.
+/// Returns the TOML text of a checked scenario.
 pub(crate) fn to_toml(tree: &Table, sweep: &Sweep, traces: &Traces) -> String {
     let files = Files { traces };
     let mut out = Writer::default();
     for name in ORDER {
         let Some(entry) = tree.get(name) else { continue };
         match &entry.value.value {
-            Value::Table(table) => {
+            // The other tables are sections.
+            Value::Table(table) if name != "repeat" => {
                 out.table_always(&format!("[{name}]"));
                 write_table(&mut out, name, table, &files);
             }
@@ -97,7 +98,7 @@ fn write_table(out: &mut Writer, name: &str, table: &Table, files: &Files<'_>) {
     }
 }
 
-/// Writes one list of a sweep, or its coupled `points`.
+/// Writes one list of a sweep, or the list `points`, whose values change together.
 fn write_axis(out: &mut Writer, choices: &[Vec<Setting>], files: &Files<'_>) {
     let show = |setting: &Setting| files.show(&setting.value.value, names(&setting.path));
     if let [first, ..] = choices
@@ -126,7 +127,8 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// A value as TOML. If the value names a trace file, the TOML contains the content of the file.
+    /// Returns a value as TOML. If the value names a trace file, the TOML contains the content of
+    /// the file.
     fn show(&self, value: &Value, names: Names) -> String {
         if let (Names::Sizes, Value::Table(table)) = (names, value) {
             let entry = |key: &str, value: &Value| {

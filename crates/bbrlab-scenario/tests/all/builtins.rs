@@ -1,4 +1,5 @@
-//! Checks that each built-in scenario can be read and that the list of them matches the folder.
+//! Checks that each built-in scenario can be read, and that the list of built-in scenarios matches
+//! the folder `scenarios`.
 
 #![expect(clippy::format_push_string, reason = "a test's output")]
 
@@ -169,7 +170,7 @@ fn every_built_in_scenario_can_be_run() {
     .assert_eq(&lines);
 }
 
-/// Checks that the text of `bbrlab new` is valid unchanged, and with any one of its commented
+/// Checks that the text of `bbrlab new` is valid, both unchanged and with any one of its commented
 /// examples activated.
 #[test]
 fn the_starter_and_each_of_its_examples_are_right() {
@@ -184,8 +185,8 @@ fn the_starter_and_each_of_its_examples_are_right() {
                 continue;
             };
             text[place] = example;
-            // An example of a source or of a sweep replaces the existing one; other examples are
-            // added.
+            // An example of a source or of a sweep replaces the source or sweep of the text; other
+            // examples are added.
             tried += 1;
         }
         let text = text.join("\n");

@@ -14,11 +14,11 @@ const DOCUMENT: &str = include_str!("../../../../docs/scenario-files.md");
 const PAGES: [(&str, &str, usize); 4] = [
     ("docs/scenarios.md", include_str!("../../../../docs/scenarios.md"), 1),
     ("docs/traffic.md", include_str!("../../../../docs/traffic.md"), 1),
-    ("docs/sweeps.md", include_str!("../../../../docs/sweeps.md"), 1),
+    ("docs/sweeps.md", include_str!("../../../../docs/sweeps.md"), 2),
     ("docs/networks.md", include_str!("../../../../docs/networks.md"), 2),
 ];
 
-/// The scenarios on a page.
+/// Returns the scenarios on a page.
 fn examples(page: &str) -> Vec<&str> {
     page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect()
 }
@@ -119,8 +119,8 @@ fn the_schema_refuses_what_the_reader_refuses() {
     }
 }
 
-/// Section, key and inline table. Each inline table has an unknown key `no`, so the error lists the
-/// keys that the reader knows.
+/// Each row: section, key and inline table. Each inline table has an unknown key `no`, so the error
+/// lists the keys that the reader accepts.
 const VALUES: [(&str, &str, &str); 31] = [
     ("flows", "sizes", "{ distribution = \"web_search\", no = 1 }"),
     ("flows", "sizes", "{ distribution = \"cdf\", points = [[\"1KB\", 1]], no = 1 }"),
@@ -159,7 +159,7 @@ const VALUES: [(&str, &str, &str); 31] = [
     ("access", "rate", "{ opportunities_ms = [1], no = 1 }"),
 ];
 
-/// The keys of inline tables in the JSON Schema, by section and key of the inline table.
+/// Returns the keys of inline tables in the JSON Schema, by section and key of the inline table.
 fn parts_of_rows() -> BTreeMap<(String, String), BTreeSet<String>> {
     let mut found = BTreeMap::new();
     for (section, schema) in schema()["properties"].as_object().expect("sections") {
@@ -175,7 +175,7 @@ fn parts_of_rows() -> BTreeMap<(String, String), BTreeSet<String>> {
     found
 }
 
-/// The names of the queue disciplines.
+/// Returns the names of the queue disciplines.
 fn disciplines() -> Vec<String> {
     let schema = schema();
     let forms = &schema["properties"]["bottleneck"]["properties"]["queue"]["anyOf"];
@@ -203,8 +203,8 @@ fn the_keys_within_values_are_those_that_are_read() {
         read.entry((section.to_owned(), key.to_owned())).or_default().extend(keys);
     }
     let mut told = parts_of_rows();
-    // Not compared: `[[links]]` and the keys of the reverse direction, whose tables are the same as
-    // in `[bottleneck]`, and `points`.
+    // Not compared: `points`, `[[links]]` and the keys of the reverse direction. The last two have
+    // the same inline tables as `[bottleneck]`.
     let same = [
         "reverse_rate",
         "reverse_queue",

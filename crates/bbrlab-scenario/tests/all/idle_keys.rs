@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use bbrlab_scenario::{Scenario, ScenarioErrors};
 use expect_test::expect;
 
-/// A dumbbell of 10 Mbit/s with a flow. The arguments are added to the bottleneck, to the flow, and
-/// to the file. A `link` that begins with `rate` replaces the rate.
+/// Returns a scenario with a dumbbell of 10 Mbit/s and a flow. The arguments are added to the
+/// bottleneck, to the flow, and to the file. A `link` that begins with `rate` replaces the rate.
 fn text(link: &str, flow: &str, rest: &str) -> String {
     let rate = if link.starts_with("rate") { "" } else { "rate = \"10Mbit/s\"\n" };
     let cc = if flow.starts_with("cc") { "" } else { "cc = \"cubic\"\n" };
@@ -77,7 +77,7 @@ fn a_key_with_what_it_acts_on_is_not() {
     let links = "[[links]]\nname = \"a\"\nrate = \"10Mbit/s\"\n[[links]]\nname = \"b\"\nloss = 0.1\nack_thinning = 2\njitter = \"1ms\"\n";
     for case in [
         text("reverse_loss = 0.1\nloss_at = \"before\"", "", ""),
-        // Defaults that are written out, and keys that act only if more flows are added, such as
+        // Keys with their default values, and keys that act only if more flows are added, such as
         // `start_step` with `count = 1`.
         text("loss = 0\nloss_at = \"before\"", "", ""),
         text("loss_at = \"after\"\nrate_change = \"follow\"\nack_thinning = 1\nloss = 0", "", ""),

@@ -1,4 +1,4 @@
-//! Every key of a scenario file, and its effect on the run.
+//! Tests every key of a scenario file, and its effect on the run.
 
 use crate::cpu_time::cpu_s;
 use bbrlab_link::{
@@ -23,8 +23,8 @@ fn run(text: &str) -> Run {
     scenario(text, &[]).run(0)
 }
 
-/// A dumbbell of 10 Mbit/s and 5 ms with one Reno flow of 30 ms; `link` is added to the bottleneck,
-/// `flow` to the flow, `rest` to the file.
+/// Returns a dumbbell of 10 Mbit/s and 5 ms with one Reno flow of 30 ms; `link` is added to the
+/// bottleneck, `flow` to the flow, `rest` to the file.
 fn dumbbell(link: &str, flow: &str, rest: &str) -> Run {
     run(&format!(
         "duration = \"10s\"\n[bottleneck]\nrate = \"10Mbit/s\"\ndelay = \"5ms\"\n{link}\n\
@@ -276,8 +276,8 @@ fn a_load_of_a_trace_is_a_share_of_its_mean_rate() {
                 [[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\narrivals = { load = 0.5 }\nbytes = \"14480B\"\n";
     let run = run(text);
     let arrivals = run.classes[0].source.arrivals().unwrap();
-    // The mean rate is 20 Mbit/s. At half of it, a flow of ten packets of 1514 bytes arrives every
-    // 12.112 ms.
+    // The mean rate is 20 Mbit/s. At half of this rate, a flow of ten packets of 1514 bytes arrives
+    // every 12.112 ms.
     assert_eq!(arrivals.gap.mean, 12_112_000);
 }
 
@@ -290,8 +290,8 @@ fn a_bdp_is_that_of_the_rate_at_the_start() {
 
 #[test]
 fn the_buffers_of_the_linux_reference() {
-    // The reference's BDP in packets is rate x base RTT / (8 x 1514 B), rounded, at least one
-    // packet.
+    // In the reference measurements of Linux, the BDP in packets is rate x base RTT / (8 x 1514 B),
+    // rounded, and at least one packet.
     for (rate, rtt, bdp, packets) in [
         ("10Mbit/s", "20ms", "0.1bdp", 2),
         ("50Mbit/s", "30ms", "1bdp", 124),
@@ -456,7 +456,8 @@ fn flows_can_share_access_links() {
     let names: Vec<&str> = run.links.iter().map(|link| link.name.as_str()).collect();
     assert_eq!(names, ["bottleneck", "lan", "dsl", "dsl.reverse"]);
     let class = &run.classes[0];
-    // 30 ms minus 2 * (5 + 1 + 2) ms leaves 14 ms: a quarter of it for each side and direction.
+    // 30 ms minus 2 * (5 + 1 + 2) ms leaves 14 ms. Each side gets a quarter of this in each
+    // direction.
     let rest = Hop::Delay(Span::from_micros(3500));
     assert_eq!(class.forward, [rest, Hop::Link(1), Hop::Link(0), Hop::Link(2), rest]);
     assert_eq!(class.reverse, [rest, Hop::Link(3), Hop::Delay(Span::from_micros(9500))]);
@@ -583,8 +584,8 @@ fn what_a_flow_sends() {
     // Each flow has ten packets of 1,514 B on the wire. The load is 3 of the link's 10 Mbit/s.
     let load = arrivals("arrivals = { load = \"30%\" }\nbytes = \"14480B\"");
     assert!(load.gap.mean.abs_diff(15_140 * 8 * 1000 / 3) < 100, "{}", load.gap.mean);
-    // For points the mean is exact, and a load refers to it: 1,500 B in two packets, each with 66 B
-    // of headers, at 5 Mbit/s.
+    // If sizes are given by points, their mean is exact, and a load is computed from this mean:
+    // 1,500 B in two packets, each with 66 B of headers, at 5 Mbit/s.
     let points = "sizes = { distribution = \"cdf\", points = [[\"1KB\", 0.5], [\"3KB\", 1]] }";
     let load = arrivals(&format!("arrivals = {{ load = \"50%\" }}\n{points}"));
     assert_eq!((load.size.mean, load.size.max), (1500, 3000));

@@ -101,7 +101,8 @@ const TABLES: &[&str] = &[
     "ack_thinning = 2\nreverse_rate = VALUE",
 ];
 
-/// The mistakes in a link with these lines. `head` has the lines of the link's table before them.
+/// Returns the mistakes in a link with these lines. `head` has the lines of the link's table before
+/// them.
 fn mistakes(head: &str, lines: &str) -> Vec<ScenarioError> {
     let name = if head.contains("[[links]]") { "a" } else { "bottleneck" };
     let text = format!(
@@ -133,7 +134,8 @@ fn assert_same_messages(lines: &str) -> bool {
     !of_link.is_empty()
 }
 
-/// The keys that `[[links]]` and `[bottleneck]` share, read from the message about an unknown key.
+/// Returns the keys that `[[links]]` and `[bottleneck]` share, read from the message about an
+/// unknown key.
 fn keys() -> Vec<String> {
     let told = mistakes("[bottleneck]\n", "no_such_key = 1");
     let keys = told[0].notes[0].strip_prefix("keys of `bottleneck`: ");

@@ -7,8 +7,8 @@ use bbrlab_stack::{DelAck, Recovery, SocketBuffer, Tso};
 use bbrlab_units::{Bytes, Packets, Span};
 use expect_test::expect_file;
 
-/// A dumbbell with access links under a profile; `stack` is added to `[stack]`, `link` to the
-/// bottleneck.
+/// Returns a dumbbell with access links under a profile; `stack` is added to `[stack]`, `link` to
+/// the bottleneck.
 fn scenario(profile: &str, stack: &str, link: &str) -> Scenario {
     let text = format!(
         "duration = \"10s\"\n[stack]\nprofile = \"{profile}\"\n{stack}\n\
@@ -27,8 +27,8 @@ fn run(profile: &str, stack: &str, link: &str) -> Run {
     scenario(profile, stack, link).run(0)
 }
 
-/// Checks that setting a profile's values key by key under another profile gives the same run,
-/// because `reproduce --explain` switches them one by one.
+/// Checks that setting the values of a profile key by key under another profile gives the same run
+/// as the profile, because `reproduce --explain` switches the values one by one.
 #[test]
 fn the_settings_of_a_profile_recreate_it_under_another() {
     let linux = scenario("linux", "", "buffer = \"38pkt\"");
@@ -45,7 +45,7 @@ fn the_settings_of_a_profile_recreate_it_under_another() {
     }
 }
 
-/// Checks the presets against facts about the releases of ns-3.
+/// Checks the values of the profiles against facts about the releases of ns-3.
 #[test]
 fn presets_are_those_of_the_list() {
     let of = |profile: &str| run(profile, "", "buffer = \"38pkt\"");
@@ -80,7 +80,8 @@ fn presets_are_those_of_the_list() {
         assert_eq!(run.links[0].rate, run.links[1].rate);
         assert_eq!(run.classes[0].base_rtt, Span::from_millis(24));
     }
-    // The default queue of 3.27: pfifo_fast with 1000 packets above the device's 100.
+    // The default queue of 3.27 is `pfifo_fast` with 1000 packets, above the device queue of 100
+    // packets.
     assert_eq!(run("ns3-3.27", "", "").links[0].buffer, Buffer::Packets(Packets(1100)));
 }
 
@@ -156,7 +157,7 @@ fn the_canonical_text_has_every_effective_value() {
     }
 }
 
-/// The parameters of a flow's algorithm, as a scenario writes them.
+/// Returns the parameters of a flow's algorithm, as a scenario writes them.
 fn params_of(profile: &str, stack: &str, flow: &str) -> String {
     let text = format!(
         "duration = \"1s\"\n[stack]\nprofile = \"{profile}\"\n{stack}\n[bottleneck]\nrate = \"1Mbit/s\"\n\

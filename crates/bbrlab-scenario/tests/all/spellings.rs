@@ -1,4 +1,4 @@
-//! Lists every spelling of every key, with its effect on the run and its canonical text.
+//! Tests every spelling of every key: its effect on the run, and its canonical text.
 //!
 //! `spellings.txt` has an entry for each word that the JSON Schema lists, and for at least one
 //! value of each other form. An entry has the lines of the run that differ from the run of the
@@ -14,11 +14,11 @@ use bbrlab_scenario::{Scenario, ScenarioErrors, schema};
 use expect_test::expect_file;
 use serde_json::Value;
 
-/// A dumbbell with access links and one flow; `lines` are added to one of its tables.
+/// Returns a dumbbell with access links and one flow; `lines` are added to one of its tables.
 fn scenario(header: &str, lines: &str, profile: &str) -> Result<Scenario, ScenarioErrors> {
     let added = |to: &str| if to == header { lines } else { "" };
-    // The meaning of a key does not depend on whether it can act, so the first line allows keys
-    // without effect.
+    // The meaning of a key does not depend on whether it has an effect, so the first line permits
+    // keys without effect.
     let text = format!(
         "# Keys here may act at other points of the sweep only.\n{}\nduration = \"10s\"\n[stack]\nprofile = \"{profile}\"\n{}\n\
          [bottleneck]\n{}\n\
@@ -32,7 +32,7 @@ fn scenario(header: &str, lines: &str, profile: &str) -> Result<Scenario, Scenar
     parse(&text)
 }
 
-/// The keys of the bottleneck: `lines`, with a rate and a delay added if `lines` sets none.
+/// Returns the keys of the bottleneck: `lines`, with a rate and a delay added if `lines` sets none.
 fn of_bottleneck(lines: &str) -> String {
     let has_rate = lines.contains("model = \"leo\"");
     let has_delay = lines.starts_with("delay") || lines.starts_with("trace");
@@ -45,13 +45,13 @@ fn parse(text: &str) -> Result<Scenario, ScenarioErrors> {
     Scenario::parse("test", "test.toml", text, None, &[])
 }
 
-/// The scenario's first run, without the hash of the scenario, so that runs of different texts can
-/// be equal.
+/// Returns the scenario's first run, without the hash of the scenario, so that runs of different
+/// texts can be equal.
 fn run(scenario: &Scenario) -> Run {
     Run { scenario_hash: String::new(), ..scenario.run(0) }
 }
 
-/// The values that a part of the schema lists, as TOML.
+/// Returns the values that a part of the schema lists, as TOML.
 fn words(form: &Value) -> Vec<String> {
     if let Some(forms) = form["anyOf"].as_array() {
         return forms.iter().flat_map(words).collect();
@@ -212,7 +212,7 @@ const OTHERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// All spellings of a table's keys: the values that the schema lists, and `others`.
+/// Returns all spellings of a table's keys: the values that the schema lists, and `others`.
 fn spellings(header: &str, others: &[&str]) -> Vec<String> {
     let schema = schema();
     let table = match header {
@@ -231,7 +231,7 @@ fn spellings(header: &str, others: &[&str]) -> Vec<String> {
     spellings
 }
 
-/// A run as text with one line per field: `Span(\n5\n)` becomes `Span(5)`.
+/// Returns a run as text with one line per field: `Span(\n5\n)` becomes `Span(5)`.
 fn lines_of(run: &Run) -> String {
     let text = format!("{run:#?}");
     let mut lines: Vec<String> = Vec::new();
@@ -251,7 +251,7 @@ fn lines_of(run: &Run) -> String {
     lines.join("\n")
 }
 
-/// The lines of `text` that are not in `plain`, joined into one line.
+/// Returns the lines of `text` that are not in `plain`, joined into one line.
 fn new_lines(text: &str, plain: &str) -> String {
     let mut old: BTreeMap<&str, usize> = BTreeMap::new();
     for line in plain.lines() {
@@ -268,7 +268,7 @@ fn new_lines(text: &str, plain: &str) -> String {
     lines.join(", ")
 }
 
-/// The run that results from reading the scenario's canonical text.
+/// Returns the run that results from reading the scenario's canonical text.
 fn again(scenario: &Scenario) -> Run {
     let text = scenario.run_toml(0);
     run(&parse(&text).unwrap_or_else(|errors| panic!("{text}\n{errors}")))

@@ -4,8 +4,8 @@
 use bbrlab_scenario::{BUILTINS, Scenario, plain_name};
 use expect_test::expect;
 
-/// Writes a scenario as text and reads the text. The files that the scenario named are not
-/// available; its name is the same.
+/// Writes a scenario as text and reads the text. The files that the scenario named are no longer
+/// available; the scenario's name stays the same.
 fn again(scenario: &Scenario) -> Scenario {
     let text = scenario.to_toml();
     match Scenario::parse(scenario.name(), "again", &text, None, &[]) {
@@ -34,7 +34,7 @@ fn every_builtin_is_the_same_after_writing_and_reading() {
     }
 }
 
-/// The files that the scenarios name.
+/// Returns the files that the scenarios name.
 fn files(name: &str) -> Result<String, String> {
     match name {
         "up.trace" => Ok("1\n3\n3\n9\n".to_owned()),
@@ -100,8 +100,27 @@ fn sets_are_applied_and_traces_are_part_of_it() {
     "#]]
     .assert_eq(&scenario.to_toml());
     assert_same(&scenario);
-    // A run's name has the name of the trace's file, not the content of the file.
+    // The point of a run contains the name of the trace's file, not the content of the file.
     assert_eq!(again(&scenario).run(4).point["bottleneck.rate"], "up.trace");
+}
+
+#[test]
+fn the_rule_that_ends_the_seeds_is_part_of_it() {
+    let text = "duration = \"10s\"\nrepeat = { at_most = 40, of = \"share\", until = \"5%\" }\nsample = \"off\"\n\
+                [bottleneck]\nrate = \"5Mbit/s\"\n[[flows]]\ncc = \"reno\"\nrtt = \"20ms\"\n\
+                [sweep]\n\"flows.cc\" = [\"reno\", \"cubic\"]\n";
+    let scenario = Scenario::parse("s", "s.toml", text, None, &[]).unwrap();
+    assert_same(&scenario);
+    let until = again(&scenario).until().cloned().unwrap();
+    assert_eq!((until.of().name().as_str(), until.at_most()), ("flow_groups.share", 40));
+    assert_eq!((until.percentage().as_str(), scenario.runs()), ("5 %", 80));
+    // Another spelling is the same scenario, another rule is not, and a fixed number has no rule.
+    let hash = |set: &str| {
+        Scenario::parse("s", "s.toml", text, None, &[set.to_owned()]).unwrap().hash().to_owned()
+    };
+    assert_eq!(hash("repeat.until=0.05"), scenario.hash());
+    assert_ne!(hash("repeat.until=0.06"), scenario.hash());
+    assert_ne!(hash("repeat=40"), scenario.hash());
 }
 
 #[test]

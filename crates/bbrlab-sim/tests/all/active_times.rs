@@ -1,5 +1,5 @@
-//! When flows are active, and over which time values are computed. A user recomputed these values
-//! by hand.
+//! Checks when flows are active, and over which times values are computed. The expected values were
+//! computed by hand.
 
 use crate::scenario_text::result;
 use bbrlab_run::{Delays, RunSummary};
@@ -9,7 +9,7 @@ fn run(text: &str) -> RunSummary {
 }
 
 /// The rate over a flow's active time excludes bytes that were still in the network when the flow
-/// stopped, because they arrive after that time.
+/// stopped, because those bytes arrive later.
 #[test]
 fn a_group_gets_no_more_while_it_is_active_than_the_link_carries() {
     let run = run(r#"
@@ -33,8 +33,8 @@ fn a_group_gets_no_more_while_it_is_active_than_the_link_carries() {
     assert!(flow.goodput_mbps.unwrap() < 5.0);
 }
 
-/// Flows of 100 KB arrive eight times per second during 50 s of 100 s. Their rate is over the time
-/// until the last of them is over.
+/// Flows of 100 KB arrive eight times per second during the first 50 s of 100 s. Their rate is
+/// computed over the time until the last of them is over.
 #[test]
 fn flows_that_come_until_a_stop_are_active_until_the_last_is_over() {
     let run = run(r#"
@@ -62,7 +62,7 @@ fn flows_that_come_until_a_stop_are_active_until_the_last_is_over() {
 }
 
 /// The next connection begins while the last ACKs of the previous one are still in the network.
-/// Packets that these ACKs report have an RTT, too.
+/// Packets that these ACKs report also have an RTT.
 #[test]
 fn each_packet_of_a_train_has_a_round_trip_time() {
     for gap in ["1ms", "10ms", "50ms"] {
@@ -107,10 +107,10 @@ fn lost_packets_are_data_packets() {
     assert_eq!((flow.rto_count, flow.lost_packets, flow.sent_packets), (Some(1), Some(0), Some(1)));
 }
 
-/// Linux in virtual time gives 73.24 Mbit/s, 76.07 in the steady state, with a socket of 16 KiB
+/// Linux in virtual time gives 73.24 Mbit/s (76.07 in the steady state) with a socket of 16 KiB
 /// (`tcp_wmem` 32,768 bytes), 100 Mbit/s, 40 ms and an unlimited queue. 32 KiB per round trip would
-/// be 6.5 Mbit/s. `tcp_sendmsg_locked` requests memory when it opens an skb, but not when it fills
-/// one that has been split. While cwnd is not full, each burst that departs leaves such an skb.
+/// be only 6.5 Mbit/s. `tcp_sendmsg_locked` requests memory when it begins an skb, but not when it
+/// fills an skb that was split. While cwnd is not full, each burst that departs leaves such an skb.
 #[test]
 fn a_small_send_buffer_is_no_bound_on_what_is_in_flight() {
     let run = run(r#"
@@ -131,7 +131,7 @@ fn a_small_send_buffer_is_no_bound_on_what_is_in_flight() {
     assert!((flow.goodput_ss_mbps.unwrap() - 76.07).abs() < 0.5, "{:?}", flow.goodput_ss_mbps);
 }
 
-/// Datagrams that wait in a queue when their flow stops arrive later, and count for the traffic.
+/// Datagrams that are queued when their flow stops arrive later, and count for the traffic.
 #[test]
 fn what_datagrams_deliver_after_their_stop_is_traffic() {
     let run = run(r#"
@@ -161,8 +161,8 @@ fn what_datagrams_deliver_after_their_stop_is_traffic() {
     assert!(run.goodput_mbps.unwrap() > 9.4, "the link is busy throughout");
 }
 
-/// The row of a flow that stops has the RTTs of all its packets, also of packets reported after the
-/// stop.
+/// The results of a flow that stops include the RTTs of all its packets, even of packets reported
+/// after the stop.
 #[test]
 fn packets_that_arrive_after_the_stop_have_round_trip_times() {
     let run = result(
@@ -184,8 +184,8 @@ fn packets_that_arrive_after_the_stop_have_round_trip_times() {
     assert_eq!(run.summary.flows[0].delivered_packets, Some(counted));
 }
 
-/// Packets in both directions overtake each other by more than a timestamp's millisecond. Packets
-/// that PAWS discards are counted.
+/// Packets in both directions overtake each other by more than the resolution of timestamps, 1 ms.
+/// Packets that PAWS discards are counted.
 #[test]
 fn every_packet_that_was_sent_is_in_one_count() {
     let run = run(r#"
@@ -212,7 +212,8 @@ fn every_packet_that_was_sent_is_in_one_count() {
     assert!(discarded > 10, "{discarded}");
 }
 
-/// One datagram per second from the start, and a stop at 3 s: those of 0, 1 and 2 s are sent.
+/// One datagram per second is sent from the start, and the flow stops at 3 s: the datagrams at 0, 1
+/// and 2 s are sent.
 #[test]
 fn nothing_is_sent_at_the_stop() {
     for source in [

@@ -9,7 +9,7 @@ fn run(scenario: &str) -> RunResult {
     results(scenario).remove(0)
 }
 
-/// Bytes that flow `id` had read in the last row at or before `at_s`.
+/// Returns the bytes that flow `id` had read according to the last row at or before `at_s`.
 #[expect(clippy::cast_precision_loss, reason = "bytes of a short run")]
 fn bytes_by(result: &RunResult, id: u32, at_s: f64) -> f64 {
     let series = &result.series;
@@ -23,7 +23,8 @@ fn assert_near(found: Option<f64>, expected: f64, what: &str) {
     assert!((found - expected).abs() <= 1e-9 * expected.abs(), "{what}: {found}, not {expected}");
 }
 
-/// The first flow from 0 to 6 s, the second from 2 s to the end: all are active from 2 s to 6 s.
+/// The first flow lasts from 0 to 6 s, the second from 2 s to the end: both are active from 2 s to
+/// 6 s.
 const OVERLAP: &str = r#"
     title = "two flows that overlap"
     duration = "8s"
@@ -54,7 +55,7 @@ fn the_runs_goodput_is_over_one_window_and_shares_add_up() {
     assert_eq!(groups.iter().map(|it| it.group.as_str()).collect::<Vec<_>>(), ["cubic", "bbr1"]);
     assert_near(groups[0].goodput_mbps, early * 8.0 / 8.0 / 1e6, "goodput of the first group");
     assert_near(groups[1].share, late / (early + late), "share of the second group");
-    // A flow's own goodput is over its own active time: 6 s each.
+    // A flow's own goodput is computed over the flow's active time: 6 s for each flow.
     assert_near(run.flows[0].goodput_mbps, bytes_by(&result, 0, 6.0) * 8.0 / 6.0 / 1e6, "flow 0");
     assert_near(run.flows[1].goodput_mbps, late * 8.0 / 6.0 / 1e6, "flow 1");
     let names: Vec<_> = run.flows.iter().map(|flow| flow.name.as_deref()).collect();
@@ -68,8 +69,8 @@ fn jains_index_is_over_the_time_in_which_all_are_active() {
     let (x, y): (f64, f64) = (while_all(0), while_all(1));
     let expected = (x + y) * (x + y) / (2.0 * (x * x + y * y));
     assert_near(result.summary.jain, expected, "Jain's index");
-    // The steady state of a run of up to 30 s begins 5 s after the last start, here at 7 s. The
-    // first flow ends at 6 s, so the two are never active together in the steady state.
+    // In a run of up to 30 s, the steady state begins 5 s after the last start, here at 7 s. The
+    // first flow ends at 6 s, so the two flows are never both active in the steady state.
     assert_eq!(result.summary.jain_ss, None);
     assert_near(
         result.summary.goodput_ss_mbps,
@@ -106,8 +107,8 @@ fn there_is_no_fairness_of_one_flow_and_of_flows_that_never_meet() {
         start = "2s"
     "#);
     assert_eq!(apart.summary.jain, None);
-    // The traffic ends with the second transfer and not with the run, so goodput is over the time
-    // until then.
+    // The traffic ends with the second transfer, before the run does, so goodput is computed over
+    // the time until then.
     let end_s = apart.summary.flows[1].stop_s.unwrap();
     assert!(end_s < 3.0);
     assert_near(apart.summary.goodput_mbps, 200_000.0 * 8.0 / end_s / 1e6, "goodput");
@@ -153,7 +154,7 @@ fn a_slowdown_is_the_completion_time_over_that_of_the_idle_path() {
     "#);
     let transfers = &result.transfers;
     assert_eq!(transfers.len(), 3);
-    // 1,000 full segments of 1,514 B at 10 Mbit/s, and 20 ms.
+    // 1,000 full segments of 1,514 B take this time at 10 Mbit/s, and the round trip takes 20 ms.
     let alone_s = 1000.0 * 1514.0 * 8.0 / 10e6 + 0.020;
     for row in 0..3 {
         let expected = transfers.fct_s[row].unwrap() / alone_s;
@@ -221,8 +222,8 @@ fn a_series_row_shows_the_connection_as_it_is() {
         drops = drops.max(conn.lost);
     }
     assert!(drops > 0 && had_ssthresh, "nothing was lost: the scenario shows too little");
-    // Both flows share one link. In no bin of 100 ms do the flows together receive more than the
-    // link can send in that time, except for one packet whose transmission began in the bin before.
+    // Both flows share one link. In each bin of 100 ms, the two flows together receive at most what
+    // the link can send in that time, plus one packet whose transmission began in the bin before.
     for bin in 1..=30_u32 {
         let at_s = f64::from(bin) / 10.0;
         let rows = (0..series.len()).filter(|&row| (series.time_s[row] - at_s).abs() < 1e-9);
@@ -257,7 +258,7 @@ impl Dice {
     }
 }
 
-/// A short scenario with several flows of all kinds over a lossy dumbbell.
+/// Returns a short scenario with several flows of all kinds over a lossy dumbbell.
 fn random_scenario(dice: &mut Dice) -> String {
     use std::fmt::Write as _;
     let mut text =
@@ -306,7 +307,8 @@ fn random_scenario(dice: &mut Dice) -> String {
     if text.contains("ecn = true") { text } else { text.replace("ecn_threshold = \"3pkt\"\n", "") }
 }
 
-/// Each packet that arrived at a link has left it, was lost for one reason, or is still queued.
+/// Checks that each packet that arrived at a link has left it, was lost for one reason, or is still
+/// queued.
 fn assert_conserved(link: &LinkSummary, loss_is_before: bool) {
     let [arrivals, departures, queued, drops, losses] =
         [link.arrivals, link.departures, link.queued_at_end, link.drops, link.random_losses]
@@ -329,7 +331,7 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
         for link in &run.links {
             assert_conserved(link, text.contains("\"before\"") && link.name == "bottleneck");
         }
-        // Payload is less than what the link could send since the first start, plus one packet.
+        // The payload is less than the link could send since the first start, plus one packet.
         let first_start =
             run.flows.iter().map(|flow| flow.start_s.unwrap()).fold(f64::MAX, f64::min);
         let last_end = run.flows.iter().map(|flow| flow.stop_s.unwrap()).fold(0.0, f64::max);
@@ -363,7 +365,7 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
             |of: fn(&FlowSummary) -> Option<u64>| run.flows.iter().filter_map(of).sum::<u64>();
         let link_losses =
             |of: fn(&LinkSummary) -> Option<u64>| run.links.iter().filter_map(of).sum::<u64>();
-        // A link also counts SYNs and ACKs, a flow its data packets.
+        // A link's counts include SYNs and ACKs; a flow's counts include only its data packets.
         let lost_data = data_losses(|flow| flow.random_losses);
         assert!(lost_data <= link_losses(|link| link.random_losses), "{}", context());
         assert!(data_losses(|flow| flow.drops) <= link_losses(|link| link.drops), "{}", context());
@@ -376,7 +378,7 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
 
 /// Results of sources, policers, queue disciplines, waits and controls that are newer than the file
 /// of digests. The random scenarios do not use them. Each entry is a text in the debug output of a
-/// result and the text that stood there when the file was made.
+/// result, and the text that was in its place when the file was made.
 const OF_OTHERS: [(&str, &str); 9] = [
     (", controls: []", ""),
     ("waits: [], ", ""),
@@ -389,7 +391,7 @@ const OF_OTHERS: [(&str, &str); 9] = [
     (", tins: []", ""),
 ];
 
-/// A digest of a value's debug text.
+/// Returns a digest of a value's debug text.
 fn digest_of(value: &impl std::fmt::Debug) -> u64 {
     let fold = |digest: u64, byte: u8| {
         (digest.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x517c_c1b7_2722_0a95)
@@ -400,8 +402,8 @@ fn digest_of(value: &impl std::fmt::Debug) -> u64 {
 }
 
 /// Checks that every percentile of the summary agrees with its distribution, and that the
-/// distribution has each packet that left a link. The distributions have the RTTs of single flows
-/// if `has_flows`.
+/// distribution contains each packet that left a link. `has_flows` is true if the distributions
+/// include the RTTs of single flows.
 fn check_percentiles(summary: &RunSummary, delays: &Delays, has_flows: bool) {
     let percentile = |metric: &str, index: usize, per_mille: u64| {
         let total: u64 = delays.of(metric, index).map(|(_, count)| count).sum();
@@ -433,9 +435,8 @@ fn check_percentiles(summary: &RunSummary, delays: &Delays, has_flows: bool) {
     }
 }
 
-/// The file has a line for each scenario: data packets, events, and digests of results and of
-/// series. Only a commit that intends to change results changes it; `cargo xtask bless` rewrites
-/// it.
+/// The file has one line per scenario: data packets, events, and digests of results and of series.
+/// It may change only in a commit that intends to change results; `cargo xtask bless` rewrites it.
 #[test]
 fn sixty_random_scenarios_come_out_as_they_did() {
     use std::fmt::Write as _;
@@ -445,7 +446,7 @@ fn sixty_random_scenarios_come_out_as_they_did() {
         let text = random_scenario(&mut dice);
         let sample = ["\"20ms\"", "\"ack\"", "\"off\""][number % 3];
         let mut result = run(&text.replace("\"off\"", sample));
-        // A new version of the program does not change results.
+        // Results must not depend on the program's version.
         result.summary.backend_version = "0.1.0".to_owned();
         let RunResult { summary, series, queue, transfers, delays } = &result;
         check_percentiles(summary, delays, sample != "\"off\"");

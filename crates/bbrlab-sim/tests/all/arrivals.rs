@@ -1,11 +1,11 @@
-//! Flows that come and go arrive at the rate of the scenario and have its sizes. Each flow
+//! Flows of a class with arrivals arrive at the rate of the scenario and have its sizes. Each flow
 //! completes once, and its state is freed when it is over.
 
 use crate::scenario_text::result;
 use bbrlab_run::{FlowGroup, RunResult};
 
-/// A dumbbell of 10 Mbit/s for 60 s; `web` has the lines of the flows that come and go, `more` the
-/// lines after them.
+/// Runs a dumbbell of 10 Mbit/s for 60 s. `web` has the lines of the class with arrivals, `more`
+/// the lines after them.
 fn run(bottleneck: &str, web: &str, more: &str) -> RunResult {
     result(&format!(
         r#"
@@ -36,8 +36,8 @@ const TEN: &str = "arrivals = { rate = \"20/s\" }\nbytes = \"14480B\"";
 fn flows_come_as_often_as_the_scenario_says_and_all_of_them_complete() {
     let result = run("", TEN, "");
     let web = web(&result);
-    // 20 flows per second for 60 s are 1,200; four standard deviations of this Poisson number are
-    // 139.
+    // 20 flows per second for 60 s are 1,200 flows; four standard deviations of this Poisson number
+    // are 139.
     assert!(web.flows.abs_diff(1200) < 139, "{}", web.flows);
     let fct = &web.fct_ms;
     assert_eq!(fct.n.unwrap() + fct.unfinished.unwrap(), web.flows);
@@ -69,8 +69,8 @@ fn sizes_follow_the_distribution() {
     sizes.sort_unstable();
     let n = sizes.len();
     assert!(n > 500 && sizes[n - 1] <= 1_000_000);
-    // The mean is 20 KB also with sizes cut at `max`. So the smallest size is 7,035 B, and the
-    // median is 2^(1 / 1.5) times the smallest size.
+    // The mean is 20 KB, although sizes above `max` are reduced to `max`. The smallest size is
+    // therefore 7,035 B, and the median is 2^(1 / 1.5) times the smallest size.
     assert!(sizes[0].abs_diff(7_000) < 200, "{}", sizes[0]);
     assert!(sizes[n / 2].abs_diff(11_200) < 1_200, "{}", sizes[n / 2]);
 }
@@ -83,8 +83,8 @@ fn flows_with_a_bulk_flow_take_longer() {
     assert!(median(&beside) > 2.0 * median(&alone), "{} {}", median(&beside), median(&alone));
     let groups = &beside.summary.flow_groups;
     assert_eq!(groups[1].group, "bulk");
-    // Jain's index does not include flows that come and go, so only one flow remains and there is
-    // no index.
+    // Jain's index does not include flows of classes with arrivals, so only one flow remains and
+    // there is no index.
     assert_eq!(beside.summary.jain, None);
 }
 
@@ -100,7 +100,7 @@ fn flows_above_at_most_are_rejected() {
     assert!(web.fct_ms.unfinished.unwrap() <= 20);
 }
 
-/// Late packets of a flow that is over are dropped: the flow that reuses its slot receives only its
+/// Late packets of a flow that is over are dropped: the flow that reuses the slot receives only its
 /// own bytes.
 #[test]
 fn the_next_flow_in_a_place_gets_only_its_own_packets() {
@@ -115,7 +115,7 @@ fn the_next_flow_in_a_place_gets_only_its_own_packets() {
     let bytes = f64::from(u32::try_from(bytes).unwrap());
     let read = flow.goodput_mbps.unwrap() * 60.0 * 1e6 / 8.0;
     assert!(web(&result).fct_ms.n.unwrap() > 200, "{:?}", web(&result));
-    // Besides the completed flows, at most three are unfinished.
+    // In addition to the completed flows, at most three flows are unfinished.
     assert!((bytes..=bytes + 1e5).contains(&(read + 1.0)), "{bytes} {read}");
 }
 

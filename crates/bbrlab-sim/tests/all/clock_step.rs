@@ -3,10 +3,10 @@
 
 use crate::scenario_text::results;
 
-/// With a buffer of two packets, an ACK-clocked burst arrives in the same step in which the packet
-/// before it departs. Throughput depends on whether that packet's buffer space is already free. On
-/// a real stack whose clock has steps of 256 ns the space is not yet free (2.2 Mbit/s); with exact
-/// times it always is.
+/// With a buffer of two packets, an ACK-clocked burst arrives in the same clock step in which the
+/// packet before it departs. Throughput depends on whether that packet's buffer space is already
+/// free. On a real stack whose clock has steps of 256 ns, the space is not free yet (2.2 Mbit/s).
+/// With exact times it always is.
 #[test]
 fn in_a_tiny_buffer_a_coarse_clock_decides_ties_the_other_way() {
     let results = results(
@@ -30,10 +30,10 @@ fn in_a_tiny_buffer_a_coarse_clock_decides_ties_the_other_way() {
     assert!(goodput(1) < 3.0, "256 ns: {}", goodput(1));
 }
 
-/// A single flow of Scalable TCP keeps a link with a buffer of one packet busy. ACK-clocked bursts
-/// arrive in the microsecond in which a packet departs, so each late timer decides a tie. On a real
-/// stack whose clock has steps of 256 ns, this flow gets 2.61 Mbit/s (922 drops in 15 s). CUBIC
-/// with two packets of buffer gets 2.56 Mbit/s.
+/// A single flow of Scalable TCP sends over a link with a buffer of one packet. ACK-clocked bursts
+/// arrive in the microsecond in which a packet departs, so each late timer decides which of the two
+/// comes first. On a real stack whose clock has steps of 256 ns, this flow gets 2.61 Mbit/s (922
+/// drops in 15 s). CUBIC with two packets of buffer gets 2.56 Mbit/s.
 #[test]
 fn late_timers_decide_ties_as_often_as_on_a_real_stack() {
     let goodput = |cc: &str, packets: u32| {
@@ -58,7 +58,8 @@ fn late_timers_decide_ties_as_often_as_on_a_real_stack() {
             results.iter().map(|result| result.summary.flows[0].goodput_mbps.unwrap()).sum();
         sum / f64::from(u32::try_from(results.len()).unwrap())
     };
-    // Goodput in Mbit/s. Without the extra step of a late timer, we would get 1.44, 2.17 and 2.07.
+    // Goodput in Mbit/s. Without the extra step of a late timer, our values would be 1.44, 2.17 and
+    // 2.07.
     for (cc, packets, linux) in [("scalable", 1, 2.607), ("cubic", 2, 2.559), ("hybla", 2, 2.233)] {
         let ours = goodput(cc, packets);
         assert!((ours / linux - 1.0).abs() < 0.04, "{cc}: {ours}, Linux {linux}");
@@ -88,9 +89,9 @@ fn periodic_writes_go_on_under_a_coarse_clock() {
     }
 }
 
-/// A bucket of one packet on a host whose timers fire once per millisecond. One packet leaves at
-/// each firing, so the bucket does not reach its rate unless `burst` is at least the rate times the
-/// step, as the manual page of `tc-tbf` says.
+/// A token bucket of one packet, on a host whose timers fire once per millisecond. One packet
+/// leaves at each firing, so the bucket does not reach its rate. As the manual page of `tc-tbf`
+/// says, `burst` must be at least the rate times the step.
 #[test]
 fn a_bucket_smaller_than_rate_times_step_does_not_reach_its_rate() {
     let results = results(

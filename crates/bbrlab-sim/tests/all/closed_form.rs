@@ -23,12 +23,12 @@ fn a_lone_packet_takes_its_delays_and_serialisations() {
         bytes = "1448B"
         "#,
     );
-    // A SYN of 74 B forward, the SYN-ACK back over a path without a rate; then the ACK (66 B) and
-    // after it the data (1,514 B): 160 ns per byte at 50 Mbit/s.
+    // A SYN of 74 B goes forward, and the SYN-ACK comes back over a path without a rate. Then the
+    // ACK (66 B) and after it the data (1,514 B) go forward. At 50 Mbit/s each byte takes 160 ns.
     let expected = 15_000_000 + 74 * 160 + 15_000_000 + (66 + 1514) * 160 + 15_000_000;
     assert_eq!(result.transfers.fct_s[0].map(ns), Some(expected));
-    // RTT samples: 30,011.84 us for the SYN, 30,252.80 us for the segment after the ACK, each the
-    // difference of two clock values in whole microseconds.
+    // The RTT samples are 30,011.84 us for the SYN and 30,252.80 us for the segment after the ACK.
+    // Each is measured as the difference of two clock values in whole microseconds.
     let flow = &result.summary.flows[0];
     let sample = flow.rtt_sample_ms;
     assert_eq!((sample.min, sample.max), (Some(30.011), Some(30.253)));
@@ -56,12 +56,12 @@ fn a_window_above_the_bdp_waits_in_the_queue() {
         "#,
     );
     let service_ns = 1514 * 800;
-    // The link never idles and each ACK releases one packet: every RTT is 20 service times.
+    // The link never idles and each ACK releases one packet, so every RTT is 20 service times.
     let rtt = result.summary.flows[0].rtt_ms;
     let twenty_ms = f64::from(20 * service_ns) / 1e6;
     assert_eq!((rtt.p50, rtt.max), (Some(twenty_ms), Some(twenty_ms)));
     // Packets that are not propagating are in the queue. A round trip takes 24.224 ms, of which 10
-    // ms are propagation; the rest is queue, at 1.2112 ms per packet.
+    // ms are propagation. The remaining time is spent in the queue, at 1.2112 ms per packet.
     let steady = result.queue.time_s.partition_point(|&time| time < 1.0);
     let (mut least, mut most) = (u64::MAX, 0);
     for &packets in &result.queue.packets[steady..] {
@@ -104,8 +104,8 @@ fn a_window_below_the_bdp_gives_one_window_per_round_trip() {
     }
     let expected = 10.0 * 1448.0 * 8.0 / rtt_ns * 1e3;
     let goodput = flow.goodput_ss_mbps.unwrap();
-    // In the 15 s of the steady state, 496 windows arrive. The window at the edge may be counted or
-    // not, so the tolerance is one in 400.
+    // In the 15 s of the steady state, 496 windows arrive. One window at the end may or may not be
+    // counted, so the tolerance is one in 400.
     assert!((goodput / expected - 1.0).abs() < 1.0 / 400.0, "{goodput} against {expected}");
     let limited = flow.limited_by;
     assert!(limited.rwnd.unwrap() > 0.98, "{limited:?}");

@@ -1,4 +1,4 @@
-//! Every packet is accounted for, whenever the run ends: `Sim::finish` asserts it.
+//! Every packet is accounted for, no matter when the run ends: `Sim::finish` asserts it.
 
 use std::fmt::Write as _;
 
@@ -74,7 +74,7 @@ fn several_flows_loss_stop_and_an_end_in_mid_flight() {
             let shares = [limits.cwnd, limits.pacing, limits.rwnd, limits.sndbuf, limits.app];
             let sum: f64 = shares.iter().flatten().sum();
             // The shares of time in `limited_by` add up to 1. Flows of datagrams have no such
-            // shares, nor has the last table, of flows that come and go, before a first flow has
+            // shares. The last table, a class with arrivals, has none before its first flow has
             // arrived.
             if flow.stop_s.unwrap() > flow.start_s.unwrap() && (flow.id < 5 || limits.app.is_some())
             {
@@ -84,7 +84,7 @@ fn several_flows_loss_stop_and_an_end_in_mid_flight() {
     }
 }
 
-/// Additional keys of the bottleneck.
+/// Generates additional keys of the bottleneck.
 fn extra() -> impl Strategy<Value = String> {
     let plain = prop::sample::select(vec![
         "",
@@ -134,7 +134,7 @@ fn extra() -> impl Strategy<Value = String> {
     prop_oneof![plain.prop_map(str::to_owned), queue.prop_map(|queue| format!("queue = {queue}"))]
 }
 
-/// A small random network: valid, but with extreme values.
+/// Generates a small random network: valid, but with extreme values.
 fn scenario() -> impl Strategy<Value = String> {
     let cc = prop::sample::select(
         bbrlab_cc::Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>(),
@@ -159,7 +159,8 @@ fn scenario() -> impl Strategy<Value = String> {
         any::<bool>(),
     )
         .prop_map(|((rate, buffer, loss, seed), flows, tso, extra, unit, sack)| {
-            // At least 1 packet: a buffer smaller than a full packet is an error.
+            // The buffer holds at least one packet: a buffer smaller than a full packet is an
+            // error.
             let buffer = if unit == "B" { 1_300 + u64::from(buffer) * 300 } else { u64::from(buffer) };
             // `extra` may already set `loss`.
             let loss = if extra.starts_with("loss") { String::new() } else { format!("loss = {loss}\n") };
@@ -184,8 +185,8 @@ fn scenario() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
-    /// No panic and no hang, and every packet is accounted for. Steps of any length give the same
-    /// result as one step.
+    /// There is no panic and no endless run, and every packet is accounted for. Advancing in steps
+    /// of any length gives the same result as advancing in one step.
     #[test]
     fn random_networks_keep_the_books(text in scenario(), step_us in 1_000_u64..700_000) {
         let run = &runs(&text)[0];

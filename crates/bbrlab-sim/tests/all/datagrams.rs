@@ -1,9 +1,9 @@
-//! Datagrams at a rate that does not back off.
+//! UDP flows: datagrams at a rate that does not respond to loss.
 
 use crate::scenario_text::result;
 use bbrlab_run::{FlowSummary, RunResult};
 
-/// A dumbbell of 10 Mbit/s for 20 s; the first flow sends datagrams of 1,200 B.
+/// Runs a dumbbell of 10 Mbit/s for 20 s. The first flow sends datagrams of 1,200 B.
 fn run(lines: &str, more: &str) -> RunResult {
     result(&format!(
         r#"
@@ -30,7 +30,7 @@ fn datagrams(result: &RunResult) -> &FlowSummary {
 fn a_datagram_leaves_every_so_often_and_takes_28_bytes_of_headers() {
     let result = run("rate = \"2.4Mbit/s\"", "");
     let flow = datagrams(&result);
-    // 250 datagrams per second for 20 s; the datagrams of the last 20 ms are still in the network.
+    // 250 datagrams per second are sent for 20 s; those of the last 20 ms are still in the network.
     assert_eq!(flow.sent_packets, Some(5_001));
     assert_eq!(flow.delivered_packets, Some(4_995));
     assert!((flow.goodput_mbps.unwrap() - 2.4).abs() < 0.01, "{flow:?}");
@@ -43,15 +43,15 @@ fn a_datagram_leaves_every_so_often_and_takes_28_bytes_of_headers() {
 
 #[test]
 fn over_any_periods_a_source_sends_its_rate_while_it_is_on() {
-    // Periods shorter than a packet's time at the rate, as long as a few packets' time, and much
-    // longer. The source is on for half of 20 s.
+    // The periods are shorter than a packet's time at the rate, as long as a few packets' times,
+    // and much longer. The source is on for half of the 20 s.
     for (rate, kbit) in [("64kbit/s", 64), ("1Mbit/s", 1_000)] {
         for period in ["200us", "5ms", "20ms", "1s"] {
             let keys = format!("rate = \"{rate}\"\non = \"{period}\"\noff = \"{period}\"");
             let sent = run(&keys, "").summary.flows[0].sent_packets.unwrap();
             let of_rate = kbit * 1_000 * 10 / 8 / 1_200;
             assert!(sent.abs_diff(of_rate) <= 1, "{keys}: {sent} of {of_rate}");
-            // The same source through TCP, which has 1,448 bytes in a segment.
+            // The same source sends over TCP, in segments of 1,448 bytes.
             let more = format!("[[flows]]\ncc = \"cubic\"\nrtt = \"40ms\"\n{keys}");
             let tcp = run("rate = \"8kbit/s\"", &more).summary.flows[1].sent_packets.unwrap();
             let of_rate = kbit * 1_000 * 10 / 8 / 1_448;
@@ -87,7 +87,8 @@ fn a_flow_that_backs_off_gets_what_datagrams_leave() {
 #[test]
 fn datagrams_pause_with_on_and_off() {
     let result = run("rate = \"2.4Mbit/s\"\non = \"1s\"\noff = \"3s\"", "");
-    // Five on-periods of 250 datagrams, and perhaps another datagram at each end.
+    // There are five on periods of 250 datagrams; each period may have one datagram more at each
+    // end.
     let sent = datagrams(&result).sent_packets.unwrap();
     assert!((1_245..=1_260).contains(&sent), "{sent}");
 }

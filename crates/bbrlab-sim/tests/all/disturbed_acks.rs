@@ -11,8 +11,8 @@ fn run(text: &str) -> RunSummary {
     result(text).summary
 }
 
-/// A path of 50 Mbit/s whose delay is random in each direction, so that packets and ACKs arrive out
-/// of order.
+/// Returns a path of 50 Mbit/s whose delay is random in each direction, so that packets and ACKs
+/// arrive out of order.
 fn jitter(cc: &str, seed: u64, seconds: u32) -> String {
     format!(
         r#"
@@ -38,7 +38,7 @@ fn jitter(cc: &str, seed: u64, seconds: u32) -> String {
 }
 
 /// Three of four ACKs have a timestamp more than 1 ms older than the newest, and are ignored. If
-/// they counted, BBR's rate samples would fall to half of the rate: 24 Mbit/s.
+/// they were not ignored, BBR's rate samples would fall to half of the rate: 24 Mbit/s.
 #[test]
 fn acks_that_were_overtaken_are_ignored() {
     // Linux: 46.37, 46.41, 46.54 Mbit/s with 22 to 65 retransmissions.
@@ -52,7 +52,7 @@ fn acks_that_were_overtaken_are_ignored() {
     assert!((45.5..46.5).contains(&goodput), "{goodput}");
 }
 
-/// `[bottleneck]` with these keys, and one flow.
+/// Returns a scenario with these keys in `[bottleneck]` and one flow.
 fn dumbbell(cc: &str, keys: &str) -> String {
     format!(
         r#"
@@ -73,9 +73,9 @@ fn dumbbell(cc: &str, keys: &str) -> String {
 
 #[test]
 fn half_of_the_acks_are_enough_for_a_flow_and_cost_it_little() {
-    // If a SYN-ACK is lost, the flow starts a second later or more. So the test compares the
-    // goodput of the last five seconds. In Linux, BBRv1 gets 19.128 Mbit/s, and 19.076 to 19.097
-    // Mbit/s if half of the ACKs are lost. CUBIC gets 19.128 Mbit/s in both cases.
+    // If a SYN-ACK is lost, the flow starts at least a second later. The test therefore compares
+    // the goodput of the last five seconds. In Linux, BBRv1 gets 19.128 Mbit/s, and 19.076 to
+    // 19.097 Mbit/s if half of the ACKs are lost. CUBIC gets 19.128 Mbit/s in both cases.
     for (cc, band) in [("bbr1", 19.06..19.11), ("cubic", 19.12..19.14)] {
         let all = run(&dumbbell(cc, ""));
         let half = run(&dumbbell(cc, "reverse_loss = 0.5"));
@@ -144,7 +144,7 @@ fn each_disturbance_of_a_return_path_acts() {
     }
 }
 
-/// Disturbances of the reverse path, and a few of the forward path.
+/// Generates disturbances of the reverse path, and a few of the forward path.
 fn disturbances() -> impl Strategy<Value = String> {
     let way_back = prop_oneof![
         (1..60_u32).prop_map(|percent| format!("reverse_loss = {}", f64::from(percent) / 100.0)),
@@ -202,7 +202,7 @@ proptest! {
         ];
         let told: u64 = counts.iter().flatten().sum();
         let counted: u64 = run.delays.of(Delays::GROUP_RTT, 0).map(|(_, packets)| packets).sum();
-        // With `ack_thinning`, the last ACKs may be dropped until the run ends. Then the flow does
+        // With `ack_thinning`, the last ACKs may be dropped until the run ends. The flow then does
         // not end, and only lower bounds can be checked.
         if flow.stop_s.unwrap() < 1000.0 {
             prop_assert_eq!(flow.sent_packets, Some(told), "{:?}", counts);

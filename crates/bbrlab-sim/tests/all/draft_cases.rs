@@ -1,10 +1,10 @@
 //! The test cases of draft-ietf-ccwg-bbr-06, appendix A, under their own names.
 //!
 //! Each case runs with `bbr3_ietf` and `bbr3`. All requirements must hold for `bbr3_ietf`. Linux's
-//! `bbr3` differs from the draft, so the expected text shows its unmet requirements with the
-//! measured values. Paths: 10 Mbit/s x 40 ms and 1 Gbit/s x 10 ms (in A.15 with these as the lower
-//! rate, in A.16 as the higher one). A.14 needs a BDP below one packet and runs at 64 kbit/s x 40
-//! ms.
+//! `bbr3` differs from the draft, so the expected text shows which requirements it does not meet,
+//! with the measured values. The paths have 10 Mbit/s x 40 ms and 1 Gbit/s x 10 ms (in A.15 these
+//! are the lower rates, in A.16 the higher ones). A.14 needs a BDP below one packet and runs at 64
+//! kbit/s x 40 ms.
 //!
 //! Where the draft contradicts itself (letters refer to `docs/algorithms/bbr3_ietf.md`):
 //!
@@ -32,8 +32,8 @@ use bbrlab_units::Span;
 use case::{Case, Net, PATHS};
 use expect_test::{Expect, expect};
 
-/// Runs a case with both algorithms on each path. The requirements must hold for the draft's
-/// algorithm.
+/// Runs a case with both algorithms on each path. The requirements must hold for the algorithm of
+/// the draft.
 fn check_on(nets: &[Net], run: fn(&mut Case), expected: &Expect) {
     let mut table = String::new();
     let mut failed = Vec::new();

@@ -1,4 +1,4 @@
-//! Random numbers reach the algorithms: BBR v1 enters its gain cycle at a random phase.
+//! Random numbers reach the algorithms: BBRv1 enters its gain cycle at a random phase.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use bbrlab_units::{Span, Time};
 /// `PROBE_BW` in the kernel's enum.
 const PROBE_BW: i64 = 2;
 
-/// The phase at which each flow of a run entered PROBE_BW.
+/// Returns the phase at which each flow of a run entered PROBE_BW.
 fn first_phases(sim: &mut Sim, flows: u32, duration: Span) -> Vec<Option<i64>> {
     let mut first = vec![None; flows as usize];
     let mut now = Time::ZERO;
@@ -31,8 +31,8 @@ fn first_phases(sim: &mut Sim, flows: u32, duration: Span) -> Vec<Option<i64>> {
     first
 }
 
-/// Linux: `bbr_reset_probe_bw_mode` starts at any of eight phases except number 1, which drains.
-/// Each flow of a run has its own random numbers, and they differ between seeds.
+/// Linux's `bbr_reset_probe_bw_mode` starts at any of eight phases except number 1, which drains.
+/// Flows of a run have different random numbers, and so have runs with different seeds.
 #[test]
 fn bbr_enters_the_gain_cycle_at_a_random_phase_but_never_at_the_drain() {
     let runs = runs(

@@ -1,6 +1,6 @@
-//! Each key of a scenario has an effect. Every row of the tables of keys has a small scenario in
-//! which the key changes the digest of the run. A key that affects only the record of a run, such
-//! as a name, changes the record.
+//! Each key of a scenario has an effect. For every key in the tables of keys there is a small
+//! scenario in which the key changes the digest of the run. A key that affects only the record of a
+//! run, such as a name, must change the record.
 //!
 //! The test reads the list of keys from the program, so a key without a scenario here fails the
 //! test.
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use crate::scenario_text::{results, runs};
 use bbrlab_scenario::{Scenario, queues, sections};
 
-/// The kind of change that a key causes.
+/// The kind of change that a key must cause.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     /// The digest of a run.
@@ -26,7 +26,7 @@ enum Effect {
 use Effect::{Digest, Needed, Record, Run};
 
 /// A scenario: lines of the top level, `[stack]`, the link, `[access]`, the flows, and the rest. A
-/// new line replaces an existing one with the same key.
+/// new line replaces an earlier line with the same key.
 #[derive(Clone)]
 struct Text {
     tables: [Vec<String>; 5],
@@ -87,7 +87,7 @@ impl Text {
 const DUMBBELL: &str = "[bottleneck]";
 const NAMED: &str = "[[links]]";
 
-/// A key, the lines that set it, and further lines for both runs.
+/// A key, the lines that set it, and lines that both runs have, with the key and without it.
 struct Case {
     key: &'static str,
     effect: Effect,
@@ -281,10 +281,12 @@ const OF_FLOW: &[Case] = &[
     case("requests", Digest, "requests = { think = \"100ms\" }", &[(FLOW, "bytes = \"15KB\"")]),
     case("video", Digest, "video = { rate = \"1Mbit/s\", piece = \"1s\", buffer = \"2s\" }", &[]),
     case("sizes", Digest, "sizes = { distribution = \"pareto\", mean = \"15KB\" }", &[(FLOW, "arrivals = { rate = \"20/s\" }; sizes = { distribution = \"exponential\", mean = \"15KB\" }")]),
+    case("read", Digest, "read = \"1Mbit/s\"", &[]),
 ];
 
-/// A parameter with a value, and the further parameters and lines of other tables that both runs
-/// have. `of` names the queue disciplines; an empty `of` means all that have the parameter.
+/// A parameter of a queue discipline with a value, and the other parameters and lines that both
+/// runs have. `of` names the disciplines; if `of` is empty, all disciplines that have the parameter
+/// are tested.
 struct ParamCase {
     name: &'static str,
     of: &'static [&'static str],
@@ -357,7 +359,7 @@ const OF_QUEUES: &[ParamCase] = &[
     param("rtt", &[], "\"20ms\"", "", &[OTHER]),
     param("memlimit", &[], "\"50KB\"", "", &[OTHER]),
     param("ack_filter", &[], "true", "", &[SLOW_BACK]),
-    // `bands` bounds the values in `priomap`, so a `priomap` with the value 3 needs `bands = 4`.
+    // `priomap` may only name bands that exist, so a `priomap` with the value 3 needs `bands = 4`.
     param("bands", &[], "4", "priomap = [3, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]", &[OTHER]),
     param("priomap", &[], "[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]", "", &[(FLOW, "dscp = \"AF41\""), OTHER]),
 ];
@@ -395,7 +397,7 @@ fn each_parameter_of_a_queue_changes_the_run() {
                 Ok::<_, String>(results(&text)[0].summary.digest.clone())
             });
             match (without, with) {
-                // Without `bands`, the values in `priomap` are an error.
+                // Without `bands`, the values of `priomap` are out of range.
                 (Err(_), Ok(_)) if *name == "bands" => {}
                 (Ok(without), Ok(with)) if without == with => {
                     writeln!(wrong, "{title} changes nothing").unwrap();
@@ -410,7 +412,7 @@ fn each_parameter_of_a_queue_changes_the_run() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// Compares a case's two scenarios; the error text states the fault.
+/// Compares the two scenarios of a case; the error text describes the fault.
 fn check(link: &'static str, table: &str, case: &Case) -> Result<(), String> {
     let mut without = Text::new(link);
     for (table, lines) in case.beside {

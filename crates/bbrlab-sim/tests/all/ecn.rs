@@ -45,7 +45,7 @@ fn outcome(run: &Run) -> Outcome {
     }
 }
 
-/// The results of a built-in scenario's runs without and with ECN.
+/// Returns the results of a built-in scenario's runs without and with ECN.
 fn without_and_with(id: &str) -> (Outcome, Outcome) {
     let scenario = Scenario::builtin(id, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(scenario.runs(), 2, "{id}: without and with");
@@ -59,9 +59,9 @@ fn without_and_with(id: &str) -> (Outcome, Outcome) {
 }
 
 /// Checks that the senders have counted all marks except those still in flight at the end. Any
-/// other difference means that one ACK covered both marked and unmarked packets. When the marking
-/// changes while an ACK is delayed, the receiver must first send that ACK with the old ECE
-/// (`dctcp_ece_ack_update`).
+/// other difference means that one ACK covered both marked and unmarked packets. If the marking
+/// changes while an ACK is delayed, the receiver must first send that ACK with the earlier ECE
+/// value (`dctcp_ece_ack_update`).
 fn assert_echoed_one_by_one(outcome: &Outcome, in_flight_at_most: u64) {
     let marked = outcome.delivered_ce..=outcome.delivered_ce + in_flight_at_most;
     assert!(marked.contains(&outcome.marks), "{outcome:?}");
@@ -81,8 +81,8 @@ fn dctcp_keeps_the_queue_at_the_threshold_and_the_link_full() {
     assert_echoed_one_by_one(&with, 145);
 }
 
-/// CUBIC reacts to a mark as to a loss: cwnd falls to 0.7, whatever the fraction of marks. With a
-/// queue of a sixth of a BDP the link is then idle for a while after each reduction.
+/// CUBIC reacts to a mark as to a loss: cwnd falls to 0.7 of its value, whatever the fraction of
+/// marks. With a queue of a sixth of a BDP, the link is then idle for a while after each reduction.
 #[test]
 fn cubic_loses_nothing_and_pays_with_a_tenth_of_the_link() {
     let (without, with) = without_and_with("ecn.cubic");
@@ -97,8 +97,8 @@ fn cubic_loses_nothing_and_pays_with_a_tenth_of_the_link() {
     assert!((1.5..5.0).contains(&echoed), "{echoed}");
 }
 
-/// Without ECN, BBRv2 reacts when the buffer is full and packets are lost. With marks it reacts to
-/// a queue of 1 ms, which is 4 packets.
+/// Without ECN, BBRv2 reacts when the buffer is full and packets are lost. With marks, BBRv2 reacts
+/// to a queue of 1 ms, which is 4 packets.
 #[test]
 fn bbr2_keeps_a_queue_of_the_threshold_in_place_of_one_of_a_bdp() {
     let (without, with) = without_and_with("ecn.bbr2");
@@ -134,9 +134,9 @@ fn bbr2_and_bbr3_need_to_be_asked_for_ecn() {
     }
 }
 
-/// A flow of 30 s over a link with a marking threshold.
+/// Runs a flow for 30 s over a link with a marking threshold.
 fn one(cc: &str, rate: u32, rtt: u32, buffer: u32, threshold: u32, ecn: &str) -> Outcome {
-    // A threshold needs a flow that it can mark.
+    // A threshold is an error without an ECN-capable flow.
     let threshold =
         if ecn.is_empty() { String::new() } else { format!("ecn_threshold = \"{threshold}ms\"") };
     let runs = crate::scenario_text::runs(&format!(
@@ -158,15 +158,15 @@ fn one(cc: &str, rate: u32, rtt: u32, buffer: u32, threshold: u32, ecn: &str) ->
     outcome(&runs[0])
 }
 
-/// Goodput in Mbit/s and marks in 30 s, compared with Linux 6.12 (BBRv2: 6.1; both BBRs with their
-/// patches). There, CoDel with `ce_threshold` marks under a token bucket. Our goodput may differ by
-/// 3 %, our marks by 20 %.
+/// Goodput in Mbit/s and marks in 30 s, compared with Linux 6.12 (6.1 for BBRv2; BBRv2 and BBRv3
+/// with their patches). In Linux, CoDel with `ce_threshold` marks under a token bucket. Our goodput
+/// may differ by 3 %, our marks by 20 %.
 #[test]
 fn goodput_and_marks_are_those_of_a_real_stack() {
     let classic = "ecn = true";
     let low = "ecn = \"low\"";
-    // The BBRv2 of the reference is a port to Linux 6.1, where bursts on short paths are eight
-    // times as large. At 50 Mbit/s and 1 ms our goodput is a tenth lower: `docs/fidelity.md`.
+    // The reference's BBRv2 is a port to Linux 6.1, where bursts on short paths are eight times as
+    // large. At 50 Mbit/s and 1 ms our goodput is a tenth lower: see `docs/fidelity.md`.
     let ported = "ecn = true\ncc_params = { ecn_enable = true, gso_max_size = 524280 }";
     for (cc, rate, rtt, buffer, threshold, ecn, goodput, marks) in [
         ("dctcp", 10, 20, 66, 5, classic, 9.5128, 4570),
@@ -177,7 +177,7 @@ fn goodput_and_marks_are_those_of_a_real_stack() {
         ("bbr3", 50, 4, 66, 1, low, 46.813, 55_489),
         ("bbr3", 10, 4, 13, 2, low, 9.5217, 11_720),
     ] {
-        // CoDel's limit counts the head of the queue.
+        // CoDel's limit includes the packet at the head of the queue.
         let ours = one(cc, rate, rtt, buffer - 1, threshold, ecn);
         println!("{cc} {rate} Mbit/s {threshold} ms: {ours:?}, Linux {goodput} {marks}");
         assert!((0.97..1.03).contains(&(ours.goodput / goodput)), "{cc} {rate}: {ours:?}");

@@ -1,10 +1,10 @@
-//! A flow that has ended costs nothing: no event, no row of the series, no sample of its private
-//! links.
+//! A flow that has ended causes no further cost: no event, no row of the series, no sample of its
+//! private links.
 
 use crate::scenario_text::results;
 use bbrlab_run::RunResult;
 
-/// A long flow and a flow with `changes`, each with its own access links.
+/// Runs a long flow and a flow with `changes`, each with its own access links.
 fn run(changes: &str) -> RunResult {
     results(&format!(
         r#"
@@ -29,14 +29,14 @@ fn run(changes: &str) -> RunResult {
     .remove(0)
 }
 
-/// The times of a flow's first and last row, and the number of its rows.
+/// Returns the times of a flow's first and last row, and the number of its rows.
 fn rows_of(result: &RunResult, flow: u32) -> (f64, f64, usize) {
     let times = result.series.flow.iter().zip(&result.series.time_s);
     let own: Vec<f64> = times.filter(|&(&of, _)| of == flow).map(|(_, &at)| at).collect();
     (own[0], *own.last().unwrap(), own.len())
 }
 
-/// The time of the last row of a link's queue, and the number of rows.
+/// Returns the time of the last row of a link's queue, and the number of its rows.
 fn queue_rows_of(result: &RunResult, name: &str) -> (f64, usize) {
     let place = result.summary.links.iter().position(|link| link.name == name).unwrap();
     let times = result.queue.link.iter().zip(&result.queue.time_s);
@@ -44,7 +44,7 @@ fn queue_rows_of(result: &RunResult, name: &str) -> (f64, usize) {
     (*own.last().unwrap(), own.len())
 }
 
-/// Seconds from the first to the last of `rows` rows.
+/// Returns the seconds from the first to the last of `rows` rows.
 fn spanned(rows: usize) -> f64 {
     f64::from(u32::try_from(rows - 1).unwrap()) / 100.0
 }
@@ -84,8 +84,8 @@ fn a_stopped_flow_has_rows_until_what_it_wrote_is_acknowledged() {
         "its active time ends at once"
     );
     let (_, last, count) = rows_of(&result, 1);
-    // At the stop, the send buffer holds hundreds of kilobytes. The flow has half of 10 Mbit/s, 6
-    // kB per 10 ms, so the last row is well after 2 s.
+    // At the stop, the send buffer holds hundreds of kilobytes. The flow has half of 10 Mbit/s,
+    // which is 6 kB per 10 ms, so its last row is well after 2 s.
     assert!((2.02..3.9).contains(&last), "{last}");
     let place = result.series.flow.iter().rposition(|&flow| flow == 1).unwrap();
     assert!(result.series.inflight_packets[place].0.unwrap() > 0, "and not longer");

@@ -11,7 +11,7 @@ fn check(text: &str) {
             let mut sim = Sim::with_links(&run, mode).unwrap();
             sim.advance(Time(run.duration.0));
             let mut result = sim.finish();
-            // Only the number of events may differ between the two, so it is not compared.
+            // The number of events may differ between the two methods, so it is not compared.
             result.summary.events = None;
             result
         });

@@ -2,7 +2,8 @@
 
 use crate::scenario_text::result;
 
-/// Checks the index of flows that write at these rates, over a link with enough capacity for all.
+/// Checks Jain's index of flows that write at these rates, over a link with enough capacity for
+/// all.
 fn check(rates: &[&str], expected: f64) {
     let flows = rates.iter().fold(String::new(), |text, rate| {
         text + "[[flows]]\ncc = \"cubic\"\nrtt = \"10ms\"\nrate = \"" + rate + "\"\n"
@@ -12,8 +13,8 @@ fn check(rates: &[&str], expected: f64) {
     let summary = result(&text).summary;
     for jain in [summary.jain, summary.jain_ss] {
         let jain = jain.expect("something was delivered");
-        // The index may differ by 0.002, because a segment or two may arrive before or after the
-        // ten seconds.
+        // The index may differ by 0.002, because one or two segments may arrive before or after the
+        // ten seconds over which it is computed.
         assert!((jain - expected).abs() < 0.002, "{rates:?}: {jain}, not {expected}");
     }
 }

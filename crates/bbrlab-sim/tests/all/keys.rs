@@ -1,11 +1,11 @@
-//! The effect of the keys of `[stack]`, `[bottleneck]` and `[[flows]]` on a run, with two or more
-//! values each.
+//! Tests the effect of keys of `[stack]`, `[bottleneck]` and `[[flows]]` on a run, with two or more
+//! values for each key.
 
 use crate::scenario_text::result;
 use bbrlab_run::{FlowSummary, RunResult};
 
-/// One flow over 20 Mbit/s and 30 ms for 8 s. The arguments are added to `[stack]`, `[bottleneck]`
-/// and `[[flows]]`.
+/// Runs one flow over 20 Mbit/s and 30 ms for 8 s. The arguments are added to `[stack]`,
+/// `[bottleneck]` and `[[flows]]`.
 fn one(stack: &str, bottleneck: &str, flow: &str) -> RunResult {
     result(&format!(
         "title = \"one flow\"\nduration = \"8s\"\n[stack]\n{stack}\n\
@@ -29,7 +29,7 @@ const BBR: &str = "cc = \"bbr1\"";
 fn a_fixed_send_buffer_bounds_the_flight() {
     let small = one("sndbuf = \"12KB\"", "", CUBIC);
     let large = one("", "", CUBIC);
-    // The kernel fills an skb that it has begun up to 64 KB, however small the send buffer is.
+    // The kernel fills an skb that was begun up to 64 KB, even if the send buffer is smaller.
     assert!(goodput(&small) < 0.8 * goodput(&large), "{}", goodput(&small));
     assert!(flow(&small).limited_by.sndbuf.unwrap() > 0.4, "{:?}", flow(&small).limited_by);
 }
@@ -88,8 +88,8 @@ fn super_packets_take_one_place_in_the_queue() {
     assert!(off.0.abs_diff(cut.0) * 50 < cut.0, "{off:?} {cut:?}");
 }
 
-/// For a complete transfer, packets sent are those that arrived plus those that were lost. A link
-/// counts the packets that cross it.
+/// In a complete transfer, the number of packets sent equals arrivals plus losses. A link counts
+/// the packets that cross it.
 #[test]
 fn losses_of_a_flow_are_packets_also_where_bursts_cross_the_network_whole() {
     for (link, lost_in_network) in [
@@ -151,7 +151,7 @@ fn a_longer_path_lengthens_the_rtt_in_both_directions_and_a_shorter_one_lets_pac
         let rtt = &flow(result).rtt_ms;
         (rtt.min.unwrap(), rtt.max.unwrap())
     };
-    // The RTT of 30 ms holds at the start. 25 ms more in each direction make 80 ms.
+    // At the start the RTT is 30 ms. 25 ms more in each direction give 80 ms.
     let longer = rtt(&at("[[\"0s\", \"5ms\"], [\"4s\", \"30ms\"]]", ""));
     assert!((30.0..31.0).contains(&longer.0) && (80.0..83.0).contains(&longer.1), "{longer:?}");
     let shorter = |more| at("[[\"0s\", \"15ms\"], [\"4s\", \"5ms\"]]", more);
@@ -207,21 +207,21 @@ fn acks_in_slots_delay_an_rtt_by_less_than_a_slot() {
     };
     let plain = rtt("delay = \"5ms\"");
     let slots = rtt("delay = \"5ms\"\nreverse_slot = \"4ms\"");
-    // A packet waits for the slot that was chosen when an earlier call found it not due: uniform in
-    // [0, 4 ms).
+    // A packet waits for the slot that was chosen when an earlier call found the slot not due: the
+    // time is uniform in [0, 4 ms).
     assert!(slots.0 >= plain.0 && slots.2 < plain.2 + 4.1, "{plain:?} {slots:?}");
     assert!(slots.1 > plain.1 + 1.0 && slots.1 < plain.1 + 4.0, "{plain:?} {slots:?}");
 }
 
 #[test]
 fn a_slot_lets_so_many_packets_pass() {
-    // 4 packets of 1,448 B every 5 ms are 9.3 Mbit/s of goodput; without a limit all waiting
-    // packets leave.
+    // 4 packets of 1,448 B every 5 ms are 9.3 Mbit/s of goodput. Without a limit, all waiting
+    // packets leave in a slot.
     let few = one("", "slot = { min_delay = \"5ms\", packets = 4 }", CUBIC);
     assert!((8.3..9.3).contains(&goodput(&few)), "{}", goodput(&few));
     let all = one("", "slot = \"5ms\"", CUBIC);
     assert!(goodput(&all) > 18.0, "{}", goodput(&all));
-    // Packets above `limit` are dropped before the slots, and count as drops of the flow.
+    // Packets above `limit` are dropped before they wait for slots, and count as drops of the flow.
     let short = one("", "slot = { min_delay = \"5ms\", packets = 4, limit = 30 }", CUBIC);
     assert!(flow(&short).drops > Some(0) && flow(&few).drops == Some(0), "{:?}", flow(&short));
 }
@@ -233,8 +233,8 @@ fn acks_wait_for_the_opportunity_and_for_the_grant() {
         (flow.rtt_ms.min.unwrap(), flow.rtt_ms.mean.unwrap(), flow.rtt_ms.max.unwrap())
     };
     let plain = rtt("delay = \"5ms\"");
-    // A packet leaves every 29 ms, so its ACK requests a grant alone. The grant comes 4 ms after
-    // the next multiple of 2 ms.
+    // A packet leaves every 29 ms, so its ACK is alone when it requests a grant. The grant comes 4
+    // ms after the next multiple of 2 ms.
     let grants = rtt("delay = \"5ms\"\nreverse_grant = { delay = \"4ms\", every = \"2ms\" }");
     assert!(grants.0 >= plain.0 + 4.0 && grants.2 < plain.2 + 6.1, "{plain:?} {grants:?}");
     assert!((4.5..5.5).contains(&(grants.1 - plain.1)), "{plain:?} {grants:?}");
@@ -242,8 +242,8 @@ fn acks_wait_for_the_opportunity_and_for_the_grant() {
 
 #[test]
 fn a_grant_lets_so_many_bytes_pass() {
-    // 4 packets fit in 6,100 B; every 5 ms they are 9.3 Mbit/s of goodput. Without a bound all
-    // requested bytes leave.
+    // A grant of 6,100 B has space for 4 packets; one grant every 5 ms gives 9.3 Mbit/s of goodput.
+    // Without a limit, all requested bytes leave.
     let few = one("", "grant = { delay = \"5ms\", bytes = \"6100B\" }", CUBIC);
     assert!((8.3..9.3).contains(&goodput(&few)), "{}", goodput(&few));
     let all = one("", "grant = \"5ms\"", CUBIC);
@@ -252,8 +252,8 @@ fn a_grant_lets_so_many_bytes_pass() {
     assert!(flow(&short).drops > Some(0) && flow(&few).drops == Some(0), "{:?}", flow(&short));
 }
 
-/// Two packets and their ACK take 3 transmission opportunities, 2 · 1,514 B and 66 B: 0.6 + 1.2112
-/// + 0.0264 ms.
+/// Two packets and their ACK take 3 transmission opportunities with 2 · 1,514 B and 66 B: 0.6 +
+/// 1.2112 + 0.0264 ms.
 #[test]
 fn a_bulk_flow_over_a_shared_medium_gets_what_turns_and_acks_leave() {
     let cycle_ms = 3.0 * 0.2 + 2.0 * 0.6056 + 0.0264;
@@ -261,11 +261,11 @@ fn a_bulk_flow_over_a_shared_medium_gets_what_turns_and_acks_leave() {
     for cc in [BBR, CUBIC] {
         let shared = one("", "airtime = \"0.2ms\"\nreverse_rate = \"forward\"", cc);
         let got = shared.summary.flows[0].goodput_ss_mbps.unwrap();
-        // Delayed ACKs do not always cover two packets.
+        // A delayed ACK does not always cover two packets.
         assert!((got / expected - 1.0).abs() < 0.03, "{cc}: {got} of {expected}");
     }
     // With 32 packets per transmission opportunity, a cycle has two opportunities, 32 packets and
-    // 16 ACKs. So goodput is near the rate.
+    // 16 ACKs. Goodput is therefore near the rate.
     let turns = "airtime = { overhead = \"0.2ms\", packets = 32 }\nreverse_rate = \"forward\"";
     let cycle_ms = 2.0 * 0.2 + 32.0 * 0.6056 + 16.0 * 0.0264;
     let expected = 32.0 * 1448.0 * 8.0 / 1000.0 / cycle_ms;
@@ -328,7 +328,7 @@ fn reordering_and_jitter_act_behind_the_queue() {
     let reordered = one("", "reorder = { ratio = 0.01, by = \"3ms\" }", CUBIC);
     let shaken = one("", "jitter = { up_to = \"5ms\", keep_order = false }", CUBIC);
     let orderly = one("", "jitter = \"5ms\"", CUBIC);
-    // `reorder` delays all packets by another 3 ms, except the 1 % that overtake.
+    // `reorder` delays all packets by another 3 ms, except the 1 % that overtake them.
     let more = flow(&reordered).rtt_ms.p50.unwrap() - flow(&plain).rtt_ms.p50.unwrap();
     assert!(more > 0.0, "{more}");
     assert!(flow(&shaken).rtt_ms.mean.unwrap() > 30.0);
@@ -336,7 +336,7 @@ fn reordering_and_jitter_act_behind_the_queue() {
     assert!(goodput(&shaken) > 0.5 * goodput(&plain), "{}", goodput(&shaken));
 }
 
-/// A lost packet leaves a hole, and packets that arrive until it is filled are out of order.
+/// A lost packet leaves a hole, and packets that arrive before the hole is filled are out of order.
 /// Duplicates are not counted again.
 #[test]
 fn packets_out_of_order_are_counted_among_the_delivered_ones() {
@@ -372,8 +372,8 @@ fn loss_before_the_queue_leaves_it_shorter() {
     );
 }
 
-/// Ten packets and the FIN of 66 B fit in the bucket. With a peak rate of 50 Mbit/s, each packet
-/// except the first waits for its own bytes at that rate.
+/// The bucket has space for ten packets and the FIN of 66 B. With a peak rate of 50 Mbit/s, each
+/// packet except the first waits for the time that its own bytes take at that rate.
 #[test]
 fn a_bucket_is_emptied_at_the_peak_rate() {
     let fct = |peak: &str| {
@@ -392,8 +392,7 @@ fn a_policer_lets_its_rate_through_and_its_drops_are_neither_the_queues_nor_rand
     let link = &policed.summary.links[0];
     assert!(link.policer_drops.unwrap() > 0 && goodput(&policed) < 5.0, "{link:?}");
     assert_eq!((link.drops, link.random_losses), (Some(0), Some(0)));
-    // All dropped packets are data of the only flow, so the link, the flow and its group have the
-    // same count.
+    // All dropped packets are data of the only flow, so link, flow and group have the same count.
     let of_flow = policed.summary.flows[0].policer_drops;
     assert_eq!(
         (of_flow, policed.summary.flow_groups[0].policer_drops),
@@ -428,7 +427,7 @@ fn a_shaper_of_cake_sends_each_packet_at_the_start_of_its_time() {
     let shaped = at("queue = { discipline = \"cake\", bandwidth = \"2Mbit/s\" }");
     let served = at("rate = \"2Mbit/s\"\nqueue = \"cake\"");
     let rtt_ms_min = |result: &RunResult| flow(result).rtt_sample_ms.min.unwrap();
-    // The smallest RTT is the RTT of the SYN, which has 74 bytes.
+    // The smallest RTT is that of the SYN, which has 74 bytes.
     assert!((rtt_ms_min(&shaped) - 30.0).abs() < 1e-9, "{}", rtt_ms_min(&shaped));
     assert!((rtt_ms_min(&served) - 30.296).abs() < 1e-9, "{}", rtt_ms_min(&served));
     for result in [&shaped, &served] {
@@ -468,7 +467,7 @@ fn sources_send_what_they_say() {
     let near = |bytes: f64, expected: f64| (bytes / expected - 1.0).abs() < 0.02;
     assert!(near(sent("rate = \"2Mbit/s\""), 2e6));
     assert!(near(sent("write = { bytes = \"10000B\", every = \"100ms\" }"), 80.0 * 10_000.0));
-    // On for one second of every four: two seconds at 4 Mbit/s.
+    // The source is on for one second of every four: two seconds at 4 Mbit/s in total.
     assert!(near(sent("on = \"1s\"\noff = \"3s\"\nrate = \"4Mbit/s\""), 2.0 * 4e6 / 8.0));
     let train =
         one("", "", "cc = \"cubic\"\ntrain = { bytes = \"15000B\", count = 5, gap = \"50ms\" }");
@@ -481,8 +480,8 @@ fn sources_send_what_they_say() {
 
 #[test]
 fn a_source_with_a_rate_writes_while_off_what_the_socket_did_not_take_while_on() {
-    // Each on-second offers 500 kB: twice what the link carries in that time, and seven times what
-    // the socket takes.
+    // In each on period of one second, the source offers 500 kB: twice what the link carries in
+    // that time, and seven times what fits into the socket.
     let sent = |source: &str| {
         let result = result(&format!(
             "duration = \"8s\"\n[stack]\nsndbuf = \"64KiB\"\n[bottleneck]\nrate = \"2Mbit/s\"\nbuffer = \"2bdp\"\n\
@@ -494,7 +493,8 @@ fn a_source_with_a_rate_writes_while_off_what_the_socket_did_not_take_while_on()
     let near = |bytes: f64| (bytes / offered - 1.0).abs() < 0.01;
     let both = "rate = \"4Mbit/s\"\non = \"1s\"\noff = \"3s\"";
     assert!(near(sent(both)), "{} of {offered}", sent(both));
-    // Without a rate, the source offers only what the socket takes while on.
+    // Without a rate, the source offers only as much as fits into the socket while the source is
+    // on.
     let greedy = sent("on = \"1s\"\noff = \"3s\"");
     assert!(greedy < 0.75 * offered, "{greedy}");
 }

@@ -1,4 +1,4 @@
-//! Known differences between the versions of BBR, measured.
+//! Measures known differences between the versions of BBR.
 //!
 //! Each difference was seen on real Linux stacks or is claimed by a paper. By default a test runs
 //! one seed for a short time. `BBRLAB_SLOW=1` runs five seeds for the time that the claim states,
@@ -11,7 +11,8 @@ fn is_slow() -> bool {
     std::env::var_os("BBRLAB_SLOW").is_some_and(|value| value == "1")
 }
 
-/// The duration in seconds and the number of seeds: short by default, in full with `BBRLAB_SLOW=1`.
+/// Returns the duration in seconds and the number of seeds: short by default, complete with
+/// `BBRLAB_SLOW=1`.
 fn extent(short_s: u32, full_s: u32) -> (u32, u32) {
     if is_slow() { (full_s, 5) } else { (short_s, 1) }
 }
@@ -50,7 +51,7 @@ fn least_and_most(values: &[u64]) -> (u64, u64) {
     (*values.iter().min().unwrap(), *values.iter().max().unwrap())
 }
 
-/// BBRv1 does not react to loss; v2 and v3 bound inflight after a loss, so they lose fewer packets.
+/// BBRv1 does not react to loss. v2 and v3 bound inflight after a loss, so they lose fewer packets.
 #[test]
 fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lose() {
     let extent = extent(60, 100);
@@ -64,8 +65,8 @@ fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lo
         let (bbr1_least, bbr1_most) = of("bbr1");
         for cc in ["bbr2", "bbr3"] {
             let (_, most) = of(cc);
-            // In Linux, over 100 s, BBRv1 loses at least 20 times as many packets. In the 60 s
-            // here, half of the losses of v2 and v3 happen in the two STARTUPs.
+            // In Linux, over 100 s, BBRv1 loses at least 20 times as many packets as v2 or v3. In
+            // the 60 s of this test, half of the losses of v2 and v3 occur in the two STARTUPs.
             assert!(bbr1_least >= 10 * most, "{cc} at {buffer}: {bbr1_least} against {most}");
         }
         if is_slow() {
@@ -76,9 +77,9 @@ fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lo
 }
 
 /// BBRv1's rate grows by a quarter in each cycle of eight round trips. With this BDP, v2 and v3
-/// probe every 63 round trips, and v2's probe ends at 1.25 BDP of the old rate. Linux, with steps
-/// at 40 and 120 s: BBRv1 takes 0.7 and 0.6 s, v2 3.6 and 6.8 s, v3 1.4 and 1.5 s. The seed changes
-/// the position in the flow's cycle at which the step happens.
+/// probe every 63 round trips, and v2's probe ends at 1.25 BDP of the old rate. Linux's values for
+/// steps at 40 and 120 s: BBRv1 takes 0.7 and 0.6 s, v2 3.6 and 6.8 s, v3 1.4 and 1.5 s. The seed
+/// determines at which point of the flow's cycle the step occurs.
 #[test]
 fn bbr2_takes_several_times_as_long_as_bbr1_to_fill_a_doubled_link_and_bbr3_longer_than_bbr1() {
     let seeds = if is_slow() { 5 } else { 3 };
@@ -107,8 +108,8 @@ fn bbr2_takes_several_times_as_long_as_bbr1_to_fill_a_doubled_link_and_bbr3_long
     assert!(bbr3 >= 1.5 * bbr1, "{bbr3} s against {bbr1} s");
 }
 
-/// Seconds from the step of the rate to the end of the first half second in which the flow gets 95
-/// % of the new rate.
+/// Returns the seconds from the step of the rate to the end of the first half second in which the
+/// flow gets 95 % of the new rate.
 #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 bytes")]
 fn seconds_to_fill(result: &RunResult, step_s: f64, rate_mbps: f64) -> f64 {
     const WINDOW: usize = 5;
@@ -151,7 +152,8 @@ fn bbr2_and_bbr3_leave_cubic_a_larger_share_in_shallow_buffers_than_bbr1_does() 
     }
 }
 
-/// BBR-ACD helps where the window is large enough to be halved and the queue is visible in the RTT.
+/// BBR-ACD reduces losses if the window is large enough to be halved and the queue is visible in
+/// the RTT.
 #[test]
 fn bbr_acd_cuts_the_losses_of_two_bbr_flows_in_a_shallow_buffer() {
     let extent = extent(30, 100);
@@ -165,9 +167,9 @@ fn bbr_acd_cuts_the_losses_of_two_bbr_flows_in_a_shallow_buffer() {
     assert!(acd < bbr1, "{acd} against {bbr1}");
 }
 
-/// Mahmud's congested scenario, where the published rule reduces no losses. With a BDP of ten
-/// packets and seven flows of at least four packets, windows cannot be halved. And RTTs differ by
-/// at least the 12 ms that a packet takes, so never by as little as `alpha_us`.
+/// Mahmud's congested scenario, where the published rule does not reduce losses. With a BDP of ten
+/// packets and seven flows of at least four packets each, windows cannot be halved. Moreover, two
+/// RTTs differ by at least the 12 ms that a packet takes, which is never as small as `alpha_us`.
 #[test]
 fn bbr_acd_cuts_nothing_in_mahmuds_scenario_until_its_packets_are_small_and_its_alpha_one_packet_long()
  {
@@ -205,8 +207,8 @@ fn bbr_acd_cuts_nothing_in_mahmuds_scenario_until_its_packets_are_small_and_its_
     let small_bbr1 = of(148, "bbr1", "");
     let small_acd = of(148, "bbr_acd", "");
     let small_acd_wide = of(148, "bbr_acd", "alpha_us = 3000");
-    // The authors report losses reduced to a twelfth; here BBR-ACD must lose more than nine tenths
-    // of BBRv1's losses, because smaller reductions are within the spread of seeds.
+    // The authors report that losses fall to a twelfth. Here BBR-ACD must lose more than nine
+    // tenths of what BBRv1 loses, because smaller reductions are within the spread of seeds.
     assert!(acd > 0.9 * bbr1, "{acd} against {bbr1}");
     assert!(authors_code < 0.85 * bbr1, "{authors_code} against {bbr1}");
     assert!(small_acd > 0.8 * small_bbr1, "{small_acd} against {small_bbr1}");

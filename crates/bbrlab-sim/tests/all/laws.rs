@@ -1,5 +1,5 @@
-//! Known properties of flows: Mathis' law, BBR's queue and its bound on cwnd, the effect of random
-//! loss.
+//! Known properties of flows: Mathis' law, BBR's queue, BBR's bound on cwnd, and the effect of
+//! random loss.
 
 use crate::scenario_text::{results, runs};
 use bbrlab_run::RunResult;
@@ -47,7 +47,8 @@ fn reno_obeys_mathis_at_a_thousandth() {
     check_mathis(0.001, 0.10);
 }
 
-/// At 1 % loss there are timeouts, which Mathis' law does not include, so the tolerance is 20 %.
+/// At 1 % loss there are timeouts, which Mathis' law does not include. The tolerance is therefore
+/// 20 %.
 #[test]
 fn reno_obeys_mathis_at_a_hundredth() {
     check_mathis(0.01, 0.20);
@@ -80,8 +81,8 @@ const TWO_BBR: &str = r#"
 "#;
 
 /// `bbr_set_cwnd`: once STARTUP has found the bandwidth (`full_bw_reached`), cwnd is at or below
-/// its target after every ACK. ACKs are at least 242 us apart, so steps of 50 us see the state
-/// after each one.
+/// its target after every ACK. ACKs are at least 242 us apart, so steps of 50 us show the state
+/// after each ACK.
 #[test]
 fn cwnd_never_exceeds_its_target_once_the_pipe_is_full() {
     let run = &runs(TWO_BBR)[0];
@@ -143,9 +144,9 @@ impl State {
         state
     }
 
-    /// The target of cwnd in packets: `gain * bw * min_rtt`, plus aggregation (at most 100 ms of
-    /// bandwidth), plus three bursts, rounded up to even, plus 2 in the phase with a pacing gain of
-    /// 1.25. The gain is 2 from PROBE_BW on; DRAIN keeps STARTUP's 2.89.
+    /// Returns the target of cwnd in packets: `gain * bw * min_rtt`, plus aggregation (at most 100
+    /// ms of bandwidth), plus three bursts, rounded up to even, plus 2 in the phase with a pacing
+    /// gain of 1.25. The gain is 2 from PROBE_BW on; in DRAIN it is still STARTUP's 2.89.
     fn target_cwnd(&self, pacing_rate: u64, mss: u32) -> i64 {
         let gain = self.cwnd_gain;
         assert!(self.mode == 1 || gain <= 512, "mode {} has a cwnd gain of {gain}/256", self.mode);
@@ -159,7 +160,7 @@ impl State {
     }
 }
 
-/// [song] Figure 8: CUBIC's throughput collapses under random loss, BBR v1's does not.
+/// [song] Figure 8: CUBIC's throughput collapses under random loss, BBRv1's does not.
 #[test]
 fn random_loss_breaks_cubic_and_spares_bbr1() {
     let at = |cc: &str, loss: &str| {

@@ -1,20 +1,20 @@
 //! Single flows compared with a real Linux stack on the same dumbbell, in virtual time.
 //!
 //! Linux 6.12.117, seed 1, 50 s, start at 0.1 s. Our goodput may differ by 2 %, our mean smoothed
-//! RTT by 5 %. Only chance (BBR's random phase) causes differences of this size; all others are far
-//! smaller.
+//! RTT by 5 %. Only chance (BBR's random phase) causes differences of this size; all other
+//! differences are far smaller.
 
 use crate::scenario_text::result;
 
-/// The results of the reference: goodput in Mbit/s, mean smoothed RTT in ms, mean queue in packets,
+/// The reference's results: goodput in Mbit/s, mean smoothed RTT in ms, mean queue in packets,
 /// retransmissions.
 struct Linux {
     goodput_mbps: f64,
     srtt_ms: f64,
     queue_pkts: f64,
-    /// One number per seed of Linux, because a microsecond decides between two outcomes (at 100
-    /// Mbit/s and 0.5 BDP: 1,500 or 1,972 retransmissions). The test accepts a number near any of
-    /// them.
+    /// Retransmissions, one number per seed of Linux: a microsecond can decide between two outcomes
+    /// (at 100 Mbit/s and 0.5 BDP, 1,500 or 1,972 retransmissions). The test accepts a number near
+    /// any of them.
     retransmissions: &'static [u64],
 }
 

@@ -4,6 +4,7 @@
 mod acks_at_one_instant;
 mod active_times;
 mod answers;
+mod applications;
 mod arrivals;
 mod clock_step;
 mod closed_form;

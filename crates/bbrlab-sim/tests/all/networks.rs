@@ -10,7 +10,8 @@ fn results(id: &str, sets: &[&str]) -> Vec<RunResult> {
     (0..scenario.runs()).map(run).collect()
 }
 
-/// Goodput in Mbit/s and mean RTT in ms of the first flow of each run, in the order of the sweep.
+/// Returns goodput in Mbit/s and mean RTT in ms of the first flow of each run, in the order of the
+/// sweep.
 fn first_flows(id: &str) -> Vec<(f64, f64)> {
     let results = results(id, &[]);
     let flows = results.iter().map(|result| &result.summary.flows[0]);
@@ -19,7 +20,7 @@ fn first_flows(id: &str) -> Vec<(f64, f64)> {
 
 #[test]
 fn each_network_leaves_its_mark() {
-    // With a varying rate, a loss-based flow builds a queue, and BBR a shorter one.
+    // With a varying rate, a loss-based flow builds a long queue, and BBR a shorter one.
     let cellular = first_flows("networks.cellular");
     assert!(cellular[2].1 > 3.0 * cellular[0].1, "{cellular:?}");
     // A thousandth of the packets is lost at random, so CUBIC stays far below the link's rate.
@@ -29,7 +30,7 @@ fn each_network_leaves_its_mark() {
     // with an RTT of 25 ms, so Hybla gets more than twice CUBIC's goodput.
     let geo = first_flows("networks.geo");
     assert!(geo[3].0 > 2.0 * geo[2].0 && geo.iter().all(|flow| flow.1 >= 540.0), "{geo:?}");
-    // Grants for ACKs are 2 to 8 ms apart. Every flow uses the link nevertheless.
+    // Grants for ACKs are 2 to 8 ms apart. Nevertheless every flow fills the link.
     let cable = first_flows("networks.cable");
     assert!(cable.iter().all(|flow| flow.0 > 170.0), "{cable:?}");
     // The rate falls to a tenth for some 400 ms of each 3.4 s.
@@ -38,16 +39,16 @@ fn each_network_leaves_its_mark() {
     // On DSL, uploads fill the uplink, which the ACKs of the measured downloads cross.
     let dsl = first_flows("networks.dsl");
     assert!(dsl.iter().all(|flow| (30.0..48.0).contains(&flow.0)), "{dsl:?}");
-    // The rate is 40 or 60 Mbit/s for 14 s and 15 to 50 Mbit/s for 15.8 s. The first four runs are
-    // BBR's; CUBIC suffers from the losses and is not checked.
+    // The rate is 40 or 60 Mbit/s for 14 s and 15 to 50 Mbit/s for 15.8 s. The first four runs use
+    // BBR. CUBIC suffers from the losses and is not checked.
     let measured = first_flows("networks.measured-path");
     assert!(measured[..4].iter().all(|flow| (25.0..40.0).contains(&flow.0)), "{measured:?}");
     let wifi = first_flows("networks.wifi");
     assert!(wifi.iter().all(|flow| flow.0 > 30.0 && flow.1 > 25.0), "{wifi:?}");
 }
 
-/// Without aggregation each of n packets and each ACK costs a transmission opportunity of 0.1855
-/// ms, and 1,514 or 66 B at 65 Mbit/s.
+/// Without aggregation, each packet and each ACK takes a transmission opportunity of 0.1855 ms plus
+/// the time of 1,514 or 66 B at 65 Mbit/s.
 #[test]
 fn acks_cost_airtime_and_aggregation_gives_most_of_it_back() {
     let shared = first_flows("networks.shared-airtime");
@@ -59,7 +60,7 @@ fn acks_cost_airtime_and_aggregation_gives_most_of_it_back() {
         let most = of * 1448.0 * 8e-3 / (of * takes(1514.0) + takes(66.0));
         assert!((0.97 * most..1.01 * most).contains(&flows[0].0), "{most} {flows:?}");
     }
-    // Removing three of four ACKs raises goodput by 18 % without aggregation, but only by 2 % with
+    // Dropping three of four ACKs raises goodput by 18 % without aggregation, but only by 2 % with
     // 64 packets per transmission opportunity.
     let gain = |turn: usize| shared[4 + turn].0 / shared[turn].0;
     assert!((1.15..1.22).contains(&gain(0)) && (1.0..1.04).contains(&gain(3)), "{shared:?}");
@@ -77,15 +78,15 @@ fn small_grants_for_acks_bound_the_data() {
     // CUBIC's ACKs fill their queue, and some are dropped. Each remaining ACK covers more than two
     // packets.
     assert!(cable[8].0 > 2.0 * most, "{cable:?}");
-    // The third and fourth run of each algorithm have larger grants: 60 ACKs every 6 ms are enough
-    // for 200 Mbit/s.
+    // The third and the fourth run of each algorithm have larger grants: 60 ACKs every 6 ms are
+    // enough for 200 Mbit/s.
     for flows in cable.chunks(4) {
         assert!(flows[2].0 > 180.0 && flows[3].0 > 180.0, "{flows:?}");
     }
 }
 
-/// In 30 s, a policer of 5 Mbit/s with a bucket of 1.5 s passes 5.25 Mbit/s on the wire. 1,448 of
-/// the 1,514 bytes of a packet are payload.
+/// In 30 s, a policer of 5 Mbit/s with a bucket of 1.5 s lets 5.25 Mbit/s pass, measured on the
+/// wire. 1,448 of the 1,514 bytes of a packet are payload.
 #[test]
 fn behind_a_policer_no_flow_gets_more_than_rate_and_bucket() {
     let policed = first_flows("networks.carrier-policer");
@@ -93,9 +94,9 @@ fn behind_a_policer_no_flow_gets_more_than_rate_and_bucket() {
     assert!(policed.iter().all(|flow| (0.6 * most..=most).contains(&flow.0)), "{policed:?}");
 }
 
-/// ACKs arrive every 0.225 ms and leave every 0.528 ms. The filter keeps the two newest ACKs, so an
-/// ACK that leaves has waited for 1.5 times the interval between arrivals. The aggressive filter
-/// keeps only the newest ACK, which has waited for half that interval.
+/// ACKs arrive every 0.225 ms and leave every 0.528 ms. The filter leaves the two newest ACKs in
+/// the queue, so an ACK that leaves has waited for 1.5 times the interval between arrivals. The
+/// aggressive filter leaves only the newest ACK, which has waited for half that interval.
 #[test]
 fn a_filter_of_acks_sends_the_newest_ones_through_a_slow_uplink() {
     let back = |result: &RunResult| {
@@ -111,7 +112,8 @@ fn a_filter_of_acks_sends_the_newest_ones_through_a_slow_uplink() {
         assert!(link.drops > Some(50_000) && link.drops_dequeue == Some(0), "{link:?}");
         assert!(result.summary.flows[0].goodput_mbps > Some(94.0));
     }
-    // Without a filter the AQM drops ACKs, by their wait and not by their content.
+    // Without a filter the AQM drops ACKs because of their waiting time, not because of their
+    // content.
     let plain = back(&results[0]);
     assert!(plain.drops_dequeue > Some(40_000), "{plain:?}");
 }

@@ -2,7 +2,7 @@
 //! dumbbell of [lanigan]. The test compares each segment's first departure and the cwnd at that
 //! time.
 //!
-//! Without an installed ns-3 and a C++ compiler the test prints that it is skipped. With
+//! Without an installed ns-3 or without a C++ compiler, the test prints that it is skipped. With
 //! `BBRLAB_NS3=1` it fails instead.
 
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ use bbrlab_sim::Sim;
 use bbrlab_units::Time;
 use expect_test::expect;
 
-/// Packets that are compared.
+/// Number of packets that are compared.
 const PACKETS: usize = 1000;
 
 /// The largest difference in time that counts as equal, and the interval at which our run is
-/// observed, in nanoseconds.
+/// observed, both in nanoseconds.
 const NEAR_NS: u64 = 1000;
 const STEP_NS: u64 = 250;
 
@@ -24,7 +24,7 @@ const STEP_NS: u64 = 250;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Departure {
     ns: u64,
-    /// First byte, counted from 0.
+    /// Number of the first byte, counted from 0.
     seq: u64,
     cwnd_bytes: u64,
 }
@@ -54,7 +54,7 @@ fn one_flow() -> Option<PathBuf> {
     built.is_ok_and(|status| status.success()).then_some(program)
 }
 
-/// The segments that ns-3 sends, without retransmissions.
+/// Returns the segments that ns-3 sends, without retransmissions.
 fn of_ns3(program: &Path, tcp: &str) -> Vec<Departure> {
     let arguments = "10Mbps 10 176 476 131072 6 2 476 3000 40Mbps 1";
     let output = Command::new(program).arg(tcp).args(arguments.split(' ')).output().expect("runs");
@@ -73,7 +73,7 @@ fn of_ns3(program: &Path, tcp: &str) -> Vec<Departure> {
     departures
 }
 
-/// The segments that we send under `ns3-3.40`.
+/// Returns the segments that our sender sends under `ns3-3.40`.
 fn ours(cc: &str) -> Vec<Departure> {
     let text = format!(
         "duration = \"6s\"\n[stack]\nprofile = \"ns3-3.40\"\nmss = \"476B\"\napp_write = \"476B\"\n\
@@ -90,7 +90,7 @@ fn ours(cc: &str) -> Vec<Departure> {
         ns += STEP_NS;
         let _ = sim.advance(Time(ns));
         let conn = sim.conn(0);
-        // `snd_nxt` counts the SYN as a byte before the data.
+        // `snd_nxt` includes the SYN, which counts as one byte before the data.
         while seq + 1 < u64::from(conn.snd_nxt) {
             let cwnd_bytes = u64::from(conn.ctl.cwnd) * u64::from(conn.mss);
             departures.push(Departure { ns, seq, cwnd_bytes });
@@ -137,10 +137,10 @@ fn the_first_packets_leave_as_in_ns3() {
     {
         found += &compare(tcp, &of_ns3(&program, tcp), &ours(cc));
     }
-    // NewReno: ns-3's slow start adds one segment per ACK, however many it acknowledges
-    // (`tcp-congestion-ops.cc`, `TcpNewReno::SlowStart`); Linux's counts them. BBR: the high gain
-    // is 2.89 (`tcp-bbr.cc`, `HighGain`), ours 739/256, so that packets leave 1.05 us further
-    // apart.
+    // NewReno: in slow start, ns-3 adds one segment per ACK, however many segments it acknowledges
+    // (`tcp-congestion-ops.cc`, `TcpNewReno::SlowStart`); Linux adds one per segment. BBR: ns-3's
+    // high gain is 2.89 (`tcp-bbr.cc`, `HighGain`), ours is 739/256, so our packets leave 1.05 us
+    // further apart.
     expect![[r#"
         TcpNewReno: 12; then ns-3 at 49698 us with cwnd 5712, we at 49699 us with 6188
         TcpCubic: all 1000

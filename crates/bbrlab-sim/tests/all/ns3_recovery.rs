@@ -1,12 +1,12 @@
-//! ns-3 3.40 starves a BBR flow, because its recovery (`nextseg_rule3 = "any"`) and its rate
-//! samples (`rate_ack_interval = "previous"`) act together. With only one of the two switches the
+//! ns-3 3.40 starves a BBR flow because of a combination of its recovery (`nextseg_rule3 = "any"`)
+//! and its rate samples (`rate_ack_interval = "previous"`). With only one of the two switches the
 //! flow does not starve.
 
 use crate::scenario_text::result;
 
-/// Goodput in Mbit/s of one BBR flow over 100 Mbit/s and 24 ms, with a queue of 170 packets and
-/// windows of 2 MB. The first value is the mean over the ten seconds of the run, the second the
-/// mean over the last two seconds.
+/// Returns the goodput in Mbit/s of one BBR flow over 100 Mbit/s and 24 ms, with a queue of 170
+/// packets and windows of 2 MB. The first value is the mean over the ten seconds of the run, the
+/// second value is the mean over the last two seconds.
 fn one_bbr_flow(stack: &str) -> (f64, f64) {
     let result = result(&format!(
         "duration = \"10s\"\nsample = \"1s\"\n[stack]\n{stack}\nmss = \"1448B\"\nsndbuf = \"2000000B\"\n\
@@ -23,8 +23,8 @@ fn one_bbr_flow(stack: &str) -> (f64, f64) {
 
 #[test]
 fn the_flow_starves_only_with_both_rule_3_and_the_interval_of_the_sample_before() {
-    // ns-3 3.44 itself gives 85.0 Mbit/s. With the two switches as in 3.40, ns-3 gives 2.8 Mbit/s,
-    // and the rate is still falling at the end.
+    // ns-3 3.44 gives 85.0 Mbit/s. ns-3 with the two switches as in 3.40 gives 2.8 Mbit/s, and the
+    // rate is still falling at the end.
     let ns3 = "profile = \"ns3\"";
     let (whole, late) = one_bbr_flow(ns3);
     assert!((84.0..86.0).contains(&whole) && late > 96.0, "{whole}, {late} Mbit/s");

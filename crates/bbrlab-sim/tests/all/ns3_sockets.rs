@@ -1,11 +1,11 @@
-//! The switches of ns-3's sockets and receivers, each alone under Linux and all together in the
-//! profiles.
+//! Tests the switches of ns-3's sockets and receivers: each one alone with Linux's other values,
+//! and all together in the profiles.
 
 use crate::scenario_text::result;
 use bbrlab_run::{FlowSummary, RunResult};
 
-/// One flow over 20 Mbit/s, with an ACK path of the same rate; the arguments are added to `[stack]`
-/// and `[[flows]]`.
+/// Runs one flow over 20 Mbit/s, with an ACK path of the same rate. The arguments are added to
+/// `[stack]` and `[[flows]]`.
 fn one(stack: &str, flow: &str) -> RunResult {
     result(&format!(
         "title = \"one flow\"\nduration = \"6s\"\nsample = \"ack\"\n[stack]\n{stack}\n\
@@ -25,8 +25,8 @@ fn either_buffer_of_payload_is_the_flight_of_a_round_trip() {
     for stack in ["sndbuf = \"65536B\"", "rcvbuf = \"65536B\""] {
         let result = one(&format!("sockbuf = \"payload\"\n{stack}"), CUBIC);
         // 45 segments of 1448 bytes fill 65,160 of the 65,536 bytes of the buffer. The round trip
-        // is about 1 ms longer than 100 ms: serialisation of a segment and its ACK, and the wait of
-        // the ACK for a second segment.
+        // is about 1 ms longer than 100 ms: a segment and its ACK are serialised, and the ACK is
+        // delayed until a second segment arrives.
         let mbps = flow(&result).goodput_ss_mbps.unwrap();
         assert!((5.10..5.25).contains(&mbps), "{stack}: {mbps} Mbit/s");
         let limited = &flow(&result).limited_by;
@@ -35,9 +35,10 @@ fn either_buffer_of_payload_is_the_flight_of_a_round_trip() {
     }
 }
 
-/// Lanigan's rule (lanigan2020.a01), at 10 Mbit/s with buffers of 131072 bytes: a single flow fills
-/// the path of 84 ms. On the path of 204 ms it has one window per round trip. Both hold for every
-/// queue and every algorithm. The thesis's single flows have ratios of 0.564 to 0.571.
+/// Lanigan's rule (lanigan2020.a01), at 10 Mbit/s with buffers of 131072 bytes. On the path of 84
+/// ms a single flow fills the link. On the path of 204 ms it sends one window per round trip. Both
+/// hold for every queue and every algorithm. The thesis's single flows have ratios of 0.564 to
+/// 0.571.
 #[test]
 fn the_rates_of_lanigan_have_the_ratio_0_570() {
     let measure = |cc: &str, delay: &str, buffer: u32| {
@@ -51,9 +52,10 @@ fn the_rates_of_lanigan_have_the_ratio_0_570() {
     };
     for cc in ["cubic", "reno"] {
         let ((near, _), (far, rtt_ms)) = (measure(cc, "40ms", 286), measure(cc, "100ms", 706));
-        // A packet of 530 bytes carries 476 bytes of payload: 8.98 of 10 Mbit/s.
+        // A packet of 530 bytes carries 476 bytes of payload, so goodput is 8.98 of 10 Mbit/s.
         assert!((near - 8.98).abs() < 0.02, "{cc}: {near} Mbit/s at 84 ms");
-        // 275 whole segments of 476 bytes per round trip, to which bursts add some milliseconds.
+        // 275 whole segments of 476 bytes are sent per round trip, which bursts lengthen by some
+        // milliseconds.
         let window = 275.0 * 476.0 * 8e-3 / rtt_ms;
         assert!((204.0..208.0).contains(&rtt_ms), "{cc}: {rtt_ms} ms");
         assert!((far / window - 1.0).abs() < 0.004, "{cc}: {far} of {window} Mbit/s at 204 ms");
@@ -76,8 +78,8 @@ fn rtt_samples_of_timestamps_are_whole_milliseconds() {
     // The RTT is 10.3 ms plus 0.6 ms of serialisation. The difference of two clock values in whole
     // milliseconds is 10 or 11 ms.
     assert!((10_000..=11_000).contains(&whole[0]), "{whole:?}");
-    // A round trip that begins and ends in the same millisecond gives a sample of 1 us, or none
-    // with `1ms-positive`.
+    // A round trip that begins and ends in the same millisecond gives a sample of 1 us; with
+    // `1ms-positive` it gives no sample.
     let short = "mss = \"100B\"\nrwnd = \"600B\"\ndelack = { every = 1 }";
     let counted = samples(&format!("rtt_clock = \"1ms\"\n{short}"), "100us");
     assert_eq!(counted, [1, 1000]);

@@ -15,8 +15,8 @@ fn flow(keys: &str, of: &str) -> FlowSummary {
     run(keys, of).flows.remove(0)
 }
 
-/// The values of a run agree with each other: the mean RTT is the sum of the path's RTT, the mean
-/// queueing delay and the delay of the ACK.
+/// The values of a run are consistent: the mean RTT is the sum of the path's RTT, the mean queueing
+/// delay and the delay of the ACK.
 #[test]
 fn rtts_are_the_base_rtt_and_what_packets_waited() {
     for (cc, queue) in [
@@ -32,14 +32,15 @@ fn rtts_are_the_base_rtt_and_what_packets_waited() {
         );
         let (rtt, queue_ms) =
             (run.flows[0].rtt_ms.mean.unwrap(), run.links[0].queue_delay_ms.mean.unwrap());
-        // A full packet takes 0.24 ms, and in bulk every second one waits 0.24 ms for its ACK.
+        // A full packet takes 0.24 ms. In bulk transfer, the ACK of every second packet is delayed
+        // by 0.24 ms.
         let rest_ms = rtt - 100.0 - 0.2422 - queue_ms;
         assert!((0.0..1.0).contains(&rest_ms), "{cc} over {queue}: {rtt} and {queue_ms}");
     }
 }
 
-/// While a flow repairs losses, few ACKs give a sample. So the mean of samples (`rtt_sample_ms`)
-/// omits most long delays; the RTTs of packets (`rtt_ms`) include them.
+/// While a flow repairs losses, few ACKs give an RTT sample. The mean of samples (`rtt_sample_ms`)
+/// therefore omits most long delays; the RTTs of packets (`rtt_ms`) include them.
 #[test]
 fn packets_that_wait_while_few_acks_give_samples_count() {
     let flow = flow(
@@ -52,8 +53,8 @@ fn packets_that_wait_while_few_acks_give_samples_count() {
     assert!(packets.p50 <= packets.p95 && packets.p95 <= packets.p99 && packets.p99 <= packets.max);
 }
 
-/// A retransmission that arrives counts from its own departure: no packet has an RTT of more than
-/// the path, a full queue and a delayed ACK, however long its original has been lost.
+/// The RTT of a retransmission is measured from its own departure: no packet has a longer RTT than
+/// the path, a full queue and a delayed ACK together, however long ago its original was lost.
 #[test]
 fn a_retransmission_counts_from_its_own_departure() {
     // At most 100 packets wait in the queue, for 24.2 ms. While a segment is missing, the receiver
@@ -68,7 +69,7 @@ fn a_retransmission_counts_from_its_own_departure() {
     assert!(flow.delivered_packets > Some(10_000));
 }
 
-/// Packets whose ACKs are lost are reported by later ACKs, and wait for them.
+/// Packets whose ACKs are lost are reported by later ACKs, so their RTTs are longer.
 #[test]
 fn what_a_lost_ack_would_have_reported_waits_for_the_next() {
     let of = |loss: &str| {

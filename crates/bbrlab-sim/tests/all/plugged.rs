@@ -12,8 +12,8 @@ use bbrlab_scenario::Scenario;
 use bbrlab_sim::{LinkMode, Sim, Status, refuse_failed, simulate};
 use bbrlab_units::Time;
 
-/// Two flows over a short queue with random losses. One of them opens a connection for each
-/// transfer.
+/// Returns a run with two flows over a short queue with random losses. One of the flows opens a
+/// connection for each transfer.
 fn run(cc: &str) -> Run {
     let text = format!(
         "duration = \"6s\"\n\
@@ -26,7 +26,7 @@ fn run(cc: &str) -> Run {
     scenario.unwrap_or_else(|errors| panic!("{errors}")).run(0)
 }
 
-/// A built-in algorithm that acts as a custom one.
+/// A built-in algorithm that is registered as a custom one.
 #[derive(Debug)]
 struct Disguised(Algorithm);
 
@@ -69,7 +69,7 @@ fn a_control_without_a_program_is_reported() {
     assert!(error.starts_with("`controls.outside`: expected a program that provides"), "{error}");
 }
 
-/// Makes Reno controls. `has_failed` returns the flag, which the test sets.
+/// Makes Reno controls. `has_failed` returns a flag, which the test sets.
 #[derive(Debug)]
 struct Failing(Arc<AtomicBool>);
 

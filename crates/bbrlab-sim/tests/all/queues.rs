@@ -4,7 +4,8 @@
 use crate::scenario_text::result;
 use bbrlab_run::{RunResult, TinSummary};
 
-/// Flows over 10 Mbit/s and 20 ms for 30 s, without segmentation offload, as in the kernel's logs.
+/// Runs flows over 10 Mbit/s and 20 ms for 30 s, without segmentation offload, as in the kernel's
+/// logs.
 fn run(queue: &str, flows: &[&str]) -> RunResult {
     run_at("10Mbit/s", queue, flows)
 }
@@ -23,7 +24,7 @@ fn run_at(rate: &str, queue: &str, flows: &[&str]) -> RunResult {
 const CUBIC: &str = "cc = \"cubic\"";
 const BBR: &str = "cc = \"bbr1\"";
 
-/// Linux: a mean backlog of 4.1 packets (5.0 ms, sampled every 20 ms), 67 drops in 30 s, and a
+/// Linux has a mean backlog of 4.1 packets (5.0 ms, sampled every 20 ms), 67 drops in 30 s, and a
 /// utilisation of 98.7 %.
 #[test]
 fn a_lone_cubic_flow_stands_at_codels_target() {
@@ -35,7 +36,7 @@ fn a_lone_cubic_flow_stands_at_codels_target() {
 }
 
 /// With one flow there is one queue, and `fq_codel` uses `codel`'s algorithm. ECN is on only in
-/// `fq_codel`, but no flow here is capable of it.
+/// `fq_codel`, but no flow here is ECN-capable.
 #[test]
 fn a_lone_flow_in_fq_codel_is_that_in_codel() {
     for flow in [CUBIC, BBR, "cc = \"reno\""] {
@@ -44,8 +45,8 @@ fn a_lone_flow_in_fq_codel_is_that_in_codel() {
     }
 }
 
-/// A queue for each flow shares the link equally for all senders. A single queue that drops early
-/// gives the link to BBR.
+/// Disciplines with one queue per flow share the link equally, whatever the senders. A single queue
+/// that drops early gives most of the link to BBR.
 #[test]
 fn disciplines_with_a_queue_for_each_flow_share_equally() {
     let share = |queue: &str| {
@@ -63,7 +64,7 @@ fn disciplines_with_a_queue_for_each_flow_share_equally() {
     }
 }
 
-/// `cake` shares between different hosts. Here each flow has two hosts of its own.
+/// `cake` shares the link between hosts. Here each flow has two hosts that no other flow uses.
 #[test]
 fn cake_keeps_flows_of_different_hosts_apart() {
     for isolation in ["srchost", "dsthost", "hosts", "flows", "triple-isolate"] {
@@ -87,9 +88,9 @@ fn codel_marks_instead_of_dropping_where_flow_and_discipline_are_capable() {
     assert!((goodput(&marked) / goodput(&dropped) - 1.0).abs() < 0.01);
 }
 
-/// RFC 9332, 1: scalable and classic senders with the same RTT share roughly equally, here within a
-/// factor of two. Packets in the L queue wait for about its threshold of 1 ms or less. 1 ms is more
-/// than two packets' time at 40 Mbit/s.
+/// RFC 9332, section 1: scalable and classic senders with the same RTT get roughly equal rates,
+/// here within a factor of two. Packets in the L queue wait for about its threshold of 1 ms or
+/// less. 1 ms is more than the time of two packets at 40 Mbit/s.
 #[test]
 fn dualpi2_lets_a_scalable_and_a_classic_flow_share() {
     let scalable = "cc = \"dctcp\"\necn = \"l4s\"";
@@ -100,8 +101,8 @@ fn dualpi2_lets_a_scalable_and_a_classic_flow_share() {
     assert!(dctcp < 21.5 && cubic > 30.0, "RTTs of {dctcp} and {cubic} ms");
 }
 
-/// Linux's default `priomap` is older than DSCP, so it puts EF into the band of best effort.
-/// Another `priomap` gives EF its own band.
+/// Linux's default `priomap` is older than DSCP, so it puts EF into the band of best effort. With
+/// another `priomap`, EF has a separate band.
 #[test]
 fn a_band_or_tin_of_its_own_keeps_a_call_from_waiting() {
     let call = "cc = \"cubic\"\nrate = \"1Mbit/s\"\ndscp = \"EF\"";
@@ -116,7 +117,8 @@ fn a_band_or_tin_of_its_own_keeps_a_call_from_waiting() {
     }
 }
 
-/// The link's counts are the sums over its tins. Each tin reports its own wait.
+/// The link's counts are the sums over its tins. Each tin reports the waiting time of its own
+/// packets.
 #[test]
 fn a_links_metrics_are_listed_by_tin() {
     let call = "cc = \"cubic\"\nrate = \"1Mbit/s\"\ndscp = \"EF\"";
@@ -149,8 +151,8 @@ fn a_links_metrics_are_listed_by_tin() {
     assert!(run("\"codel\"", &[CUBIC]).summary.links[0].tins.is_empty());
 }
 
-/// The share in percent of one BBR flow against four CUBIC flows at a CAKE of 20 Mbit/s. `one` and
-/// `four` are keys of the two tables of flows.
+/// Returns the share in percent of one BBR flow against four CUBIC flows at a CAKE of 20 Mbit/s.
+/// `one` and `four` are keys of the two tables of flows.
 fn share_of_one(isolation: &str, one: &str, four: &str) -> f64 {
     let text = format!(
         "duration = \"30s\"\n[bottleneck]\nrate = \"20Mbit/s\"\n\
@@ -168,18 +170,19 @@ fn cake_shares_a_link_by_hosts_where_flows_have_the_same() {
     let modes = ["flows", "dual-srchost", "dual-dsthost", "hosts", "triple-isolate"];
     let shares = |one: &str, four: &str| modes.map(|mode| share_of_one(mode, one, four));
     // Shares may differ from a fifth or a half by two percentage points, because of slow start and
-    // of quanta that are rounded at random.
+    // because quanta are rounded at random.
     let are = |shares: [f64; 5], expected: [f64; 5]| {
         let is_near = |(share, expected): (f64, f64)| (share - expected).abs() < 2.0;
         assert!(shares.into_iter().zip(expected).all(is_near), "{shares:?} for {expected:?}");
     };
     // The single flow is BBR, which uses the whole share of its queue. A single CUBIC flow backs
-    // off at losses and would have 47 % instead of a half. Each flow has hosts of its own.
+    // off at losses and would get 47 % instead of a half. Each flow has its own two hosts.
     are(shares("", ""), [20.0; 5]);
     // The four flows share one host at each end.
     are(shares("host = \"A\"", "host = \"B\""), [20.0, 50.0, 50.0, 50.0, 50.0]);
-    // One server sends to both hosts. The server's load is five flows, and `triple-isolate` uses
-    // the larger of the sender's and the receiver's load. So the receivers' loads have no effect.
+    // One server sends to both hosts. `triple-isolate` uses the larger of the sender's and the
+    // receiver's number of flows. The server has five flows, so the receivers' numbers have no
+    // effect.
     let from_one = |host: &str| format!("host = \"{host}\"\nsender_host = \"S\"");
     are(shares(&from_one("A"), &from_one("B")), [20.0, 20.0, 50.0, 50.0, 20.0]);
 }

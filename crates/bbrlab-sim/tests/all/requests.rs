@@ -3,8 +3,8 @@
 use crate::scenario_text::result;
 use bbrlab_run::RunResult;
 
-/// A dumbbell of 10 Mbit/s with a base RTT of 40 ms, for 20 s; `more` comes after the lines of the
-/// first flow.
+/// Runs a dumbbell of 10 Mbit/s with a base RTT of 40 ms for 20 s. `more` comes after the lines of
+/// the first flow.
 fn run(flow: &str, more: &str) -> RunResult {
     result(&format!(
         r#"
@@ -22,7 +22,7 @@ fn run(flow: &str, more: &str) -> RunResult {
     ))
 }
 
-/// Milliseconds from the request to the last byte read.
+/// Returns the milliseconds from each request to the last byte of its answer.
 fn answers_ms(result: &RunResult) -> Vec<f64> {
     result.transfers.fct_s.iter().flatten().map(|s| s * 1000.0).collect()
 }
@@ -41,7 +41,7 @@ fn an_answer_takes_a_round_trip_and_the_client_thinks_before_it_asks_again() {
     assert!((starts[2] - starts[1] - 0.1012).abs() < 0.0003);
 }
 
-/// Completion times of answers in milliseconds on another path: `links` comes after the
+/// Returns the completion times of answers in milliseconds on another path. `links` comes after the
 /// bottleneck's other lines.
 fn answers_on(links: &str) -> Vec<f64> {
     answers_ms(&result(&format!(
@@ -110,8 +110,8 @@ fn a_request_waits_behind_an_upload() {
     for think in ["100ms", "500ms", "2s"] {
         for nagle in [true, false] {
             let (quiet, full) = (answers("", nagle, think), answers(upload, nagle, think));
-            // The path takes 15 ms, a request 1.3 and an answer 0.4; 75 packets of 1,514 bytes take
-            // 908 ms at 1 Mbit/s.
+            // The path takes 15 ms, a request 1.3 ms and an answer 0.4 ms; 75 packets of 1,514
+            // bytes take 908 ms at 1 Mbit/s.
             let median = |answers: &[f64]| {
                 let mut sorted = answers[1..].to_vec();
                 sorted.sort_by(f64::total_cmp);
@@ -124,7 +124,7 @@ fn a_request_waits_behind_an_upload() {
     }
 }
 
-/// A lost request is retransmitted after a probe timeout, or after a timeout of at least 200 ms.
+/// A lost request is retransmitted by a loss probe, or after a timeout of at least 200 ms.
 #[test]
 fn a_lost_request_is_sent_again() {
     let answers = answers_on("delay = \"10ms\"\nreverse_loss = 0.2");
@@ -149,15 +149,16 @@ fn a_flow_ends_with_its_last_answer() {
     assert!(flow.stop_s.unwrap() < 1.0 && flow.fct_ms.n == Some(5), "{flow:?}");
 }
 
-/// Linux: `tcp_slow_start_after_idle_check`, after an idle time of more than an RTO.
+/// After an idle time longer than an RTO, cwnd is reduced. Linux:
+/// `tcp_slow_start_after_idle_check`.
 #[test]
 fn an_idle_window_restarts() {
     let after = |think: &str| {
         let requests = format!("requests = {{ think = \"{think}\" }}");
         answers_ms(&run(&format!("cc = \"reno\"\nbytes = \"40KB\"\n{requests}"), ""))[5]
     };
-    // 28 packets take two round trips from a window of ten packets, and one from a window that has
-    // grown.
+    // 28 packets take two round trips with an initial window of ten packets, and one round trip
+    // with a window that has grown.
     let (anew, kept) = (after("3s"), after("10ms"));
     assert!(anew > kept + 20.0, "{anew} {kept}");
 }
@@ -198,8 +199,8 @@ fn a_player_fills_its_buffer_and_then_takes_what_it_plays() {
 #[test]
 fn a_player_stands_still_where_the_link_is_too_slow_for_it() {
     let result = run("cc = \"cubic\"\nvideo = { rate = \"20Mbit/s\" }", "");
-    // A chunk of 4 s takes 8.4 s. The second arrives 4.4 s after the first has been played, the
-    // third not before the end.
+    // A chunk of 4 s takes 8.4 s to arrive. The second chunk arrives 4.4 s after the first has been
+    // played, the third not before the end.
     let stalled = result.summary.flows[0].stalled_s.unwrap();
     assert!((4.2..4.8).contains(&stalled), "{stalled}");
 }
@@ -214,7 +215,7 @@ fn random_bursts_take_the_share_of_their_times() {
         distribution("300ms")
     );
     let result = run(&lines, "");
-    // A quarter of 4 Mbit/s; some 50 periods of each kind.
+    // The goodput is about a quarter of 4 Mbit/s; there are some 50 periods of each kind.
     let goodput = result.summary.flows[0].goodput_mbps.unwrap();
     assert!((0.6..1.5).contains(&goodput), "{goodput}");
 }
@@ -235,8 +236,8 @@ fn a_slowdown_is_that_of_the_base_rtt_at_the_start() {
         requests = { think = "100ms" }
         "#,
     );
-    // The first answer also includes connecting, and the one during the change began on the longer
-    // path.
+    // The first answer also includes the handshake, and the answer during the change of delay began
+    // on the longer path.
     let alone =
         result.transfers.slowdown.iter().flatten().skip(1).filter(|x| (**x - 1.0).abs() < 1e-9);
     let ended = result.transfers.fct_s.iter().flatten().count();

@@ -3,8 +3,8 @@
 use crate::scenario_text::result;
 use bbrlab_run::{RunSummary, WaitSummary};
 
-/// A packet of 1,200 B of payload every 9.6 ms over 20 Mbit/s, so that each waits alone, and 5 ms
-/// of delay each way.
+/// Runs a flow that sends a packet with 1,200 B of payload every 9.6 ms over 20 Mbit/s, so that
+/// each packet waits alone, with 5 ms of delay in each direction.
 fn summary(link: &str) -> RunSummary {
     let text = format!(
         "duration = \"10s\"\n[bottleneck]\nrate = \"20Mbit/s\"\ndelay = \"5ms\"\nbuffer = \"9pkt\"\n{link}\n\
@@ -24,7 +24,8 @@ fn a_packet_that_asks_alone_waits_for_its_grant() {
     let wait = only(&summary);
     assert_eq!(wait.name, "bottleneck.grants");
     assert!((wait.wait_ms.mean.unwrap() - 4.0).abs() < 1e-9, "{wait:?}");
-    // Percentiles and maximum are the middle of a histogram's bucket, so they may differ by 1/128.
+    // Each percentile and the maximum are the middle of a histogram's bucket, so they may differ by
+    // 1/128.
     for ms in [wait.wait_ms.p95, wait.wait_ms.max] {
         assert!((ms.unwrap() / 4.0 - 1.0).abs() < 1.0 / 128.0, "{wait:?}");
     }
@@ -37,8 +38,8 @@ fn a_packet_that_asks_alone_waits_for_its_grant() {
 
 #[test]
 fn the_delay_inside_slots_is_no_wait() {
-    // A packet is due 5 ms after its arrival, because of the link's delay. Then it waits for the
-    // next slot, 4 ms later; only this time is a wait.
+    // A packet is due 5 ms after its arrival, because of the link's delay. It then waits for the
+    // next slot, 4 ms later; only this time counts as waiting time.
     let summary = summary("slot = \"4ms\"");
     let wait = only(&summary);
     assert_eq!(wait.name, "bottleneck.slots");

@@ -15,8 +15,8 @@ fn joined(parts: Vec<Vec<Column>>) -> Vec<Column> {
     parts.into_iter().reduce(join).expect("there is a part")
 }
 
-/// Takes the rows after each `slice` of simulated time and compares them with a run without this.
-/// Returns the number of parts that have rows of flows.
+/// Takes the rows after each `slice` of simulated time, and compares them and the results with a
+/// run in which no rows are taken. Returns the number of parts that have rows of flows.
 fn watch(run: &Run, slice: Span) -> usize {
     let unwatched = simulate(run).expect("a checked scenario");
     let mut sim = Sim::new(run).expect("a checked scenario");
@@ -75,7 +75,7 @@ fn run(sample: &str) -> Run {
 
 #[test]
 fn rows_taken_in_slices_are_those_of_the_whole() {
-    // Slices longer than the 10 ms between two rows, as long, and shorter.
+    // The slices are longer than, equal to and shorter than the 10 ms between two rows.
     assert!(watch(&run("10ms"), Span::from_millis(137)) > 20);
     assert!(watch(&run("10ms"), Span::from_millis(10)) > 200);
     assert!(watch(&run("10ms"), Span::from_millis(3)) > 200);

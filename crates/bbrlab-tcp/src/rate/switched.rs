@@ -1,16 +1,18 @@
-//! Rate samples as ns-3 takes them. Each of these differences from Linux has a switch:
+//! Rate samples as ns-3 takes them. Each of these differences from Linux can be switched on
+//! separately:
 //!
 //! - The ACK phase begins at the time of the previous sample.
-//! - A sample continues on ACKs without a newer packet.
+//! - A sample stays in use on ACKs that deliver no newer packet.
 //! - The last valid rate replaces an invalid sample.
-//! - The smoothed RTT is the lower bound of a valid sample's interval.
+//! - The smoothed RTT, not the minimum RTT, is the lower bound of a valid sample's interval.
 //! - No sample is ever valid.
 //!
 //! Sources: [ns3] `tcp-rate-ops.cc`: `SkbDelivered`, `GenerateSample`, of 3.40 and 3.44;
 //! `tcp-bbr.cc` of 3.40: `UpdateBtlBw`; [lanigan-code] `tcp-socket-base.cc`: `UpdateRateSample`.
 //! Deviations:
-//! 1. Times are in microseconds and data in packets; ns-3 has nanoseconds and bytes.
-//! 2. Where ns-3 measures from time 0, the time is measured from the connection's first packet.
+//! 1. Times are in microseconds and data in packets; ns-3 uses nanoseconds and bytes.
+//! 2. Where ns-3 measures a time from its time 0, here it is measured from the connection's first
+//!    packet.
 
 use bbrlab_cc::Conn;
 use bbrlab_cc::linux_int::{after, trunc_u32};
@@ -22,11 +24,11 @@ use super::{AckRate, DeliveredSkb, RateSampler, SkbStamps};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Switched {
     switches: RateSwitches,
-    /// The latest sample that an ACK completed.
+    /// The sample of the latest ACK whose sample was completed.
     last: AckRate,
-    /// Start of the ACK phase of the current sample.
+    /// Start of the ACK phase of the current sample in microseconds.
     phase_mstamp: u64,
-    /// Whether this ACK delivered a packet newer than the sampled one.
+    /// Whether this ACK delivered a newer packet than the one sampled so far.
     has_newer: bool,
     /// Time of the connection's first packet in microseconds; 0 before that packet was sampled.
     start_mstamp: u64,
@@ -39,7 +41,7 @@ impl Switched {
         Self { switches, ..Self::default() }
     }
 
-    /// Continues the last sample, if samples are sticky and this ACK has no sample of its own.
+    /// Continues the last sample, if samples are sticky and this ACK has delivered no newer packet.
     fn resume(&self, ack: &mut AckRate, has_newer: bool) {
         if !self.switches.is_sticky || has_newer || ack.rs.prior_delivered != 0 {
             return;
@@ -56,7 +58,7 @@ impl Switched {
         ack.is_retrans = last.is_retrans;
     }
 
-    /// [`RateSampler::take_switched`].
+    /// Does the work of [`RateSampler::take_switched`].
     fn take(
         &mut self,
         sampler: &mut RateSampler,
@@ -87,7 +89,7 @@ impl Switched {
         self.has_newer = true;
     }
 
-    /// [`RateSampler::generate_switched`].
+    /// Does the work of [`RateSampler::generate_switched`].
     fn generate(
         &mut self,
         sampler: &mut RateSampler,
@@ -98,8 +100,8 @@ impl Switched {
         let has_newer = std::mem::take(&mut self.has_newer);
         self.resume(ack, has_newer);
         if self.switches.is_blind {
-            // As for an interval below the lower bound, only the interval is invalid, not the
-            // count.
+            // Only the interval becomes invalid, not the count, as for an interval below the lower
+            // bound.
             sampler.count(conn, ack);
             ack.rs.interval_us = -1;
             return;
@@ -130,7 +132,7 @@ impl Switched {
         }
     }
 
-    /// Replaces an invalid sample by the last valid rate, if the switch says so.
+    /// Replaces an invalid sample by the last valid rate, if the switch `invalid` is set to reuse.
     fn reuse(&self, sampler: &RateSampler, ack: &mut AckRate) {
         if self.switches.invalid == InvalidSample::Reuse && sampler.rate_interval_us != 0 {
             ack.rs.delivered = sampler.rate_delivered.cast_signed();
@@ -173,8 +175,8 @@ impl RateSampler {
         });
     }
 
-    /// Calls `act` with the state for switches, if there is one, and with the sampler, from which
-    /// that state is removed meanwhile.
+    /// Calls `act` with the state for switches, if there is one, and with the sampler. During the
+    /// call, the state is removed from the sampler.
     fn with_switched(&mut self, act: impl FnOnce(&mut Switched, &mut Self)) {
         if let Some(mut switched) = self.switched.take() {
             act(&mut switched, self);
@@ -204,7 +206,8 @@ mod tests {
 
     type Packet = (SkbStamps, DeliveredSkb);
 
-    /// A connection whose SYN is acknowledged, which ns-3 does not count; times in microseconds.
+    /// A connection whose SYN is acknowledged; ns-3 does not count the SYN as delivered. Times are
+    /// in microseconds.
     struct Flow {
         sampler: RateSampler,
         conn: Conn,
@@ -235,7 +238,7 @@ mod tests {
             (stamps, skb)
         }
 
-        /// Packets delivered and interval of the sample.
+        /// Returns the number of packets delivered and the interval of the sample.
         fn ack(&mut self, at_us: u64, packets: &mut [Packet]) -> (i32, i64) {
             self.ack_all(at_us, packets, false)
         }
@@ -253,8 +256,8 @@ mod tests {
             (ack.rs.delivered, ack.rs.interval_us)
         }
 
-        /// Four packets, each of the last two sent after one of the first two was acknowledged;
-        /// returns the last two.
+        /// Sends four packets; each of the last two is sent after one of the first two was
+        /// acknowledged. Returns the last two.
         fn two_acked(switches: RateSwitches) -> (Self, Packet, Packet) {
             let mut flow = Self::new(switches);
             let (a, b) = (flow.send(1_000), flow.send(1_500));
@@ -299,8 +302,8 @@ mod tests {
         assert_eq!(flow.ack(3_200, &mut []), (-1, -1));
     }
 
-    /// In ns-3 a packet is newer if it was sent after more deliveries; in Linux every ACK starts a
-    /// new sample.
+    /// In ns-3 a packet is newer than another if more deliveries preceded its transmission; in
+    /// Linux every ACK starts a new sample.
     #[test]
     fn an_older_packet_does_not_end_a_sticky_sample() {
         for (switches, late) in [(STICKY, (2, 1_100)), (REUSE, (3, 2_200))] {

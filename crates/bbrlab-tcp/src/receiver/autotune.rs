@@ -1,8 +1,9 @@
 //! Receive-buffer autotuning: the receiver measures how much the application reads per round trip,
 //! and enlarges the buffer.
 //!
-//! A receiver has no RTT samples from its own data. It uses the echoes of its timestamps on full
-//! segments and, without timestamps, the time in which one window arrives.
+//! A receiver sends no data, so it gets no RTT samples from ACKs. It uses the echoes of its
+//! timestamps on full segments or, without timestamps, the time in which one window of data
+//! arrives.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_rtt_update`, `tcp_rcv_rtt_measure`,
 //! `tcp_rcv_rtt_measure_ts`, `tcp_rcv_space_adjust`).
@@ -17,19 +18,22 @@ use super::window::Window;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Autotune {
-    // Fields that each segment may touch.
+    // Fields that a segment may read or write.
     /// When the round trip being measured began, in microseconds.
     space_time: u64,
-    /// The time before which a read changes nothing, because no round trip is over.
+    /// The time before which a read need not be measured, because the current round trip is not
+    /// over.
     next_read: Time,
     /// The timestamp echo processed last.
     last_tsecr: Option<u32>,
-    /// End of the window being timed; the first byte of the stream while no window is timed.
+    /// End of the window whose arrival is being timed; the first byte of the stream while no window
+    /// is timed.
     rtt_seq: u32,
-    /// Round-trip time as the receiver sees it, in microseconds `<< 3`; 0 for none.
+    /// Round-trip time that the receiver measured, in units of 1/8 microsecond; 0 before the first
+    /// measurement.
     pub(super) rtt_us: u32,
     // Fields used once per round trip.
-    /// When the timing of the window up to `rtt_seq` began, in microseconds.
+    /// When the timing of the window that ends at `rtt_seq` began, in microseconds.
     rtt_time: Option<u64>,
     /// Largest number of bytes read in one round trip.
     space: u32,
@@ -38,10 +42,10 @@ pub(super) struct Autotune {
 }
 
 impl Autotune {
-    /// Bytes from the start of the struct that a segment may touch.
+    /// Size in bytes of the part at the start of the struct that a segment may read or write.
     pub(super) const HOT: usize = std::mem::offset_of!(Self, rtt_time);
 
-    /// The state before the handshake.
+    /// Creates the state before the handshake.
     pub(super) const fn new() -> Self {
         Self {
             next_read: Time::NEVER,
@@ -71,12 +75,12 @@ impl Autotune {
         self.next_read = if self.rtt_us == 0 { Time::NEVER } else { over };
     }
 
-    /// Largest number of bytes read in one round trip.
+    /// Returns the largest number of bytes read in one round trip.
     pub(super) const fn space(&self) -> u32 {
         self.space
     }
 
-    /// Bounds the measured space by the window's new upper bound. Linux: in `tcp_measure_rcv_mss`.
+    /// Limits the measured space to the window's new upper bound. Linux: in `tcp_measure_rcv_mss`.
     pub(super) fn clamp_changed(&mut self, clamp: u32) {
         self.space = self.space.min(clamp);
     }
@@ -97,7 +101,7 @@ impl Autotune {
         self.find_next_read();
     }
 
-    /// Whether `rcv_nxt` has reached the end of the window being timed, or no window is being
+    /// Whether `rcv_nxt` has reached the end of the window whose arrival is timed, or no window is
     /// timed.
     pub(super) const fn is_window_over(&self, rcv_nxt: u32) -> bool {
         !before(rcv_nxt, self.rtt_seq)
@@ -126,7 +130,7 @@ impl Autotune {
         self.rtt_time = Some(mstamp_us);
     }
 
-    /// Takes an RTT sample from a timestamp echo, if the echo is new and its segment is `full`.
+    /// Takes an RTT sample from a timestamp echo, if the echo is new and its segment has full size.
     /// Linux: `tcp_rcv_rtt_measure_ts`.
     #[inline]
     pub(super) fn on_echo(&mut self, tsecr: u32, now_ms: u32, full: bool) {

@@ -1,4 +1,5 @@
-//! The socket's clock: the time as last read, and the jiffies and timestamps that follow from it.
+//! The socket's clock: the time when it was last read, and the jiffies and timestamps computed from
+//! it.
 //!
 //! Sources: [linux] `include/net/tcp.h` (`tcp_clock_cache`, `tcp_jiffies32`, `tcp_time_stamp_ms`).
 //! Deviations: none.
@@ -8,13 +9,13 @@ use bbrlab_units::Time;
 
 use crate::wheel::Tick;
 
-/// The clock as last read. Linux: `tcp_clock_cache`, `jiffies`.
+/// The clock as it was last read. Linux: `tcp_clock_cache`, `jiffies`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Clock {
     /// The time when the clock was last read.
     pub(super) now: Time,
-    /// When the tick after `jiffies` begins.
+    /// Time at which the tick after `jiffies` begins.
     next_tick: Time,
     /// The jiffies when they were last computed.
     jiffies: u32,
@@ -25,7 +26,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// A clock that has never been read. `ts_offset` is added to the milliseconds in every
+    /// Creates a clock that has never been read. `ts_offset` is added to the milliseconds in every
     /// timestamp.
     pub(super) const fn new(tick: Tick, ts_offset: u32) -> Self {
         let hz = tick.hz();
@@ -39,7 +40,7 @@ impl Clock {
         self.hz
     }
 
-    /// The jiffies now, computed once per tick. Linux: `tcp_jiffies32`.
+    /// Returns the current jiffies, which are computed once per tick. Linux: `tcp_jiffies32`.
     #[inline]
     pub(super) fn jiffies(&mut self) -> u32 {
         if self.now >= self.next_tick {
@@ -51,7 +52,7 @@ impl Clock {
         self.jiffies
     }
 
-    /// The time at which the jiffies reach `jiffies`, which must not be before now.
+    /// Returns the time at which the jiffies reach `jiffies`, which must not be before now.
     #[inline]
     pub(super) fn time_of(&mut self, jiffies: u32) -> Time {
         let ahead = u64::from(jiffies.wrapping_sub(self.jiffies()));
@@ -59,7 +60,7 @@ impl Clock {
         Time(self.next_tick.0 + ahead * tick_ns - tick_ns)
     }
 
-    /// The timestamp clock in milliseconds.
+    /// Returns the timestamp for the time `at`, in milliseconds.
     #[inline]
     pub(super) const fn timestamp(&self, at: Time) -> u32 {
         trunc_u32(at.0 / 1_000_000).wrapping_add(self.ts_offset)

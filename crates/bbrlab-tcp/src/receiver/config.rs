@@ -14,10 +14,10 @@ pub enum EcnEcho {
     /// ECE on every ACK until CWR arrives. RFC 3168.
     Classic,
     /// ECE only on ACKs of marked data, and an immediate ACK when the marking changes. RFC 8257.
-    /// Linux does this where the receiving socket's congestion control is DCTCP, or BBRv2 or BBRv3
-    /// with ECN enabled.
+    /// Linux echoes marks this way if the receiving socket's congestion control is DCTCP, or BBRv2
+    /// or BBRv3 with ECN enabled.
     Dctcp {
-        /// The ECN field of SYN-ACKs and ACKs. With Linux's `TCP_CONG_NEEDS_ECN` they are
+        /// The ECN field of SYN-ACKs and ACKs. With Linux's `TCP_CONG_NEEDS_ECN`, these are
         /// ECN-capable too.
         on_acks: Ecn,
     },
@@ -30,7 +30,7 @@ pub struct ReceiverConfig {
     pub stack: Stack,
     /// Payload bytes of a full segment, options subtracted. Linux: `advmss`.
     pub mss: u32,
-    /// `net.core.rmem_max`: affects only the window scale.
+    /// `net.core.rmem_max` in bytes. It affects only the window scale.
     pub rmem_max: u32,
     /// The window scale; with `None`, it is computed as in Linux.
     pub wscale: Option<u8>,
@@ -54,7 +54,7 @@ pub struct ReceiverConfig {
 }
 
 impl Default for ReceiverConfig {
-    /// A receiver as in the reference runs, whose application reads instantly.
+    /// Creates the receiver of the reference runs, with an application that reads instantly.
     fn default() -> Self {
         Self {
             stack: Stack::default(),
@@ -74,12 +74,12 @@ impl Default for ReceiverConfig {
 }
 
 impl ReceiverConfig {
-    /// Upper bound of the advertised window, if there is one.
+    /// Returns the upper bound of the advertised window in bytes, if one is set.
     pub(super) fn rwnd(&self) -> Option<u32> {
         self.stack.rwnd.map(|bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX))
     }
 
-    /// Unread bytes that must be available before the application wakes up.
+    /// Returns the number of unread bytes that must be available before the application wakes up.
     pub(super) fn rcvlowat(&self) -> u32 {
         u32::try_from(self.stack.rcvlowat.0).unwrap_or(u32::MAX)
     }

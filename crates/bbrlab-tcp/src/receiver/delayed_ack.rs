@@ -2,7 +2,7 @@
 //!
 //! A receiver has three modes: immediate ACKs while the sender's window is small (quick mode), one
 //! ACK per two full segments in bulk transfer, and ACKs carried by replies in interactive use
-//! (ping-pong mode). The counters below are the kernel's.
+//! (ping-pong mode). The fields of [`DelayedAck`] are the kernel's.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_measure_rcv_mss`, `tcp_event_data_recv`,
 //! `tcp_incr_quickack`, `tcp_enter_quickack_mode`), `tcp_output.c` (`tcp_send_delayed_ack`,
@@ -13,7 +13,7 @@
 pub(super) const SCHED: u8 = 1;
 /// The delayed-ACK timer is set. Linux: `ICSK_ACK_TIMER`.
 pub(super) const TIMER: u8 = 2;
-/// A segment arrived that ends a write. Linux: `ICSK_ACK_PUSHED`.
+/// A segment arrived that ends a write (it has PSH). Linux: `ICSK_ACK_PUSHED`.
 pub(super) const PUSHED: u8 = 4;
 /// A second short segment arrived that ends a write. Linux: `ICSK_ACK_PUSHED2`.
 pub(super) const PUSHED2: u8 = 8;
@@ -22,12 +22,13 @@ pub(super) const NOW: u8 = 16;
 /// Data was dropped for lack of memory. Linux: `ICSK_ACK_NOMEM`.
 pub(super) const NOMEM: u8 = 32;
 
-/// `TCP_MAX_QUICKACKS`.
+/// Largest number of ACKs to be sent at once in quick mode. Linux: `TCP_MAX_QUICKACKS`.
 pub(super) const MAX_QUICKACKS: u8 = 16;
-/// `TCP_MSS_DEFAULT`.
+/// The MSS without an MSS option, in bytes. Linux: `TCP_MSS_DEFAULT`.
 pub(super) const MSS_DEFAULT: u32 = 536;
-/// `TCP_MIN_MSS`.
+/// The smallest MSS in bytes. Linux: `TCP_MIN_MSS`.
 pub(super) const MIN_MSS: u32 = 88;
+/// Number of replies from which on the connection counts as interactive. Linux:
 /// `tcp_pingpong_thresh`.
 const PINGPONG_THRESH: u8 = 1;
 
@@ -66,7 +67,7 @@ pub(super) const fn us_to_jiffies(us: u64, hz: u32) -> u32 {
 }
 
 impl DelayedAck {
-    /// The state before the handshake.
+    /// Creates the state before the handshake.
     pub(super) fn new(dst_quick_ack: bool, hz: u32) -> Self {
         let fraction = |jiffies| u16::try_from(jiffies).expect("at most 1000 in a second");
         Self {
@@ -92,7 +93,7 @@ impl DelayedAck {
         self.delack_max as u32
     }
 
-    /// Whether data that arrives at `now` (jiffies) leaves the delay unchanged.
+    /// Whether data that arrives at `now` (jiffies) would leave the delay `ato` unchanged.
     pub(super) const fn is_steady(&self, now: u32) -> bool {
         self.ato == self.ato_min() && now.wrapping_sub(self.lrcvtime) <= self.ato_min() / 2
     }
@@ -136,8 +137,8 @@ impl DelayedAck {
         self.pending |= SCHED;
     }
 
-    /// Raises the number of ACKs to be sent at once to half the number of full segments in the
-    /// window, at most `max`. Linux: `tcp_incr_quickack`.
+    /// Raises the number of ACKs to be sent at once to half the number of full segments that fit
+    /// into the window, but to at most `max`. Linux: `tcp_incr_quickack`.
     pub(super) fn incr_quickack(&mut self, rcv_wnd: u32, max: u8) {
         let fitting = rcv_wnd / (2 * self.rcv_mss);
         let fitting = if fitting == 0 { 2 } else { fitting };
@@ -145,7 +146,7 @@ impl DelayedAck {
         self.quick = self.quick.max(quick);
     }
 
-    /// Makes the next ACKs, at most `max`, be sent at once, and resets the delay. Linux:
+    /// Makes up to `max` ACKs be sent at once from now on, and resets the delay. Linux:
     /// `tcp_enter_quickack_mode`.
     pub(super) fn enter_quickack_mode(&mut self, rcv_wnd: u32, max: u8) {
         self.incr_quickack(rcv_wnd, max);
@@ -167,14 +168,16 @@ impl DelayedAck {
             } else if since < self.ato {
                 self.ato = ((self.ato >> 1) + since).min(rto).min(self.delack_max());
             } else if since > rto {
-                // After a long pause the sender restarts with a small window.
+                // After a long pause the sender restarts with a small window, so ACKs are sent at
+                // once.
                 self.incr_quickack(rcv_wnd, MAX_QUICKACKS);
             }
         }
         self.lrcvtime = now;
     }
 
-    /// How long the ACK may be delayed, in ticks. Linux: the first part of `tcp_send_delayed_ack`.
+    /// Returns how long the ACK may be delayed, in ticks. Linux: the first part of
+    /// `tcp_send_delayed_ack`.
     #[inline]
     pub(super) fn delay(&self, srtt_us: u32, hz: u32) -> u32 {
         let ato = if self.ato > self.ato_min() { self.long_delay(srtt_us, hz) } else { self.ato };
@@ -205,8 +208,8 @@ impl DelayedAck {
         }
     }
 
-    /// Counts data that this socket sent at `now` (jiffies) as a reply, if data arrived less than
-    /// `ato` before. Linux: `tcp_event_data_sent`.
+    /// Processes data that this socket sends at `now` (jiffies). It counts as a reply if data
+    /// arrived less than `ato` jiffies before. Linux: `tcp_event_data_sent`.
     pub(super) fn on_data_sent(&mut self, now: u32) {
         if now.wrapping_sub(self.lrcvtime) < self.ato {
             self.pingpong = self.pingpong.saturating_add(1);

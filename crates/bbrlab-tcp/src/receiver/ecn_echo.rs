@@ -12,11 +12,11 @@ use super::config::EcnEcho;
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's flags")]
 pub(super) struct EcnState {
-    /// ECN was negotiated.
+    /// Whether ECN was negotiated.
     pub(super) is_ok: bool,
-    /// ACKs carry ECE.
+    /// Whether ACKs carry ECE.
     pub(super) demand_cwr: bool,
-    /// An ECN-capable packet was seen.
+    /// Whether an ECN-capable packet was received.
     pub(super) seen: bool,
     /// Whether the last packet was marked (DCTCP).
     pub(super) ce_state: bool,
@@ -24,12 +24,12 @@ pub(super) struct EcnState {
     pub(super) is_dctcp: bool,
     /// The ECN field of ACKs.
     pub(super) on_acks: Ecn,
-    /// `rcv_nxt` before the last packet (DCTCP).
+    /// `rcv_nxt` before the last packet arrived (DCTCP).
     pub(super) prior_rcv_nxt: u32,
 }
 
 impl EcnState {
-    /// The state before the handshake.
+    /// Creates the state before the handshake.
     pub(super) fn new(echo: EcnEcho) -> Self {
         let (is_dctcp, on_acks) = match echo {
             EcnEcho::Off | EcnEcho::Classic => (false, Ecn::NotEct),

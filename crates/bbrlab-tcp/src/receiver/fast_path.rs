@@ -1,10 +1,10 @@
 //! The fast path for the common case: the next full segment arrives in order and is read at once.
 //!
 //! In bulk transfer nearly every segment is in order, has the same length as the segments before
-//! it, carries only data, and is read before the next segment arrives. Such a segment needs no
-//! buffer: its memory counts only while the receiver decides on the ACK. The fast path has the same
-//! effects as [`Receiver::on_segment`] followed by [`Receiver::read`]; a property test compares the
-//! two.
+//! it, carries only data, and is read before the next segment arrives. Such a segment is not stored
+//! in a buffer: its memory counts only while the receiver decides on the ACK. The fast path has the
+//! same effects as [`Receiver::on_segment`] followed by [`Receiver::read`]; a property test
+//! compares the two.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_established`: Van Jacobson's header prediction).
 //! Deviations: none visible in the results. The kernel's fast path requires more conditions.
@@ -18,19 +18,20 @@ use super::{Read, Receiver, ReceiverConfig, State};
 use crate::segment::flag;
 use crate::{Host, Segment};
 
-/// The kind of segment that a fast path takes next.
+/// The kind of segment that a fast path will process next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Expected {
-    /// None, or not yet determined.
+    /// No fast path applies, or the kind is not determined yet.
     #[default]
     Nothing,
     /// The next segment in order, while there is no hole and all data is read.
     InOrder,
-    /// The next segment above a hole, while all data below the hole is read (`out_of_order_path`).
+    /// The next segment above a hole, while all data below the hole has been read
+    /// (`out_of_order_path`).
     OutOfOrder,
 }
 
-/// Whether the settings allow the fast paths for an application that wakes up for every byte.
+/// Whether the settings allow the fast paths, and the application wakes up for every byte.
 pub(super) fn allows(config: &ReceiverConfig) -> bool {
     config.recv_bytes >= config.mss
         && config.skb_read_cost == Span::ZERO
@@ -40,22 +41,22 @@ pub(super) fn allows(config: &ReceiverConfig) -> bool {
 /// The fields of a segment that the fast paths check.
 #[derive(Clone, Copy, Debug)]
 pub struct Glance {
-    /// As in [`Segment`].
+    /// Sequence number of the first byte.
     pub seq: u32,
-    /// As in [`Segment`].
+    /// Payload bytes.
     pub len: u32,
     /// Whether the segment has PSH.
     pub is_pushed: bool,
-    /// As in [`Segment`].
+    /// Sender's timestamp in milliseconds.
     pub tsval: u32,
-    /// As in [`Segment`].
+    /// Echoed timestamp in milliseconds.
     pub tsecr: u32,
 }
 
 /// An arriving segment, in any of the types that a host uses for segments.
 pub trait Incoming: Copy {
-    /// The fields that the fast paths check. `None` unless the segment has payload, no flags except
-    /// ACK and perhaps PSH, and timestamps exactly if `has_ts`.
+    /// Returns the fields that the fast paths check. `None` unless the segment has payload, has no
+    /// flags except ACK and perhaps PSH, and has timestamps exactly if `has_ts` is true.
     fn glance(self, has_ts: bool) -> Option<Glance>;
 
     /// Converts to a general segment.
@@ -117,8 +118,8 @@ impl Receiver {
         read
     }
 
-    /// The kind of segment that settings and state allow on a fast path. The result changes only by
-    /// a segment off the fast paths, by the application, or by the sending half.
+    /// Returns the kind of segment that the settings and the state allow on a fast path. Only a
+    /// segment off the fast paths, the application or the sending half can change the result.
     fn find_expected(&self) -> Expected {
         if !self.is_plain || !self.is_reading || self.state != State::Established {
             Expected::Nothing
@@ -131,8 +132,7 @@ impl Receiver {
         }
     }
 
-    /// Whether a segment starts at `seq`, is within the window, is a full segment, and has no old
-    /// timestamp.
+    /// Whether a segment starts at `seq`, fits into the window, is full, and has no old timestamp.
     #[inline]
     pub(super) fn is_next(&self, segment: Glance, seq: u32) -> bool {
         debug_assert_eq!(self.expected, self.find_expected());
@@ -197,8 +197,8 @@ impl Receiver {
         Read { bytes: u64::from(len), until: now }
     }
 
-    /// [`Self::after_recv`] on the fast path, where mostly the segment ended a burst and its ACK is
-    /// due.
+    /// [`Self::after_recv`] on the fast path. An ACK is mostly due here because the segment ended a
+    /// burst.
     fn after_steady_recv(&mut self, len: u32, host: &mut impl Host) {
         let is_due = self.ack.has(SCHED) && self.ack.is_due_with_read();
         let is_sent = is_due

@@ -5,7 +5,8 @@
 //! (`tcp_check_req`), `tcp_output.c` (`tcp_make_synack`, `tcp_send_fin`); RFC 9293, RFC 6298
 //! (initial timeout).
 //! Deviations:
-//! 1. The handshake's RTT sample sets only what a receiver uses: `srtt` and the timeout.
+//! 1. The RTT sample of the handshake sets only the values that a receiver uses: `srtt` and the
+//!    timeout.
 
 use bbrlab_cc::linux_int::{stamp_us_delta, trunc_u32};
 use bbrlab_stack::{DelAck, Handshake};
@@ -22,13 +23,13 @@ use crate::sender::NS3_SYN_TIMEOUT_S;
 use crate::wheel::slot_of;
 use crate::{Host, Segment, TimerId, Transmission};
 
-/// `TCP_RTO_MIN` in microseconds.
+/// The shortest timeout in microseconds. Linux: `TCP_RTO_MIN`.
 const RTO_MIN_US: u64 = 200_000;
-/// How often a SYN-ACK is retransmitted. Linux: `tcp_synack_retries`.
+/// Largest number of retransmissions of a SYN-ACK. Linux: `tcp_synack_retries`.
 const SYNACK_RETRIES: u8 = 5;
 
 impl Receiver {
-    /// Handles a segment before the connection is established. Returns whether the segment
+    /// Processes a segment before the connection is established. Returns whether the segment
     /// completes the handshake and must be processed further.
     #[cold]
     pub(super) fn on_handshake(
@@ -121,8 +122,8 @@ impl Receiver {
 
     fn establish(&mut self, now: Time, segment: &Segment) {
         self.state = State::Established;
-        // During the handshake, a limit of the connection request applied to answers to
-        // unacceptable segments. The socket starts with a new limit.
+        // During the handshake, the rate limit of answers to unacceptable segments belonged to the
+        // connection request. The socket starts with a new one.
         self.oow = OowLimit::default();
         self.peer.snd_una = segment.ack;
         self.peer.window.accept(segment.seq, segment.wnd);
@@ -135,7 +136,8 @@ impl Receiver {
         self.init_transfer(now, segment);
     }
 
-    /// The RTT of the SYN-ACK that `segment` acknowledges at `now`. Linux: `tcp_synack_rtt_meas`.
+    /// Returns the RTT of the SYN-ACK that `segment` acknowledges at `now`. Linux:
+    /// `tcp_synack_rtt_meas`.
     pub(crate) fn synack_rtt_us(&self, now: Time, segment: &Segment) -> Option<u32> {
         if self.synack_retrans == 0 {
             Some(stamp_us_delta(now.0 / 1000, self.synack_at.0 / 1000))
@@ -192,7 +194,7 @@ impl Receiver {
         self.ecn.is_ok
     }
 
-    /// The window field of a SYN.
+    /// Returns the window field of a SYN.
     pub(crate) fn syn_window(&self) -> u32 {
         self.window.syn_window()
     }
@@ -203,8 +205,8 @@ impl Receiver {
         self.peer = peer;
     }
 
-    /// Fills in the header fields of the receiving half in a `segment` that the sending half sends
-    /// at `now`, but keeps the sender's timestamp.
+    /// Fills the header fields of the receiving half into a `segment` that the sending half sends
+    /// at `now`. The timestamp that the sending half set stays.
     pub(crate) fn piggyback(&mut self, now: Time, segment: &mut Segment) {
         let tsval = segment.tsval;
         self.clock.now = now;

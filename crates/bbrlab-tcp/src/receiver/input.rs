@@ -17,14 +17,14 @@ use crate::paws::{self, PAWS_WINDOW};
 use crate::segment::flag;
 use crate::{Host, Segment};
 
-/// The smallest segment that makes the window grow, in bytes.
+/// Length in bytes of the smallest segment that can make the window grow.
 const GROWTH_MIN_LEN: u32 = 128;
 /// Bytes of the TCP header without options.
 const TCP_HEADER: u32 = 20;
 
 impl Receiver {
-    /// Whether `segment` is acceptable and, during the handshake, completes the handshake. This
-    /// function also answers an unacceptable segment.
+    /// Returns whether `segment` is acceptable; during the handshake, whether it completes the
+    /// handshake. Also answers an unacceptable segment.
     pub(crate) fn accept(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         self.clock.now = now;
         self.expected = Expected::Nothing;
@@ -37,7 +37,7 @@ impl Receiver {
             return false;
         }
         if segment.has(flag::SYN) {
-            // A SYN is a duplicate from the handshake. It gets only a challenge ACK, even if its
+            // The SYN is a duplicate of an earlier one. It gets only a challenge ACK, even if its
             // timestamp or sequence number is old.
             self.send_challenge_ack(host);
             return false;
@@ -104,7 +104,8 @@ impl Receiver {
         self.oow.holds_back(self.clock.jiffies(), self.clock.hz())
     }
 
-    /// Linux: `tcp_send_challenge_ack`.
+    /// Sends a challenge ACK, unless an answer was sent less than half a second ago. Linux:
+    /// `tcp_send_challenge_ack`.
     #[cold]
     fn send_challenge_ack(&mut self, host: &mut impl Host) {
         if !self.is_rate_limited() {
@@ -127,8 +128,8 @@ impl Receiver {
         }
     }
 
-    /// Sends a challenge ACK for a segment that acknowledges data never sent (`is_unsent`) or
-    /// acknowledged long ago. Ignores ACKs of unsent data until one end has closed. Linux:
+    /// Sends a challenge ACK for a segment that acknowledges data never sent (`is_unsent`) or data
+    /// acknowledged long ago. An ACK of unsent data is ignored while neither end has closed. Linux:
     /// `tcp_ack`, `tcp_rcv_established`, `tcp_rcv_state_process`, `tcp_send_challenge_ack`.
     #[cold]
     pub(crate) fn challenge(&mut self, is_unsent: bool, host: &mut impl Host) {
@@ -137,8 +138,8 @@ impl Receiver {
         }
     }
 
-    /// Takes an RTT sample from the segment's timestamp echo. Not called for the segment that
-    /// completes the handshake. Linux: the callers of `tcp_rcv_rtt_measure_ts`.
+    /// Takes an RTT sample from the segment's timestamp echo. The segment that completes the
+    /// handshake is not passed to this function. Linux: the callers of `tcp_rcv_rtt_measure_ts`.
     pub(crate) fn take_echo(&mut self, segment: &Segment) {
         if self.has_ts && segment.has_ts {
             let full = segment.len >= self.ack.rcv_mss;
@@ -146,7 +147,7 @@ impl Receiver {
         }
     }
 
-    /// Stores the timestamp of an acceptable segment, if ACKs must echo it from now on. Linux:
+    /// Stores the timestamp of an acceptable segment, if ACKs have to echo it from now on. Linux:
     /// `tcp_replace_ts_recent`.
     pub(crate) fn replace_ts_recent(&mut self, segment: &Segment) {
         if self.has_ts
@@ -257,7 +258,8 @@ impl Receiver {
         if self.ecn.is_ok {
             self.check_ce(segment, host);
         }
-        // The payload is in page fragments, so only `len` bytes count as `truesize`.
+        // The payload is in page fragments, so the segment counts as only `len` bytes of
+        // `truesize`.
         if segment.len >= GROWTH_MIN_LEN
             && self.window.grow(segment.len, segment.len, self.ack.rcv_mss)
         {
@@ -286,7 +288,7 @@ impl Receiver {
         }
     }
 
-    /// Handles a segment that is shorter than the full segments seen so far.
+    /// Handles a segment that is shorter than the estimated full size.
     #[cold]
     fn measure_short(&mut self, segment: &Segment, last: u32) {
         let fixed = TCP_HEADER + if self.has_ts { 12 } else { 0 };
@@ -327,8 +329,8 @@ impl Receiver {
         if self.ecn.is_dctcp {
             if self.ecn.ce_state != is_ce {
                 if self.ack.has(TIMER) {
-                    // The ACK that is still delayed must report the CE state of the packets before
-                    // this one.
+                    // A delayed ACK for earlier packets is still due; it must report the CE state
+                    // of those packets.
                     self.ecn.demand_cwr = self.ecn.ce_state;
                     self.send_ack_for(self.ecn.prior_rcv_nxt, host);
                 }
@@ -362,8 +364,9 @@ impl Receiver {
         self.queue_out_of_order(skb, len, packets, host);
     }
 
-    /// Queues the buffer of a segment above a hole: `packets` packets with `len` bytes of payload.
-    /// There must be memory for it. Linux: the rest of `tcp_data_queue_ofo`.
+    /// Queues the buffer of a segment above a hole: `packets` packets with `len` bytes of payload
+    /// in total. The caller must have made sure that there is memory. Linux: the rest of
+    /// `tcp_data_queue_ofo`.
     #[inline(never)]
     pub(super) fn queue_out_of_order(
         &mut self,
@@ -382,8 +385,9 @@ impl Receiver {
             }
         }
         if self.config.stack.sack {
-            // The memory of a merged segment (its payload) counts before the window grows. The
-            // memory of a segment in its own buffer counts only after the window has grown.
+            // If the segment was merged into an earlier buffer, its memory (its payload) counts
+            // before the window grows. If it has its own buffer, its memory counts only after the
+            // window has grown.
             let grown = match inserted {
                 Inserted::Coalesced => {
                     self.window.rmem_alloc += memory;
@@ -448,7 +452,8 @@ impl Receiver {
     }
 
     /// Tries to free memory when the memory in use exceeds the buffer; `seq` is the start of the
-    /// segment that needs memory. Returns whether there is space now. Linux: `tcp_prune_queue`.
+    /// segment that needs memory. Returns whether enough memory is free now. Linux:
+    /// `tcp_prune_queue`.
     #[cold]
     fn make_room(&mut self, seq: u32) -> bool {
         self.ack.quick = 0;
@@ -468,7 +473,8 @@ impl Receiver {
         self.ack.enter_quickack_mode(self.window.rcv_wnd, max);
     }
 
-    /// Number of packets of `len` bytes of payload. A TSO burst counts as its full segments.
+    /// Returns the number of packets in `len` bytes of payload. A TSO burst counts as several
+    /// packets.
     fn packets_of(&self, len: u32) -> u64 {
         if len <= self.window.advmss { 1 } else { u64::from(len.div_ceil(self.window.advmss)) }
     }

@@ -5,9 +5,9 @@
 //! (`output`, `delayed_ack`). Reads by the application (`read`) free memory, which opens the window
 //! (`window`), and determine how large the buffer should be (`autotune`).
 //!
-//! In-order data that is read at once takes a fast path that uses only the sequence numbers, a few
-//! counters and one buffer inside the socket. The queues are used only while there is a hole or the
-//! application has not read all data; until then they allocate no memory.
+//! In-order data that is read at once takes a fast path, which uses only the sequence numbers, a
+//! few counters and one buffer inside the socket. The queues are used only while there is a hole or
+//! unread data. Before that they allocate no memory.
 //!
 //! ```text
 //!             SYN                  ACK                    FIN
@@ -131,7 +131,7 @@ pub struct SendSide {
     pub wstamp: Time,
 }
 
-/// The peer's ACK number and window as the sending half knows them. They show whether an ACK is a
+/// The peer's ACK number and window, as stored in the sending half. They show whether an ACK is a
 /// duplicate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Peer {
@@ -181,7 +181,7 @@ pub struct Receiver {
     synack_at: Time,
     /// The limit on answers to segments that are not acceptable.
     oow: OowLimit,
-    /// The peer's ACK number and window as the sending half knows them.
+    /// The peer's ACK number and window, as stored in the sending half.
     peer: Peer,
     /// Sequence number of the peer's first byte.
     stream_start: u32,
@@ -219,7 +219,7 @@ impl Receiver {
     /// Bytes from the start of the struct that the fast path touches.
     pub const HOT: usize = std::mem::offset_of!(Self, autotune) + Autotune::HOT;
 
-    /// A listening socket. Several sockets can share one `config`.
+    /// Creates a listening socket. Several sockets can share one `config`.
     #[must_use]
     pub fn new(config: impl Into<Arc<ReceiverConfig>>) -> Self {
         let config = config.into();
@@ -317,7 +317,7 @@ impl Receiver {
         self.expected = Expected::Nothing;
     }
 
-    /// The counts since the SYN.
+    /// Returns the counts since the SYN.
     #[must_use]
     #[inline]
     pub const fn stats(&self) -> ReceiverStats {
@@ -331,7 +331,8 @@ impl Receiver {
         }
     }
 
-    /// Packets that brought new data so far, including earlier connections, modulo 2^32.
+    /// Returns the number of packets that brought new data so far, including earlier connections,
+    /// modulo 2^32.
     #[must_use]
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a count that wraps")]
@@ -356,13 +357,13 @@ impl Receiver {
         self.has_peer_fin && self.window.available() == 0
     }
 
-    /// Next byte expected. Linux: `rcv_nxt`.
+    /// Returns the next byte expected. Linux: `rcv_nxt`.
     #[must_use]
     pub const fn rcv_nxt(&self) -> u32 {
         self.window.rcv_nxt
     }
 
-    /// Bytes of memory that received data takes up. Linux: `sk_rmem_alloc`.
+    /// Returns the number of bytes of memory that received data takes up. Linux: `sk_rmem_alloc`.
     #[must_use]
     pub const fn rmem_alloc(&self) -> u32 {
         self.window.rmem_alloc.cast_unsigned()

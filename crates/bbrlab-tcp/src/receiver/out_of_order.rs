@@ -1,8 +1,8 @@
 //! Data that arrived out of order, above a hole.
 //!
-//! Buffers are kept in order of sequence number. New data nearly always belongs at the end, and the
-//! hole is nearly always filled at the front. In a ring, the cost of both operations does not grow
-//! with the length of the queue.
+//! Buffers are stored in order of sequence number. New data nearly always belongs at the end, and
+//! the hole is nearly always filled at the front. In a ring, the cost of both operations does not
+//! grow with the length of the queue.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_data_queue_ofo`, `tcp_ofo_queue`, `tcp_prune_ofo_queue`).
 //! Deviations:
@@ -25,7 +25,7 @@ pub(super) struct OutOfOrder {
 /// How an out-of-order segment was queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inserted {
-    /// The segment was queued in a buffer of its own.
+    /// The segment was queued in a separate buffer.
     Own,
     /// The segment was merged with the buffer before it.
     Coalesced,
@@ -38,7 +38,7 @@ impl OutOfOrder {
         self.queue.is_empty()
     }
 
-    /// The buffer with the lowest sequence number.
+    /// Returns the buffer with the lowest sequence number.
     pub(super) fn front(&self) -> Option<&Skb> {
         self.queue.front()
     }
@@ -47,14 +47,14 @@ impl OutOfOrder {
         self.queue.pop_front()
     }
 
-    /// Merges `skb` into the last buffer; returns false if that is impossible.
+    /// Merges `skb` into the last buffer. Returns false if the two cannot be merged.
     #[inline]
     pub(super) fn extend_last(&mut self, skb: &Skb) -> bool {
         self.queue.back_mut().is_some_and(|last| last.try_coalesce(skb))
     }
 
-    /// Queues `skb` and records duplicates in `sacks`. Returns how `skb` was queued, and the change
-    /// of the queue's memory in bytes.
+    /// Queues `skb` and records duplicates in `sacks`. Returns how `skb` was queued, and by how
+    /// many bytes the queue's memory changes.
     #[inline]
     pub(super) fn insert(&mut self, skb: Skb, sacks: &mut SackList) -> (Inserted, i32) {
         let Some(last) = self.queue.back_mut() else {
@@ -108,7 +108,7 @@ impl OutOfOrder {
         } else {
             self.queue.insert(at, skb);
         }
-        // Buffers that the new one covers are dropped.
+        // Drop the buffers that the new one covers.
         while let Some(next) = self.queue.get(at + 1) {
             if !after(skb.end_seq, next.seq) {
                 break;
@@ -124,9 +124,9 @@ impl OutOfOrder {
         (Inserted::Own, memory)
     }
 
-    /// Frees memory from the end, in steps of an eighth of the buffer, until `rmem_alloc` is within
-    /// `rcvbuf`; keeps data before `seq`, the start of the segment that needs the memory. Returns
-    /// the bytes freed.
+    /// Frees memory from the end of the queue, in steps of an eighth of the buffer, until
+    /// `rmem_alloc` is within `rcvbuf`. Data before `seq`, the start of the segment that needs the
+    /// memory, is not freed. Returns the bytes freed; `None` if nothing was freed.
     /// Linux: `tcp_prune_ofo_queue`.
     #[cold]
     pub(super) fn prune(&mut self, seq: u32, rmem_alloc: i32, rcvbuf: i32) -> Option<i32> {
@@ -178,12 +178,12 @@ mod tests {
         queue
     }
 
-    /// Starts of the buffers that are kept.
+    /// Returns the starts of the buffers that are still queued.
     fn kept(queue: &OutOfOrder) -> Vec<u32> {
         queue.queue.iter().map(|skb| skb.seq).collect()
     }
 
-    /// Prunes six buffers of 1000 bytes; returns the bytes freed and the number of buffers kept.
+    /// Prunes six buffers of 1000 bytes; returns the bytes freed and the number of buffers left.
     fn prune(seq: u32, rmem_alloc: i32, rcvbuf: i32) -> (Option<i32>, usize) {
         let mut queue = six();
         let freed = queue.prune(seq, rmem_alloc, rcvbuf);
@@ -192,12 +192,13 @@ mod tests {
         (freed, kept.len())
     }
 
-    // Linux, `tcp_prune_ofo_queue`: each call frees an eighth of the buffer, so that with many tiny
-    // segments not every segment causes a call.
+    // Linux, `tcp_prune_ofo_queue`: each call frees at least an eighth of the buffer, so that with
+    // many tiny segments not every segment needs a call.
 
     #[test]
     fn pruning_frees_at_least_an_eighth_of_the_buffer() {
-        // One buffer would free the excess of 100 bytes; 2000 is an eighth of 16,000.
+        // Freeing one buffer would suffice for the excess of 100 bytes, but the step is 2000, an
+        // eighth of 16,000.
         assert_eq!(prune(0, 16_100, 16_000), (Some(2000), 4));
         assert_eq!(prune(0, 16_007, 16_007), (Some(2000), 4));
         assert_eq!(prune(0, 16_008, 16_008), (Some(3000), 3));
@@ -208,12 +209,12 @@ mod tests {
         assert_eq!(prune(0, 18_000, 16_000), (Some(2000), 4));
         assert_eq!(prune(0, 18_001, 16_000), (Some(4000), 2));
         assert_eq!(prune(0, 20_001, 16_000), (Some(6000), 0));
-        // There is no more to free.
+        // No more can be freed.
         assert_eq!(prune(0, 99_000, 16_000), (Some(6000), 0));
     }
 
-    // Linux, `tcp_prune_ofo_queue`: a segment that would be the last of the queue would be the next
-    // to be dropped.
+    // Linux, `tcp_prune_ofo_queue`: nothing is freed for a segment that would be the last of the
+    // queue, because it would be the next to be dropped.
 
     #[test]
     fn pruning_keeps_the_data_before_the_segment_that_needs_the_memory() {

@@ -1,9 +1,10 @@
-//! The fast path above a hole: a full segment of a bulk transfer beyond the next byte.
+//! The fast path for segments above a hole: full segments of a bulk transfer that start beyond the
+//! next expected byte.
 //!
 //! While a hole waits for its retransmission, nearly every segment is like this. Most of these
-//! segments continue the newest out-of-order data: they extend the last buffer and with it the SACK
-//! block that is reported first. No buffer has to be found, and no block has to move. The other
-//! segments begin a buffer after another hole, or are retransmissions. The fast path has the same
+//! segments continue the newest out-of-order data: they extend the last buffer and the SACK block
+//! that is reported first. Then no buffer has to be found, and no block has to move. The other
+//! segments start a buffer after another hole, or are retransmissions. The fast path has the same
 //! effects as [`Receiver::on_segment`]; a property test compares the two.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_data_queue_ofo`).
@@ -54,8 +55,8 @@ impl Receiver {
         } else {
             let skb = Skb::of_segment(seq, len, false, self.stream_start);
             self.queue_out_of_order(skb, len, 1, host);
-            // If a block has moved, the compressed ACKs were sent, and this segment's ACK may have
-            // been among them.
+            // If a block has moved, the compressed ACKs were sent. They may already have
+            // acknowledged this segment.
             if !self.ack.has(SCHED) {
                 return true;
             }
@@ -64,7 +65,7 @@ impl Receiver {
         true
     }
 
-    /// Merges a segment into the last buffer; returns false if that is impossible.
+    /// Merges a segment into the last buffer. Returns false if the two cannot be merged.
     #[inline]
     fn extend_last(&mut self, seq: u32, len: u32) -> bool {
         self.out_of_order.extend_last(&Skb::of_segment(seq, len, false, self.stream_start))

@@ -15,13 +15,13 @@ use super::window::Steady;
 use crate::segment::{PureAck, flag};
 use crate::{Host, Segment, TimerId, Transmission};
 
-/// `tcp_comp_sack_slack_ns`: how late the compressed-ACK timer may fire.
+/// Largest lateness of the compressed-ACK timer. Linux: `tcp_comp_sack_slack_ns`.
 pub(super) const COMP_SACK_SLACK: Span = Span::from_micros(100);
-/// `tcp_comp_sack_delay_ns`: longest time that a compressed ACK waits.
+/// Longest delay of a compressed ACK in nanoseconds. Linux: `tcp_comp_sack_delay_ns`.
 const COMP_SACK_DELAY_NS: u64 = 1_000_000;
-/// `tcp_comp_sack_nr`: largest number of compressed ACKs.
+/// Largest number of ACKs that are compressed into one. Linux: `tcp_comp_sack_nr`.
 const COMP_SACK_NR: u8 = 44;
-/// `TCP_FASTRETRANS_THRESH`: number of ACKs for a new hole that are sent at once.
+/// Number of ACKs for a new hole that are sent at once. Linux: `TCP_FASTRETRANS_THRESH`.
 const DUP_ACKS_AT_ONCE: u8 = 3;
 
 impl Receiver {
@@ -74,15 +74,16 @@ impl Receiver {
         self.ack.is_due_at_once()
     }
 
-    /// Whether an ACK of more than one full segment is sent before the application reads: it has
-    /// too little data to read, or the window need not shrink. Otherwise a read will send the ACK.
+    /// Whether an ACK of more than one full segment is sent before the application reads. It is if
+    /// the application has too little data to read, or if the window need not shrink. Otherwise a
+    /// read will send the ACK.
     #[inline(never)]
     fn can_edge_advance(&mut self) -> bool {
         self.window.available() < self.rcvlowat || self.select_window() >= self.window.rcv_wnd
     }
 
-    /// The window to advertise. Also ends quick ACKs if the buffer is more than half full. Linux:
-    /// `__tcp_select_window`.
+    /// Returns the window to advertise. Also ends quick mode if the buffer is more than half full.
+    /// Linux:
     pub(super) fn select_window(&mut self) -> u32 {
         let (window, crowded) = self.window.select(self.ack.rcv_mss);
         if crowded {
@@ -91,7 +92,7 @@ impl Receiver {
         window
     }
 
-    /// Delays the ACK, or sends it if an earlier delay is nearly over. Linux:
+    /// Delays the ACK; if an ACK is delayed already, sends it when the deadline is near. Linux:
     /// `tcp_send_delayed_ack`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every second segment ends here")]
@@ -105,8 +106,8 @@ impl Receiver {
         }
     }
 
-    /// Handles an ACK that is already delayed: sends it if its deadline is near, otherwise leaves
-    /// it delayed.
+    /// Handles a due ACK while an ACK is delayed already: sends it if the deadline is near,
+    /// otherwise leaves it delayed.
     #[cold]
     #[inline(never)]
     fn delay_ack_again(&mut self, now: u32, ato: u32, host: &mut impl Host) {
@@ -184,7 +185,7 @@ impl Receiver {
         if self.unacked_segments >= every || self.ack.has(NOW) || !self.out_of_order.is_empty() {
             self.send_ack(host);
         } else if self.unacked_segments == 0 {
-            // No in-order segment arrived, so the segment that arrived was a duplicate.
+            // No in-order segment is unacknowledged, so the segment that arrived was a duplicate.
             self.send_ack(host);
         } else if !self.ack.has(TIMER) {
             self.ack.pending |= TIMER;
@@ -193,7 +194,7 @@ impl Receiver {
         }
     }
 
-    /// Sends the compressed ACKs as one. Linux: `tcp_sack_compress_send_ack`.
+    /// Sends one ACK for all compressed ACKs. Linux: `tcp_sack_compress_send_ack`.
     pub(super) fn flush_compressed(&mut self, host: &mut impl Host) {
         if self.compressed_ack != 0 {
             self.compressed_due = None;
@@ -202,7 +203,7 @@ impl Receiver {
         }
     }
 
-    /// Sends the compressed ACKs as one when their timer fires. As in the kernel, the ACK's
+    /// Sends one ACK for all compressed ACKs when their timer fires. As in the kernel, the ACK's
     /// timestamp is the time at which the socket last read the clock. Linux:
     /// `tcp_compressed_ack_kick`.
     pub(super) fn release_compressed(&mut self, host: &mut impl Host) {
@@ -226,9 +227,9 @@ impl Receiver {
         }
     }
 
-    /// Processes the delayed-ACK timer. The kernel leaves the timer in its wheel when the ACK is
-    /// sent for another reason; the timer then does nothing, unless there are compressed ACKs.
-    /// Linux: `tcp_delack_timer_handler`.
+    /// Processes the delayed-ACK timer. As in the kernel, the timer stays in its wheel when the ACK
+    /// is sent for another reason. The timer then does nothing when it fires, unless there are
+    /// compressed ACKs. Linux: `tcp_delack_timer_handler`.
     pub(super) fn on_delack_timer(&mut self, now: Time, host: &mut impl Host) {
         self.delack_armed = Time::NEVER;
         if self.delack_due > now {
@@ -285,7 +286,7 @@ impl Receiver {
         host.transmit(Transmission::Ack(&self.pure_ack(wnd)));
     }
 
-    /// An ACK without SACK blocks.
+    /// Returns an ACK without SACK blocks.
     #[inline]
     fn pure_ack(&self, wnd: u32) -> PureAck {
         let (tsval, tsecr) = if self.has_ts { self.timestamps() } else { (0, 0) };
@@ -318,7 +319,7 @@ impl Receiver {
     }
 
     /// [`Self::send_ack`] on the fast path, without SACK blocks, compressed ACKs and ECN. Returns
-    /// false, and does nothing, if the window cannot be the stored one, `steady`.
+    /// false, and does nothing, if the stored window `steady` does not apply.
     #[inline]
     pub(super) fn send_steady_ack(&mut self, steady: Steady, host: &mut impl Host) -> bool {
         let Some(wnd) = self.window.advertise_steady(steady) else { return false };
@@ -329,8 +330,8 @@ impl Receiver {
         true
     }
 
-    /// Fills in the fields of the receiving half in an outgoing segment: ACK number, window,
-    /// timestamps, SACK blocks, ECE. The segment counts as an ACK.
+    /// Fills the fields of the receiving half into an outgoing segment: ACK number, window,
+    /// timestamps, SACK blocks, ECE. The segment then counts as an ACK.
     pub(crate) fn stamp(&mut self, segment: &mut Segment) {
         self.stamp_for(segment, self.window.rcv_nxt);
     }
@@ -383,7 +384,8 @@ impl Receiver {
             self.compressed_due = None;
         }
         if rcv_nxt != self.window.rcv_nxt {
-            // DCTCP's ACK acknowledges only earlier packets, so another ACK is still due.
+            // DCTCP's ACK acknowledges only the packets before the change of the marking, so
+            // another ACK is still due.
             return;
         }
         self.ack.on_ack_sent();

@@ -10,9 +10,9 @@ use super::skb::Skb;
 /// In-order data that is not read yet. Linux: `sk_receive_queue`.
 #[derive(Debug, Default)]
 pub(super) struct ReceiveQueue {
-    /// The newest buffer; meaningful if `len` is not 0.
+    /// The newest buffer. It has no meaning if `len` is 0.
     tail: Skb,
-    /// The others, oldest first.
+    /// All buffers except the newest, oldest first.
     older: VecDeque<Skb>,
     /// Total number of buffers.
     len: u32,
@@ -41,7 +41,7 @@ impl ReceiveQueue {
         skb.truesize
     }
 
-    /// The oldest buffer.
+    /// Returns the oldest buffer.
     pub(super) fn front(&self) -> Option<&Skb> {
         match self.len {
             0 => None,

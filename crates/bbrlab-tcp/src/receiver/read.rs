@@ -16,9 +16,9 @@ use crate::Host;
 pub struct Read {
     /// Bytes read.
     pub bytes: u64,
-    /// When the read was complete: [`skb_read_cost`](super::ReceiverConfig::skb_read_cost) per
-    /// buffer after its start. The ACKs that the read triggered have timestamps of this time at the
-    /// latest.
+    /// Time at which the read was complete: [`skb_read_cost`](super::ReceiverConfig::skb_read_cost)
+    /// per buffer after its start. The ACKs that the read triggered have timestamps no later than
+    /// this time.
     pub until: Time,
 }
 
@@ -45,28 +45,33 @@ impl Receiver {
         total
     }
 
-    /// One `recv()`.
+    /// Reads with one `recv()`.
     pub fn recv(&mut self, now: Time, host: &mut impl Host) -> Read {
+        self.recv_up_to(self.config.recv_bytes, now, host)
+    }
+
+    /// One `recv()` with a buffer of `size` bytes.
+    pub fn recv_up_to(&mut self, size: u32, now: Time, host: &mut impl Host) -> Read {
         if self.queue.is_empty() {
             return Read { bytes: 0, until: now };
         }
         self.clock.now = now;
-        let copied = self.copy();
+        let copied = self.copy(size);
         self.after_recv(copied, host);
         let bytes = u64::from(copied);
         self.bytes_read += bytes;
         Read { bytes, until: self.clock.now }
     }
 
-    /// Removes from the queue the data that one `recv()` reads; returns the number of bytes. Linux:
-    /// `tcp_recvmsg_locked`.
+    /// Removes from the queue the data that one `recv()` of at most `size` bytes reads; returns the
+    /// number of bytes. Linux: `tcp_recvmsg_locked`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
-    fn copy(&mut self) -> u32 {
+    fn copy(&mut self, size: u32) -> u32 {
         let mut copied = 0;
         while let Some(skb) = self.queue.front() {
             let left = skb.end_seq.wrapping_sub(self.window.copied_seq) - u32::from(skb.fin);
-            let used = left.min(self.config.recv_bytes - copied);
+            let used = left.min(size - copied);
             if used != 0 {
                 self.window.copied_seq = self.window.copied_seq.wrapping_add(used);
                 copied += used;

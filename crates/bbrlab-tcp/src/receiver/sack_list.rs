@@ -8,7 +8,7 @@ use bbrlab_cc::linux_int::{after, before};
 
 use crate::{SackBlock, Segment};
 
-/// Number of blocks kept. Linux: `TCP_NUM_SACKS`.
+/// Number of blocks that the list stores. Linux: `TCP_NUM_SACKS`.
 const NUM_SACKS: u8 = 4;
 /// Number of blocks that an ACK is expected to carry. Linux: `TCP_SACK_BLOCKS_EXPECTED`.
 const BLOCKS_EXPECTED: usize = 2;
@@ -20,24 +20,25 @@ pub(super) struct SackList {
     count: u8,
     /// The duplicate to report with the next ACK.
     dsack: Option<SackBlock>,
-    /// Whether duplicates are reported. False if the option was not negotiated: the list then stays
-    /// empty.
+    /// Whether duplicates are reported. If the SACK option was not negotiated, this is false and
+    /// the list stays empty.
     reports_duplicates: bool,
 }
 
-/// The block that out-of-order data has extended.
+/// Which block out-of-order data has extended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touched {
     /// The index of the extended block; `None` if no block was extended.
     at: Option<usize>,
-    /// Number of blocks before the extended block, or of all blocks.
+    /// Number of blocks before the extended block; if no block was extended, the number of all
+    /// blocks.
     depth: usize,
 }
 
 impl Touched {
-    /// Whether compressed ACKs must be sent before the block moves to the front. Otherwise blocks
-    /// that are not yet reported might no longer fit into an ACK. The compressed ACKs, sent as one,
-    /// report the extended block in its old place.
+    /// Whether the compressed ACKs must be sent before the extended block moves to the front.
+    /// Otherwise the move could push blocks that were not reported yet out of the ACK. The
+    /// compressed ACKs, sent as one, report the extended block in its old place.
     pub(super) const fn must_flush(self) -> bool {
         self.depth >= BLOCKS_EXPECTED
     }
@@ -59,8 +60,8 @@ fn extend(block: &mut SackBlock, seq: u32, end_seq: u32) -> bool {
 }
 
 impl SackList {
-    /// The list of a connection. `is_on`: the SACK option was negotiated; `dsack`: duplicates are
-    /// reported.
+    /// Creates a list without blocks. `is_on` is true if the SACK option was negotiated, `dsack` if
+    /// duplicates are reported.
     pub(super) fn new(is_on: bool, dsack: bool) -> Self {
         Self { reports_duplicates: is_on && dsack, ..Self::default() }
     }
@@ -78,13 +79,13 @@ impl SackList {
         self.count != 0
     }
 
-    /// End of the block that is reported first.
+    /// Returns the end of the block that an ACK reports first.
     pub(super) const fn newest_end(&self) -> u32 {
         self.blocks[0].end
     }
 
-    /// Extends the block that is reported first. This block must have the highest sequence numbers,
-    /// so that it touches no other block.
+    /// Extends the block that an ACK reports first. This block must have the highest sequence
+    /// numbers, so that it touches no other block.
     pub(super) fn extend_newest(&mut self, end_seq: u32) {
         self.blocks[0].end = end_seq;
     }
@@ -164,7 +165,7 @@ impl SackList {
         self.dsack = None;
     }
 
-    /// Removes the blocks, but not the duplicate, because no out-of-order data is left.
+    /// Removes the blocks, because no out-of-order data is left, but not the duplicate.
     pub(super) fn clear_blocks(&mut self) {
         self.count = 0;
     }
@@ -191,8 +192,8 @@ impl SackList {
         }
     }
 
-    /// The blocks that [`Self::write`] writes, and their number. There must be no duplicate to
-    /// report.
+    /// Returns the blocks that [`Self::write`] would write, and their number. There must be no
+    /// duplicate to report.
     #[inline]
     pub(super) fn reported(&self, has_ts: bool) -> (&[SackBlock; NUM_SACKS as usize], u8) {
         debug_assert!(self.dsack.is_none());
@@ -213,7 +214,7 @@ impl SackList {
     }
 }
 
-/// Number of blocks that fit into a header.
+/// Returns the number of blocks that fit into a header.
 const fn room_for_blocks(has_ts: bool) -> u8 {
     if has_ts { 3 } else { 4 }
 }
@@ -226,7 +227,7 @@ mod tests {
     use crate::Segment;
     use expect_test::{Expect, expect};
 
-    /// Appends the blocks of an ACK that is sent now to `line`.
+    /// Appends to `line` the blocks of an ACK that is sent now.
     fn write_option(list: &mut SackList, line: &mut String) {
         let mut segment = Segment { has_ts: true, ..Segment::default() };
         list.write(&mut segment);
@@ -235,8 +236,8 @@ mod tests {
         }
     }
 
-    /// Records the ranges and checks the SACK option after each. The blocks after a `!` are those
-    /// of compressed ACKs, which are sent before the range is recorded in full.
+    /// Records the ranges and checks the SACK option after each range. Blocks after a `!` are in
+    /// the compressed ACKs, which are sent before the range is recorded completely.
     fn check(ranges: &[(u32, u32)], expected: &Expect) {
         let mut list = SackList::new(true, true);
         let mut lines = String::new();

@@ -1,9 +1,9 @@
 //! Received data in memory: the memory that a buffer takes, and which neighbours are merged.
 //!
 //! The window that a Linux receiver advertises depends on the memory that its buffers take
-//! (`truesize`), so memory is accounted for as in the kernel. A segment's head and descriptors take
-//! 832 bytes, and its payload is in page fragments. Neighbours are merged as long as one buffer
-//! holds at most 17 fragments.
+//! (`truesize`), so memory is counted as in the kernel. A segment's head and descriptors take 832
+//! bytes, and its payload is in page fragments. Neighbouring buffers are merged as long as the
+//! result has at most 17 fragments.
 //!
 //! Sources: [linux] `net/core/skbuff.c` (`skb_try_coalesce`), `net/ipv4/tcp_input.c`
 //! (`tcp_try_coalesce`).
@@ -14,16 +14,17 @@
 
 use bbrlab_cc::linux_int::before;
 
-/// Head (256), `sk_buff` (256) and `skb_shared_info` (320) of a received segment, in bytes.
+/// Bytes of memory that a received segment takes in addition to its payload: head (256), `sk_buff`
+/// (256) and `skb_shared_info` (320).
 const SKB_OVERHEAD: u32 = 832;
-/// Memory in bytes that a segment with `len` bytes of payload takes.
+/// Returns the bytes of memory that a segment with `len` bytes of payload takes.
 pub(super) const fn truesize_of(len: u32) -> u32 {
     SKB_OVERHEAD + len
 }
 
-/// Fragments that one buffer can hold. Linux: `MAX_SKB_FRAGS`.
+/// Largest number of page fragments of one buffer. Linux: `MAX_SKB_FRAGS`.
 const MAX_SKB_FRAGS: u16 = 17;
-/// log2 of the size of the sender's page fragments in bytes.
+/// Base-2 logarithm of the size in bytes of the sender's page fragments.
 const FRAG_SHIFT: u32 = 15;
 
 /// A buffer with received data. Linux: `sk_buff`.
@@ -35,14 +36,14 @@ pub(super) struct Skb {
     pub(super) end_seq: u32,
     /// Memory that the buffer takes in bytes.
     pub(super) truesize: u32,
-    /// Page fragments.
+    /// Number of page fragments.
     pub(super) frags: u16,
     /// Whether the buffer ends with a FIN.
     pub(super) fin: bool,
 }
 
 impl Skb {
-    /// The buffer of an arriving segment with `len` bytes of payload; `stream_start` is the
+    /// Returns the buffer of an arriving segment with `len` bytes of payload. `stream_start` is the
     /// sequence number of the connection's first byte.
     pub(super) fn of_segment(seq: u32, len: u32, fin: bool, stream_start: u32) -> Self {
         let frags = if len == 0 {

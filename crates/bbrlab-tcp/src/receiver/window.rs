@@ -1,10 +1,10 @@
-//! The receive window: how much of the buffer may be advertised, and how the buffer grows.
+//! The receive window: which part of the buffer may be advertised, and how the buffer grows.
 //!
-//! The window counts bytes of payload, the buffer bytes of memory. `scaling_ratio` (in 1/256)
-//! converts between payload and memory, and is measured from the segments that arrive.
-//! `rcv_ssthresh`, the limit of the window, grows with each well-filled segment up to the payload
-//! that the buffer holds. The buffer grows when the application has read more in one round trip
-//! than in any earlier round trip.
+//! The window counts bytes of payload; the buffer counts bytes of memory. `scaling_ratio` (in
+//! 1/256) converts memory to payload, and is measured from the segments that arrive. `rcv_ssthresh`
+//! is the limit of the window. It grows with each segment that has much payload for its memory, up
+//! to the payload that the buffer holds. The buffer grows when the application has read more in one
+//! round trip than in any earlier round trip.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_grow_window`, `tcp_init_buffer_space`, `tcp_clamp_window`,
 //! `tcp_rcv_space_adjust`, `tcp_rcv_rtt_update`), `tcp_output.c` (`tcp_select_initial_window`,
@@ -18,11 +18,12 @@ use bbrlab_stack::Sockbuf;
 use super::config::ReceiverConfig;
 use super::skb::truesize_of;
 
-/// `TCP_RMEM_TO_WIN_SCALE`: `scaling_ratio` is in 1/256.
+/// Base-2 logarithm of 256: `scaling_ratio` is in 1/256. Linux: `TCP_RMEM_TO_WIN_SCALE`.
 const RATIO_SHIFT: u32 = 8;
-/// `TCP_DEFAULT_SCALING_RATIO`: until the ratio is measured, half of the memory counts as payload.
+/// The ratio until it is measured: half of the memory counts as payload. Linux:
+/// `TCP_DEFAULT_SCALING_RATIO`.
 const DEFAULT_RATIO: u8 = 128;
-/// `TCP_MAX_WSCALE`.
+/// Largest window scale. Linux: `TCP_MAX_WSCALE`.
 const MAX_WSCALE: u32 = 14;
 /// Largest value of the header's window field.
 const FIELD_MAX: u32 = 65_535;
@@ -31,7 +32,7 @@ const RMEM_DEFAULT: u32 = 131_072;
 /// Largest size in bytes of a buffer that grows: `tcp_rmem[2]`, with the value of the reference
 /// runs.
 const RMEM_MAX: u32 = 64 << 20;
-/// `TCP_INIT_CWND`.
+/// Initial cwnd in segments. Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
 /// The advertised window, the buffer, and the ratio of payload to memory.
@@ -54,7 +55,7 @@ pub(super) struct Window {
     scaling_ratio: u8,
     /// Shift of the header's window field.
     wscale: u8,
-    // Touched by every segment.
+    // Fields that every segment reads or writes.
     /// Next byte expected.
     pub(super) rcv_nxt: u32,
     /// `rcv_nxt` when the window was last advertised.
@@ -77,7 +78,7 @@ enum Buffer {
     Fixed,
     /// The buffer counts memory, and grows up to this many bytes: `tcp_rmem[2]`.
     Grows(i32),
-    /// Payload.
+    /// The buffer counts payload.
     Payload(PayloadBuffer),
 }
 
@@ -92,16 +93,16 @@ struct PayloadBuffer {
 }
 
 /// Results of [`Window::select`] and [`Window::grow`] for a buffer that holds one full segment and
-/// nothing else, as on the fast path. The results stay stored until `rcv_ssthresh`, `window_clamp`,
+/// nothing else, as on the fast path. The results are stored until `rcv_ssthresh`, `window_clamp`,
 /// `rcvbuf` or `scaling_ratio` changes: the methods that write these fields discard the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Steady {
     /// Bytes of the full segment; 0 if nothing is stored.
     len: u32,
-    /// The result of [`Window::select`]; 0 if that result ends quick ACKs or depends on other
-    /// fields than the four that discard it.
+    /// The result of [`Window::select`]; 0 if that result must not be stored, because it ends quick
+    /// mode or depends on fields whose changes do not discard it.
     choice: u32,
-    /// `choice` as the peer reads it from the header.
+    /// The value of `choice` that the peer computes from the header.
     advertised: u32,
     /// Whether [`Window::grow`] may still raise `rcv_ssthresh`.
     pub(super) may_grow: bool,
@@ -110,14 +111,14 @@ pub(super) struct Steady {
 }
 
 impl Window {
-    /// The window of a listening socket. The window's size and scale do not depend on the SYN, so
-    /// they are chosen before the SYN arrives.
+    /// Creates the window of a listening socket. The window's size and scale do not depend on the
+    /// SYN, so they are chosen before the SYN arrives.
     pub(super) fn new(config: &ReceiverConfig) -> Self {
         Self::in_multiples_of(config.mss, config)
     }
 
-    /// The window of a socket that sends the SYN: a multiple of the segment size that includes the
-    /// bytes of TCP options.
+    /// Creates the window of a socket that sends the SYN: a multiple of the segment size including
+    /// the bytes of TCP options.
     pub(super) fn active(config: &ReceiverConfig) -> Self {
         let options = if config.timestamps { 12 } else { 0 };
         Self::in_multiples_of(config.mss + options, config)
@@ -143,7 +144,7 @@ impl Window {
             space -= space % mss;
         }
         let wscale = config.wscale.unwrap_or_else(|| {
-            // `tcp_rmem[2]` affects the scale even if the buffer does not grow.
+            // `tcp_rmem[2]` affects the window scale even if the buffer does not grow.
             let most = space.max(RMEM_MAX).max(config.rmem_max).min(clamp);
             let log = most.max(1).ilog2();
             u8::try_from(log.saturating_sub(15).min(MAX_WSCALE)).expect("at most 14")
@@ -167,13 +168,14 @@ impl Window {
         }
     }
 
-    /// The window of a buffer that counts payload: the whole buffer from the start. Memory is
-    /// unbounded.
+    /// Creates the window of a buffer that counts payload: from the start it is the whole buffer.
+    /// Memory is unlimited.
     fn of_payload(config: &ReceiverConfig) -> Self {
         let largest = RMEM_MAX;
         let size = config.stack.rcvbuf.fixed_size(Sockbuf::Payload).unwrap_or(largest);
         let advertised = config.rwnd().map_or(size, |rwnd| size.min(rwnd));
-        // The smallest shift with which the window fits its field. ns-3: `CalculateWScale`.
+        // The smallest shift with which the window fits into the header field. ns-3:
+        // `CalculateWScale`.
         let fits = |shift: &u32| advertised >> shift <= FIELD_MAX;
         let wscale = (0..MAX_WSCALE).find(fits).unwrap_or(MAX_WSCALE);
         let wscale = config.wscale.unwrap_or(u8::try_from(wscale).expect("at most 14"));
@@ -198,22 +200,22 @@ impl Window {
         }
     }
 
-    /// Current limit of the window in bytes. It grows up to `window_clamp`.
+    /// Returns the current limit of the window in bytes. It grows up to `window_clamp`.
     pub(super) const fn rcv_ssthresh(&self) -> u32 {
         self.rcv_ssthresh
     }
 
-    /// Upper bound of `rcv_ssthresh`, in bytes.
+    /// Returns the upper bound of `rcv_ssthresh`, in bytes.
     pub(super) const fn window_clamp(&self) -> u32 {
         self.window_clamp
     }
 
-    /// Size of the buffer in bytes of memory.
+    /// Returns the size of the buffer in bytes of memory.
     pub(super) const fn rcvbuf(&self) -> i32 {
         self.rcvbuf
     }
 
-    /// Payload bytes per byte of memory, in 1/256.
+    /// Returns the number of payload bytes per byte of memory, in 1/256.
     pub(super) const fn scaling_ratio(&self) -> u8 {
         self.scaling_ratio
     }
@@ -223,7 +225,7 @@ impl Window {
         matches!(self.buffer, Buffer::Payload(_))
     }
 
-    /// The size in bytes up to which the buffer grows; `None` if the size is fixed.
+    /// Returns the size in bytes up to which the buffer grows; `None` if the size is fixed.
     const fn rmem_max(&self) -> Option<i32> {
         match self.buffer {
             Buffer::Grows(most) => Some(most),
@@ -231,7 +233,7 @@ impl Window {
         }
     }
 
-    /// Sets the clamp when the connection is established. Linux: `tcp_init_buffer_space` with
+    /// Sets `window_clamp` when the connection is established. Linux: `tcp_init_buffer_space` with
     /// `tcp_app_win` 31, which reserves only one segment.
     pub(super) fn init_buffer_space(&mut self) {
         let full = self.full_space().max(0).cast_unsigned();
@@ -248,29 +250,29 @@ impl Window {
         self.steady = Steady::default();
     }
 
-    /// Initial value of the bytes read per round trip, of at most ten segments. Linux:
+    /// Returns the initial value of the bytes read per round trip, at most ten segments. Linux:
     /// `rcvq_space.space`.
     pub(super) fn initial_space(&self) -> u32 {
         self.rcv_ssthresh.min(self.rcv_wnd).min(INIT_CWND * self.advmss)
     }
 
-    /// Payload that `space` bytes of memory hold. Linux: `tcp_win_from_space`.
+    /// Returns the payload that `space` bytes of memory hold. Linux: `tcp_win_from_space`.
     pub(super) const fn win_from_space(&self, space: i32) -> i32 {
         win_from_space(self.scaling_ratio, space)
     }
 
-    /// Payload that the whole buffer holds. Linux: `tcp_full_space`.
+    /// Returns the payload that the whole buffer holds. Linux: `tcp_full_space`.
     const fn full_space(&self) -> i32 {
         self.win_from_space(self.rcvbuf)
     }
 
-    /// Payload that the free memory holds; negative if the memory in use exceeds the buffer. Linux:
-    /// `tcp_space`.
+    /// Returns the payload that the free memory holds; negative if the memory in use exceeds the
+    /// buffer. Linux: `tcp_space`.
     const fn space(&self) -> i32 {
         self.win_from_space(self.rcvbuf - self.rmem_alloc)
     }
 
-    /// The unused part of the advertised window. Linux: `tcp_receive_window`.
+    /// Returns the unused part of the advertised window. Linux: `tcp_receive_window`.
     pub(super) const fn receive_window(&self) -> u32 {
         let left = self.rcv_wup.wrapping_add(self.rcv_wnd).wrapping_sub(self.rcv_nxt);
         if left.cast_signed() < 0 { 0 } else { left }
@@ -282,13 +284,13 @@ impl Window {
         2 * self.receive_window() as u64 <= self.window_clamp as u64
     }
 
-    /// Bytes that the application could read. A FIN counts as one.
+    /// Returns the number of bytes that the application could read. A FIN counts as one.
     pub(super) const fn available(&self) -> u32 {
         self.rcv_nxt.wrapping_sub(self.copied_seq)
     }
 
-    /// Measures the ratio of payload to memory when the size of full segments has changed. Returns
-    /// the new clamp if the ratio changed. Linux: in `tcp_measure_rcv_mss`.
+    /// Measures the ratio of payload to memory, when the size of full segments has changed. Returns
+    /// the new `window_clamp` if the ratio changed. Linux: in `tcp_measure_rcv_mss`.
     pub(super) fn measure_ratio(&mut self, len: u32) -> Option<u32> {
         let ratio = (u64::from(len) << RATIO_SHIFT) / u64::from(truesize_of(len));
         let ratio = u8::try_from(ratio).unwrap_or(u8::MAX).max(1);
@@ -313,7 +315,7 @@ impl Window {
         room > 0 && self.grow_into(room, len, truesize, rcv_mss)
     }
 
-    /// [`Self::grow`] if `rcv_ssthresh` may grow, by at most `room` bytes.
+    /// [`Self::grow`] for the case that `rcv_ssthresh` may grow, by at most `room` bytes.
     #[inline(never)]
     fn grow_into(&mut self, room: i32, len: u32, truesize: u32, rcv_mss: u32) -> bool {
         let fits = self.win_from_space(truesize.cast_signed()) <= len.cast_signed();
@@ -327,9 +329,9 @@ impl Window {
         true
     }
 
-    /// [`Self::grow`] by a full segment of `len` bytes. The buffer must hold this segment and
-    /// nothing else, and `rcv_ssthresh` must be able to grow. Updates `steady`, if possible without
-    /// the other steps of [`Self::select`].
+    /// [`Self::grow`] for a full segment of `len` bytes. The buffer must hold this segment and
+    /// nothing else, and `rcv_ssthresh` must be able to grow. Updates `steady` if that needs no
+    /// other step of [`Self::select`].
     #[inline(never)]
     pub(super) fn grow_steadily(&mut self, len: u32) -> Steady {
         let space = self.space();
@@ -341,7 +343,7 @@ impl Window {
         if self.steady.choice == 0 || self.counts_payload() {
             self.steady = self.find_steady(len);
         } else {
-            // The buffer is at most half full, so only the free space and `rcv_ssthresh` bound the
+            // The buffer is at most half full, so only the free space and `rcv_ssthresh` limit the
             // window.
             let choice = align_up(space.min(ssthresh).cast_unsigned(), self.wscale).min(self.rwnd);
             self.steady.choice = choice;
@@ -353,15 +355,16 @@ impl Window {
         self.steady
     }
 
-    /// Bytes by which `rcv_ssthresh` may grow; 0 or negative if it must not grow.
+    /// Returns the number of bytes by which `rcv_ssthresh` may grow; 0 or negative if it must not
+    /// grow.
     #[inline]
     fn room_to_grow(&self) -> i32 {
         let bound = self.window_clamp.cast_signed().min(self.space());
         bound.wrapping_sub(self.rcv_ssthresh.cast_signed())
     }
 
-    /// The growth in bytes after a segment with little payload for its memory: 0 unless the window
-    /// is small compared with the largest buffer. Linux: `__tcp_grow_window`.
+    /// Returns the growth in bytes after a segment with little payload for its memory. It is 0
+    /// unless the window is small compared with the largest buffer. Linux: `__tcp_grow_window`.
     #[cold]
     fn slow_growth(&self, len: u32, truesize: u32, rcv_mss: u32) -> u32 {
         let rmem_max = self.rmem_max().unwrap_or(64 << 20);
@@ -377,8 +380,8 @@ impl Window {
         0
     }
 
-    /// The window that could be advertised now, and whether the buffer is more than half full
-    /// (which ends quick ACKs). Linux: `__tcp_select_window`.
+    /// Returns the window that could be advertised now, and whether the buffer is more than half
+    /// full (which ends quick mode). Linux: `__tcp_select_window`.
     #[inline]
     pub(super) fn select(&self, rcv_mss: u32) -> (u32, bool) {
         if let Buffer::Payload(PayloadBuffer { size, is_read_at_once }) = self.buffer {
@@ -419,8 +422,8 @@ impl Window {
         (window.min(self.rwnd), crowded)
     }
 
-    /// Closes the window because a segment was dropped for lack of memory. Returns the window 0, as
-    /// [`Self::advertise`] does. Linux: in `tcp_select_window`.
+    /// Closes the window because a segment was dropped for lack of memory. Returns the window 0 in
+    /// the form of [`Self::advertise`]'s result. Linux: in `tcp_select_window`.
     #[cold]
     pub(super) fn close(&mut self) -> (u32, bool) {
         self.rcv_wnd = 0;
@@ -445,14 +448,14 @@ impl Window {
         (self.as_advertised(new), crowded)
     }
 
-    /// `window` as the peer reads it from the header.
+    /// Returns the value of `window` that the peer computes from the header.
     fn as_advertised(&self, window: u32) -> u32 {
         let field = window.min(FIELD_MAX << self.wscale) >> self.wscale;
         field << self.wscale
     }
 
-    /// The results of [`Steady`], computed if they are not stored. Memory must hold one full
-    /// segment of `len` bytes and nothing else.
+    /// Returns the stored [`Steady`]; computes it first if none is stored. Memory must hold one
+    /// full segment of `len` bytes and nothing else.
     #[inline]
     pub(super) fn steady(&mut self, len: u32) -> Steady {
         if self.steady.len != len {
@@ -475,21 +478,21 @@ impl Window {
             choice,
             advertised: self.as_advertised(choice),
             may_grow: self.room_to_grow() > 0,
-            // If the free space does not bound the window now, it does not bound the window of an
+            // If the free space does not limit the window now, it does not limit the window of an
             // empty buffer.
             holds_when_empty: self.counts_payload()
                 || self.space() >= self.rcv_ssthresh.cast_signed(),
         }
     }
 
-    /// [`Steady`], if it is stored and its results also hold while memory is empty.
+    /// Returns the stored [`Steady`] if its results are also valid while the buffer is empty.
     #[inline]
     pub(super) fn steady_when_empty(&self) -> Option<Steady> {
         (self.steady.len != 0 && self.steady.holds_when_empty).then_some(self.steady)
     }
 
-    /// [`Self::advertise`] if `steady` applies and its window is not below the window advertised
-    /// last. Returns the bytes to advertise.
+    /// [`Self::advertise`] with the window of `steady`. Returns the bytes to advertise; `None`,
+    /// without any change, if this window is below the one advertised last.
     #[inline]
     pub(super) fn advertise_steady(&mut self, steady: Steady) -> Option<u32> {
         if steady.choice < self.rcv_wnd {
@@ -500,7 +503,7 @@ impl Window {
         Some(steady.advertised)
     }
 
-    /// The window field of the SYN-ACK, which is not scaled.
+    /// Returns the window field of the SYN-ACK, which is not scaled.
     pub(super) const fn syn_window(&self) -> u32 {
         if self.rcv_wnd < FIELD_MAX { self.rcv_wnd } else { FIELD_MAX }
     }
@@ -539,8 +542,8 @@ impl Window {
         self.steady = Steady::default();
     }
 
-    /// Whether so much memory is in use that the application must be woken up below `rcvlowat`.
-    /// Linux: `tcp_rmem_pressure`.
+    /// Whether less than an eighth of the buffer is free. The application must then be woken up
+    /// even below `rcvlowat`. Linux: `tcp_rmem_pressure`.
     pub(super) const fn is_pressed(&self) -> bool {
         self.rmem_alloc > self.rcvbuf - (self.rcvbuf >> 3)
     }
@@ -563,13 +566,13 @@ impl Window {
     }
 }
 
-/// Linux: `__tcp_win_from_space`.
+/// Returns the payload that `space` bytes of memory hold at `ratio`. Linux: `__tcp_win_from_space`.
 #[expect(clippy::cast_possible_truncation, reason = "the ratio is below one")]
 const fn win_from_space(ratio: u8, space: i32) -> i32 {
     ((space as i64 * ratio as i64) >> RATIO_SHIFT) as i32
 }
 
-/// The next multiple of `1 << shift`.
+/// Rounds up to the next multiple of `1 << shift`.
 const fn align_up(value: u32, shift: u8) -> u32 {
     let mask = (1 << shift) - 1;
     (value.wrapping_add(mask)) & !mask

@@ -24,20 +24,20 @@ use crate::segment::{Segment, flag};
 
 /// The data that an ACK removed from the retransmit queue.
 struct Dropped {
-    /// Send times of the first and the last packet that was neither retransmitted nor SACKed; 0 for
-    /// none.
+    /// Send times in microseconds of the first and the last packet that was neither retransmitted
+    /// nor SACKed; 0 for none.
     first_ackt: u64,
     last_ackt: u64,
     /// Lowest sequence number of the packets that were neither retransmitted nor SACKed.
     reord: u32,
     pkts_acked: u32,
     flag: u32,
-    /// Whether the ACK covered every skb that it reached as a whole.
+    /// Whether the ACK removed only whole skbs: it did not end within an skb.
     is_fully_acked: bool,
 }
 
 impl Dropped {
-    /// The value before any data is removed. `snd_nxt` is above all sequence numbers sent.
+    /// Creates the value before any data is removed. `snd_nxt` is above all sequence numbers sent.
     #[inline]
     const fn nothing(snd_nxt: u32) -> Self {
         Self {
@@ -91,7 +91,7 @@ pub(crate) enum AckPlace {
 }
 
 impl Sender {
-    /// Position of `ack`. Linux: the first checks of `tcp_ack`.
+    /// Returns the position of `ack`. Linux: the first checks of `tcp_ack`.
     #[inline]
     pub(crate) fn place_of(&self, ack: u32) -> AckPlace {
         let snd_una = self.conn.snd_una;
@@ -219,7 +219,7 @@ impl Sender {
         }
     }
 
-    /// Processes an ACK below `snd_una`: only its SACK blocks, if it has any.
+    /// Processes an ACK below `snd_una`. Only its SACK blocks matter, if it has any.
     fn old_ack(
         &mut self,
         segment: &Segment,
@@ -351,8 +351,8 @@ impl Sender {
             && let Some(sent_us) = self.board.head_sent_us()
             && sack_rtt_us > stamp_us_delta(now_us, sent_us)
         {
-            // The head was sent after the SACKed data on which the RTT was measured, so the timeout
-            // may be restarted.
+            // The first skb in flight was sent after the SACKed data that gave the RTT sample, so
+            // the timeout may be restarted.
             flag |= flags::SET_XMIT_TIMER;
         }
         if self.hooks.pkts_acked {
@@ -368,7 +368,7 @@ impl Sender {
         let snd_una = self.conn.snd_una;
         let (high_seq, now) = (self.episode.high_seq(), self.rack_now());
         let mut dropped = Dropped::nothing(self.conn.snd_nxt);
-        // A switched sampler must see every skb.
+        // A rate sampler with switches must be passed every skb separately.
         let is_each_sampled = self.sampler.is_switched();
         loop {
             if let Some(run) = self.board.pop_ordinary(snd_una, is_each_sampled) {
@@ -500,8 +500,8 @@ impl Sender {
         true
     }
 
-    /// Takes an RTT sample: `rtt_us` for the timeout, `ca_rtt_us` (of the newest packet) for the
-    /// minimum.
+    /// Takes an RTT sample: `rtt_us` updates the retransmission timeout, `ca_rtt_us` (the RTT of
+    /// the newest packet) the minimum RTT.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called from few places, in a recovery")]
     pub(super) fn take_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
@@ -522,7 +522,8 @@ impl Sender {
     pub(super) fn take_exact_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.note_rtt(rtt_us, ca_rtt_us, is_maybe_delayed);
         let rto = self.timer.rto();
-        // No division is needed while the timeout stays within the same whole jiffies.
+        // While the timeout in microseconds rounds up to the same number of jiffies, no division is
+        // needed.
         let us_per_jiffy = self.clock.us_per_jiffy();
         let rounded_us = rto.wrapping_mul(us_per_jiffy);
         if rounded_us.wrapping_sub(self.rtt.rto_us()) < us_per_jiffy {
@@ -542,8 +543,8 @@ impl Sender {
         self.rtt.sample(i64::from(rtt_us), self.conn.snd_una, self.conn.snd_nxt);
     }
 
-    /// The RTT from an echoed timestamp, in microseconds, at a resolution of milliseconds. Linux:
-    /// `tcp_rtt_tsopt_us`.
+    /// Returns the RTT from an echoed timestamp, in microseconds, at a resolution of milliseconds.
+    /// Linux: `tcp_rtt_tsopt_us`.
     fn timestamp_rtt_us(&self, tsecr: u32) -> Option<u32> {
         let delta_ms = self.now_ms().wrapping_sub(tsecr);
         (delta_ms < (i32::MAX / 1000).cast_unsigned()).then(|| delta_ms.max(1) * 1000)

@@ -42,13 +42,14 @@ pub(super) mod flags {
 /// of `tcp_ack`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckState {
-    /// Send times of the first and the last newly SACKed packet that was not retransmitted; 0 for
-    /// none.
+    /// Send times in microseconds of the first and the last newly SACKed packet that was never
+    /// retransmitted; 0 for none.
     pub(super) first_sackt: u64,
     pub(super) last_sackt: u64,
-    /// Lowest sequence number newly delivered out of order.
+    /// Lowest sequence number of the data that this ACK reports as delivered although later data
+    /// had been SACKed before.
     pub(super) reord: u32,
-    /// Packets newly SACKed, and duplicates reported.
+    /// Number of packets newly SACKed, plus the segments that a DSACK reports as duplicates.
     pub(super) sack_delivered: u32,
     pub(super) sack_flag: u32,
     pub(super) rate: AckRate,
@@ -90,8 +91,8 @@ impl AckState {
         self.sack_delivered += skb.pcount;
     }
 
-    /// Records newly SACKed skbs above all data SACKed before. Linux: `tcp_sacktag_one` for each
-    /// skb.
+    /// Records a run of newly SACKed skbs, all above the data SACKed before. Linux:
+    /// `tcp_sacktag_one` for each skb.
     #[inline]
     pub(super) fn note_sacked_run(&mut self, run: &Run, high_seq: u32) {
         if !after(run.first_end_seq, high_seq) {

@@ -1,7 +1,8 @@
 //! The application: `send()` calls that fill the write queue until the send buffer is full.
 //!
 //! An application is a list of `send()` calls, or an endless series of them. When the buffer is
-//! full, the rest of a call's bytes is written by further calls once the socket is writable again.
+//! full, the socket later becomes writable again, and the application then writes the rest of the
+//! call's bytes.
 //!
 //! Sources: [linux] `net/ipv4/tcp.c`: `tcp_sendmsg_locked`, `tcp_push`, `tcp_mark_push`,
 //! `forced_push`, `tcp_xmit_size_goal`, `tcp_skb_entail`; `net/ipv4/tcp_output.c`: `tcp_send_fin`.
@@ -23,7 +24,7 @@ const UNLIMITED_SEND: u64 = 1 << 20;
 /// are added to the last stored call.
 const CALLS_MAX: usize = 1024;
 
-/// The data that the application has written, and the data that it has yet to write.
+/// The data that the application has written or will write.
 #[derive(Clone, Debug)]
 pub(super) struct App {
     /// Sequence number of the next byte written.
@@ -40,7 +41,7 @@ pub(super) struct App {
 }
 
 impl App {
-    /// An application without data.
+    /// Creates an application without data.
     pub(super) fn new(isn: u32) -> Self {
         Self {
             write_seq: isn,
@@ -65,9 +66,9 @@ impl App {
 }
 
 impl Sender {
-    /// Writes `bytes` with one `send()`. Bytes that the buffer has no space for are written by
-    /// [`Self::run_app`]. Several writes are processed in order. Before the connection is
-    /// established, data waits outside the buffer.
+    /// Writes `bytes` with one `send()`. If the buffer is full, [`Self::run_app`] writes the rest
+    /// later. Several calls are processed in order. Before the connection is established, no byte
+    /// enters the buffer.
     pub fn write(&mut self, now: Time, bytes: u64, host: &mut impl Host) {
         if bytes == 0 || self.app.is_closing {
             return;
@@ -117,15 +118,15 @@ impl Sender {
         !self.sndbuf.is_full() && self.is_established() && self.app.has_more()
     }
 
-    /// Whether a socket that has become writable calls the application at once, as in ns-3; Linux
-    /// wakes a process.
+    /// Whether a socket that has become writable calls the application immediately, as in ns-3. In
+    /// Linux, the kernel only wakes the application's process.
     #[must_use]
     #[inline]
     pub fn calls_app(&self) -> bool {
         self.sndbuf.counts_payload()
     }
 
-    /// Runs the application: it writes its data until the buffer is full.
+    /// Runs the application: it writes data until it has none left or the buffer is full.
     pub fn run_app(&mut self, now: Time, host: &mut impl Host) {
         self.refresh_clock(now);
         while self.app_is_ready() {
@@ -139,7 +140,8 @@ impl Sender {
                 }
             };
             let mut left = asked;
-            // After a partial write the application calls `send()` again, and this call returns 0.
+            // After a partial write the application calls `send()` again; with a full buffer, this
+            // call writes 0 bytes and ends the loop.
             while left > 0 {
                 let copied = self.sendmsg(left, host);
                 left -= copied;
@@ -162,12 +164,12 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Bytes of one `send()` of an application that never runs out of data.
+    /// Returns the number of bytes of one `send()` of an application that never runs out of data.
     fn unlimited_send(&self) -> u64 {
         self.config.stack.pacing.app_write.map_or(UNLIMITED_SEND, |bytes| bytes.0)
     }
 
-    /// One `send()`; returns the bytes written, 0 if the buffer is full. Linux:
+    /// Performs one `send()`; returns the bytes written, 0 if the buffer is full. Linux:
     /// `tcp_sendmsg_locked`.
     fn sendmsg(&mut self, bytes: u64, host: &mut impl Host) -> u64 {
         let is_checked_after = self.config.stack.pacing.app_write.is_some();
@@ -233,8 +235,8 @@ impl Sender {
         self.app.pushed_seq = self.app.write_seq;
     }
 
-    /// Size in bytes of a full skb: whole segments, at most half of the peer's largest window.
-    /// Linux: `tcp_xmit_size_goal`.
+    /// Returns the size in bytes of a full skb: whole segments, at most half of the peer's largest
+    /// window. Linux: `tcp_xmit_size_goal`.
     fn size_goal(&mut self) -> u32 {
         let mss = self.conn.mss;
         let goal = self.bound_to_half_window(self.conn.gso_max_size);
@@ -245,7 +247,8 @@ impl Sender {
         (self.app.gso_segs * mss).max(mss)
     }
 
-    /// `bytes`, but at most half of the peer's largest window. Linux: `tcp_bound_to_half_wnd`.
+    /// Returns `bytes` or half of the peer's largest window, whichever is smaller. Linux:
+    /// `tcp_bound_to_half_wnd`.
     pub(super) fn bound_to_half_window(&self, bytes: u32) -> u32 {
         let header = if self.config.timestamps { 32 } else { 20 };
         self.window.bound_to_half(bytes, header)

@@ -1,7 +1,7 @@
-//! Chooses the shortest path that an arriving segment allows.
+//! Chooses the fastest code path that can process an arriving segment.
 //!
 //! Nearly every segment is a pure ACK or, in a recovery, a pure ACK with SACK blocks. A host may
-//! store these in types of its own, so that no segment needs to be made: see [`IncomingAck`].
+//! store such ACKs in its own types, which avoids building a [`Segment`]: see [`IncomingAck`].
 //!
 //! Sources: none; the paths themselves name theirs.
 //! Deviations: none: all paths have the same results.
@@ -14,14 +14,14 @@ use crate::segment::{PureAck, SackBlock, Segment, flag};
 
 /// An arriving segment, in any of the types that a host uses for segments.
 pub trait IncomingAck: Copy {
-    /// The fields of the segment if it is a pure ACK.
+    /// Returns the fields of the segment if it is a pure ACK.
     fn pure_ack(&self) -> Option<PureAck>;
 
-    /// The fields, the SACK blocks and their number, if the segment is a pure ACK apart from SACK
-    /// blocks.
+    /// If the segment is a pure ACK except for SACK blocks: its fields, its SACK blocks, and their
+    /// number.
     fn ack_with_blocks(&self) -> Option<(PureAck, &[SackBlock; 4], u8)>;
 
-    /// The whole segment.
+    /// Returns the whole segment.
     fn segment(&self) -> Segment;
 }
 
@@ -41,7 +41,7 @@ impl IncomingAck for &Segment {
 }
 
 impl Segment {
-    /// The fields of a pure ACK, if this segment is one, apart from SACK blocks.
+    /// Returns the fields of a pure ACK, if this segment is a pure ACK except for SACK blocks.
     fn ack_only(&self) -> Option<PureAck> {
         let &Self { seq, ack, wnd, tsval, tsecr, has_ts, arrived, .. } = self;
         let is_pure = self.len == 0 && self.flags & !flag::PSH == flag::ACK;

@@ -93,15 +93,16 @@ impl Sender {
         }
     }
 
-    /// Reports an skb that was marked lost. Linux: the call of `skb_marked_lost`.
+    /// Reports an skb that was marked lost to the congestion control. Linux: the call of
+    /// `skb_marked_lost`.
     #[inline(never)]
     pub(super) fn report_lost(&mut self, at: Cursor, host: &mut impl Host) {
         let skb = self.board.lost_skb(at);
         self.with_cc(|cc, conn| cc.skb_marked_lost(conn, &skb, host));
     }
 
-    /// Reports acknowledged packets; [`Conn`] holds the number left in flight. Linux: the call of
-    /// `pkts_acked`.
+    /// Reports acknowledged packets to the congestion control. [`Conn`] must hold the number of
+    /// packets still in flight. Linux: the call of `pkts_acked`.
     #[inline]
     pub(super) fn report_pkts_acked(&mut self, pkts_acked: u32, rs: &RateSample) {
         let delivered = self.conn.delivered.wrapping_sub(rs.prior_delivered);
@@ -183,8 +184,8 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// [`Self::avoid_congestion`] for an ACK that acknowledges data while nothing is lost, SACKed
-    /// or in doubt.
+    /// [`Self::avoid_congestion`] for a predicted ACK (see `predicted.rs`): it acknowledges data,
+    /// and no packet is lost, SACKed or retransmitted.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -214,7 +215,7 @@ impl Sender {
         flag & progress != 0
     }
 
-    /// Linux: `tcp_update_pacing_rate`.
+    /// Sets the pacing rate from cwnd, ssthresh and srtt. Linux: `tcp_update_pacing_rate`.
     #[inline]
     pub(super) fn update_pacing_rate(&mut self) {
         let window = Window {
@@ -227,13 +228,14 @@ impl Sender {
         self.conn.ctl.pacing_rate = window.pacing_rate(self.conn.max_pacing_rate);
     }
 
-    /// Number of segments in the next burst, for an algorithm that implements `tso_segs`.
+    /// Returns the number of segments in the next burst, for an algorithm that implements
+    /// `tso_segs`.
     #[inline]
     pub(super) fn cc_tso_segs(&mut self) -> u32 {
         self.ask_cc(|cc, conn| cc.tso_segs(conn, conn.mss))
     }
 
-    /// Linux: `tcp_in_cwnd_reduction`.
+    /// Whether a reduction of cwnd is in progress. Linux: `tcp_in_cwnd_reduction`.
     #[inline]
     pub(super) fn is_in_cwnd_reduction(&self) -> bool {
         matches!(self.conn.ca_state, CaState::Cwr | CaState::Recovery)
@@ -260,7 +262,7 @@ impl Sender {
         }
     }
 
-    /// Sets cwnd after an ACK during a reduction by ns-3's rules.
+    /// Sets cwnd by ns-3's rules, after an ACK during a reduction.
     pub(super) fn ns3_reduce(&mut self, delivered: u32, is_dup: bool, is_repaired: bool) {
         if let Some(cwnd) = self.ns3_reduced_cwnd(delivered, is_dup, is_repaired) {
             self.conn.ctl.cwnd = cwnd;
@@ -322,13 +324,14 @@ impl Sender {
     pub(super) fn validate_cwnd_as_linux(&mut self, is_limited: bool) {
         let packets_out = self.board.packets_out();
         self.usage.note_round(&mut self.conn, packets_out, is_limited);
-        // An algorithm that sets its window itself does not use this record.
+        // An algorithm that implements `cong_control` does not use this record.
         if !self.hooks.cong_control && !self.usage.note_use(&self.conn, packets_out) {
             self.decay_unused_cwnd();
         }
     }
 
-    /// Reduces a cwnd that was not fully used for an RTO. Linux: the end of `tcp_cwnd_validate`.
+    /// Reduces a cwnd that was not fully used for at least one RTO. Linux: the end of
+    /// `tcp_cwnd_validate`.
     fn decay_unused_cwnd(&mut self) {
         let starving = UnderuseInput {
             rto_jiffies: self.timer.rto(),
@@ -411,7 +414,7 @@ impl Sender {
     }
 }
 
-/// The flags of an ACK that are passed to a congestion control. Linux: the flags that
+/// Returns the flags of an ACK that are passed to a congestion control. Linux: the flags that
 /// `tcp_in_ack_event` is called with.
 fn ack_event(flag: u32) -> u32 {
     let mut event = 0;

@@ -1,5 +1,5 @@
 //! Loss detection without RACK: a packet is lost when the number of SACKed packets above it reaches
-//! the degree of reordering, three at first. A retransmission that is lost costs a timeout.
+//! the degree of reordering, at first three. A lost retransmission is detected only by a timeout.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`, with `net.ipv4.tcp_recovery` = 0:
 //! `tcp_time_to_recover`, `tcp_update_scoreboard`, `tcp_mark_head_lost`; RFC 6675.
@@ -15,8 +15,9 @@ impl Sender {
         !self.mechanisms.has_rack && self.board.sacked_out() >= self.reordering.packets()
     }
 
-    /// Marks packets lost that have enough SACKed packets above them; at least the head when a
-    /// recovery starts. Linux: `tcp_update_scoreboard`.
+    /// Marks packets lost that have at least as many SACKed packets above them as the degree of
+    /// reordering. If a recovery starts and there are none, marks the first packet in flight.
+    /// Linux: `tcp_update_scoreboard`.
     pub(super) fn dup_thresh_mark_lost(&mut self, is_start: bool, host: &mut impl Host) {
         if !self.board.is_sack() {
             return;

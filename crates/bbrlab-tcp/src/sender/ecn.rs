@@ -27,8 +27,8 @@ impl Sender {
         self.conn.ctl.ecn_flags = ecn;
     }
 
-    /// Sets the ECN flags of the passive end, which uses ECN if its SYN-ACK agreed to it. Linux:
-    /// `tcp_ecn_openreq_child`.
+    /// Sets the ECN flags of the passive end. `is_agreed` is true if its SYN-ACK agreed to ECN.
+    /// Linux: `tcp_ecn_openreq_child`.
     pub(super) fn accept_ecn(&mut self, is_agreed: bool) {
         let mut ecn = if is_agreed { ecn_flags::OK } else { 0 };
         if self.config.ecn.is_low_latency() {
@@ -63,8 +63,8 @@ impl Sender {
         }
     }
 
-    /// Sets ECT in the IP header of a segment if the segment may carry it; returns the CWR flag if
-    /// it is due. Linux: `tcp_ecn_send`.
+    /// Sets ECT in the IP header of a segment if ECT is allowed on it; returns the CWR flag if this
+    /// segment must carry CWR. Linux: `tcp_ecn_send`.
     #[inline]
     pub(super) fn dress_with_ecn(&mut self, field: &mut Ecn, is_new: bool) -> u8 {
         let ecn = self.conn.ctl.ecn_flags;
@@ -95,7 +95,7 @@ impl Sender {
         }
     }
 
-    /// Linux: `tcp_ecn_withdraw_cwr`.
+    /// Cancels a CWR flag that no segment has carried yet. Linux: `tcp_ecn_withdraw_cwr`.
     pub(super) fn withdraw_cwr(&mut self) {
         self.conn.ctl.ecn_flags &= !ecn_flags::QUEUE_CWR;
     }

@@ -1,5 +1,6 @@
-//! The state of an episode: CWR, recovery, or loss recovery after a timeout. The kind of episode is
-//! `ca_state` in `Conn`, where the congestion control reads it.
+//! The state of an episode: a reduction of cwnd because of ECN (CWR), a fast recovery, or the Loss
+//! state after a timeout. The kind of episode is `ca_state` in `Conn`, where the congestion control
+//! reads it.
 //!
 //! Sources: [linux] `include/linux/tcp.h`: `high_seq`, `retrans_stamp`, `prr_*` and `undo_*` of
 //! `struct tcp_sock`; `net/ipv4/tcp_input.c`: `tcp_packet_delayed`; RFC 5682 (F-RTO).
@@ -15,7 +16,7 @@ use crate::prr::Prr;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Episode {
-    /// Whether the episode may be undone.
+    /// Whether the episode may be undone, and the values that an undo needs.
     pub(super) undo: Undo,
     /// Timestamp of the episode's first retransmission, in ms. Linux: `retrans_stamp`, 0 for none.
     retrans_stamp: Option<u32>,
@@ -27,7 +28,7 @@ pub(super) struct Episode {
 }
 
 impl Episode {
-    /// The state before the first episode.
+    /// Creates the state before the first episode.
     pub(super) const fn new(isn: u32) -> Self {
         Self {
             high_seq: isn,
@@ -44,7 +45,7 @@ impl Episode {
         self.high_seq
     }
 
-    /// Extends the episode to all data sent so far.
+    /// Extends the episode: it now ends when all data sent so far is acknowledged.
     pub(super) fn reach_to(&mut self, snd_nxt: u32) {
         self.high_seq = snd_nxt;
     }
@@ -66,7 +67,7 @@ impl Episode {
         self.prr = Prr::default();
     }
 
-    /// The new cwnd after an ACK during a reduction; `None` if cwnd does not change.
+    /// Returns the new cwnd after an ACK during a reduction; `None` if cwnd does not change.
     pub(super) fn reduce(
         &mut self,
         conn: &Conn,
@@ -78,17 +79,17 @@ impl Episode {
         self.prr.on_ack(conn, delivered, lost, has_advanced)
     }
 
-    /// The counts of the reduction, for ns-3's variants of it.
+    /// Returns the counters of the current reduction, mutable for ns-3's variants of PRR.
     pub(super) fn prr_mut(&mut self) -> &mut Prr {
         &mut self.prr
     }
 
-    /// Counts packets sent during a reduction.
+    /// Counts packets that were sent during a reduction.
     pub(super) fn note_sent(&mut self, packets: u32) {
         self.prr.out = self.prr.out.wrapping_add(packets);
     }
 
-    /// The counts of the reduction.
+    /// Returns the counters of the current reduction.
     pub(super) const fn prr(&self) -> Prr {
         self.prr
     }
@@ -104,8 +105,8 @@ impl Episode {
         self.retrans_stamp = Some(ms);
     }
 
-    /// Records that no retransmission is in flight whose ACK a timestamp echo could distinguish
-    /// from an ACK of the original.
+    /// Records that a timestamp echo can no longer distinguish an original from a retransmission in
+    /// flight, because there is no such retransmission.
     pub(super) fn forget_retransmission(&mut self) {
         self.retrans_stamp = None;
     }

@@ -1,17 +1,17 @@
 //! The `fq` queueing discipline of the sender's host: skbs wait in it for their departure times.
 //!
-//! With `fq`, TCP does not delay an skb itself. TCP stamps the departure time on the skb and queues
-//! the skb in `fq`. At most two skbs, or the data of about a millisecond if that is more, wait in
-//! `fq` (TCP Small Queues). When an skb has departed, TCP queues more. Every algorithm is then
-//! paced: window-based algorithms at the rate that TCP computes, 200 or 120 % of cwnd per RTT.
+//! With `fq`, TCP does not delay an skb itself. TCP writes the departure time into the skb and
+//! queues the skb in `fq`. At most two skbs wait in `fq`, or the data of about a millisecond if
+//! that is more (TCP Small Queues). When an skb has departed, TCP queues more. Algorithms that set
+//! no pacing rate are then paced too, at the rate that TCP computes: 200 or 120 % of cwnd per RTT.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`: `fq_enqueue`, `fq_dequeue`; `net/ipv4/tcp_output.c`:
 //! `tcp_small_queue_check`, `tcp_wfree`, `skb_still_in_host_queue`; `net/ipv4/tcp.c`:
 //! `tcp_should_autocork`.
 //! Deviations:
 //! 1. A host has one flow, so only the departure times and the timer slack of `fq` are modelled.
-//! 2. An skb that TCP Small Queues hold back is not yet cut to the size of a burst; in the kernel
-//!    it is.
+//! 2. The kernel cuts an skb to the size of a burst before TCP Small Queues delay it; here the skb
+//!    is cut after the delay.
 
 use std::collections::VecDeque;
 
@@ -32,12 +32,12 @@ const TIMER_SLACK_NS: u64 = 10_000;
 struct Waiting {
     /// Departure time in nanoseconds of the host's clock.
     departs_ns: u64,
-    /// The burst, not cut into packets.
+    /// The whole burst, before it is cut into packets.
     segment: Segment,
     mss: u32,
-    /// Memory charged to the socket.
+    /// Bytes of memory charged to the socket.
     truesize: u32,
-    /// The skb of which the segment is a copy; `None` for a segment without an skb.
+    /// The skb that the segment was copied from; `None` for a segment without an skb.
     skb: Option<Cursor>,
 }
 
@@ -52,13 +52,13 @@ pub(super) struct Fq {
 }
 
 impl Sender {
-    /// Memory of the skbs that wait in the host's queue, in bytes.
+    /// Returns the memory of the skbs that wait in the host's queue, in bytes.
     pub(super) fn wmem_alloc(&self) -> u32 {
         self.fq.as_ref().map_or(0, |fq| fq.wmem_alloc)
     }
 
-    /// Whether the host's queue holds too much for another skb of `len` bytes; the limit is shifted
-    /// left by `factor`.
+    /// Whether another skb of `len` bytes must wait because the host's queue holds too much. The
+    /// limit is multiplied by 2^`factor`.
     /// Linux: `tcp_small_queue_check`.
     #[inline]
     pub(super) fn is_small_queue_full(&mut self, len: u32, factor: u32) -> bool {
@@ -78,7 +78,7 @@ impl Sender {
         true
     }
 
-    /// Makes the queue's next timer call TCP, which then sends more.
+    /// Makes the next expiry of the queue's timer call TCP, so that TCP sends more.
     pub(super) fn throttle(&mut self) {
         if let Some(fq) = &mut self.fq {
             fq.is_throttled = true;
@@ -138,16 +138,16 @@ impl Sender {
         }
     }
 
-    /// Handles the queue's timer. Returns whether TCP was waiting for a departure before it sends
-    /// more.
+    /// Handles the queue's timer. Returns whether TCP had more data to send and was waiting for an
+    /// skb to depart.
     #[inline(never)]
     pub(super) fn on_fq_timer(&mut self, host: &mut impl Host) -> bool {
         self.dequeue_fq(host);
         self.fq.as_mut().is_some_and(|fq| std::mem::take(&mut fq.is_throttled))
     }
 
-    /// Whether a partly filled skb of `len` bytes should wait because other skbs of the socket wait
-    /// in the host.
+    /// Whether a partly filled skb of `len` bytes should wait for more data, because other skbs of
+    /// the socket wait in the host's queue.
     /// Linux: `tcp_should_autocork`.
     pub(super) fn should_autocork(&mut self, len: u32, size_goal: u32) -> bool {
         if self.fq.is_none()
@@ -162,7 +162,7 @@ impl Sender {
     }
 }
 
-/// Transmits an skb, which may be a burst, as a whole or cut into packets.
+/// Transmits an skb as one burst, or cut into packets, as `tso` says.
 pub(super) fn transmit_burst(burst: &Segment, mss: u32, tso: Tso, host: &mut impl Host) {
     if burst.len == 0 || burst.has(flag::SYN) {
         host.transmit(Transmission::Segment(burst));

@@ -16,7 +16,7 @@ use super::{Sender, State, timestamp_ms};
 use crate::Host;
 use crate::segment::{Segment, flag};
 
-/// The timeout after a handshake without an RTT sample, in seconds. Linux: `TCP_TIMEOUT_FALLBACK`.
+/// The timeout in seconds after a handshake that gave no RTT sample. Linux: `TCP_TIMEOUT_FALLBACK`.
 const TIMEOUT_FALLBACK_S: u32 = 3;
 
 /// The first timeout of SYN and SYN-ACK in ns-3, in seconds. ns-3: `TcpSocket`, `ConnTimeout`.
@@ -114,7 +114,7 @@ impl Sender {
         self.init_metrics();
         self.episode.undo.forget_ssthresh();
         if self.config.stack.socket.handshake == Handshake::Ns3 {
-            // ns-3 counts data only.
+            // ns-3 does not count the SYN as delivered.
             self.conn.delivered = 0;
         }
         self.init_congestion(is_twice_lost, host);

@@ -1,12 +1,13 @@
-//! The pacing timer while cwnd is full: when it fires, it only records that cwnd limits the sender.
+//! A shortcut for the pacing timer while cwnd is full: the timer then only records that cwnd limits
+//! the sender.
 //!
-//! A host need not wake the sender for that. If [`Sender::is_idle_until`] holds for the timer's
-//! deadline, and that deadline is before the sender's next event, the host may call
-//! [`Sender::pacing_lapses`] instead of [`Sender::on_timer`], at any time before that event. If the
-//! next event comes first, the host checks again after it.
+//! A host need not call [`Sender::on_timer`] for that. If [`Sender::is_idle_until`] holds for the
+//! timer's deadline, and this deadline is before the sender's next event, the host may call
+//! [`Sender::pacing_lapses`] instead, at any time before that event. If another event comes before
+//! the deadline, the host checks again after that event.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_pace_kick`, `tcp_write_xmit`.
-//! Deviations: none: a history of `tests.rs` has the same states with this shortcut and without.
+//! Deviations: none: a test in `tests.rs` compares the states with this shortcut and without it.
 
 use bbrlab_units::Time;
 

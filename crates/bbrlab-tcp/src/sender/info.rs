@@ -24,11 +24,11 @@ pub struct SenderInfo {
     pub retrans_out: u32,
     /// Recovery state. Linux: `icsk_ca_state`.
     pub ca_state: CaState,
-    /// Smoothed RTT in microseconds `<< 3`.
+    /// Smoothed RTT in units of 1/8 microsecond.
     pub srtt_us: u32,
-    /// Mean deviation in microseconds `<< 2`.
+    /// Mean deviation of the RTT in units of 1/4 microsecond.
     pub mdev_us: u32,
-    /// Deviation that the timeout uses, in microseconds `<< 2`.
+    /// Deviation of the RTT that the timeout uses, in units of 1/4 microsecond.
     pub rttvar_us: u32,
     /// Retransmission timeout in microseconds, backoff included.
     pub rto_us: u32,
@@ -42,7 +42,7 @@ pub struct SenderInfo {
     pub high_seq: u32,
     /// The peer's window in bytes.
     pub snd_wnd: u32,
-    /// cwnd before the last reduction.
+    /// cwnd in packets before the last reduction.
     pub prior_cwnd: u32,
     /// Packets delivered since the reduction started.
     pub prr_delivered: u32,
@@ -70,7 +70,7 @@ pub struct SenderInfo {
     pub timer_jiffies: u32,
     /// Doublings of the timeout.
     pub backoff: u32,
-    /// Timeouts since the last progress.
+    /// Timeouts since new data was last acknowledged.
     pub retransmits: u32,
     /// Zero-window probes since the last ACK.
     pub probes_out: u32,
@@ -83,7 +83,7 @@ pub struct SenderInfo {
 }
 
 impl Sender {
-    /// The current state.
+    /// Returns the current state.
     #[must_use]
     pub fn info(&self) -> SenderInfo {
         let ssthresh = self.conn.ctl.ssthresh;

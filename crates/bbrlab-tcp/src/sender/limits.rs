@@ -1,4 +1,4 @@
-//! The factor that limits the sender: at any time, exactly one of [`Limit`].
+//! Which factor limits the sender. At any time it is exactly one of [`Limit`].
 //!
 //! The kernel's `tcp_chrono` has only busy, receive-window and send-buffer time. Here the busy time
 //! is split further, and time without data to send counts as limited by the application.
@@ -9,7 +9,7 @@
 
 use bbrlab_units::{Span, Time};
 
-/// A factor that the sender waits for.
+/// A condition that the sender waits for before it can send more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Limit {
@@ -39,12 +39,12 @@ pub(super) enum Stop {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Limits {
-    /// Time spent under each limit before `since`, by [`Limit`]. The order puts pacing and cwnd,
-    /// which change most often, next to the following fields.
+    /// Time spent under each limit until `since`, indexed by [`Limit`]. Pacing and cwnd change most
+    /// often; they are last, next to the following fields.
     spent_ns: [u64; 5],
     since: Time,
     current: Limit,
-    /// The limit that stopped the last limited call.
+    /// The limit that stopped the latest call; calls that no limit stopped do not count.
     stop: Limit,
 }
 
@@ -62,7 +62,7 @@ impl Limits {
         }
     }
 
-    /// The limit that stopped the last limited call.
+    /// Returns the limit that stopped the latest call; calls that no limit stopped do not count.
     #[inline]
     pub(super) fn last_stop(&self) -> Limit {
         self.stop
@@ -84,14 +84,14 @@ impl Limits {
         self.current = limit;
     }
 
-    /// The limit that applies now.
+    /// Returns the limit that applies now.
     #[must_use]
     pub fn current(&self) -> Limit {
         self.current
     }
 
-    /// Time under each limit from the start of the connection to `now`: cwnd, pacing, the
-    /// receiver's window, the send buffer, the application.
+    /// Returns the time under each limit from the start of the connection to `now`, in this order:
+    /// cwnd, pacing, the receiver's window, the send buffer, the application.
     #[must_use]
     pub fn spent(&self, now: Time) -> [Span; 5] {
         let mut spent = self.spent_ns.map(Span);

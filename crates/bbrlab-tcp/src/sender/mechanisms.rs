@@ -1,4 +1,4 @@
-//! The mechanisms of a sender, as the switches of its stack select them.
+//! The mechanisms of a sender that the switches of its stack turn on.
 //!
 //! [`Mechanisms`] is computed once per sender, because the code checks it for each packet and ACK.
 //! `ns3/` implements the switches' ns-3 values.
@@ -11,10 +11,10 @@ use bbrlab_stack::{
 use super::SenderConfig;
 use super::scoreboard::Counting;
 
-/// The short paths that send new data. A *plain* sender takes these paths: a sender without a
-/// queueing discipline and without a switch that changes how Linux sends. For a plain sender, only
-/// the peer's window bounds the right edge, TCP paces, cwnd is validated as in Linux, and only
-/// packets marked lost are retransmitted.
+/// The short paths that send new data. Only a *plain* sender uses them: a sender without a queueing
+/// discipline and without a switch that changes how Linux sends. In a plain sender, only the peer's
+/// window limits the right edge, TCP paces, cwnd is validated as in Linux, and only packets marked
+/// lost are retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sending {
     /// The path that sends full segments one by one, with [`Tso::Off`].
@@ -40,46 +40,48 @@ impl Sending {
     }
 }
 
-/// The switches that packets or ACKs check. All other switches are read from the settings.
+/// The switches that are checked for each packet or ACK. All other switches are read from the
+/// settings.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mechanisms {
-    /// The host has a queueing discipline.
+    /// Whether the host has a queueing discipline.
     pub(super) has_fq: bool,
-    /// Segments carry the timestamp option.
+    /// Whether segments carry the timestamp option.
     pub(super) has_timestamps: bool,
     /// Whether the host cuts bursts into packets, transmits them whole, or has no bursts.
     pub(super) tso: Tso,
-    /// Recovery follows ns-3's state machine, not Linux's.
+    /// Whether recovery follows ns-3's state machine, not Linux's.
     pub(super) is_ns3: bool,
-    /// RACK finds losses.
+    /// Whether RACK detects losses.
     pub(super) has_rack: bool,
-    /// Tail loss probes are sent; they also need SACK.
+    /// Whether tail loss probes are sent; they also need SACK.
     pub(super) has_tlp: bool,
-    /// Reductions of cwnd can be undone, and the degree of reordering is learnt.
+    /// Whether reductions of cwnd can be undone and the degree of reordering adapts.
     pub(super) has_undo: bool,
-    /// The peer's window bounds the packets in flight.
+    /// Whether the peer's window limits the packets in flight.
     pub(super) rwnd_bounds_pipe: bool,
-    /// The peer's window bounds the right edge.
+    /// Whether the peer's window limits the right edge of the data sent.
     pub(super) rwnd_bounds_edge: bool,
-    /// A single timer paces, which each packet starts unless it is running, as in ns-3.
+    /// Whether one timer paces, as in ns-3: each packet starts the timer unless it is running.
     pub(super) is_paced_by_timer: bool,
-    /// Recovery also retransmits packets that are not marked lost.
+    /// Which packets recovery retransmits although they are not marked lost.
     pub(super) rule3: Rule3,
-    /// Only the first partial ACK restarts the timeout.
+    /// Whether only the first partial ACK of a recovery restarts the timeout.
     pub(super) is_rto_impatient: bool,
-    /// The timeout is that of RFC 6298.
+    /// Whether the timeout is computed by RFC 6298, as in ns-3.
     pub(super) has_rfc6298_rto: bool,
-    /// The end of recovery or of the Loss state sets cwnd for every algorithm (`ns3/exit.rs`).
+    /// Whether the end of recovery or of the Loss state sets cwnd for every algorithm
+    /// (`ns3/exit.rs`).
     pub(super) exit_sets_ssthresh: bool,
-    /// When cwnd may grow, and when it decays.
+    /// The rules by which cwnd may grow, and by which an unused cwnd decays.
     pub(super) cwnd_validation: CwndValidation,
-    /// The packets that the losses of a rate sample include.
+    /// The packets that a rate sample counts as lost.
     pub(super) loss_count: LossCount,
 }
 
 impl Mechanisms {
-    /// Resolves the switches of `config`.
+    /// Computes the mechanisms from the switches of `config`.
     pub(super) fn of(config: &SenderConfig) -> Self {
         let stack = &config.stack;
         let loss = &stack.loss;
@@ -105,7 +107,7 @@ impl Mechanisms {
         }
     }
 
-    /// How the scoreboard counts retransmissions with these switches.
+    /// Returns how the scoreboard counts retransmissions with these switches.
     pub(super) fn counting(&self, stack: &Stack) -> Counting {
         if stack.loss.pipe_keeps_sacked_retrans {
             Counting::SpareKept

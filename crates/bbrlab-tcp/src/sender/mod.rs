@@ -34,8 +34,9 @@
 //!
 //! State that several steps share is in types with private fields: `scoreboard/` (unsent data and
 //! data in flight), `Episode` and its `Undo`, `Rack`, `Reordering`, `Tlp`, `XmitTimer`,
-//! `PeerWindow`, `Sndbuf`, `App`. [`Conn`] is what the congestion control sees. It owns cwnd and
-//! the recovery state; values that belong to other types are copied into it before each call.
+//! `PeerWindow`, `Sndbuf`, `App`. [`Conn`] holds the state that the congestion control reads. cwnd
+//! and the recovery state are stored only there; values that belong to other types are copied into
+//! it before each call.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rcv_established`; `include/linux/tcp.h`:
 //! `struct tcp_sock`.
@@ -122,10 +123,11 @@ use tlp::Tlp;
 /// Largest size of an skb in bytes. Linux: `sk_dst_gso_max_size`, 65536 - (`MAX_TCP_HEADER` + 1).
 const GSO_MAX_SIZE: u32 = 65_536 - 320 - 1;
 
-/// Marks the absence of an RTT sample, in microseconds: no sample lasts 71 minutes.
+/// The value of an RTT in microseconds that means "no sample". No RTT lasts that long: 71 minutes.
 const NO_SAMPLE: u32 = u32::MAX;
 
-/// Linux: `sk_pacing_shift`.
+/// Selects the duration of a burst, about a millisecond: see
+/// [`Burst::pacing_shift`](crate::pacing::Burst::pacing_shift). Linux: `sk_pacing_shift`.
 const PACING_SHIFT: u32 = 10;
 
 /// The connection states that a sender distinguishes.
@@ -208,9 +210,9 @@ struct Counts {
 
 /// The sending half of a socket.
 ///
-/// With a thousand senders each event finds its sender outside the cache. The fields are therefore
-/// in the order in which events need them, in cache lines of 64 bytes (a test in `tests.rs` checks
-/// this).
+/// With a thousand senders, the sender that an event needs is mostly not in the CPU's cache. The
+/// fields are therefore in the order in which events need them, in cache lines of 64 bytes (a test
+/// in `tests.rs` checks this).
 ///
 /// - A packet touches seven lines: six from the last half of `limits` to the front of the queue in
 ///   `board`, and one from the end of `stats` to the beginning of `sampler`.
@@ -235,7 +237,7 @@ pub struct Sender {
     predicts_acks: bool,
     /// Whether the settings allow the short path for ACKs during a recovery (`recovery_ack.rs`).
     recovers_plainly: bool,
-    /// The short path for new data.
+    /// Which short path sends new data.
     sending: Sending,
     /// Nagle's algorithm, as the application has set it.
     nonagle: Nonagle,
@@ -264,7 +266,7 @@ pub struct Sender {
     burst_size: BurstSize,
     reordering: Reordering,
     counts: Counts,
-    /// The limit on answers to segments that are not acceptable.
+    /// The rate limit of the ACKs that answer unacceptable segments.
     oow: OowLimit,
     /// The echoed timestamp of the segment being processed, if it has one. Linux: `rcv_tsecr`,
     /// `saw_tstamp`.
@@ -285,19 +287,20 @@ pub struct Sender {
     cc: Cc,
 }
 
-/// A field of size 0 after which the next field of a structure begins a cache line.
+/// A field of size 0 that makes the next field of a structure start a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct CacheLine;
 
-/// A header timestamp in milliseconds, before the offset is added. Linux: `tcp_skb_timestamp_ts`.
+/// Returns a header timestamp in milliseconds, before the offset is added. Linux:
+/// `tcp_skb_timestamp_ts`.
 #[expect(clippy::cast_possible_truncation, reason = "timestamps are 32 bits wide and wrap")]
 const fn timestamp_ms(ns: u64) -> u32 {
     (ns / 1_000_000) as u32
 }
 
 impl Sender {
-    /// A socket that is not connected yet. Several sockets can share one `config`.
+    /// Creates a socket that is not connected yet. Several sockets can share one `config`.
     #[must_use]
     pub fn new(config: impl Into<Arc<SenderConfig>>, cc: Cc) -> Self {
         let config = config.into();
@@ -334,7 +337,8 @@ impl Sender {
             gso_max_size: GSO_MAX_SIZE,
             ..Conn::default()
         };
-        // A rate sampler with switches must see every skb. With such a sampler no ACK is predicted.
+        // A rate sampler with switches must be passed every skb. With such a sampler no ACK is
+        // predicted.
         let predicts_acks = config.stack.sack
             && config.stack.socket.rtt_clock == RttClock::Exact
             && config.stack.rate == RateSwitches::default()
@@ -467,7 +471,7 @@ impl Sender {
         self.reverse = reverse;
     }
 
-    /// The header fields of the receiving half.
+    /// Returns the header fields of the receiving half.
     #[must_use]
     pub fn reverse(&self) -> Reverse {
         self.reverse
@@ -547,7 +551,7 @@ impl Sender {
         self.limits.set(now, limit);
     }
 
-    /// The limit of a sender that has no unsent data, or no connection yet.
+    /// Returns the limit of a sender that has no unsent data, or no connection yet.
     #[cold]
     #[inline(never)]
     fn limit_without_unsent(&self) -> Limit {
@@ -564,73 +568,75 @@ impl Sender {
         }
     }
 
-    /// The clock in milliseconds. Linux: `tcp_time_stamp_ts`.
+    /// Returns the clock in milliseconds. Linux: `tcp_time_stamp_ts`.
     fn now_ms(&self) -> u32 {
         trunc_u32(self.clock.mstamp_us() / 1000)
     }
 
-    /// Earliest departure time of the next packet. Linux: `tcp_wstamp_ns`.
+    /// Returns the earliest departure time of the next packet. Linux: `tcp_wstamp_ns`.
     #[must_use]
     pub fn next_departure(&self) -> Time {
         Time(self.conn.wstamp_ns)
     }
 
-    /// The connection as the congestion control sees it: cwnd, srtt, delivered, lost, pacing rate.
+    /// Returns the state of the connection that the congestion control reads: cwnd, srtt,
+    /// delivered, lost, pacing rate.
     #[must_use]
     pub fn conn(&self) -> &Conn {
         &self.conn
     }
 
-    /// The time of the current event, in microseconds of the host's clock, modulo 2^32.
+    /// Returns the time of the current event, in microseconds of the host's clock, modulo 2^32.
     #[inline]
     #[must_use]
     pub fn clock_us(&self) -> u32 {
         trunc_u32(self.clock.mstamp_us())
     }
 
-    /// The congestion control.
+    /// Returns the congestion control.
     #[must_use]
     pub fn cc(&self) -> &Cc {
         &self.cc
     }
 
-    /// The congestion control, mutable: a replay of a kernel trace sets the algorithm's phase.
+    /// Returns the congestion control, mutable: a replay of a kernel trace sets the algorithm's
+    /// phase.
     pub fn cc_mut(&mut self) -> &mut Cc {
         &mut self.cc
     }
 
-    /// The counts since the connection was opened.
+    /// Returns the counts since the connection was opened.
     #[must_use]
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
 
-    /// The limits of the sender, and how long each limit applied.
+    /// Returns the limits of the sender, and how long each limit applied.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Takes the latest RTT sample, in microseconds; `None` if there was no sample since the last
-    /// call.
+    /// Returns the RTT sample taken since the last call, in microseconds; the latest one if there
+    /// were several, `None` if there was none.
     pub fn take_rtt_sample(&mut self) -> Option<u32> {
         let sample_us = std::mem::replace(&mut self.rtt_sample_us, NO_SAMPLE);
         (sample_us != NO_SAMPLE).then_some(sample_us)
     }
 
-    /// Data packets that were marked lost. The kernel's counter, [`Conn::lost`], also includes
-    /// SYNs.
+    /// Returns the number of data packets that were marked lost. The kernel's counter,
+    /// [`Conn::lost`], also includes SYNs.
     #[must_use]
     pub fn lost(&self) -> u32 {
         if self.is_established() { self.conn.lost.wrapping_sub(self.counts.lost_syns) } else { 0 }
     }
 
-    /// The window that the peer advertises.
+    /// Returns the window that the peer advertises.
     pub(crate) fn peer_window(&self) -> PeerWindow {
         self.window
     }
 
-    /// The retransmission timeout in jiffies. Linux: `icsk_rto`.
+    /// Returns the retransmission timeout in jiffies. Linux: `icsk_rto`.
     #[must_use]
     pub const fn rto(&self) -> u32 {
         self.timer.rto()
@@ -643,7 +649,7 @@ impl Sender {
         self.state >= State::Established
     }
 
-    /// Payload bytes acknowledged so far.
+    /// Returns the number of payload bytes acknowledged so far.
     #[must_use]
     pub fn acked_bytes(&self) -> u64 {
         // The SYN takes one sequence number.
@@ -657,7 +663,7 @@ impl Sender {
         self.app.is_done() && self.conn.snd_una == self.app.write_seq
     }
 
-    /// Packets in flight now. Linux: `tcp_packets_in_flight`.
+    /// Returns the number of packets in flight now. Linux: `tcp_packets_in_flight`.
     #[must_use]
     pub fn packets_in_flight(&self) -> u32 {
         self.board.in_flight()

@@ -1,20 +1,22 @@
-//! The output engine: decides what may be sent now, in skbs of which size, and transmits it.
+//! The output engine: decides which data may be sent now and in how large skbs, and sends that
+//! data.
 //!
 //! Prefixes of names show three levels, from an event to the wire:
 //!
 //! | name | what it does |
 //! | --- | --- |
-//! | `push_...` | an event releases retransmissions and new data, in the kernel's order |
-//! | `write_...` | writes as much new data as cwnd, window, pacing and Nagle allow |
-//! | `transmit_...` | one skb, or one burst, departs |
+//! | `push_...` | sends the retransmissions and new data that an event allows, in the kernel's
+//! order |
+//! | `write_...` | sends as much new data as cwnd, the peer's window, pacing and Nagle allow |
+//! | `transmit_...` | sends one skb or one burst |
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_write_xmit`, `__tcp_transmit_skb`,
 //! `tcp_event_new_data_sent`, `__tcp_push_pending_frames`,
 //! `tcp_pacing_check`, `tcp_update_skb_after_send`, `tcp_tsq_write`, `tcp_send_ack`.
 //! Deviations:
 //! 1. An skb leaves the host at once unless it waits in `fq`, so without `fq` TCP Small Queues
-//!    never hold back an skb. In Linux, TCP Small Queues hold back skbs while ACKs that arrived at
-//!    the same instant are still to be processed: `docs/fidelity.md`, `9_slot_reno`.
+//!    never delay an skb. In Linux, TCP Small Queues delay skbs while other ACKs that arrived at
+//!    the same time are still unprocessed: see `docs/fidelity.md`, `9_slot_reno`.
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{CaState, Conn, CwndEvent, PacingStatus};
@@ -86,7 +88,8 @@ impl Progress {
     }
 }
 
-/// Number of segments that cwnd allows, at most half of cwnd at a time. Linux: `tcp_cwnd_test`.
+/// Returns the number of segments that cwnd still allows, at most half of cwnd per burst. Linux:
+/// `tcp_cwnd_test`.
 #[inline]
 fn cwnd_test(cwnd: u32, in_flight: u32) -> u32 {
     if in_flight >= cwnd {
@@ -95,8 +98,8 @@ fn cwnd_test(cwnd: u32, in_flight: u32) -> u32 {
     (cwnd >> 1).max(1).min(cwnd - in_flight)
 }
 
-/// The delivery counters for a burst of `pcount` segments that departs at `wstamp_ns`. Linux:
-/// `tcp_rate_skb_sent`.
+/// Returns the delivery counters to store with a burst of `pcount` segments that departs at
+/// `wstamp_ns`. Linux: `tcp_rate_skb_sent`.
 #[inline]
 fn delivery_stamps(
     sampler: &mut RateSampler,
@@ -111,8 +114,9 @@ fn delivery_stamps(
 }
 
 impl Sender {
-    /// Right edge up to which new data may be sent: that of the peer's window, unless a switch
-    /// makes the window bound the packets in flight instead. Linux: `tcp_wnd_end`.
+    /// Returns the sequence number up to which new data may be sent: the right edge of the peer's
+    /// window, unless a switch of the stack makes the peer's window limit the packets in flight
+    /// instead. Linux: `tcp_wnd_end`.
     #[inline]
     pub(super) fn window_end(&self) -> u32 {
         if !self.mechanisms.rwnd_bounds_edge {
@@ -127,8 +131,8 @@ impl Sender {
         self.conn.snd_una.wrapping_add(self.window.size())
     }
 
-    /// cwnd; or the peer's window in packets, if it is smaller than cwnd and a switch makes it
-    /// bound the packets in flight.
+    /// Returns cwnd. If a switch of the stack makes the peer's window limit the packets in flight,
+    /// returns the smaller of cwnd and the peer's window in packets.
     #[inline]
     pub(super) fn usable_cwnd(&self) -> u32 {
         if self.mechanisms.rwnd_bounds_pipe {
@@ -218,7 +222,7 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Sends new data, after retransmissions.
+    /// Sends new data, after a caller has sent all retransmissions that are allowed now.
     #[inline]
     pub(super) fn push_new_data(&mut self, host: &mut impl Host) {
         self.write_new(self.nonagle, Push::All, host);
@@ -275,15 +279,15 @@ impl Sender {
         stop
     }
 
-    /// Records that cwnd is full, when missing data or pacing has kept this call from sending.
+    /// Records that cwnd is full, when missing data or pacing prevents new data from being sent.
     #[inline(never)]
     pub(super) fn note_cwnd_full(&mut self) {
         self.validate_cwnd(true);
     }
 
-    /// The reason not to send, before cwnd and the windows are checked: there is no data, or pacing
-    /// delays the data. About every second call of the output engine ends here, because an ACK has
-    /// arrived before the next departure time.
+    /// Returns the reason not to send, before cwnd and the windows are checked: there is no data,
+    /// or pacing delays the data. About every second call of the output engine ends here, because
+    /// an ACK has arrived before the next departure time.
     #[inline]
     fn limit_before_cwnd(&mut self, push: Push, host: &mut impl Host) -> Option<Limit> {
         if !self.board.has_unsent() {
@@ -294,7 +298,7 @@ impl Sender {
 
     /// Fast path of [`Self::write_xmit`] for nearly every packet: no switch changes how data is
     /// sent, data is in flight, and the first unsent skb is longer than a full burst. When one of
-    /// these conditions no longer holds, `write_xmit` continues. `SINGLE` is for
+    /// these conditions no longer holds, `write_xmit` continues. `SINGLE` is true for
     /// [`Sending::Segments`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all else")]
@@ -366,9 +370,9 @@ impl Sender {
         self.restart_timer(self.timer.pending() == TimerPurpose::LossProbe, true, host);
     }
 
-    /// Continues after full bursts when no further full burst is allowed. Mostly only cwnd is too
-    /// small for the burst, and TCP waits until cwnd is large enough. In this case
-    /// `tso_should_defer`, the last check of [`Self::choose_limit`], is the only one that is
+    /// Sends what is allowed after full bursts, when no further full burst is. Mostly the only
+    /// obstacle is that cwnd is too small for a full burst, and TCP waits until cwnd is large
+    /// enough. In this case only the last check of [`Self::choose_limit`], `tso_should_defer`, is
     /// needed.
     #[inline(never)]
     fn write_less(&mut self, progress: Progress, nonagle: Nonagle, host: &mut impl Host) -> Stop {
@@ -391,7 +395,7 @@ impl Sender {
         let burst = segs * self.conn.mss;
         let (seq, span) = self.board.unsent_span();
         let room = self.right_edge().wrapping_sub(seq);
-        // One sequence number of the span may be a FIN.
+        // The last sequence number of the span may belong to a FIN.
         span > burst + 1 && room.cast_signed() >= burst.cast_signed()
     }
 
@@ -558,8 +562,8 @@ impl Sender {
         }
     }
 
-    /// Counts new packets that were sent while cwnd is reduced. Linux: in `tcp_write_xmit`, once
-    /// per call.
+    /// Counts new packets that were sent during a reduction of cwnd. Linux: in `tcp_write_xmit`,
+    /// once per call.
     #[inline]
     fn note_sent(&mut self, pcount: u32) {
         if self.conn.ca_state != CaState::Open {
@@ -578,8 +582,8 @@ impl Sender {
         }
     }
 
-    /// The length of the first unsent skb and the number of its bytes that may be sent now; or the
-    /// reason not to send.
+    /// Returns the length of the first unsent skb and the number of its bytes that may be sent now;
+    /// or the reason not to send.
     fn choose_limit(
         &mut self,
         quota: u32,
@@ -703,7 +707,7 @@ impl Sender {
         skb
     }
 
-    /// Counts data that is sent, and records the time.
+    /// Counts data that is sent, and records the time of the latest transmission.
     #[inline]
     fn count_sent(&mut self, len: u32, pcount: u32) {
         self.conn.lsndtime = self.conn.jiffies;
@@ -744,7 +748,7 @@ impl Sender {
         host.transmit(Transmission::Segment(&segment));
     }
 
-    /// A segment at `seq` without payload, with the header fields that every segment has.
+    /// Returns a segment at `seq` without payload, with the header fields that every segment has.
     #[inline]
     fn segment_at(&self, seq: u32, tstamp_ns: u64) -> Segment {
         self.data_at(seq, tstamp_ns).segment()
@@ -770,8 +774,8 @@ impl Sender {
         }
     }
 
-    /// The segment of an skb that departs. For an skb of several segments, it is one segment with
-    /// all their bytes. `is_new` is false for a retransmission.
+    /// Returns the segment of an skb that departs. For an skb of several segments, it is one
+    /// segment with all their bytes. `is_new` is false for a retransmission.
     #[inline]
     fn segment_of(&mut self, skb: &Sent, is_new: bool) -> Segment {
         let mut segment = self.segment_at(skb.seq, skb.tstamp_ns);

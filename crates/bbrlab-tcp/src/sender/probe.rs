@@ -4,7 +4,7 @@
 //! `net/ipv4/tcp_timer.c`: `tcp_probe_timer`; `include/net/tcp.h`: `tcp_probe0_when`,
 //! `tcp_check_probe_timer`.
 //! Deviations:
-//! 1. Probing never ends (`tcp_retries2`).
+//! 1. Probing never ends; Linux gives up after `tcp_retries2` probes.
 
 use bbrlab_cc::linux_int::before;
 
@@ -17,16 +17,16 @@ use crate::rtt::RTO_MAX_S;
 /// `ilog2(TCP_RTO_MAX / TCP_RTO_MIN) + 1`.
 const BACKOFF_MAX: u8 = 10;
 
-/// Largest number of doublings that is counted. Linux: `tcp_retries2`.
+/// Largest number of doublings that are counted. Linux: `tcp_retries2`.
 const RETRIES_2: u32 = 15;
 
 impl Sender {
-    /// Jiffies until the first probe. Linux: `tcp_probe0_base`.
+    /// Returns the number of jiffies until the first probe. Linux: `tcp_probe0_base`.
     fn probe0_base(&self) -> u32 {
         self.timer.rto().max(self.us_to_jiffies(crate::rtt::RTO_MIN_US))
     }
 
-    /// Jiffies until the next probe. Linux: `tcp_probe0_when`.
+    /// Returns the number of jiffies until the next probe. Linux: `tcp_probe0_when`.
     pub(super) fn probe0_when(&self) -> u32 {
         let when = u64::from(self.probe0_base()) << self.timer.backoff().min(BACKOFF_MAX);
         u32::try_from(when).unwrap_or(u32::MAX).min(RTO_MAX_S * self.conn.hz)
@@ -60,8 +60,8 @@ impl Sender {
         self.reset_timer_after_pacing(TimerPurpose::ZeroWindowProbe, when, host);
     }
 
-    /// Sends what fits into the window, or a segment below the window that provokes an ACK.
-    /// Linux: `tcp_write_wakeup`.
+    /// Sends the data that fits into the window; if none fits, sends an empty segment below the
+    /// window, which makes the peer send an ACK. Linux: `tcp_write_wakeup`.
     fn write_wakeup(&mut self, host: &mut impl Host) -> bool {
         let Some(skb) = self.board.first_unsent() else { return false };
         let window_end = self.window_end();

@@ -5,7 +5,7 @@
 //! which the header prediction of `mod.rs` does not allow.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_data_snd_check`.
-//! Deviations: none: the histories of `tests.rs` pass here and in `ack.rs`.
+//! Deviations: none: `tests.rs` runs the same transfers with this path and without it.
 
 use bbrlab_cc::linux_int::after;
 use bbrlab_units::Time;
@@ -34,7 +34,7 @@ impl Sender {
         if self.hooks.notes_in_flight {
             self.check_backlog();
         }
-        // If the ACK is not predicted, the general path repeats all of the above, with the same
+        // If the ACK is not predicted, the general path repeats all steps so far, with the same
         // result. A predicted ACK does not use the timestamp that it echoes.
         let Some(run) = self.predicted_run(ack.ack) else { return false };
         if ack.has_ts {
@@ -52,9 +52,9 @@ impl Sender {
         true
     }
 
-    /// Does [`Self::send_pending`] after a pure ACK, and sets the timer. Mostly unsent data waits
-    /// for its departure time or is sent at once. If data is sent, sending sets the timer, and this
-    /// function does not set it again.
+    /// Does the work of [`Self::send_pending`] after a pure ACK, and sets the timer. Mostly unsent
+    /// data waits for its departure time or is sent at once. If data is sent, sending sets the
+    /// timer, and this function does not set it again.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK ends here")]
     fn send_after_pure_ack(&mut self, now: Time, host: &mut impl Host) {

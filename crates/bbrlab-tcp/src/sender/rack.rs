@@ -57,7 +57,7 @@ impl Rack {
     #[inline]
     pub(super) fn advance(&mut self, tags: u8, end_seq: u32, sent_us: u64, now: RackNow) {
         let rtt_us = stamp_us_delta(now.mstamp_us, sent_us);
-        // The ACK is too early for the retransmission, so it must be for the original.
+        // The ACK comes too early to be for the retransmission, so it must be for the original.
         if tags & tag::ANY_RETRANS != 0 && rtt_us < now.min_rtt_us {
             return;
         }
@@ -83,8 +83,8 @@ impl Rack {
         is_overtaken
     }
 
-    /// Microseconds until an overtaken packet, sent at `sent_us`, counts as lost; 0 or negative if
-    /// it already does. Linux: `tcp_rack_skb_timeout`.
+    /// Returns the number of microseconds until an overtaken packet, sent at `sent_us`, counts as
+    /// lost; 0 or negative if it already does. Linux: `tcp_rack_skb_timeout`.
     pub(super) fn timeout_us(&self, now_us: u64, sent_us: u64, reo_wnd_us: u32) -> i32 {
         let age_us = stamp_us_delta(now_us, sent_us);
         self.rtt_us.wrapping_add(reo_wnd_us).wrapping_sub(age_us).cast_signed()
@@ -95,7 +95,7 @@ impl Rack {
         self.is_dsack_seen = true;
     }
 
-    /// Records that loss marks were removed: the next ACK must scan for losses again.
+    /// Records that loss marks were removed, so that the next ACK scans for losses again.
     pub(super) fn note_undo(&mut self) {
         self.is_advanced = true;
     }
@@ -123,7 +123,7 @@ impl Rack {
         }
     }
 
-    /// [`Self::update_reo_wnd`] when the window may change.
+    /// [`Self::update_reo_wnd`] for the case that the window may change.
     #[cold]
     #[inline(never)]
     fn adjust_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
@@ -161,13 +161,13 @@ fn sent_after(us: u64, other_us: u64, end_seq: u32, other_end_seq: u32) -> bool 
 }
 
 impl Sender {
-    /// The clock and the minimum RTT now.
+    /// Returns the clock and the minimum RTT now.
     #[inline]
     pub(super) fn rack_now(&self) -> RackNow {
         RackNow { mstamp_us: self.clock.mstamp_us(), min_rtt_us: self.rtt.min_us() }
     }
 
-    /// The reordering window in microseconds. Linux: `tcp_rack_reo_wnd`.
+    /// Returns the reordering window in microseconds. Linux: `tcp_rack_reo_wnd`.
     fn rack_reo_wnd_us(&self) -> u32 {
         let is_recovering = self.conn.ca_state >= CaState::Recovery;
         if !self.reordering.is_seen()
@@ -179,9 +179,9 @@ impl Sender {
         (self.rtt.min_us() >> 2).wrapping_mul(steps).min(self.rtt.srtt_us >> 3)
     }
 
-    /// Whether any packet in the order by time was sent before the delivered packet that was sent
-    /// last, or in the same microsecond. If not, no packet was overtaken, and the scan for losses
-    /// finds nothing.
+    /// Whether any packet in the order by time was sent no later than the most recently sent packet
+    /// that was delivered. Times are compared in whole microseconds. If none was, no packet was
+    /// overtaken, and the scan for losses finds nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     fn may_find_loss(&self) -> bool {
@@ -194,8 +194,8 @@ impl Sender {
     fn rack_detect_loss(&mut self, host: &mut impl Host) -> u32 {
         let reo_wnd_us = self.rack_reo_wnd_us();
         let now_us = self.clock.mstamp_us();
-        // Mostly the oldest packets are lost, one after the other, and none of the later packets
-        // was overtaken.
+        // Mostly the oldest packets are lost, one after the other, and no later packet was
+        // overtaken.
         while let Some(at) = self.board.oldest() {
             let skb = self.board.sent(at);
             if skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST {

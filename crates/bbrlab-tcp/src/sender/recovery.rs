@@ -18,7 +18,7 @@ use super::scoreboard::{Cursor, DupAcks};
 use super::timers::TimerPurpose;
 use crate::Host;
 
-/// The packets that recovery sends once cwnd is set. Linux: `REXMIT_*`.
+/// Which packets recovery sends once cwnd is set. Linux: `REXMIT_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rexmit {
     /// Nothing.
@@ -124,8 +124,8 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// The part of `tcp_fastretrans_alert` that may start a recovery; if no recovery starts,
-    /// returns `rexmit`.
+    /// The part of `tcp_fastretrans_alert` that may start a recovery. Returns `rexmit` if no
+    /// recovery starts.
     fn alert_outside_recovery(
         &mut self,
         flag: u32,
@@ -155,8 +155,8 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// After an ACK that leaves a SACKed packet at the head of the queue (the receiver has
-    /// reneged), sets a short RTO and returns true. Linux: `tcp_check_sack_reneging`.
+    /// If the first packet in flight is SACKed after an ACK, the receiver has reneged: sets a short
+    /// RTO and returns true. Linux: `tcp_check_sack_reneging`.
     #[inline]
     pub(super) fn check_sack_reneging(&mut self, flag: &mut u32, host: &mut impl Host) -> bool {
         let reneging = flags::SACK_RENEGING | flags::SND_UNA_ADVANCED;
@@ -227,8 +227,8 @@ impl Sender {
         }
     }
 
-    /// Processes an ACK in the Loss state. F-RTO first checks whether the timeout was spurious, by
-    /// sending new data. Linux: `tcp_process_loss`.
+    /// Processes an ACK in the Loss state. F-RTO first sends new data, to find out whether the
+    /// timeout was spurious. Linux: `tcp_process_loss`.
     fn process_loss(&mut self, flag: u32, num_dupack: u32, host: &mut impl Host) -> Rexmit {
         let is_recovered = self.episode.is_acked(self.conn.snd_una);
         let has_advanced = flag & flags::SND_UNA_ADVANCED != 0;
@@ -265,7 +265,8 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// Counts duplicate ACKs as SACKed packets, without SACK. Linux: `tcp_add_reno_sack`.
+    /// Counts duplicate ACKs as SACKed packets, for a connection without SACK. Linux:
+    /// `tcp_add_reno_sack`.
     pub(super) fn add_reno_sack(&mut self, num_dupack: u32, flag: u32) {
         if num_dupack != 0 {
             let dup_acks = self.board.add_dup_acks(num_dupack);
@@ -273,8 +274,8 @@ impl Sender {
         }
     }
 
-    /// Subtracts the duplicate ACKs that a cumulative ACK accounts for, without SACK. Linux:
-    /// `tcp_remove_reno_sacks`.
+    /// Subtracts the duplicate ACKs that a cumulative ACK accounts for, on a connection without
+    /// SACK. Linux: `tcp_remove_reno_sacks`.
     pub(super) fn remove_reno_sacks(&mut self, acked: u32, flag: u32) {
         let dup_acks = self.board.remove_dup_acks(acked);
         self.take_dup_acks(dup_acks, flag);

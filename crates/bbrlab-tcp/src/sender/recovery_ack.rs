@@ -1,14 +1,14 @@
 //! Short path for an ACK during a recovery that does not advance `snd_una`, has SACK blocks, and
 //! reports no duplicate.
 //!
-//! While a recovery lasts, nearly every ACK is like this. Most checks of `ack.rs` then have a known
+//! During a recovery nearly every ACK is like this. Most checks of `ack.rs` then have a known
 //! result: nothing leaves the queue, no retransmission can prove spurious, the recovery continues,
-//! and the timer is the retransmission timeout. The rest is the general path's work in the general
-//! path's order.
+//! and the timer is the retransmission timeout. All other work is that of the general path in
+//! `ack.rs`, in the same order.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_sacktag_write_queue`,
 //! `tcp_clean_rtx_queue`, `tcp_fastretrans_alert`.
-//! Deviations: none: the histories of `tests.rs` pass here and in `ack.rs`.
+//! Deviations: none: `tests.rs` runs the same transfers with this path and without it.
 
 use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::{before, stamp_us_delta};
@@ -22,9 +22,9 @@ use crate::Host;
 use crate::segment::{PureAck, SackBlock};
 
 impl Sender {
-    /// Processes a pure ACK plus `sack_count` SACK blocks as [`Self::on_segment`] does, if a
-    /// recovery lasts and the ACK acknowledges nothing new. Otherwise returns false, and the caller
-    /// must call [`Self::on_segment`].
+    /// Processes a pure ACK with `sack_count` SACK blocks as [`Self::on_segment`] does, if a
+    /// recovery is in progress and the ACK acknowledges nothing new. Otherwise returns false, and
+    /// the caller must call [`Self::on_segment`].
     #[inline(never)]
     pub(super) fn on_sack(
         &mut self,
@@ -46,7 +46,8 @@ impl Sender {
             return false;
         }
         debug_assert!(self.is_established(), "before, nothing is lost");
-        // If the ACK may report a duplicate, the general path repeats this, with the same result.
+        // If the ACK may report a duplicate, the general path repeats the steps so far, with the
+        // same result.
         // Only ACKs that acknowledge data use the timestamp that they echo.
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;
@@ -78,7 +79,7 @@ impl Sender {
             self.send_pending(now, host);
             return;
         }
-        // Nothing has changed since the congestion control was called.
+        // No packet was sent or delivered since the congestion control was called.
         let in_flight = self.conn.inflight;
         debug_assert_eq!(in_flight, self.board.in_flight());
         if in_flight >= self.conn.ctl.cwnd {
@@ -89,8 +90,8 @@ impl Sender {
         self.limits.set(now, Limit::Pacing);
     }
 
-    /// Does the rest of the processing, after the data that the blocks cover was tagged. Tagging
-    /// does not depend on the window, so it may precede the update of the window.
+    /// Does the rest of the processing, after the data that the SACK blocks cover was tagged.
+    /// Tagging does not depend on the peer's window, so it may precede the update of that window.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn take_sacked(&mut self, ack: &PureAck, state: &mut AckState, host: &mut impl Host) {
@@ -113,11 +114,13 @@ impl Sender {
             let rtt_us = stamp_us_delta(now_us, state.first_sackt);
             let ca_rtt_us = stamp_us_delta(now_us, state.last_sackt);
             state.rate.rs.rtt_us = i64::from(ca_rtt_us);
-            // No loss probe is scheduled in a recovery, so its timeout is computed only later.
+            // In a recovery no loss probe is scheduled, so the probe timeout is computed only
+            // later.
             self.take_exact_rtt(rtt_us, ca_rtt_us, false);
-            // The RTT was measured on data sent before the latest transmission of the head. The
-            // comparison holds while this transmission is less than 71 minutes ago, the range of
-            // 32-bit microseconds; a timeout sends the head again after 2 minutes at most.
+            // The RTT was measured on data sent before the latest transmission of the first packet
+            // in flight. The comparison is valid if this transmission was less than 71 minutes ago,
+            // the range of 32-bit microseconds. That holds, because a timeout sends this packet
+            // again after at most 2 minutes.
             restarts_timer =
                 rtt_us > 0 && self.board.is_head_sent_from((state.first_sackt + 1) * 1000);
             debug_assert_eq!(
@@ -148,8 +151,8 @@ impl Sender {
         }
     }
 
-    /// Start of the data that the first block reports, if that block is valid, is not a DSACK, and
-    /// reports more than the other blocks.
+    /// Returns where the new data of the first block starts, if that block is valid, is not a
+    /// DSACK, and is the only one that can report new data.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(super) fn new_data_of_first(&self, blocks: &Blocks) -> Option<NewFrom> {

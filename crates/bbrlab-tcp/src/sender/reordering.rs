@@ -4,25 +4,26 @@
 //! `tcp_check_sack_reordering`, `tcp_check_reno_reordering`, `tcp_enter_loss`.
 //! Deviations: none.
 
-/// Initial degree of reordering, in packets, that does not count as loss. Linux: `tcp_reordering`.
+/// Initial degree of reordering in packets: reordering below this degree does not count as loss.
+/// Linux: `tcp_reordering`.
 const REORDERING: u32 = 3;
 
-/// Linux: `tcp_max_reordering`.
+/// Largest degree of reordering in packets. Linux: `tcp_max_reordering`.
 const MAX_REORDERING: u32 = 300;
 
-/// The reordering seen on this connection.
+/// How much reordering was seen on this connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reordering {
-    /// Linux: `reordering`.
+    /// The degree of reordering in packets. Linux: `reordering`.
     packets: u32,
-    /// Linux: `reord_seen`.
+    /// Number of times that reordering was seen. Linux: `reord_seen`.
     seen: u32,
 }
 
 impl Reordering {
     pub(super) const NONE: Self = Self { packets: REORDERING, seen: 0 };
 
-    /// The degree of reordering in packets.
+    /// Returns the degree of reordering in packets.
     #[inline]
     pub(super) const fn packets(self) -> u32 {
         self.packets
@@ -54,8 +55,8 @@ impl Reordering {
         self.seen += 1;
     }
 
-    /// Resets the degree to at most the default, after a timeout with at least that number of
-    /// packets SACKed.
+    /// Resets the degree to at most the default of three packets, after a timeout with at least
+    /// three packets SACKed.
     pub(super) fn narrow(&mut self, sacked_out: u32) {
         if sacked_out >= REORDERING {
             self.packets = self.packets.min(REORDERING);

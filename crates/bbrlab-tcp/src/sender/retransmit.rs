@@ -20,7 +20,7 @@ impl Sender {
     #[expect(clippy::inline_always, reason = "mostly the time to send has not come")]
     pub(super) fn retransmit_lost(&mut self, host: &mut impl Host) {
         if self.board.packets_out() != 0 {
-            // Each ACK of a recovery comes here; mostly pacing delays the retransmission.
+            // Every ACK of a recovery reaches this line; mostly pacing delays the retransmission.
             let stop = if self.is_held_by_pacing(host) {
                 Stop::Limited(Limit::Pacing)
             } else {
@@ -147,8 +147,8 @@ impl Sender {
         stop
     }
 
-    /// Retransmits up to `segs` segments of an skb and tags it; false if the peer's window does not
-    /// allow it or a copy still waits in the host's queue. Linux: `tcp_retransmit_skb`.
+    /// Retransmits up to `segs` segments of an skb and tags it; returns false if the peer's window
+    /// does not allow it or a copy still waits in the host's queue. Linux: `tcp_retransmit_skb`.
     pub(super) fn retransmit_skb(&mut self, at: Cursor, segs: u32, host: &mut impl Host) -> bool {
         let is_sent = self.retransmit_skb_quietly(at, segs, host);
         if is_sent {
@@ -171,7 +171,7 @@ impl Sender {
             return false;
         }
         let Some(seq) = self.board.lost_segment(at, mss) else { return false };
-        // For this sender, only the peer's window bounds the data that may be sent.
+        // For a plain sender, only the peer's window limits the data that may be sent.
         debug_assert_eq!(self.right_edge(), self.window_end());
         let room = self.right_edge().wrapping_sub(seq);
         if before(seq, self.conn.snd_una) || room.cast_signed() < mss.cast_signed() {
@@ -184,7 +184,7 @@ impl Sender {
         true
     }
 
-    /// [`Self::retransmit_whole_segment`] for callers other than the pacing timer.
+    /// [`Self::retransmit_whole_segment`], not inlined, for callers other than the pacing timer.
     #[inline(never)]
     fn retransmit_segment_rarely(&mut self, at: Cursor, host: &mut impl Host) -> bool {
         self.retransmit_whole_segment(at, host)

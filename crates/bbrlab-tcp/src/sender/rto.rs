@@ -1,9 +1,9 @@
-//! The retransmission timeout and the losses that it marks.
+//! The retransmission timeout, and which packets it marks lost.
 //!
 //! Sources: [linux] `net/ipv4/tcp_timer.c`: `tcp_retransmit_timer`; `net/ipv4/tcp_input.c`:
 //! `tcp_enter_loss`, `tcp_timeout_mark_lost`; RFC 6298.
 //! Deviations:
-//! 1. A connection is never aborted, however many timeouts there are (`tcp_retries2`).
+//! 1. A connection is never aborted, however many timeouts there are. Linux: `tcp_retries2`.
 //! 2. No linear timeouts for thin streams (`tcp_thin_linear_timeouts` is off by default).
 
 use bbrlab_cc::CaState;
@@ -42,7 +42,7 @@ impl Sender {
         self.reset_timer(TimerPurpose::Retransmit, rto, host);
     }
 
-    /// Whether a timeout marks all packets lost that are not SACKed.
+    /// Whether a timeout marks every packet as lost that is not SACKed.
     fn rto_marks_all(&self) -> bool {
         self.config.stack.loss.rto == Rto::MarkAllKeepSack
     }
@@ -76,10 +76,9 @@ impl Sender {
             .set_frto(self.mechanisms.has_undo && (is_new || self.timer.retransmits() != 0));
     }
 
-    /// Marks the head lost and, with RACK, the packets that were sent long enough ago. Without
-    /// RACK, or if a SACKed packet at the head shows that the receiver has reneged, marks all
-    /// packets.
-    /// Linux: `tcp_timeout_mark_lost`.
+    /// Marks the first packet in flight lost and, with RACK, also the packets that were sent long
+    /// enough ago. Without RACK, marks all packets lost. Also marks all packets lost if the first
+    /// one is SACKed, because the receiver has then reneged. Linux: `tcp_timeout_mark_lost`.
     fn timeout_mark_lost(&mut self, host: &mut impl Host) {
         let is_reneg = self.board.is_head_sacked();
         if is_reneg || !self.board.is_sack() {

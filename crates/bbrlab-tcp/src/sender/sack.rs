@@ -49,7 +49,7 @@ impl Sender {
         state.sack_flag
     }
 
-    /// The sequence numbers that a SACK block may cover now.
+    /// Returns the sequence numbers that a SACK block may cover now.
     pub(super) fn sack_window(&self) -> SackWindow {
         SackWindow {
             snd_una: self.conn.snd_una,
@@ -64,7 +64,7 @@ impl Sender {
     #[inline]
     fn tag_without_dsack(&mut self, segment: &Segment, state: &mut AckState) {
         let blocks = Blocks::new(&segment.sack, segment.sack_count);
-        // A rate sampler with switches must see every skb.
+        // A rate sampler with switches must be passed every skb separately.
         if !self.sampler.is_switched()
             && let Some(from) = self.new_data_of_first(&blocks)
         {
@@ -74,8 +74,8 @@ impl Sender {
         }
     }
 
-    /// [`Self::tag_without_dsack`] when any block may report new data, or the rate sampler must see
-    /// every skb.
+    /// [`Self::tag_without_dsack`] for the case that any block may report new data, or that the
+    /// rate sampler must be passed every skb separately.
     #[inline(never)]
     pub(super) fn tag_several(&mut self, wire: &[SackBlock], state: &mut AckState) {
         let window = self.sack_window();
@@ -232,7 +232,8 @@ impl Sender {
     }
 }
 
-/// The objects that covered data affects: undo, RACK, the rate sampler and the ACK's state.
+/// The objects that are updated when a SACK block covers data: undo, RACK, the rate sampler and the
+/// ACK's state.
 struct SackEffects<'a> {
     undo: &'a mut Undo,
     rack: &'a mut Rack,
@@ -270,8 +271,8 @@ impl SackVisitor for SackEffects<'_> {
     }
 }
 
-/// Records whole skbs, newly SACKed above all data SACKed before. `notes` are those of the last
-/// skb.
+/// Records a run of newly SACKed skbs, all above the data SACKed before. `notes` belong to the last
+/// skb of the run.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
 fn note_run(

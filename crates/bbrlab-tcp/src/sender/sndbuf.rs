@@ -1,5 +1,5 @@
-//! The send buffer: its size, which grows with cwnd, and the waking of an application that waits
-//! for space.
+//! The send buffer. Its size grows with cwnd; when enough space is free, an application that waits
+//! for space is woken.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_sndbuf_expand`, `tcp_should_expand_sndbuf`,
 //! `tcp_new_space`, `tcp_check_space`; `net/core/stream.c`: `sk_stream_write_space`.
@@ -7,8 +7,8 @@
 //! 1. No global memory pressure.
 //!
 //! With [`Sockbuf::Payload`] the buffer counts the bytes that were written and not yet
-//! acknowledged, as in ns-3 (`tcp-tx-buffer.cc`: `Available`; `tcp-socket-base.cc`: `NewAck`, which
-//! calls the application whenever bytes are free).
+//! acknowledged, as in ns-3. Like ns-3, it calls the application whenever any byte is free. ns-3:
+//! `tcp-tx-buffer.cc`, `Available`; `tcp-socket-base.cc`, `NewAck`.
 
 use bbrlab_cc::CongestionControl as _;
 use bbrlab_cc::linux_int::trunc_u32;
@@ -21,10 +21,11 @@ use super::{Sender, SenderConfig};
 /// full segment counts as 4352 bytes instead of 2304.
 const MAX_TCP_HEADER: u32 = 256;
 
-/// Linux: `SKB_DATA_ALIGN(sizeof(struct skb_shared_info))` on x86-64.
+/// Bytes of memory of an skb's `skb_shared_info`, aligned to cache lines, on x86-64. Linux:
+/// `SKB_DATA_ALIGN(sizeof(struct skb_shared_info))`.
 const SHARED_INFO: u32 = 320;
 
-/// Linux: `SKB_DATA_ALIGN(sizeof(struct sk_buff))`.
+/// Bytes of memory of an skb's `sk_buff`. Linux: `SKB_DATA_ALIGN(sizeof(struct sk_buff))`.
 const SK_BUFF: u32 = 256;
 
 /// Initial size in bytes of a buffer that grows. Linux: `tcp_wmem[1]`.
@@ -34,10 +35,11 @@ const WMEM_DEFAULT: u32 = 16_384;
 /// reference runs.
 const WMEM_MAX: u32 = 64 << 20;
 
-/// Linux: `TCP_INIT_CWND`.
+/// Initial cwnd in segments. Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
-/// Memory that a full segment may take, overhead included: allocations are powers of two.
+/// Returns the number of bytes of memory that a full segment may take, overhead included:
+/// allocations are powers of two.
 fn bytes_per_segment(config: &SenderConfig) -> u32 {
     let timestamps = if config.timestamps { 12 } else { 0 };
     let mss_clamp = config.mss + timestamps;
@@ -50,9 +52,9 @@ fn bytes_per_segment(config: &SenderConfig) -> u32 {
 pub(super) struct Sndbuf {
     /// Size in bytes of memory. Linux: `sk_sndbuf`.
     size: u32,
-    /// Number of packets that the buffer was last sized for.
+    /// Number of packets for which the buffer was sized last.
     segs: u32,
-    /// The application is woken when fewer bytes than this are in use: see [`wake_below`].
+    /// Number of bytes in use below which the application is woken: see [`wake_below`].
     wake_below: u32,
     /// Whether the application waits for space, and in which kind of buffer. Linux: `SOCK_NOSPACE`.
     waiting: Waiting,
@@ -66,25 +68,25 @@ pub(super) struct Sndbuf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waiting {
     No,
-    /// For memory, in a buffer that grows: the usual case.
+    /// For free memory, in a buffer that grows: the usual case.
     ForMemory,
-    /// For memory, in a buffer that does not grow.
+    /// For free memory, in a buffer that does not grow.
     ForFixedMemory,
-    /// In a buffer that counts payload.
+    /// For space in a buffer that counts payload.
     ForPayload,
 }
 
-/// A buffer of `size` bytes wakes a waiting application when fewer than this number of bytes are in
-/// use: free space is then at least half of the used space. A buffer that counts payload wakes the
-/// application when any byte is free. Linux: `sk_stream_is_writeable`.
+/// Returns the number of bytes in use below which a buffer of `size` bytes wakes a waiting
+/// application: free space is then at least half of the used space. A buffer that counts payload
+/// wakes the application when any byte is free. Linux: `sk_stream_is_writeable`.
 const fn wake_below(size: u32, counts_payload: bool) -> u32 {
-    // The largest `used` with `used + (used >> 1) <= size`, and one more.
+    // One more than the largest `used` with `used + (used >> 1) <= size`.
     let beyond = trunc_u32((2 * size as u64 + 1) / 3) + 1;
     if counts_payload || size < beyond { size } else { beyond }
 }
 
 impl Sndbuf {
-    /// The buffer at the start of a connection.
+    /// Creates the buffer at the start of a connection.
     pub(super) fn new(config: &SenderConfig) -> Self {
         let sockbuf = config.stack.socket.sockbuf;
         let size = config.stack.sndbuf.fixed_size(sockbuf).unwrap_or(WMEM_DEFAULT);
@@ -99,7 +101,8 @@ impl Sndbuf {
         }
     }
 
-    /// Size in bytes of memory, or of payload.
+    /// Returns the size of the buffer in bytes of memory, or in bytes of payload if the buffer
+    /// counts payload.
     #[inline]
     pub(super) const fn size(&self) -> u32 {
         self.size
@@ -126,7 +129,7 @@ impl Sndbuf {
         };
     }
 
-    /// Grows the buffer for `segs` packets of `per_seg` bytes of buffer each.
+    /// Grows the buffer so that it holds `segs` packets, each of which takes `per_seg` bytes.
     fn expand(&mut self, segs: u32, per_seg: u32) {
         let segs = segs.max(INIT_CWND);
         if segs <= self.segs {
@@ -209,7 +212,7 @@ impl Sender {
         self.sndbuf.wake(self.app.write_seq.wrapping_sub(self.conn.snd_una));
     }
 
-    /// Bytes of the buffer in use.
+    /// Returns the number of bytes of the buffer that are in use.
     #[inline]
     pub(super) fn sndbuf_used(&self) -> u32 {
         if self.sndbuf.counts_payload() {
@@ -219,7 +222,8 @@ impl Sender {
         }
     }
 
-    /// Bytes of payload that still fit into the buffer; `None` if the buffer counts memory.
+    /// Returns the number of bytes of payload that still fit into the buffer; `None` if the buffer
+    /// counts memory.
     #[inline]
     pub(super) fn sndbuf_room(&self) -> Option<u32> {
         let room = || self.sndbuf.size().saturating_sub(self.sndbuf_used());
@@ -231,7 +235,8 @@ impl Sender {
 mod tests {
     use super::{SenderConfig, bytes_per_segment, wake_below};
 
-    /// Linux: `sk_stream_wspace`, `sk_stream_min_wspace`; ns-3: any free byte.
+    /// An application that waits is woken when a third of a buffer of memory is free, or any byte
+    /// of a buffer of payload (ns-3). Linux: `sk_stream_wspace`, `sk_stream_min_wspace`.
     #[test]
     fn an_application_that_waits_is_woken_when_a_third_is_free() {
         let sizes = (0..200).chain([16_384, 87_380, 1 << 26, u32::MAX - 1, u32::MAX]);
@@ -246,7 +251,8 @@ mod tests {
         }
     }
 
-    /// Headers and the kernel's data after the payload decide where the next power of two begins.
+    /// The headers, and the kernel's data after the payload, decide which power of two a segment
+    /// takes.
     #[test]
     fn a_segment_takes_a_power_of_two_and_an_skb() {
         for (mss, timestamps, bytes) in [

@@ -1,5 +1,5 @@
 //! The sender over a bad network that loses, reorders, duplicates and delays packets. The sender's
-//! counts always agree with a walk over the queue, and in the end every byte arrives.
+//! counts always agree with a recount over all skbs, and in the end every byte arrives.
 //!
 //! The files in `bad_paths/` have ten transfers ("histories") per line, with their totals and a
 //! digest of each segment, timer and state. No kernel trace covers most of these events, so these
@@ -33,8 +33,8 @@ mod rig;
 struct Dice(u64);
 
 impl Dice {
-    /// A generator whose seed is mixed by splitmix64, so that neighbouring seeds give unrelated
-    /// numbers.
+    /// Creates a generator whose seed is mixed by splitmix64, so that neighbouring seeds give
+    /// unrelated numbers.
     const fn of(seed: u64) -> Self {
         Self(split_mix_bits(seed))
     }
@@ -171,11 +171,12 @@ struct Totals {
     undone: u32,
     ms: u64,
     digest: Digest,
-    /// Whether the short paths for nearly every packet and ACK are off, which must not change the
-    /// results.
+    /// Whether the short paths for nearly every packet and ACK are off. The results must not depend
+    /// on this.
     has_no_shortcuts: bool,
     /// Whether the host informs the sender of idle pacing timers only before the sender's next
-    /// event, which must not change the results either.
+    /// event. (A pacing timer is idle if the sender could not send when it fires, because cwnd is
+    /// full.) The results must not depend on this either.
     keeps_idle_pacing: bool,
     /// Number of idle pacing timers that fired.
     lapsed: u32,
@@ -206,7 +207,7 @@ impl Totals {
     }
 }
 
-/// The lines of the histories of these seeds, ten histories per line.
+/// Returns one line per ten histories, for the histories of these seeds.
 fn lines(seeds: std::ops::Range<u64>, mut history: impl FnMut(u64, &mut Totals)) -> String {
     let mut lines = String::new();
     for first in seeds.clone().step_by(10) {
@@ -223,11 +224,12 @@ struct World {
     loss_one_in: u32,
     /// Whether the sender is informed of idle pacing timers only before its next event.
     keeps_idle_pacing: bool,
-    /// Whether the pacing timer is armed and, when it fires, the sender is informed later.
+    /// Whether the pacing timer that is armed now is idle: the sender is informed later that it
+    /// fired.
     is_idle: bool,
-    /// When a pacing timer fired of which the sender was not yet informed.
+    /// When a pacing timer fired of which the sender has not been informed yet.
     lapsed_at: Option<Time>,
-    /// Number of pacing timers that fired and of which the sender was informed later.
+    /// Number of idle pacing timers that fired, of which the sender was informed later.
     lapsed: u32,
     /// Segments on their way to the receiver: time of arrival, order of sending, segment.
     flying: Vec<(Time, u64, Segment)>,
@@ -312,7 +314,7 @@ impl Rig<World> {
 }
 
 impl World {
-    /// A network that delivers nothing and answers nothing.
+    /// Creates a network that delivers no segment and never answers.
     fn silent(dice: Dice) -> Self {
         Self {
             dice,
@@ -332,7 +334,7 @@ impl World {
         }
     }
 
-    /// The answer to a data segment or SYN.
+    /// Returns the receiver's answer to a data segment or SYN.
     fn receive(&mut self, segment: &Segment, config: &SenderConfig) -> Segment {
         let mut answer = Segment {
             seq: 1,
@@ -400,7 +402,7 @@ impl World {
     }
 }
 
-/// Checks all counts against a walk over the queue.
+/// Compares all counts with a recount over all skbs.
 fn check_counts(sender: &Sender) {
     sender.board.check(sender.conn.snd_nxt);
 }
@@ -557,7 +559,8 @@ fn linux_transfer(seed: u64, totals: &mut Totals) {
     transfer(seed, algorithms[dice.below(5) as usize], &config, totals);
 }
 
-/// A segment with arbitrary fields; sequence numbers are close to those in use, or anywhere.
+/// Returns a segment with arbitrary fields. Its sequence numbers are close to those in use, or
+/// anywhere.
 fn nonsense(dice: &mut Dice, sender: &Sender) -> Segment {
     let near = |dice: &mut Dice| {
         let base = [sender.conn.snd_una, sender.conn.snd_nxt, sender.episode.high_seq()]
@@ -693,7 +696,7 @@ fn a_host_that_keeps_idle_pacing_timers_changes_nothing() {
 fn a_packet_and_its_ack_touch_few_lines_of_a_sender() {
     use std::mem::offset_of;
     const LINE: usize = 64;
-    /// Number of cache lines that hold the bytes from one field to before another.
+    /// Returns the number of cache lines that hold the bytes from one field to before another.
     fn lines(from: usize, to: usize) -> usize {
         to.div_ceil(LINE) - from / LINE
     }

@@ -38,10 +38,10 @@ pub(super) const TIMEOUT_MIN_US: u32 = 2_000;
 /// Up to this number of ticks, counting them one by one is faster than a division.
 const TICKS_COUNTED: u32 = 8;
 
-/// The parts of the host's clock that the congestion control does not see.
+/// The parts of the host's clock that the congestion control does not read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
-    /// Linux: `tcp_mstamp`.
+    /// The time of the current event in microseconds. Linux: `tcp_mstamp`.
     mstamp_us: u64,
     next_tick: Time,
     /// Length of a tick in microseconds, at most 10 ms.
@@ -50,8 +50,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// The clock of a host with this tick when the host boots. `ts_offset` is added to the clock's
-    /// milliseconds in every timestamp.
+    /// Returns the clock of a host that boots now and whose tick is `tick`. `ts_offset` is added to
+    /// the clock's milliseconds in every timestamp.
     pub(super) const fn new(tick: Tick, ts_offset: u32) -> Self {
         Self {
             mstamp_us: 0,
@@ -61,7 +61,7 @@ impl Clock {
         }
     }
 
-    /// The length of a tick in nanoseconds.
+    /// Returns the length of a tick in nanoseconds.
     #[inline]
     const fn tick_ns(&self) -> u64 {
         self.us_per_jiffy as u64 * 1000
@@ -73,7 +73,7 @@ impl Clock {
         self.ts_offset
     }
 
-    /// Whole ticks in `ns`, which must be at least one tick.
+    /// Returns the number of whole ticks in `ns`, which must be at least one tick.
     fn whole_ticks(&self, ns: u64) -> u32 {
         let tick_ns = self.tick_ns();
         let (mut ticks, mut left_ns) = (1, ns - tick_ns);
@@ -97,13 +97,13 @@ impl Clock {
         trunc_u32(ticks)
     }
 
-    /// The time of the current event in microseconds.
+    /// Returns the time of the current event in microseconds.
     #[inline]
     pub(super) const fn mstamp_us(&self) -> u64 {
         self.mstamp_us
     }
 
-    /// Microseconds per jiffy.
+    /// Returns the number of microseconds per jiffy.
     #[inline]
     pub(super) const fn us_per_jiffy(&self) -> u32 {
         self.us_per_jiffy
@@ -113,7 +113,7 @@ impl Clock {
 /// The retransmission timer, its timeout, and its backoff.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct XmitTimer {
-    /// Linux: `icsk_pending`.
+    /// The purpose for which the timer is set. Linux: `icsk_pending`.
     pending: TimerPurpose,
     /// The jiffy at which the timer is due. Linux: `icsk_timeout`.
     timeout: u32,
@@ -123,14 +123,14 @@ pub(super) struct XmitTimer {
     /// Number of doublings of the timeout. Linux: `icsk_backoff`. This field and the next two have
     /// the kernel's width, but saturate: unlike in Linux, a connection never gives up.
     backoff: u8,
-    /// Timeouts since the last progress. Linux: `icsk_retransmits`.
+    /// Timeouts since new data was last acknowledged. Linux: `icsk_retransmits`.
     retransmits: u8,
     /// Zero-window probes since the last ACK. Linux: `icsk_probes_out`.
     probes_out: u8,
 }
 
 impl XmitTimer {
-    /// A timer that is not set; the timeout is one second.
+    /// Creates a timer that is not set; the timeout is one second.
     pub(super) fn new(hz: u32) -> Self {
         Self {
             pending: TimerPurpose::None,
@@ -143,13 +143,13 @@ impl XmitTimer {
         }
     }
 
-    /// The purpose of the timer.
+    /// Returns the purpose of the timer.
     #[inline]
     pub(super) const fn pending(&self) -> TimerPurpose {
         self.pending
     }
 
-    /// The jiffy at which the timer is due.
+    /// Returns the jiffy at which the timer is due.
     pub(super) const fn timeout(&self) -> u32 {
         self.timeout
     }
@@ -160,7 +160,7 @@ impl XmitTimer {
         self.pending = TimerPurpose::None;
     }
 
-    /// The retransmission timeout in jiffies.
+    /// Returns the retransmission timeout in jiffies.
     #[inline]
     pub(super) const fn rto(&self) -> u32 {
         self.rto
@@ -185,13 +185,13 @@ impl XmitTimer {
         self.rto = crate::rtt::backed_off(self.rto, hz).min(longest_s * hz);
     }
 
-    /// Number of doublings of the timeout.
+    /// Returns the number of doublings of the timeout.
     pub(super) const fn backoff(&self) -> u8 {
         self.backoff
     }
 
-    /// Counts a zero-window probe, and doubles the interval to the next one if there were fewer
-    /// than `most` doublings.
+    /// Counts a zero-window probe. Doubles the interval to the next probe, unless it was already
+    /// doubled `most` times.
     pub(super) fn back_off_probes(&mut self, most: u32) {
         self.probes_out = self.probes_out.saturating_add(1);
         if u32::from(self.backoff) < most {
@@ -227,7 +227,7 @@ impl XmitTimer {
         self.retransmits = 0;
     }
 
-    /// Timeouts since the last progress.
+    /// Timeouts since new data was last acknowledged.
     pub(super) const fn retransmits(&self) -> u8 {
         self.retransmits
     }
@@ -261,7 +261,7 @@ impl Sender {
         }
     }
 
-    /// Microseconds in jiffies, rounded up. Linux: `usecs_to_jiffies`.
+    /// Converts microseconds to jiffies, rounded up. Linux: `usecs_to_jiffies`.
     #[inline]
     pub(super) fn us_to_jiffies(&self, us: u32) -> u32 {
         usecs_to_jiffies(us, self.conn.hz)
@@ -325,13 +325,14 @@ impl Sender {
         self.reset_timer(what, when, host);
     }
 
-    /// Whether pacing holds back the next packet by less than a jiffy.
+    /// Whether pacing delays the next packet by less than a jiffy, or not at all.
     #[inline]
     pub(super) fn is_departure_near(&self) -> bool {
         self.conn.wstamp_ns < self.conn.clock_ns + self.clock.tick_ns()
     }
 
-    /// How long pacing holds back the next packet, in whole jiffies. Linux: `tcp_pacing_delay`.
+    /// Returns how long pacing still delays the next packet, in whole jiffies. Linux:
+    /// `tcp_pacing_delay`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -344,7 +345,7 @@ impl Sender {
         self.clock.whole_ticks(self.conn.wstamp_ns - self.conn.clock_ns)
     }
 
-    /// The time at which a future jiffy begins.
+    /// Returns the time at which a future jiffy begins.
     fn time_of(&self, jiffies: u32) -> Time {
         let ahead = jiffies.wrapping_sub(self.conn.jiffies).wrapping_sub(1);
         Time(self.clock.next_tick.0 + u64::from(ahead) * self.clock.tick_ns())
@@ -381,8 +382,8 @@ impl Sender {
         }
     }
 
-    /// Microseconds until the RTO of the first packet in flight; may be negative. Linux:
-    /// `tcp_rto_delta_us`.
+    /// Returns the number of microseconds until the RTO of the first packet in flight; may be
+    /// negative. Linux: `tcp_rto_delta_us`.
     pub(super) fn rto_delta_us(&self) -> i64 {
         match self.board.head_sent() {
             Some(head) => self.rto_delta_after_us(head.sent_us()),
@@ -390,13 +391,14 @@ impl Sender {
         }
     }
 
-    /// Microseconds until the RTO of a packet sent at `sent_us`; may be negative.
+    /// Returns the number of microseconds until the RTO of a packet sent at `sent_us`; may be
+    /// negative.
     #[inline]
     pub(super) fn rto_delta_after_us(&self, sent_us: u64) -> i64 {
         (sent_us + self.rto_us()).wrapping_sub(self.clock.mstamp_us()).cast_signed()
     }
 
-    /// The retransmission timeout in microseconds.
+    /// Returns the retransmission timeout in microseconds.
     #[inline]
     fn rto_us(&self) -> u64 {
         u64::from(self.timer.rto) * u64::from(self.clock.us_per_jiffy)
@@ -437,7 +439,8 @@ impl Sender {
         self.reset_timer_after_pacing(TimerPurpose::Retransmit, rto, host);
     }
 
-    /// Jiffies until the RTO of the first packet in flight, rounded up; at least one.
+    /// Returns the number of jiffies until the RTO of the first packet in flight, rounded up; at
+    /// least one.
     #[inline(never)]
     fn rest_of_rto(&self) -> u32 {
         let delta_us = u32::try_from(self.rto_delta_us().max(1)).unwrap_or(u32::MAX);

@@ -40,7 +40,8 @@ pub(super) struct Tlp {
 }
 
 impl Tlp {
-    /// No probe, no RTT sample yet: a probe would be due after a second. Linux: `TCP_TIMEOUT_INIT`.
+    /// Creates the state without a probe and before any RTT sample: a probe would be due after a
+    /// second. Linux: `TCP_TIMEOUT_INIT`.
     pub(super) const fn new(hz: u32) -> Self {
         Self {
             high_seq: None,
@@ -63,7 +64,7 @@ impl Tlp {
         self.high_seq.is_some() && self.is_retrans
     }
 
-    /// Stops waiting for the ACK of the probe.
+    /// Records that no probe is in flight any longer.
     pub(super) fn forget(&mut self) {
         self.high_seq = None;
     }
@@ -78,7 +79,7 @@ impl Sender {
             && matches!(self.conn.ca_state, CaState::Open | CaState::Cwr)
     }
 
-    /// Arms the timer for a loss probe; false if no probe may be scheduled. Linux:
+    /// Arms the timer for a loss probe; returns false if no probe may be scheduled. Linux:
     /// `tcp_schedule_loss_probe`.
     #[inline]
     pub(super) fn schedule_loss_probe(&mut self, host: &mut impl Host) -> bool {
@@ -122,9 +123,9 @@ impl Sender {
         self.set_timer(TimerPurpose::LossProbe, timeout, host);
     }
 
-    /// The probe timeout in jiffies after new data, bounded by the RTO of the first packet in
-    /// flight; several packets must be in flight. Stores when the first was sent, if it was sent
-    /// only once.
+    /// Returns the probe timeout in jiffies after new data, at most the time until the RTO of the
+    /// first packet in flight. Several packets must be in flight. If the first packet was sent only
+    /// once, stores its send time.
     #[inline(never)]
     fn probe_timeout_before_rto(&mut self) -> u32 {
         let Some(head) = self.board.head_sent() else { return self.tlp.timeout };
@@ -149,8 +150,7 @@ impl Sender {
         self.reset_timer_after_pacing(TimerPurpose::LossProbe, timeout, host);
     }
 
-    /// Whether the RTO of the first packet in flight certainly ends no earlier than the probe
-    /// timeout.
+    /// Whether the RTO of the first packet in flight cannot end before the probe timeout.
     ///
     /// No packet in flight was sent before `oldest_us`, the send time of an earlier first packet
     /// that had been sent only once. Packets are first sent in the order of their sequence numbers,
@@ -163,7 +163,7 @@ impl Sender {
         self.clock.mstamp_us() + u64::from(self.tlp.timeout_us) <= self.tlp.oldest_us + rto_us
     }
 
-    /// The probe timeout in jiffies, bounded by the RTO.
+    /// Returns the probe timeout in jiffies, bounded by the RTO.
     fn probe_timeout(&self, advancing_rto: bool) -> u32 {
         let (mut timeout, timeout_us) = if self.board.packets_out() == 1 || self.rtt.srtt_us == 0 {
             self.lone_probe_timeout()
@@ -183,8 +183,8 @@ impl Sender {
         timeout
     }
 
-    /// The probe timeout in jiffies and microseconds if only one packet is out (its ACK may be
-    /// delayed) or if there is no RTT sample.
+    /// Returns the probe timeout in jiffies and microseconds if only one packet is out (its ACK may
+    /// be delayed) or if there is no RTT sample.
     #[cold]
     fn lone_probe_timeout(&self) -> (u32, u32) {
         if self.rtt.srtt_us == 0 {
@@ -202,7 +202,8 @@ impl Sender {
     pub(super) fn update_probe_timeout(&mut self) {
         let timeout_us = (self.rtt.srtt_us >> 2) + TIMEOUT_MIN_US;
         self.tlp.timeout_us = timeout_us;
-        // No division is needed while the timeout stays within the same whole jiffies.
+        // While the timeout in microseconds rounds up to the same number of jiffies, no division is
+        // needed.
         if self.tlp.rounded_us.wrapping_sub(timeout_us) >= self.clock.us_per_jiffy() {
             let jiffies = self.us_to_jiffies(timeout_us);
             self.tlp.rounded_us = jiffies * self.clock.us_per_jiffy();
@@ -225,7 +226,7 @@ impl Sender {
         self.rearm_rto(host);
     }
 
-    /// Sends a probe; false if no probe could be sent.
+    /// Sends a probe; returns false if no probe could be sent.
     fn transmit_loss_probe(&mut self, host: &mut impl Host) -> bool {
         self.tlp.is_retrans = false;
         if self.board.first_unsent().is_some_and(|first| self.fits_send_window(&first)) {

@@ -18,7 +18,7 @@ use super::scoreboard::Unsent;
 use super::{Nonagle, Sender};
 use crate::pacing::{Burst, BurstSize};
 
-/// Linux: `tcp_min_tso_segs`.
+/// Smallest number of segments in a burst. Linux: `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
 
 /// An skb is not deferred if at least this part of the window (one third) can be sent now. Linux:
@@ -29,7 +29,7 @@ const TSO_WIN_DIVISOR: u32 = 3;
 const GSO_MAX_SEGS: u32 = 65_535;
 
 impl Sender {
-    /// Number of segments in the next skb. Linux: `tcp_tso_segs`.
+    /// Returns the number of segments in the next skb. Linux: `tcp_tso_segs`.
     #[inline]
     pub(super) fn tso_segs(&mut self) -> u32 {
         if self.mechanisms.tso == Tso::Off {
@@ -62,8 +62,8 @@ impl Sender {
         segs
     }
 
-    /// The limit that an skb of several segments should wait for; `None` if the skb should be sent
-    /// now. Linux: `tcp_tso_should_defer`.
+    /// Returns the limit that an skb of several segments should wait for before it is sent; `None`
+    /// if it should be sent now. Linux: `tcp_tso_should_defer`.
     pub(super) fn tso_should_defer(&self, skb: &Unsent, max_segs: u32) -> Option<Limit> {
         let conn = &self.conn;
         if conn.ca_state >= CaState::Recovery {
@@ -102,7 +102,8 @@ impl Sender {
         if skb.is_fin { None } else { Some(Limit::App) }
     }
 
-    /// Number of bytes of an skb of several segments to send now. Linux: `tcp_mss_split_point`.
+    /// Returns the number of bytes of an skb of several segments to send now. Linux:
+    /// `tcp_mss_split_point`.
     #[inline]
     pub(super) fn mss_split_point(&self, skb: &Unsent, quota: u32, nonagle: Nonagle) -> u32 {
         let mss = self.conn.mss;

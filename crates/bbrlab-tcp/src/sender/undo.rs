@@ -1,7 +1,7 @@
-//! Undoing a reduction of cwnd that proves spurious because the original packets arrived.
+//! Undoes a reduction of cwnd that was spurious, because the original packets arrived.
 //!
-//! The proof is a timestamp echo older than the first retransmission, DSACKs for every
-//! retransmission, or F-RTO.
+//! A reduction is proven spurious by a timestamp echo older than the first retransmission, by
+//! DSACKs for every retransmission, or by F-RTO.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_undo_cwnd_reduction`, `tcp_may_undo`,
 //! `tcp_packet_delayed`, `tcp_try_undo_*`, `tcp_init_undo`.
@@ -37,12 +37,12 @@ impl Undo {
         self.retrans = if retrans_out == 0 { -1 } else { retrans_out.cast_signed() };
     }
 
-    /// Rules out an undo of the episode.
+    /// Prevents an undo of the episode.
     pub(super) fn stop(&mut self) {
         self.marker = None;
     }
 
-    /// Whether the episode is undone if a proof arrives.
+    /// Whether the episode is undone if it is proven spurious.
     pub(super) const fn is_possible(&self) -> bool {
         self.marker.is_some()
     }
@@ -81,12 +81,12 @@ impl Undo {
         self.prior_ssthresh = ssthresh;
     }
 
-    /// Makes an undo not restore ssthresh.
+    /// Makes an undo leave ssthresh unchanged.
     pub(super) fn forget_ssthresh(&mut self) {
         self.prior_ssthresh = 0;
     }
 
-    /// The ssthresh that an undo restores.
+    /// Returns the ssthresh that an undo restores.
     pub(super) const fn prior_ssthresh(&self) -> Option<u32> {
         if self.prior_ssthresh == 0 { None } else { Some(self.prior_ssthresh) }
     }
@@ -202,8 +202,8 @@ impl Sender {
         true
     }
 
-    /// Undoes the episode after a partial ACK in recovery, if the episode was spurious. True if
-    /// this ACK needs no further processing. Linux: `tcp_try_undo_partial`.
+    /// Undoes the episode after a partial ACK in recovery, if the episode was spurious. Returns
+    /// true if this ACK needs no further processing. Linux: `tcp_try_undo_partial`.
     pub(super) fn try_undo_partial(&mut self, prior_snd_una: u32, host: &mut impl Host) -> bool {
         if !self.episode.undo.is_possible() || !self.is_packet_delayed() {
             return false;

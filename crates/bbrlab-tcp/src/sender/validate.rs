@@ -8,8 +8,8 @@
 //! `tcp_sequence`, `tcp_replace_ts_recent`, `tcp_send_dupack`, `tcp_send_challenge_ack`.
 //! Deviations:
 //! 1. A RST is ignored: no simulated peer sends one.
-//! 2. After both ends have closed, the kernel keeps only the minimal socket of `TIME_WAIT`; here
-//!    the sender goes on.
+//! 2. After both ends have closed, the kernel replaces the socket by the minimal one of
+//!    `TIME_WAIT`; here the sender remains unchanged.
 
 use bbrlab_cc::linux_int::{after, before};
 
@@ -56,7 +56,8 @@ impl Sender {
             return false;
         }
         if segment.has(flag::SYN) {
-            // Our last ACK of the handshake was lost, or the SYN-ACK was duplicated.
+            // The peer did not receive the last ACK of the handshake, or the SYN-ACK was
+            // duplicated.
             self.challenge(host);
             return false;
         }

@@ -6,7 +6,7 @@
 
 use bbrlab_cc::linux_int::after;
 
-/// Linux: `TCP_MSS_DEFAULT`.
+/// The MSS without an MSS option. Linux: `TCP_MSS_DEFAULT`.
 const MSS_DEFAULT: u32 = 536;
 
 /// The peer's window. Linux: `snd_wnd`, `snd_wl1` and `max_window`.
@@ -27,13 +27,14 @@ impl PeerWindow {
         self.size
     }
 
-    /// Largest window that the peer has advertised.
+    /// Returns the largest window that the peer has advertised.
     #[inline]
     pub(super) const fn max(&self) -> u32 {
         self.max
     }
 
-    /// Records `seq` of a segment that does not change the window. Linux: `tcp_update_wl`.
+    /// Records the sequence number of a segment that does not change the window. Linux:
+    /// `tcp_update_wl`.
     #[inline]
     pub(super) fn note_seq(&mut self, seq: u32) {
         self.seq = seq;
@@ -55,26 +56,29 @@ impl PeerWindow {
         is_new_ack || after(seq, self.seq) || (seq == self.seq && (size > self.size || size == 0))
     }
 
-    /// Sets the window from a segment with `seq`; true if the size of the window has changed.
+    /// Sets the window from a segment with `seq`; returns true if the size of the window has
+    /// changed.
     pub(crate) fn update(&mut self, seq: u32, size: u32) -> bool {
         self.seq = seq;
         std::mem::replace(&mut self.size, size) != size
     }
 
-    /// Updates the largest window. True if the current window is larger than all earlier windows,
-    /// and half of the largest earlier window may have bounded the segment size of `mss` bytes.
+    /// Updates the largest window. Returns true if the current window is larger than all earlier
+    /// windows, and half of the largest earlier window may have been the limit of the segment size
+    /// `mss`.
     pub(super) fn take_record(&mut self, mss: u32) -> bool {
         let is_record = self.size > self.max && mss >= self.half();
         self.max = self.max.max(self.size);
         is_record
     }
 
-    /// Half of the largest window, or all of it if it is small. 0 if no window was advertised.
+    /// Returns the half of the largest window, or all of it if it is small. 0 if no window was
+    /// advertised.
     fn half(&self) -> u32 {
         if self.max > MSS_DEFAULT { self.max >> 1 } else { self.max }
     }
 
-    /// `bytes`, but at most half of the largest window. Linux: `tcp_bound_to_half_wnd`.
+    /// Returns `bytes`, but at most half of the largest window. Linux: `tcp_bound_to_half_wnd`.
     pub(super) fn bound_to_half(&self, bytes: u32, header: u32) -> u32 {
         let cutoff = self.half();
         if cutoff == 0 || bytes <= cutoff {

@@ -1,5 +1,5 @@
-//! All integration tests of this crate. They are one program, because each program would be linked
-//! with everything that the crate uses.
+//! All integration tests of this crate, in one program. Separate programs would each be linked with
+//! everything that the crate uses.
 
 use bbrlab_tcp::{Host, Segment, TimerId, Transmission};
 

@@ -1,5 +1,5 @@
 //! Properties of a receiver under arbitrary input: it acknowledges only data that arrived, delivers
-//! all of it, and does not move the right edge of the advertised window back.
+//! all of that data, and never moves the right edge of the advertised window back.
 
 use std::collections::BTreeSet;
 
@@ -13,15 +13,16 @@ use proptest::test_runner::RngSeed;
 
 use crate::rig::{Notes, Rig};
 
-/// Payload bytes of a segment; in these tests the stream consists of such segments.
+/// Payload bytes of a segment. The stream of these tests consists of such segments, numbered from
+/// 0.
 const MSS: u32 = 1448;
 
 #[derive(Clone, Debug)]
 enum Op {
-    /// `count` segments of the stream arrive as one packet. The number of the first is that of the
-    /// next expected segment plus `from` minus 4.
+    /// `count` segments of the stream arrive as one packet. The first one's number is `from` - 4
+    /// plus the number of the next expected segment.
     Data { from: u32, count: u32, push: bool, ce: bool },
-    /// The segment after the highest that was sent, leaving out `skip` segments.
+    /// A segment above all segments sent so far arrives; `skip` segments before it are missing.
     Above { skip: u32, push: bool },
     /// A segment with arbitrary fields.
     Garbage { seq: u32, len: u32, ack: u32, flags: u8, tsval: u32 },
@@ -94,7 +95,7 @@ impl Notes for Wire {
 struct Bench {
     receiver: Receiver,
     rig: Rig<Wire>,
-    /// Whether a segment is delivered and read by one call, `deliver`, instead of `on_segment` and
+    /// Whether one call of `deliver` delivers and reads a segment, instead of `on_segment` and
     /// `read`.
     is_short: bool,
     /// Numbers of the segments sent to the receiver.
@@ -198,7 +199,8 @@ impl Bench {
     }
 }
 
-/// The same cases in every run, so failures are reproducible. `PROPTEST_CASES` sets their number.
+/// Makes every run use the same cases, so that failures are reproducible. `PROPTEST_CASES` sets
+/// their number.
 fn settings() -> ProptestConfig {
     ProptestConfig {
         rng_seed: RngSeed::Fixed(1),
@@ -221,9 +223,9 @@ proptest! {
             bench.apply(op, config.timestamps);
             for segment in &bench.rig.notes.sent {
                 prop_assert!(segment.has(flag::ACK));
-                // When DCTCP's marking changes, the receiver first sends an ACK for the packets
-                // before the change. Its number may be lower than that of the last ACK, and its
-                // window is the current one.
+                // When DCTCP's marking changes, the receiver first acknowledges the packets before
+                // the change. The number of this ACK may be lower than that of the previous ACK,
+                // and its window is the current one.
                 let is_dctcp = matches!(config.ecn, EcnEcho::Dctcp { .. });
                 prop_assert!(segment.ack >= last_ack || is_dctcp);
                 last_ack = segment.ack.max(last_ack);

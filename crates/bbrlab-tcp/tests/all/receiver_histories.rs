@@ -1,5 +1,5 @@
-//! A receiver over random histories: losses, reordering, bursts, marks, pauses of the reader,
-//! segments that make no sense, small buffers.
+//! A receiver over random sequences of events ("histories"): losses, reordering, bursts, marks,
+//! pauses of the reader, nonsensical segments, small buffers.
 //!
 //! `receiver_histories.txt` has one line per twenty histories: their totals, and a digest of all
 //! segments sent, all timers and all states. `prop_receiver.rs` checks properties that hold in all
@@ -145,7 +145,7 @@ impl History {
         history
     }
 
-    /// A segment with the fields that all segments of the peer have in common.
+    /// Returns a segment with the fields that all segments of the peer share.
     fn segment(&mut self) -> Segment {
         let ms = u32::try_from(self.rig.now.0 / 1_000_000).expect("seconds");
         let flags = flag::ACK | if self.dice.one_in(4) { flag::PSH } else { 0 };
@@ -189,7 +189,7 @@ impl History {
                 let behind = 1 + self.dice.below(4);
                 self.data(next.wrapping_sub(behind * self.mss).max(1), &[1, 3, 8]);
             }
-            // A segment that does not begin or end at the border of an earlier one.
+            // A segment whose ends need not match those of earlier segments.
             30 => {
                 let bytes = self.dice.below(6_000);
                 let len = 1 + self.dice.below(3_000);
@@ -213,8 +213,8 @@ impl History {
                 self.receiver.on_host_interrupt(now, &mut self.rig);
             }
             38 => {
-                // A segment with an old timestamp for PAWS to discard, or one with an ACK of data
-                // never sent.
+                // A segment with an old timestamp, which PAWS must discard, or one with an ACK of
+                // data never sent.
                 let is_old = self.dice.one_in(2);
                 let segment = self.segment();
                 let tsval = if is_old { segment.tsval.wrapping_sub(5_000) } else { segment.tsval };
@@ -233,7 +233,7 @@ impl History {
         self.receiver.snapshot(&mut |_, value| digest.add(&[value.cast_unsigned()]));
     }
 
-    /// A packet with a number of whole segments that is drawn from `counts`.
+    /// A packet with several whole segments; their number is drawn from `counts`.
     fn data(&mut self, seq: u32, counts: &[u32]) {
         let len = self.dice.pick(counts) * self.mss;
         let segment = Segment { seq, len, ..self.segment() };

@@ -1,9 +1,9 @@
-//! The host of one end of a connection under test: a clock, timers, and a recorder of what the end
-//! sends and arms.
+//! The host of one end of a connection under test: a clock, timers, and a record of the segments
+//! that the end sends and the timers that it arms.
 //!
-//! The tests of this folder use it, and the sender's unit test includes this file. It is a file and
-//! not a crate, because a unit test compiles `bbrlab-tcp` again, so its types differ from those
-//! that another crate would use.
+//! The tests of this folder use this file, and the sender's unit tests include it. It is not a
+//! separate crate, because unit tests compile `bbrlab-tcp` a second time: its types would differ
+//! from those that the other crate uses.
 
 use bbrlab_cc::Draw;
 use bbrlab_units::Time;
@@ -36,15 +36,15 @@ impl<N> Rig<N> {
         Self { now, timers: [None; TimerId::COUNT], notes }
     }
 
-    /// The next timer and its deadline. If several timers have the same deadline, the first in the
-    /// order of [`TimerId`].
+    /// Returns the next timer and its deadline. If several timers have the same deadline, the first
+    /// in the order of [`TimerId`].
     pub(crate) fn next_timer(&self) -> Option<(Time, TimerId)> {
         let all =
             [TimerId::Retransmit, TimerId::DelayedAck, TimerId::Pacing, TimerId::CompressedAck];
         all.into_iter().filter_map(|timer| Some((self.timers[timer as usize]?, timer))).min()
     }
 
-    /// Disarms the next timer with a deadline at or before `until`, moves the clock to the
+    /// Disarms the next timer if its deadline is at or before `until`, moves the clock to the
     /// deadline, and returns both.
     pub(crate) fn fire(&mut self, until: Time) -> Option<(Time, TimerId)> {
         let (at, timer) = self.next_timer().filter(|&(at, _)| at <= until)?;

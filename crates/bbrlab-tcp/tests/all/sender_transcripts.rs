@@ -1,11 +1,11 @@
-//! Transcripts of the sender in the style of packetdrill: its input and its output.
+//! Transcripts of a sender in the style of packetdrill: its inputs and its outputs.
 //!
-//! The first line of each file in `sender_transcripts/` says what it shows. A line with a time in
-//! milliseconds is an input: `0 connect`, `30.5 < A ack 1449`, `50 write 1000`, `60 app_limited`,
-//! `70 cc FIELD` (shows a field of the algorithm's state), `90 close`. The test runs the inputs and
-//! the timers between them. Below each input it writes the segments sent (`>`), the resulting state
-//! (`=`) and the other values of the inner state that changed (`~`). The output must equal the
-//! file. `UPDATE_EXPECT=1` rewrites it: review the difference like code.
+//! The first comment of each file in `sender_transcripts/` says what it shows. A line with a time
+//! in milliseconds is an input: `0 connect`, `30.5 < A ack 1449`, `50 write 1000`,
+//! `60 app_limited`, `70 cc FIELD` (shows a field of the algorithm's state), `90 close`. The test
+//! runs the inputs and the timers between them. Below each input it writes the segments sent
+//! (`>`), the resulting state (`=`) and the other values of the inner state that changed (`~`). The
+//! output must equal the file. `UPDATE_EXPECT=1` rewrites it: review the difference like code.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -37,8 +37,9 @@ impl Notes for Bench {
     }
 }
 
-/// The host's clock, in milliseconds, at time 0 of a script. Not 0, because a stamp of 0 means
-/// "none"; a multiple of every slot length of the timer wheel, so that no timer is moved.
+/// The host's clock in milliseconds at time 0 of a script. It is not 0, because a stamp of 0 means
+/// "none". It is a multiple of every slot length of the timer wheel, so that timers fall into the
+/// same slots as with a clock that starts at 0.
 const BOOT_MS: u32 = 1 << 15;
 
 /// Reads a time in milliseconds with up to six decimals.
@@ -73,8 +74,8 @@ fn show_flags(segment: &Segment) -> String {
     FLAGS.iter().filter(|(_, bit)| segment.has(*bit)).map(|(letter, _)| *letter).collect()
 }
 
-/// `A ack 1449 wnd 65535 sack 2897-4345 ts 5000 ecr 100`. Without `wnd` the window is that of the
-/// previous segment; other fields default to 0, `seq` to 1 (0 in a SYN).
+/// Parses a segment such as `A ack 1449 wnd 65535 sack 2897-4345 ts 5000 ecr 100`. Without `wnd`
+/// the window is that of the previous segment; other fields default to 0, `seq` to 1 (0 in a SYN).
 fn parse_segment(words: &[&str], wnd: &mut u32, has_ts: bool) -> Segment {
     let mut segment =
         Segment { flags: parse_flags(words[0]), seq: 1, has_ts, ..Segment::default() };
@@ -132,12 +133,12 @@ struct Play {
     rig: Rig<Bench>,
     config: SenderConfig,
     wnd: u32,
-    /// The inner state at the last output, so that only changes are written.
+    /// The inner state at the last output: only values that differ from it are written.
     shown: Vec<(&'static str, i64)>,
     text: String,
 }
 
-/// The values of a connection's inner state that the `=` line does not show.
+/// Returns the values of a connection's inner state that the `=` line does not show.
 fn inner(info: &SenderInfo, sender: &Sender) -> Vec<(&'static str, i64)> {
     let or_none = |value: Option<u32>| value.map_or(-1, i64::from);
     vec![
@@ -243,7 +244,7 @@ impl Play {
         Self { sender, rig, config, wnd: 65_535, shown, text: String::new() }
     }
 
-    /// Runs the timers due up to `until`.
+    /// Fires the timers that are due at or before `until`.
     fn run_timers(&mut self, until: Time) {
         while let Some((at, id)) = self.rig.fire(until) {
             let before = self.sender.info();
@@ -346,7 +347,7 @@ impl Play {
     }
 }
 
-/// The output of a script: what the file must contain.
+/// Returns the output of a script, which the file must equal.
 fn perform(script: &str) -> String {
     let mut lines = script.lines();
     let title = lines.next().expect("a title");

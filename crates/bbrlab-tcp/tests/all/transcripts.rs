@@ -55,8 +55,9 @@ const FLAGS: [(char, u8); 7] = [
     ('C', flag::CWR),
 ];
 
-/// The sender's clock, in milliseconds, at time 0 of the transcript. Not 0, because a stamp of 0
-/// means "none"; a multiple of every slot length of the timer wheel, so that no timer is moved.
+/// The sender's clock in milliseconds at time 0 of the transcript. It is not 0, because a stamp of
+/// 0 means "none". It is a multiple of every slot length of the timer wheel, so that timers
+/// fall into the same slots as with a clock that starts at 0.
 const BOOT_MS: u32 = 1 << 15;
 
 /// The transcript so far.
@@ -99,7 +100,7 @@ impl End {
         }
     }
 
-    /// The host's time at time 0 of the transcript.
+    /// Returns the host's time at time 0 of the transcript.
     fn boot(&self) -> Span {
         match self {
             Self::Receiver(_) => Span::ZERO,

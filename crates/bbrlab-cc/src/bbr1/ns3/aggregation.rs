@@ -46,7 +46,8 @@ impl Aggregation {
         *slot = (*slot).max(u16::try_from(extra).unwrap_or(u16::MAX));
     }
 
-    /// Number of packets added to cwnd, from the measure of [`Self::on_ack_in_ns3`].
+    /// Returns the number of packets added to cwnd for the aggregation that [`Self::on_ack_in_ns3`]
+    /// has measured.
     #[cold]
     pub(super) fn allowance_in_ns3(&self, conn: &Conn, bw: u32) -> u32 {
         let [a, b] = self.extra_acked;

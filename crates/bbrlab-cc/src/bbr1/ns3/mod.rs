@@ -7,8 +7,8 @@
 //! Sources: [ns3] `tcp-bbr.cc` of 3.40 and 3.44; [lanigan-code] `tcp-bbr.cc`, a port of 2018 to
 //! 3.27.
 //! Deviations:
-//! 1. ns-3 counts bytes and nanoseconds and computes in floating point; here the units stay
-//!    Linux's: packets, microseconds, gains in 1/256.
+//! 1. ns-3 counts bytes and nanoseconds and computes in floating point; this code keeps Linux's
+//!    units: packets, microseconds, gains in 1/256.
 
 mod aggregation;
 mod params;
@@ -32,7 +32,7 @@ impl Variant for Ns3 {
     type Steps = Ns3Steps;
 }
 
-/// How aggregated ACKs enlarge cwnd.
+/// The rule by which aggregated ACKs enlarge cwnd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ExtraAcked {
     Linux,
@@ -40,7 +40,7 @@ enum ExtraAcked {
     Off,
 }
 
-/// How losses and timeouts affect cwnd and rounds.
+/// The rule by which losses and timeouts affect cwnd and rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Losses {
     Linux,
@@ -95,7 +95,7 @@ impl Default for Ns3Steps {
 }
 
 impl<V: Variant<Steps = Ns3Steps>> Bbr<V> {
-    /// [`Self::new`] with the steps of a scenario.
+    /// Like [`Self::new`], but with the steps that a scenario selects.
     ///
     /// # Errors
     /// If a value is out of range.
@@ -148,7 +148,8 @@ impl Steps for Ns3Steps {
         bbr.on_ack(conn, rs, draw)
     }
 
-    /// In the port of 2018, `round_start` stays set until the next valid sample.
+    /// As in Linux, except that in the port of 2018 `round_start` stays set until the next valid
+    /// sample.
     fn update_round<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
         conn: &Conn,

@@ -1,15 +1,15 @@
 //! The steps in which ns-3 differs from Linux, with one parameter per difference. A variant's list
-//! contains these after the variant's own parameters.
+//! of parameters ends with these parameters.
 
 use crate::{ParamError, ParamSpec, ParamTable, Params};
 
 use super::super::{BbrAcd, BbrHsr, BbrPlus, DelayBbr};
 use super::{ExtraAcked, Losses, Ns3Steps};
 
-/// The pacing margin is stored in millionths.
+/// The unit of the stored pacing margin: millionths.
 const MILLION: u32 = 1_000_000;
 
-/// The parameters of all variants.
+/// The parameters that all variants have.
 pub const STEPS: &[ParamSpec] = &[
     spec(
         "min_rtt",
@@ -83,7 +83,7 @@ const fn spec(name: &'static str, default: &'static str, summary: &'static str) 
     ParamSpec { name, default, summary }
 }
 
-/// The parameters of a variant: its own, then `STEPS`.
+/// Makes the list of a variant's parameters: its own parameters, then `STEPS`.
 macro_rules! with_steps {
     ($own:expr) => {
         &{
@@ -111,7 +111,7 @@ pub const DELAY_BBR_PARAMS: &[ParamSpec] = with_steps!(DelayBbr::PARAMS);
 pub const BBR_ACD_PARAMS: &[ParamSpec] = with_steps!(BbrAcd::PARAMS);
 
 impl Ns3Steps {
-    /// The values of a scenario.
+    /// Reads the values that a scenario sets.
     ///
     /// # Errors
     /// If a value is out of range.

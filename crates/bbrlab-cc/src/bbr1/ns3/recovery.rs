@@ -10,7 +10,7 @@ use super::super::Bbr;
 use super::super::variant::{Recovered, Variant};
 
 impl<V: Variant> Bbr<V> {
-    /// Follows ns-3's `TcpBbr` outside fast recovery, also after a timeout: losses are not
+    /// Follows ns-3's `TcpBbr` outside fast recovery, including after a timeout: losses are not
     /// subtracted from cwnd, and packets are not conserved.
     #[cold]
     pub(super) fn restore_only(&mut self, conn: &Conn, cwnd: u32) -> Recovered {
@@ -38,7 +38,8 @@ impl<V: Variant> Bbr<V> {
         }
         let losses = rs.losses.cast_unsigned();
         if is_starting {
-            // On entering, the port uses the packets in flight before the first retransmission.
+            // At the first ACK of a recovery, the port uses the packets in flight before the first
+            // retransmission.
             let conserved = conn.inflight.wrapping_add(rs.acked_sacked);
             let entry = conserved.saturating_sub(1);
             return Recovered::Hold(entry.wrapping_sub(losses).max(1).max(conserved));

@@ -39,7 +39,7 @@ impl Path {
         }
     }
 
-    /// Packets that the link could carry in `span_ns`.
+    /// Returns the number of packets that the link can carry in `span_ns`.
     pub(crate) fn capacity(&self, span_ns: u64) -> u64 {
         span_ns / self.service_ns
     }
@@ -105,8 +105,8 @@ impl Path {
         self.acks.push_back((number, self.free_at_ns + self.link.rtt_ns));
     }
 
-    /// Delivers the next ACK, which is for one packet. A dropped packet counts as lost at the ACK
-    /// of the third packet after it.
+    /// Delivers the next ACK, which acknowledges one packet. A dropped packet counts as lost at the
+    /// ACK of the third packet after it.
     fn ack(&mut self, sender: &mut Sender) {
         let (number, _) = self.acks.pop_front().expect("the caller looked");
         let lost = self.dropped.iter().filter(|&&dropped| dropped + 3 <= number).count();

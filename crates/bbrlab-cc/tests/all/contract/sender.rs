@@ -1,9 +1,9 @@
-//! A sender reduced to what a congestion control sees: it keeps the socket's counters, stamps
-//! packets, takes delivery-rate samples and makes the calls in the kernel's order. The result of
-//! every call is checked against the contract.
+//! A minimal sender for testing a congestion control: it maintains the socket's counters, stamps
+//! packets, takes delivery-rate samples and calls the callbacks in the kernel's order. It checks
+//! the result of every call against the contract.
 //!
-//! It is not the real sender (`bbrlab-tcp`): losses are dictated, not detected, so that a test can
-//! make any legal history it likes.
+//! It is not the real sender (`bbrlab-tcp`): the test chooses which packets are lost, so that it
+//! can produce any legal history.
 
 use std::collections::VecDeque;
 
@@ -71,12 +71,12 @@ impl Default for Start {
 /// The packets that an ACK acknowledges.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Acked {
-    /// This number of the oldest outstanding packets; 0 for a duplicate ACK without new
+    /// The oldest outstanding packets, as many as the value; 0 makes a duplicate ACK without new
     /// information.
     Oldest(usize),
     /// The packet with this number.
     Number(u64),
-    /// The packets whose number is a multiple of this one, as SACK blocks would report them.
+    /// The packets whose number is a multiple of the value, as SACK blocks would report them.
     EveryNth(u64),
 }
 
@@ -149,7 +149,8 @@ impl Sender {
         sender
     }
 
-    /// Whether the algorithm has `cong_control`, which replaces the core's window reduction.
+    /// Whether the algorithm has the callback `cong_control`, which replaces the core's window
+    /// reduction.
     fn has_cong_control(&self) -> bool {
         self.cc.hooks().cong_control
     }
@@ -206,7 +207,7 @@ impl Sender {
         }
     }
 
-    /// The name of the algorithm's state.
+    /// Returns the name of the algorithm's state.
     pub(crate) fn state(&self) -> &'static str {
         self.cc.info(&self.conn).state
     }
@@ -232,12 +233,12 @@ impl Sender {
         self.conn.tcp_mstamp()
     }
 
-    /// Lets time pass.
+    /// Advances the clock by `by_ns`.
     pub(crate) fn advance(&mut self, by_ns: u64) {
         self.advance_to(self.conn.clock_ns + by_ns);
     }
 
-    /// Lets time pass until `clock_ns`.
+    /// Advances the clock to `clock_ns`.
     pub(crate) fn advance_to(&mut self, clock_ns: u64) {
         assert!(clock_ns >= self.conn.clock_ns, "time never goes back");
         self.conn.clock_ns = clock_ns;
@@ -370,7 +371,7 @@ impl Sender {
         self.conn.ca_state = new;
     }
 
-    /// Times out: everything outstanding is lost.
+    /// Simulates a retransmission timeout, which marks every outstanding packet lost.
     pub(crate) fn rto(&mut self) {
         while !self.outstanding.is_empty() {
             self.mark_oldest_lost();
@@ -383,7 +384,7 @@ impl Sender {
         self.enter(CaState::Loss);
     }
 
-    /// Undoes the last reduction of cwnd, because its cause was spurious.
+    /// Undoes the last reduction of cwnd, as after a spurious loss or timeout.
     pub(crate) fn undo(&mut self) {
         if self.conn.ca_state < CaState::Cwr {
             return;
@@ -465,7 +466,7 @@ impl Sender {
         }
     }
 
-    /// Begins a recovery without a loss, as reordered packets cause it.
+    /// Begins a recovery without a loss, as packet reordering can do.
     pub(crate) fn pretend_recovery(&mut self) {
         if self.conn.ca_state < CaState::Recovery {
             self.begin_episode(CaState::Recovery);
@@ -543,7 +544,7 @@ impl Sender {
         }
     }
 
-    /// Receives a packet with a CE mark (`is_ce`) or without it.
+    /// Receives a packet; `is_ce` means that it carries a CE mark.
     pub(crate) fn receive_mark(&mut self, is_ce: bool) {
         if self.conn.ctl.ecn_flags & ecn_flags::OK == 0 {
             return;

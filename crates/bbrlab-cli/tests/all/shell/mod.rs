@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use expect_test::Expect;
 
-/// Two points with two seeds each: four very short runs.
+/// A scenario with two points and two seeds per point: four very short runs.
 pub(crate) const FOUR: &str = r#"
 # This comment is not kept.
 title = "Four short runs"
@@ -24,7 +24,7 @@ rtt = "20ms"
 "bottleneck.buffer" = ["1bdp", "2bdp"]
 "#;
 
-/// The scenario of [`FOUR`] as one run.
+/// Like [`FOUR`], but with only one run.
 pub(crate) const ONE: &str = r#"
 title = "One short run"
 duration = "1s"
@@ -64,7 +64,7 @@ impl Shell {
         command
     }
 
-    /// Starts the command and keeps its output.
+    /// Starts the command, and captures its output.
     pub(crate) fn begin(&self, args: &[&str]) -> Started {
         let mut command = self.command(args);
         Started(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
@@ -90,7 +90,7 @@ impl Drop for Shell {
     }
 }
 
-/// A running command. It ends with its test, also if the test fails.
+/// A running command. It is killed when its test ends, even if the test fails.
 pub(crate) struct Started(Option<Child>);
 
 impl Started {

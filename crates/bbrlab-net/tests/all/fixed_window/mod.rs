@@ -1,4 +1,4 @@
-//! Toy hosts for the engine's tests: a fixed window of packets, an ACK for each, no
+//! Toy hosts for the engine's tests: a fixed window of packets, an ACK per packet, no
 //! retransmissions.
 //!
 //! The sender keeps `window` packets in flight. It does not detect loss: a lost packet stays in
@@ -18,7 +18,7 @@ impl PacketData for Toy {
     type Extra = u64;
 }
 
-/// Extra data of a packet: every third packet has some.
+/// Returns the extra data of a packet; every third packet has extra data.
 fn extra_of(seq: u64) -> Option<u64> {
     seq.is_multiple_of(3).then_some(!seq)
 }
@@ -74,7 +74,7 @@ impl Hosts {
         Self { flows, log: Vec::new(), keep_log: true }
     }
 
-    /// Returns when data reached a receiver.
+    /// Returns the times at which data reached a receiver.
     pub(crate) fn data_times(&self) -> Vec<u64> {
         let data = |seen: &Seen| match seen {
             Seen::Data { at, .. } => Some(at.0),

@@ -1,4 +1,4 @@
-//! Converts a row to a call: columns to values, and events to methods.
+//! Converts a row of a trace to a call: columns to arguments, and the event to a method.
 
 use bbrlab_cc::fields::Field;
 use bbrlab_cc::linux_int::trunc_u32;
@@ -8,7 +8,7 @@ use bbrlab_cc::{
 
 use super::draws::RecordedDraws;
 
-/// The arguments of a call. A value is valid until a row changes it, as in the trace.
+/// The arguments of a call. As in the trace, a value applies to all calls until a row changes it.
 #[derive(Default)]
 pub(super) struct Call {
     event: i64,
@@ -22,13 +22,13 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// A call on a kernel with `hz` jiffies per second.
+    /// Creates the arguments of calls in a kernel with `hz` jiffies per second.
     pub(super) fn new(hz: u32) -> Self {
         Self { conn: Conn { hz, ..Conn::default() }, ..Self::default() }
     }
 
-    /// Makes the call. Returns its return value (0 for none) and the connection's control fields
-    /// after the call.
+    /// Performs the call. Returns its return value (0 if it has none) and the connection's control
+    /// fields after the call.
     pub(super) fn perform<C: CongestionControl + Clone>(
         &self,
         cc: &mut C,
@@ -80,12 +80,12 @@ fn cwnd_event(arg: i64) -> Result<CwndEvent, String> {
     })
 }
 
-/// Converts a trace's number for the state of loss recovery.
+/// Converts a trace's number to the state of loss recovery.
 pub(in crate::golden) fn ca_state(value: i64) -> Result<CaState, String> {
     CaState::from_number(value).ok_or_else(|| format!("state {value} is not known"))
 }
 
-/// The value of a call that an input column sets.
+/// The argument that an input column sets.
 #[derive(Clone, Copy)]
 pub(super) enum Input {
     Event,
@@ -100,7 +100,8 @@ pub(super) enum Input {
 }
 
 impl Input {
-    /// The value that the column `name` sets: an argument of the call, or a field of its records.
+    /// Returns the argument that the column `name` sets, or the field of an argument. Returns
+    /// `None` if it sets none.
     pub(super) fn of(name: &str) -> Option<Self> {
         Some(match name {
             "event" => Self::Event,
@@ -116,7 +117,7 @@ impl Input {
         })
     }
 
-    /// Stores a column's value for the call.
+    /// Stores a column's value in the call.
     pub(super) fn put(self, call: &mut Call, value: i64) -> Result<(), String> {
         match self {
             Self::Event => call.event = value,
@@ -133,7 +134,7 @@ impl Input {
     }
 }
 
-/// The field whose column is `column`.
+/// Returns the field whose column is `column`.
 fn field<R>(fields: &'static [Field<R>], column: &str) -> Option<&'static Field<R>> {
     fields.iter().find(|field| field.about.column == Some(column))
 }
@@ -146,7 +147,8 @@ fn store<R>(field: &Field<R>, record: &mut R, value: i64) -> Result<(), String> 
     }
 }
 
-/// The field with which the output column `name`, without its `o_`, is compared.
+/// Returns the field with which an output column is compared. `name` is the column's name without
+/// `o_`.
 pub(super) fn output(name: &str) -> Option<&'static Field<Control>> {
     field(Control::FIELDS, name)
 }

@@ -1,11 +1,12 @@
-//! Supplies the algorithm with the recorded random integers of a row, in the kernel's order.
+//! Supplies our algorithm with the random integers that a row of a trace records, in the kernel's
+//! order.
 
 use bbrlab_cc::Draw;
 
-/// The most draws in one call.
+/// Maximum number of draws in one call.
 const CAPACITY: usize = 8;
 
-/// The kernel's draws in a call, and the first draw of our algorithm that differed.
+/// The kernel's draws in a call, and the first of our algorithm's draws that differs from them.
 pub(super) struct RecordedDraws {
     recorded: [i64; CAPACITY],
     used: usize,
@@ -18,14 +19,14 @@ pub(super) struct RecordedDraws {
 pub(super) struct WrongDraw {
     /// The position of the draw in the call, from 0.
     pub(super) index: usize,
-    /// The recorded integer, -1 for none.
+    /// The recorded integer; -1 if only our algorithm made the draw.
     pub(super) expected: i128,
-    /// Our integer, -1 for none.
+    /// Our integer; -1 if only the kernel made the draw.
     pub(super) got: i128,
 }
 
 impl RecordedDraws {
-    /// Creates the draws of a row; -1 means that the kernel did not draw.
+    /// Creates the draws of a row. An element of -1 means that the kernel did not make this draw.
     pub(super) fn new(draws: impl Iterator<Item = i64>) -> Self {
         let mut recorded = [-1; CAPACITY];
         for (slot, draw) in recorded.iter_mut().zip(draws) {
@@ -34,8 +35,8 @@ impl RecordedDraws {
         Self { recorded, used: 0, wrong: None }
     }
 
-    /// The first difference between the recorded draws and ours, when the algorithm's call has
-    /// returned.
+    /// Returns the first difference between the recorded draws and ours. Callers call this after
+    /// the algorithm's call has returned.
     pub(super) fn first_wrong(&self) -> Option<WrongDraw> {
         if self.wrong.is_some() {
             return self.wrong;
@@ -58,7 +59,7 @@ impl Draw for RecordedDraws {
             return draw;
         }
         // Our algorithm made an additional draw, or its range does not contain the recorded
-        // integer. It continues with a number of its range.
+        // integer. Return a number in its range, so that it can continue.
         let got = u32::try_from(recorded).unwrap_or(0).checked_rem(bound).unwrap_or(0);
         let wrong = WrongDraw { index, expected: i128::from(recorded), got: i128::from(got) };
         self.wrong.get_or_insert(wrong);

@@ -1,6 +1,6 @@
 //! Replays the service `cwndval`. Event 1 validates cwnd after sending. Event 2 returns whether the
-//! sender is cwnd-limited, event 3 the current ssthresh. Event 4 is the restart after an idle time.
-//! Event 5 computes the size of a burst.
+//! sender is cwnd-limited. Event 3 returns the current ssthresh. Event 4 is the restart after an
+//! idle time. Event 5 computes the size of a burst.
 
 use bbrlab_cc::{Conn, reno};
 use bbrlab_tcp::cwnd_validation::{CwndUsage, UnderuseInput};
@@ -9,7 +9,7 @@ use bbrlab_tcp::pacing::Burst;
 use super::{Service, i32_of, named, u32_of};
 use crate::golden::module::ca_state;
 
-/// The kernel's initial cwnd, and the clamp of a connection that sets none.
+/// The kernel's initial cwnd. The next constant is the cwnd clamp of a connection that sets none.
 const INIT_CWND: u32 = 10;
 
 pub(super) struct CwndVal;
@@ -68,7 +68,8 @@ impl Service for CwndVal {
         let mut ret = 0;
         match event {
             1 => {
-                // In the traces, the sender used all of cwnd just before, so cwnd does not decay.
+                // In the traces, the sender used the whole cwnd just before, so cwnd does not
+                // decay.
                 let starving = UnderuseInput {
                     rto_jiffies: u32::MAX,
                     init_cwnd: INIT_CWND,

@@ -1,5 +1,5 @@
-//! Replays the service `minmax`: the windowed filter. Operations 1 and 3 use the filter for maxima,
-//! operations 2 and 4 the filter for minima.
+//! Replays the service `minmax`: the kernel's windowed filter. Operations 1 and 3 use the filter
+//! for maxima, operations 2 and 4 the filter for minima.
 
 use bbrlab_cc::WindowedFilter;
 

@@ -1,5 +1,5 @@
-//! Replays the service `prr`: proportional rate reduction. Event 1 begins a reduction to Reno's
-//! ssthresh, event 2 is an ACK, event 3 ends the reduction.
+//! Replays the service `prr`: proportional rate reduction. Event 1 begins a reduction of cwnd to
+//! Reno's ssthresh, event 2 is an ACK, event 3 ends the reduction.
 
 use bbrlab_cc::{Conn, reno};
 use bbrlab_tcp::prr::Prr;

@@ -1,6 +1,6 @@
-//! Replays the services `rate_v1` and `rate_v3`: the delivery-rate sampler. Event 1 is a packet
-//! sent, event 2 a packet delivered, event 3 the completion of the sample, event 4 the check for an
-//! application-limited sender.
+//! Replays the services `rate_v1` and `rate_v3`: the delivery-rate sampler. Event 1 is the sending
+//! of a packet, and event 2 its delivery. Event 3 completes the sample. Event 4 checks whether the
+//! sender is application-limited.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +19,9 @@ const RETRANS: i64 = 0x82;
 
 pub(super) struct Rate {
     sampler: RateSampler,
-    /// The sample of the current ACK. Event 3 completes it; then a new sample begins.
+    /// The rate sample of the current ACK. After event 3 completes it, a new sample begins.
     ack: AckRate,
-    /// The stamps of the packets, by `skb_id`.
+    /// The sampler's stamps on each packet, by `skb_id`.
     stamps: BTreeMap<i64, SkbStamps>,
 }
 

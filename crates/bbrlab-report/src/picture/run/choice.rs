@@ -1,5 +1,6 @@
 //! The choice of panels, time and size for the picture of a run.
 
+use crate::picture::labels::Labels;
 use crate::picture::shape::Shape;
 
 /// A part of a run's picture.
@@ -36,6 +37,11 @@ impl RunPanel {
     /// The panels drawn by default, if the flows have the data.
     pub const USUAL: &[Self] = &[Self::State, Self::Throughput, Self::Rtt, Self::Cwnd, Self::Queue];
 
+    /// The part's name.
+    pub(super) fn name(self) -> &'static str {
+        Self::NAMED.iter().find(|(_, of)| *of == self).map_or("", |(name, _)| name)
+    }
+
     /// Whether only connections have the panel's quantity.
     pub(super) fn is_of_connections(self) -> bool {
         matches!(self, Self::Rtt | Self::Cwnd | Self::Bandwidth | Self::Pacing)
@@ -51,12 +57,23 @@ pub struct RunChoice {
     pub from_s: Option<f64>,
     /// The end of the time axis in seconds; `None` is the end of the run.
     pub to_s: Option<f64>,
+    /// The groups of flows that are drawn; all if empty.
+    pub groups: Vec<String>,
     /// The size.
     pub shape: Shape,
+    /// The words that replace the usual ones.
+    pub labels: Labels,
 }
 
 impl Default for RunChoice {
     fn default() -> Self {
-        Self { panels: RunPanel::USUAL.to_vec(), from_s: None, to_s: None, shape: Shape::SCREEN }
+        Self {
+            panels: RunPanel::USUAL.to_vec(),
+            from_s: None,
+            to_s: None,
+            groups: Vec::new(),
+            shape: Shape::SCREEN,
+            labels: Labels::default(),
+        }
     }
 }

@@ -4,7 +4,7 @@
 use bbrlab_run::{MaybeKnown, Sample, Source, wire_bytes};
 use plotters::style::RGBColor;
 
-use super::{SINGLE_CURVES, Sheet, value};
+use super::{Sheet, value};
 use crate::picture::flow_quantity::FlowQuantity;
 use crate::picture::{decimate, palette};
 
@@ -58,10 +58,11 @@ impl<'s, 'a> Curves<'s, 'a> {
 
     /// The names of the curves with their colours.
     pub(super) fn names(&self) -> Vec<(String, RGBColor)> {
-        if self.sheet.rows.len() > SINGLE_CURVES {
-            let groups = self.groups().into_iter().enumerate();
-            return groups
-                .map(|(place, (name, flows))| {
+        if self.sheet.by_group() {
+            return self
+                .groups()
+                .into_iter()
+                .map(|(place, name, flows)| {
                     let name = match flows.len() {
                         1 => format!("{name} (1 flow)"),
                         several => format!("{name} ({several} flows)"),
@@ -70,34 +71,34 @@ impl<'s, 'a> Curves<'s, 'a> {
                 })
                 .collect();
         }
-        let flows = 0..u32::try_from(self.sheet.rows.len()).expect("at most eight");
-        flows.map(|flow| (self.sheet.flow_title(flow), palette::line(flow as usize))).collect()
+        // In the panels of a single flow, colours tell its quantities apart.
+        let is_alone = self.sheet.flows.len() == 1;
+        let color = |flow: u32| palette::line(if is_alone { 0 } else { flow as usize });
+        let flows = self.sheet.flows.iter();
+        flows.map(|&flow| (self.sheet.flow_title(flow), color(flow))).collect()
     }
 
     /// The names and colours for a legend, without flows of `arrivals`, which have no time series
     /// and therefore no curve.
     pub(super) fn drawn(&self) -> Vec<(String, RGBColor)> {
         let lasts = |&flow: &u32| self.sheet.input.run.class(flow).source.arrivals().is_none();
-        let is_drawn: Vec<bool> = if self.sheet.rows.len() > SINGLE_CURVES {
-            self.groups().into_iter().map(|(_, flows)| flows.iter().any(lasts)).collect()
+        let is_drawn: Vec<bool> = if self.sheet.by_group() {
+            self.groups().into_iter().map(|(.., flows)| flows.iter().any(lasts)).collect()
         } else {
-            (0..).take(self.sheet.rows.len()).map(|flow| lasts(&flow)).collect()
+            self.sheet.flows.iter().map(lasts).collect()
         };
         let names = self.names().into_iter().zip(is_drawn);
         names.filter(|(_, is_drawn)| *is_drawn).map(|(name, _)| name).collect()
     }
 
     pub(super) fn of(&self, quantity: FlowQuantity) -> Vec<Curve> {
-        if self.sheet.rows.len() > SINGLE_CURVES {
-            self.by_group(quantity)
-        } else {
-            self.by_flow(quantity)
-        }
+        if self.sheet.by_group() { self.by_group(quantity) } else { self.by_flow(quantity) }
     }
 
     fn by_flow(&self, quantity: FlowQuantity) -> Vec<Curve> {
         let sheet = self.sheet;
-        let curve = |((flow, rows), (name, color)): ((u32, &Vec<usize>), (String, RGBColor))| {
+        let curve = |(&flow, (name, color)): (&u32, (String, RGBColor))| {
+            let rows = &sheet.rows[flow as usize];
             let lines = if quantity == FlowQuantity::Throughput {
                 self.split(&self.windowed(flow, rows, quantity))
             } else {
@@ -108,11 +109,12 @@ impl<'s, 'a> Curves<'s, 'a> {
             };
             Curve { name, color, lines, bands: Vec::new() }
         };
-        (0u32..).zip(&sheet.rows).zip(self.names()).map(curve).collect()
+        sheet.flows.iter().zip(self.names()).map(curve).collect()
     }
 
-    /// The groups of flows in the order of their first flows.
-    fn groups(&self) -> Vec<(&str, Vec<u32>)> {
+    /// The drawn groups of flows with their indices, in the order of their first flows. A group
+    /// keeps its index, and so its colour, if others are not drawn.
+    fn groups(&self) -> Vec<(usize, &str, Vec<u32>)> {
         let mut groups: Vec<(&str, Vec<u32>)> = Vec::new();
         for flow in (0u32..).take(self.sheet.rows.len()) {
             let name = self.sheet.input.run.class(flow).group.as_str();
@@ -121,41 +123,47 @@ impl<'s, 'a> Curves<'s, 'a> {
                 None => groups.push((name, vec![flow])),
             }
         }
-        groups
+        let places = groups.into_iter().enumerate();
+        let drawn = places.filter(|(_, (name, _))| self.sheet.shows(name));
+        drawn.map(|(place, (name, flows))| (place, name, flows)).collect()
     }
 
     /// One curve for each group of flows: the sum of their rates, or the median of another quantity
     /// with its band.
     fn by_group(&self, quantity: FlowQuantity) -> Vec<Curve> {
-        let curve = |((_, flows), (name, color)): ((&str, Vec<u32>), (String, RGBColor))| {
-            let windows: Vec<Windows> = flows
-                .iter()
-                .map(|&flow| self.windowed(flow, &self.sheet.rows[flow as usize], quantity))
-                .collect();
-            let mut middle: Windows = Vec::new();
-            let (mut low, mut high): (Windows, Windows) = (Vec::new(), Vec::new());
-            for at in 0..self.windows as usize {
-                let mut values: Vec<f64> =
-                    windows.iter().filter_map(|of_flow| of_flow[at].1).collect();
-                values.sort_by(f64::total_cmp);
-                let x = windows[0][at].0;
-                let (Some(last), outside) = (values.len().checked_sub(1), values.len() / OUTSIDE)
-                else {
-                    middle.push((x, None));
-                    continue;
-                };
-                if quantity == FlowQuantity::Throughput {
-                    middle.push((x, Some(values.iter().sum())));
-                } else {
-                    middle
-                        .push((x, Some(f64::midpoint(values[last / 2], values[values.len() / 2]))));
-                    low.push((x, Some(values[outside])));
-                    high.push((x, Some(values[last - outside])));
+        let curve =
+            |((.., flows), (name, color)): ((usize, &str, Vec<u32>), (String, RGBColor))| {
+                let windows: Vec<Windows> = flows
+                    .iter()
+                    .map(|&flow| self.windowed(flow, &self.sheet.rows[flow as usize], quantity))
+                    .collect();
+                let mut middle: Windows = Vec::new();
+                let (mut low, mut high): (Windows, Windows) = (Vec::new(), Vec::new());
+                for at in 0..self.windows as usize {
+                    let mut values: Vec<f64> =
+                        windows.iter().filter_map(|of_flow| of_flow[at].1).collect();
+                    values.sort_by(f64::total_cmp);
+                    let x = windows[0][at].0;
+                    let (Some(last), outside) =
+                        (values.len().checked_sub(1), values.len() / OUTSIDE)
+                    else {
+                        middle.push((x, None));
+                        continue;
+                    };
+                    if quantity == FlowQuantity::Throughput {
+                        middle.push((x, Some(values.iter().sum())));
+                    } else {
+                        middle.push((
+                            x,
+                            Some(f64::midpoint(values[last / 2], values[values.len() / 2])),
+                        ));
+                        low.push((x, Some(values[outside])));
+                        high.push((x, Some(values[last - outside])));
+                    }
                 }
-            }
-            let bands = self.split(&low).into_iter().zip(self.split(&high)).collect();
-            Curve { name, color, lines: self.split(&middle), bands }
-        };
+                let bands = self.split(&low).into_iter().zip(self.split(&high)).collect();
+                Curve { name, color, lines: self.split(&middle), bands }
+            };
         self.groups().into_iter().zip(self.names()).map(curve).collect()
     }
 

@@ -1,5 +1,7 @@
 //! The panels of a run, one by one.
 
+use bbrlab_run::FlowClass;
+
 use super::{Curve, Sheet, value};
 use crate::number::fixed;
 use crate::picture::axis::Axis;
@@ -32,7 +34,7 @@ impl Sheet<'_> {
         let top = greatest(&curves).max(highest(rates.iter().flatten()));
         let panel = self.panel(spot, Axis::from_zero(top, spot.ticks()));
         let mut keys = Vec::new();
-        if self.rows.len() == 1 {
+        if self.flows.len() == 1 {
             keys.extend(curves.first().map(|of| key(of.name.clone(), Stroke::new(of.color, 2.0))));
         }
         if !rates.is_empty() {
@@ -55,7 +57,7 @@ impl Sheet<'_> {
         } else {
             ""
         };
-        panel.titled(&format!("{what}, Mbit/s on the wire{without}"), &keys);
+        self.titled(&panel, &format!("{what}, Mbit/s on the wire{without}"), keys);
         self.shade(&panel);
         for rate in &rates {
             panel.line(rate, reference());
@@ -70,9 +72,10 @@ impl Sheet<'_> {
     pub(super) fn rtt<'c, 's>(&self, spot: Spot<'c, 's>) -> Panel<'c, 's> {
         let smoothed = self.curves(FlowQuantity::Srtt);
         let samples =
-            if self.rows.len() == 1 { self.curves(FlowQuantity::Rtt) } else { Vec::new() };
+            if self.flows.len() == 1 { self.curves(FlowQuantity::Rtt) } else { Vec::new() };
         let mut bases: Vec<Vec<(f64, f64)>> = Vec::new();
-        for class in self.input.run.classes.iter().filter(|class| !class.is_udp) {
+        let is_drawn = |class: &&FlowClass| !class.is_udp && self.shows(&class.group);
+        for class in self.input.run.classes.iter().filter(is_drawn) {
             let base = self.base_rtt(class);
             if !bases.contains(&base) {
                 bases.push(base);
@@ -105,7 +108,7 @@ impl Sheet<'_> {
             title.push_str(&format!(" (axis from {})", trimmed(y.low)));
         }
         let panel = self.panel(spot, y);
-        panel.titled(&title, &keys);
+        self.titled(&panel, &title, keys);
         self.shade(&panel);
         for base in &bases {
             panel.line(base, reference());
@@ -128,7 +131,7 @@ impl Sheet<'_> {
         let bdp = self.bdp_packets();
         let bdp_most = bdp.iter().map(|&(_, packets)| packets).fold(0.0, f64::max);
         let top = greatest(&cwnd).max(greatest(&inflight)).max(bdp_most);
-        let single = self.rows.len() == 1;
+        let single = self.flows.len() == 1;
         let grey = |width| Stroke::new(palette::FAINT_INK, width);
         let mut keys = match (single, self.by_group()) {
             (_, true) => Vec::new(),
@@ -155,7 +158,7 @@ impl Sheet<'_> {
         } else {
             "cwnd and inflight, packets"
         };
-        panel.titled(title, &keys);
+        self.titled(&panel, title, keys);
         self.shade(&panel);
         for curve in &inflight {
             let stroke = if single {
@@ -190,7 +193,7 @@ impl Sheet<'_> {
         if !rates.is_empty() {
             keys.push(key("link rate, on the wire", reference()));
         }
-        panel.titled(title, &keys);
+        self.titled(&panel, title, keys);
         self.shade(&panel);
         panel.line(&rates, reference());
         draw_curves(&panel, &curves, 1.2);
@@ -244,7 +247,7 @@ impl Sheet<'_> {
         } else {
             format!("Queue of {name}, packets")
         };
-        panel.titled(&title, &keys);
+        self.titled(&panel, &title, keys);
         self.shade(&panel);
         if let Some(buffer) = buffer.filter(|&buffer| buffer <= panel.y.high) {
             panel.line(&[(self.from_s, buffer), (self.to_s, buffer)], reference());

@@ -6,26 +6,33 @@
 
 use bbrlab_run::Group;
 
-use super::choice::{SweepChoice, figure, swept_key};
-use super::{MULTIPLES_SHOWN, named, names_of_flow_groups, stem, title_of, value_at, values_of};
+use super::choice::{SweepChoice, figure};
+use super::{MULTIPLES_SHOWN, named, names_of_flow_groups, title_of, value_at, values_of};
 use crate::answers::{self, Answer, Metric};
 use crate::picture::Picture;
 use crate::picture::axis::{Axis, Ratios};
 use crate::picture::canvas::{Canvas, Stroke, TextLook, draw};
-use crate::picture::font::cut;
+use crate::picture::font::{cut, width_of};
 use crate::picture::grid::Grid;
 use crate::picture::head::Head;
-use crate::picture::legend::{self, Entry};
+use crate::picture::labels::{Words, one_panel};
+use crate::picture::legend::Entry;
 use crate::picture::marks::{Form, Mark};
 use crate::picture::palette;
-use crate::picture::panel::{Panel, SMALL};
+use crate::picture::panel::{LABEL_GAP, LINE, Names, PANEL_TITLE, Panel, SMALL, widest_label};
+use crate::picture::shape::Shape;
 use crate::picture::swept::Swept;
 use crate::points::Points;
+use crate::swept_key::{stem, swept_key};
 use crate::table::varying_keys;
 
 const PANEL_HEIGHT: f64 = 200.0;
+/// A panel alone on a screen is not larger than this, and the picture as narrow as it.
+const LARGEST_SQUARE: f64 = 560.0;
 /// Space below a panel, for its labels and the name of the next panel.
 const GAP_Y: f64 = 74.0;
+/// Height of the names of panels, which the space below the panels above includes.
+const TITLES: f64 = 28.0;
 const GAP_X: f64 = 26.0;
 /// Sizes of the marks at the least and the greatest value of the joined key.
 const SIZES: (f64, f64) = (2.2, 4.6);
@@ -46,13 +53,19 @@ pub(super) fn against(
     let across = figure(across, groups, usual)?;
     let chosen = choice.figures(groups, usual)?;
     let figures = if chosen.is_empty() { &usual[..usual.len().min(1)] } else { &chosen[..] };
+    choice.check_groups(figures)?;
+    if choice.labels.y.is_some() && figures.len() > 1 {
+        let titles = figures.iter().map(|figure| figure.metric.name());
+        return Err(one_panel(titles, "--metric"));
+    }
     let parts = Parts::new(choice, &swept, groups)?;
     let draw = |figure: &Answer<'_>| {
-        let sheet = Sheet::new(title, groups, &parts, choice, figure, &across)?;
+        let sheet = Sheet::new(title, points, &parts, choice, figure, &across)?;
         let name = |answer: &Answer<'_>| answer.metric.name().replace(['.', '[', ']'], "-");
         Ok(Picture {
             name: format!("{}-against-{}", name(figure), name(&across)),
             svg: sheet.draw()?,
+            entries: sheet.words.names(),
         })
     };
     figures.iter().map(draw).collect()
@@ -107,6 +120,54 @@ struct Dot {
     /// Half the widths of the 95 % intervals in x and y.
     half: (Option<f64>, Option<f64>),
     size: f64,
+    /// The value of the key along which points are joined, or else of the key shown by colours.
+    label: String,
+}
+
+/// A rectangle of a picture.
+#[derive(Clone, Copy)]
+struct Area {
+    left: f64,
+    top: f64,
+    right: f64,
+    bottom: f64,
+}
+
+impl Area {
+    fn meets(&self, other: &Self) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
+    }
+
+    fn contains(&self, other: &Self) -> bool {
+        self.left <= other.left
+            && other.right <= self.right
+            && self.top <= other.top
+            && other.bottom <= self.bottom
+    }
+
+    /// The places of a text next to this one: the corners, where no intervals are, then right,
+    /// left, above and below.
+    fn neighbours(&self, (width, height): (f64, f64)) -> [Self; 8] {
+        const GAP: f64 = 2.0;
+        let (left, right) = (self.left - GAP - width, self.right + GAP);
+        let (above, below) = (self.top - GAP - height, self.bottom + GAP);
+        let x = f64::midpoint(self.left, self.right) - width / 2.0;
+        let y = f64::midpoint(self.top, self.bottom) - height / 2.0;
+        [
+            (right, above),
+            (right, below),
+            (left, above),
+            (left, below),
+            (right, y),
+            (left, y),
+            (x, above),
+            (x, below),
+        ]
+        .map(|(left, top)| Self { left, top, right: left + width, bottom: top + height })
+    }
 }
 
 /// The points of one colour and one group of flows in a panel, in the order in which they are
@@ -119,6 +180,7 @@ struct Trail {
 
 struct Sheet<'a> {
     title: &'a str,
+    words: Words,
     groups: &'a [Group],
     choice: &'a SweepChoice,
     parts: &'a Parts<'a>,
@@ -126,6 +188,8 @@ struct Sheet<'a> {
     across: &'a Answer<'a>,
     colors: Vec<String>,
     flow_groups: Vec<String>,
+    /// The fair shares of the drawn groups of flows, if shares are drawn.
+    fair: Vec<f64>,
     panels: Vec<(String, Vec<Trail>)>,
     left_out: usize,
     seeds: usize,
@@ -137,12 +201,13 @@ struct Sheet<'a> {
 impl<'a> Sheet<'a> {
     fn new(
         title: &'a str,
-        groups: &'a [Group],
+        points: &'a Points,
         parts: &'a Parts<'a>,
         choice: &'a SweepChoice,
         figure: &'a Answer<'a>,
         across: &'a Answer<'a>,
     ) -> Result<Self, String> {
+        let groups = &points.groups;
         let colors = parts.color.map_or_else(|| vec![String::new()], |key| values_of(groups, key));
         let flow_groups = names_of_flow_groups(groups, parts.color.unwrap_or_default());
         let mut panels: Vec<(String, Vec<Trail>)> = Vec::new();
@@ -156,7 +221,7 @@ impl<'a> Sheet<'a> {
             });
             let value = parts.color.map_or_else(String::new, |key| value_at(group, key));
             let color = colors.iter().position(|known| *known == value).unwrap_or(0);
-            for place in shown_groups(figure, group) {
+            for place in shown_groups(figure, group, choice) {
                 let Some(dot) = dot(parts, group, figure, across, place) else { continue };
                 let trails = &mut panels[panel].1;
                 let is_its = |trail: &&mut Trail| (trail.color, trail.group) == (color, place);
@@ -176,15 +241,31 @@ impl<'a> Sheet<'a> {
             let (figure, across) = (figure.metric.name(), across.metric.name());
             return Err(format!("no point of this sweep has both `{figure}` and `{across}`"));
         }
-        let least = dots().map(|dot| dot.x).fold(f64::INFINITY, f64::min);
-        let greatest = dots().map(|dot| dot.x).fold(0.0, f64::max);
+        // A logarithmic axis has no place for an interval that contains zero.
+        let low = |dot: &Dot| {
+            let low = dot.half.0.map(|half| dot.x - half);
+            low.filter(|&low| low > 0.0).unwrap_or(dot.x)
+        };
+        let least = dots().map(low).fold(f64::INFINITY, f64::min);
+        let greatest = dots().map(|dot| dot.x + dot.half.0.unwrap_or(0.0)).fold(0.0, f64::max);
         let columns = columns(u32::try_from(panels.len()).expect("a dozen"), choice);
         let x = Ratios::new(least, greatest, if columns > 1 { 4 } else { 8 });
         let highest = dots().map(|dot| dot.y + dot.half.1.unwrap_or(0.0)).fold(0.0, f64::max);
         let y = super::axis_of(figure, highest, PANEL_HEIGHT);
         let seeds = groups.iter().map(|group| group.seeds.len()).max().unwrap_or(0);
+        let mut fair: Vec<f64> = Vec::new();
+        let drawn = panels.iter().flat_map(|(_, trails)| trails).map(|trail| trail.group);
+        for place in drawn.filter(|_| figure.metric == Metric::PerGroup("share")) {
+            for share in points.fair.iter().filter_map(|fair| fair.get(place).copied()) {
+                if share < 1.0 && !fair.contains(&share) {
+                    fair.push(share);
+                }
+            }
+        }
         Ok(Self {
             title,
+            words: Words::new(&choice.labels),
+            fair,
             groups,
             choice,
             parts,
@@ -203,41 +284,62 @@ impl<'a> Sheet<'a> {
 
     fn grid(&self) -> Grid {
         let shape = &self.choice.shape;
-        let edges = (shape.left(), shape.right(12.0, 24.0));
-        Grid {
+        // A picture of a chosen size fills that size.
+        let is_square = shape.height.is_none();
+        let left = shape.left().max(widest_label(&self.y) + LABEL_GAP);
+        let right = shape.right(12.0, 24.0);
+        let is_alone = is_square && self.columns == 1;
+        let edges = (left, if is_alone { right.min(left + LARGEST_SQUARE) } else { right });
+        let labels = &self.words.labels;
+        // A panel alone has no name.
+        let titles = if self.panels.len() > 1 { TITLES } else { 8.0 };
+        let mut grid = Grid {
             edges,
-            head: shape.note_at() + 32.0 + legend::height(&self.legend(), edges.0, edges.1),
-            titles: 28.0,
+            head: self.head(edges).height() + 18.0 + labels.more_y(edges.1 - edges.0),
+            titles,
             rows: u32::try_from(self.panels.len()).expect("a dozen").div_ceil(self.columns),
             columns: self.columns,
-            gaps: (GAP_X, GAP_Y),
+            gaps: (GAP_X, GAP_Y - TITLES + titles),
             foot: 0.0,
             panel_height: PANEL_HEIGHT,
+        };
+        if is_square {
+            grid.panel_height = grid.panel_width();
         }
+        grid.gaps.1 += labels.more_x(grid.panel_width());
+        grid
+    }
+
+    fn head(&self, edges: (f64, f64)) -> Head {
+        let shape = &self.choice.shape;
+        Head::new(&self.words.labels, shape, self.title, &self.note(), self.legend(), edges)
     }
 
     fn draw(&self) -> Result<String, String> {
         let shape = &self.choice.shape;
         let grid = self.grid().fitted(shape, "rows of panels")?;
-        Ok(draw(shape, grid.height(shape), |canvas| self.paint(canvas, &grid)))
+        let height = grid.height(shape);
+        let margin = shape.width - shape.right(12.0, 24.0);
+        let shape = Shape { width: grid.edges.1 + margin, ..*shape };
+        Ok(draw(&shape, height, |canvas| self.paint(canvas, &grid)))
     }
 
     fn paint(&self, canvas: &Canvas<'_>, grid: &Grid) {
-        let shape = &self.choice.shape;
+        self.head(grid.edges).paint(canvas);
         let (left, right) = grid.edges;
-        let title = (!shape.is_narrow()).then_some(self.title);
-        let (note, entries) = (self.note(), self.legend());
-        let head = Head { title, note: &note, note_at: shape.note_at(), entries: &entries };
-        head.paint(canvas, left, right);
-        let words = TextLook::new(12.0, palette::INK).bold();
+        let words = TextLook::new(PANEL_TITLE, palette::INK).bold();
         let mut what = title_of(self.figure, self.groups, self.flow_groups.len() > 1);
         if let (true, [only]) = (self.flow_groups.len() > 1, &self.shown()[..]) {
             let whose = self.flow_groups.get(*only).map_or("", String::as_str);
             if self.figure.metric.is_per_group() {
-                what.push_str(&format!(" ({whose})"));
+                what.push_str(&format!(" ({})", self.words.entry(whose)));
             }
         }
-        canvas.text(&cut(&what, right - left, 12.0, true), (left, grid.head - 8.0), words);
+        let mut y = grid.head - 8.0;
+        for line in self.words.labels.y_lines(&what, right - left).iter().rev() {
+            canvas.text(line, (left, y), words);
+            y -= LINE;
+        }
         let across = title_of(self.across, self.groups, self.flow_groups.len() > 1);
         for (spot, (name, trails)) in grid.spots(canvas).zip(&self.panels) {
             let panel = spot.panel(self.x.axis.clone(), self.y.clone());
@@ -248,12 +350,14 @@ impl<'a> Sheet<'a> {
             canvas.text(&cut(name, room, 12.0, false), at, words);
             self.paint_trails(&panel, trails);
             panel.border();
-            panel.x_labels(&cut(&across, room, SMALL, false));
+            let names = Names::of(&panel.x, room);
+            panel.x_labels_as(&self.words.labels.x_lines(&across, room), names);
         }
     }
 
     fn paint_trails(&self, panel: &Panel<'_, '_>, trails: &[Trail]) {
-        if let Some(equal) = self.equal_share() {
+        for &equal in &self.fair {
+            let equal = equal * self.figure.scale;
             let (low, high) = (panel.x.low, panel.x.high);
             let stroke = Stroke::new(palette::REFERENCE, 0.8).dashed(4.0, 3.0);
             panel.line(&[(low, equal), (high, equal)], stroke);
@@ -282,12 +386,53 @@ impl<'a> Sheet<'a> {
                 mark.paint(panel.canvas, at, dot.size);
             }
         }
+        if self.choice.dot_labels {
+            self.paint_labels(panel, trails);
+        }
     }
 
-    /// The share of each group of flows if several groups share equally.
-    fn equal_share(&self) -> Option<f64> {
+    /// Writes its value next to each dot. A label that finds no free place is left out.
+    fn paint_labels(&self, panel: &Panel<'_, '_>, trails: &[Trail]) {
+        let places =
+            || trails.iter().flat_map(|trail| trail.dots.iter().map(move |dot| (trail, dot)));
+        let around = |dot: &Dot| {
+            let (x, y) = panel.at(self.x.place(dot.x), dot.y);
+            Area {
+                left: x - dot.size,
+                top: y - dot.size,
+                right: x + dot.size,
+                bottom: y + dot.size,
+            }
+        };
+        let mut taken: Vec<Area> = places().map(|(_, dot)| around(dot)).collect();
+        let frame =
+            Area { left: panel.left, top: panel.top, right: panel.right, bottom: panel.bottom };
+        for (trail, dot) in places() {
+            // Places are rounded to half points.
+            let size = (width_of(&dot.label, SMALL) + 1.0, SMALL + 1.0);
+            let mut free = around(dot).neighbours(size).into_iter();
+            let free =
+                free.find(|area| frame.contains(area) && !taken.iter().any(|of| of.meets(area)));
+            if let Some(area) = free {
+                let words = TextLook::new(SMALL, palette::line(trail.color));
+                panel.canvas.text(
+                    &dot.label,
+                    (area.left, f64::midpoint(area.top, area.bottom)),
+                    words,
+                );
+                taken.push(area);
+            }
+        }
+    }
+
+    /// The words for the line at the fair share.
+    fn fair_words(&self) -> Option<&'static str> {
         let n = u32::try_from(self.flow_groups.len()).ok().filter(|&n| n > 1)?;
-        (self.figure.metric == Metric::PerGroup("share")).then(|| self.figure.scale / f64::from(n))
+        match self.fair.as_slice() {
+            [] => None,
+            [one] if (one * f64::from(n) - 1.0).abs() < 1e-9 => Some("dashed: equal shares"),
+            _ => Some("dashed: fair share"),
+        }
     }
 
     fn note(&self) -> String {
@@ -304,9 +449,7 @@ impl<'a> Sheet<'a> {
             let unit = title.trim_start_matches(", ");
             parts.push(format!("larger marks: {} {shown} {unit}", stem(key)).trim_end().to_owned());
         }
-        if self.equal_share().is_some() {
-            parts.push("dashed: equal shares".to_owned());
-        }
+        parts.extend(self.fair_words().map(str::to_owned));
         match self.seeds {
             0 | 1 => parts.push("one run per point".to_owned()),
             seeds => parts.push(format!("means over {seeds} seeds, bars: 95 % intervals")),
@@ -332,14 +475,19 @@ impl<'a> Sheet<'a> {
         if let Some(key) = self.parts.color {
             for (place, value) in self.colors.iter().enumerate() {
                 let mark = Mark { color: palette::line(place), form: Form::Disc };
-                entries.push(Entry { text: named(key, value), stroke: None, mark: Some(mark) });
+                let text = self.words.entry(&named(key, value));
+                entries.push(Entry { text, stroke: None, mark: Some(mark) });
             }
         }
         let shown = self.shown();
         if shown.len() > 1 {
             for place in shown {
                 let mark = Mark { color: palette::FAINT_INK, form: Form::of(place) };
-                let text = self.flow_groups.get(place).cloned().unwrap_or_default();
+                let text = self
+                    .flow_groups
+                    .get(place)
+                    .map(|name| self.words.entry(name))
+                    .unwrap_or_default();
                 entries.push(Entry { text, stroke: None, mark: Some(mark) });
             }
         }
@@ -356,14 +504,16 @@ fn columns(panels: u32, choice: &SweepChoice) -> u32 {
 }
 
 /// The groups of flows with points of their own. The shares of all groups add up to 1, so the share
-/// of the last group is omitted.
-fn shown_groups(figure: &Answer<'_>, group: &Group) -> std::ops::Range<usize> {
+/// of the last group is omitted unless the user chose groups.
+fn shown_groups(figure: &Answer<'_>, group: &Group, choice: &SweepChoice) -> Vec<usize> {
     if !figure.metric.is_per_group() {
-        return 0..1;
+        return vec![0];
     }
-    let all = answers::flow_groups(group).count();
+    let names: Vec<&str> = answers::flow_groups(group).collect();
     let is_share = figure.metric == Metric::PerGroup("share");
-    0..if is_share && all > 1 { all - 1 } else { all }
+    let is_implied = is_share && names.len() > 1 && choice.groups.is_empty();
+    let all = names.len() - usize::from(is_implied);
+    (0..all).filter(|&place| choice.shows(names[place])).collect()
 }
 
 fn dot(
@@ -383,5 +533,7 @@ fn dot(
         None => 0.5,
     };
     let size = SIZES.0 + share * (SIZES.1 - SIZES.0);
-    Some(Dot { x, y, half: (x_half, y_half), size })
+    let key = parts.joined.as_ref().map(|&(key, _)| key).or(parts.color);
+    let label = key.map_or_else(String::new, |key| value_at(group, key));
+    Some(Dot { x, y, half: (x_half, y_half), size, label })
 }

@@ -5,10 +5,14 @@ use bbrlab_run::{
     Field, FlowGroup, FlowSummary, Group, Leaf, LinkSummary, RunSummary, WaitSummary, leaves,
 };
 
-use super::{stem, values_of};
+use super::values_of;
 use crate::answers::{Answer, Metric};
+use crate::groups::is_metric;
+use crate::picture::labels::Labels;
 use crate::picture::shape::Shape;
 use crate::picture::swept::Swept;
+use crate::points::Points;
+use crate::swept_key::{stem, swept_key};
 
 /// The user's choice for the pictures of a sweep. By default they show the metrics that answer the
 /// sweep's question against each swept quantity.
@@ -22,13 +26,28 @@ pub struct SweepChoice {
     pub x: Option<String>,
     /// The swept key shown by colours.
     pub by: Option<String>,
+    /// The groups of flows that are drawn; all if empty.
+    pub groups: Vec<String>,
+    /// Whether each dot of a scatter has the value of the key along which dots are joined.
+    pub dot_labels: bool,
     /// The size.
     pub shape: Shape,
+    /// The words that replace the usual ones.
+    pub labels: Labels,
 }
 
 impl Default for SweepChoice {
     fn default() -> Self {
-        Self { metrics: Vec::new(), against: None, x: None, by: None, shape: Shape::SCREEN }
+        Self {
+            metrics: Vec::new(),
+            against: None,
+            x: None,
+            by: None,
+            groups: Vec::new(),
+            dot_labels: false,
+            shape: Shape::SCREEN,
+            labels: Labels::default(),
+        }
     }
 }
 
@@ -44,6 +63,38 @@ pub(super) struct Keys<'a> {
 const COLORS: usize = 8;
 
 impl SweepChoice {
+    /// Adds the chosen metrics of single flows to the points, as means over the flows of groups.
+    pub(super) fn add_of_flows(&self, points: &mut Points, runs: &[RunSummary]) {
+        let leaves = leaves_of::<FlowSummary>().into_iter().filter(is_metric);
+        let names: Vec<String> = leaves.map(|leaf| leaf.name).collect();
+        let mut added: Vec<&str> = Vec::new();
+        for wanted in self.metrics.iter().chain(&self.against) {
+            let own = wanted.strip_prefix(FLOWS).unwrap_or(wanted);
+            let is_new = !added.contains(&own);
+            if let Some(at) = names.iter().position(|name| name == own).filter(|_| is_new) {
+                points.add_of_flows(runs, own, at);
+                added.push(own);
+            }
+        }
+    }
+
+    /// Whether a group of flows is drawn.
+    pub(super) fn shows(&self, group: &str) -> bool {
+        self.groups.is_empty() || self.groups.iter().any(|wanted| wanted == group)
+    }
+
+    /// Checks that the chosen groups of flows have a metric to be drawn.
+    pub(super) fn check_groups(&self, figures: &[Answer<'_>]) -> Result<(), String> {
+        match figures.iter().find(|figure| !figure.metric.is_per_group()) {
+            Some(figure) if !self.groups.is_empty() => Err(format!(
+                "--group: expected metrics of groups of flows, found `{}`, which is a metric of the \
+                 whole run or of a link; choose others with --metric, such as share or rtt_ms.mean",
+                figure.metric.name()
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// The chosen metrics; empty if the user chose none.
     pub(super) fn figures<'a>(
         &'a self,
@@ -100,18 +151,7 @@ impl SweepChoice {
     }
 }
 
-/// The swept key with this name or last part.
-pub(super) fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str, String> {
-    let found = swept.iter().find(|key| *key == wanted).or_else(|| {
-        let mut ending = swept.iter().filter(|key| stem(key) == wanted);
-        ending.next().filter(|_| ending.next().is_none())
-    });
-    found.map(String::as_str).ok_or_else(|| match swept {
-        [] => format!("`{wanted}` is not swept: this sweep has no swept key"),
-        _ => format!("`{wanted}` is not swept; swept keys are {}", swept.join(", ")),
-    })
-}
-
+const FLOWS: &str = "flows.";
 const GROUPS: &str = "flow_groups.";
 const LINKS: &str = "links.";
 const WAITS: &str = "waits.";
@@ -135,12 +175,15 @@ pub(super) fn figure<'a>(
     };
     let own = wanted.strip_prefix(GROUPS).unwrap_or(wanted);
     let of_link = wanted.strip_prefix(LINKS).unwrap_or(wanted);
+    let of_flows = wanted.strip_prefix(FLOWS).unwrap_or(wanted);
     let metric = if has(wanted) {
         Metric::Run(wanted)
     } else if !wanted.starts_with(LINKS) && is_of::<FlowGroup>(own) && has_part(GROUPS, own) {
         Metric::PerGroup(own)
     } else if is_of::<LinkSummary>(of_link) && has_part(LINKS, of_link) {
         Metric::Bottleneck(of_link)
+    } else if is_of::<FlowSummary>(of_flows) && has_part(FLOWS, of_flows) {
+        Metric::PerFlow(of_flows)
     } else {
         return Err(column(wanted, groups, usual).unwrap_or_else(|| unknown(wanted, groups)));
     };
@@ -150,6 +193,9 @@ pub(super) fn figure<'a>(
     let name = metric.name();
     let mut known = known();
     known.extend(leaves_of::<WaitSummary>());
+    if let Metric::PerFlow(_) = metric {
+        known = leaves_of::<FlowSummary>();
+    }
     let leaf =
         known.iter().find(|leaf| name == leaf.name || name.ends_with(&format!(".{}", leaf.name)));
     let unit = leaf.map_or("", |leaf| leaf.figure.unit);
@@ -217,17 +263,8 @@ fn unknown(wanted: &str, groups: &[Group]) -> String {
     let beginning: String = first.chars().take(4).collect();
     let is_near = |name: &&str| name.contains(&first) || name.contains(&beginning);
     let near: Vec<&str> = names.iter().map(String::as_str).filter(is_near).collect();
-    if is_of::<FlowSummary>(wanted.strip_prefix("flows.").unwrap_or(wanted)) {
-        return format!(
-            "`{wanted}` is a metric of single flows; plots of sweeps show metrics of runs, flow groups and links{}. \
-             Its values are in summary.parquet (one row per flow and run), and in summary.json \
-             and `bbrlab run FOLDER --json` under `flows`",
-            if near.is_empty() {
-                String::new()
-            } else {
-                format!("; similar are {}", near.join(", "))
-            }
-        );
+    if is_of::<FlowSummary>(wanted.strip_prefix(FLOWS).unwrap_or(wanted)) {
+        return format!("`{wanted}` has no number in these results, so it cannot be drawn");
     }
     if near.is_empty() || first.is_empty() {
         format!("unknown metric `{wanted}`; known are {}", names.join(", "))

@@ -18,7 +18,8 @@ pub(super) fn is_udp(node: &Node) -> bool {
     matches!(&node.value, Value::Text(text) if text == UDP)
 }
 
-/// The algorithm that `cc` names. For `udp`, which uses no algorithm, returns the default.
+/// Returns the algorithm that `cc` names. For `udp`, returns the default algorithm, which the flow
+/// does not use.
 pub(super) fn algorithm(node: &Node) -> Option<Algorithm> {
     match &node.value {
         Value::Text(text) if text == UDP => Some(FlowSpec::default().cc),
@@ -27,18 +28,18 @@ pub(super) fn algorithm(node: &Node) -> Option<Algorithm> {
     }
 }
 
-/// The custom congestion control that the scenario declares under this name.
+/// Returns the custom congestion control that the scenario declares under the name in `cc`.
 pub(super) fn outside(reader: &Reader<'_>, node: &Node) -> Option<Arc<Outside>> {
     let Value::Text(text) = &node.value else { return None };
     reader.controls.iter().find(|outside| outside.name == *text).map(Arc::clone)
 }
 
-/// Whether `name` is the name of an algorithm, or `udp`.
+/// Returns whether `name` is the name of an algorithm, or `udp`.
 pub(crate) fn is_cc_name(name: &str) -> bool {
     name == UDP || Algorithm::from_name(name).is_some()
 }
 
-/// The names of all algorithms.
+/// Returns the names of all algorithms.
 pub(crate) fn algorithms() -> Vec<&'static str> {
     Algorithm::ALL.iter().map(|cc| cc.name()).collect()
 }
@@ -74,7 +75,7 @@ pub(super) fn read_params(reader: &mut Reader<'_>, node: &Node, name: &str) -> O
         let value = read_param(reader, &entry.value, &format!("{name}.{}", entry.key))?;
         params.push((entry.key.to_string(), value));
     }
-    // Sorted, because the canonical text has a fixed order.
+    // The parameters are sorted, because the canonical text has a fixed order.
     params.sort_by(|(a, _), (b, _)| a.cmp(b));
     Some(params)
 }

@@ -3,6 +3,7 @@
 use bbrlab_units::Span;
 
 use super::cc::{accepted, algorithm, is_udp, outside, read_cc, read_params};
+use super::pace::{self, RATE_FORM, READ_FORM};
 use super::path::{read_link, read_path, show_path};
 use super::source::{read_train, read_write, show_handed};
 use super::{FLOWS_MAX, FlowSpec};
@@ -16,7 +17,7 @@ use crate::language::acts::Acts;
 use crate::language::canonical::{show_bytes, show_text};
 use crate::language::document::Node;
 use crate::language::key::{Form, Key, KeyInput, key, needed, set};
-use crate::language::quantity::{show_rate, show_span};
+use crate::language::quantity::show_span;
 use crate::language::reader::{Reader, found};
 
 /// The keys of `[[flows]]` in the order of the canonical text, which must not change because it is
@@ -249,7 +250,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     )
     .acts_on(Acts::Connections)
     .without("`true`"),
-    // Sources: periods of sending.
+    // Sources that send in on and off periods.
     key(
         "on",
         "0.1.0",
@@ -269,7 +270,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.source.off.as_ref().map(distribution::show_times),
     )
     .source("rate"),
-    // Sources: a number of bytes, or a rate.
+    // Sources with a number of bytes or a rate.
     key(
         "bytes",
         "0.1.0",
@@ -284,13 +285,14 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     key(
         "rate",
         "0.1.0",
-        Form::Rate,
-        "source: a constant rate",
-        |flow: &mut FlowSpec, given| flow.source.rate = given.value(Reader::rate),
-        |flow| flow.source.rate.and_then(|rate| show_text(&show_rate(rate))),
+        RATE_FORM,
+        "source: a constant rate, or rates with times that count from the flow's start, \
+         `[[\"0s\", \"2Mbit/s\"], [\"10s\", \"unlimited\"]]`; at `\"0bit/s\"` the source pauses",
+        |flow: &mut FlowSpec, given| flow.source.rate = given.value(pace::read_rate),
+        |flow| flow.source.rate.as_ref().and_then(pace::show),
     )
     .source("rate"),
-    // Sources: periodic writes, and trains of transfers.
+    // Sources with periodic writes, and trains of transfers.
     key(
         "write",
         "0.1.0",
@@ -316,7 +318,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     )
     .source("train")
     .acts_on(Acts::Connections),
-    // Sources: flows that arrive at random times, and clients with requests.
+    // Flows that arrive at random times, and clients that send requests.
     key(
         "arrivals",
         "0.2.0",
@@ -361,6 +363,19 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.source.sizes.as_ref().map(distribution::show_sizes),
     )
     .source("sizes"),
+    // The receiving application.
+    key(
+        "read",
+        "0.2.0",
+        READ_FORM,
+        "how fast the receiving application reads: a rate or rates with times as in `rate`, one segment at a time; or \
+         `{ bytes = \"64KiB\", every = \"50ms\" }`, at most these bytes at that interval; see [Slow \
+         readers](traffic.md#slow-readers)",
+        |flow: &mut FlowSpec, given| flow.reading = given.value(pace::read_reading),
+        |flow| flow.reading.as_ref().and_then(pace::show_reading),
+    )
+    .acts_on(Acts::Connections)
+    .without("data is read as soon as it arrives"),
 ];
 
 fn read_stop(flow: &mut FlowSpec, given: &mut KeyInput<'_, '_>) {
@@ -379,8 +394,8 @@ fn read_stop(flow: &mut FlowSpec, given: &mut KeyInput<'_, '_>) {
 /// The largest length of the name of a flow or group.
 const LABEL_MAX: usize = 64;
 
-/// Reads the name of a flow or group. Its length and characters are limited, so that it fits into a
-/// table, a legend and the name of a metric.
+/// Reads the name of a flow or group. The length and the characters of the name are limited, so
+/// that it fits into a table, a legend and the name of a metric.
 fn read_label(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<String> {
     let text = reader.text(node, name)?;
     let fits = !text.trim().is_empty() && text.chars().count() <= LABEL_MAX;

@@ -2,6 +2,7 @@
 
 mod cc;
 mod keys;
+mod pace;
 mod path;
 mod read;
 mod source;
@@ -15,7 +16,7 @@ use crate::language::canonical::Writer;
 use crate::language::document::At;
 use crate::language::key::write_keys;
 use crate::language::reader::Placed;
-use bbrlab_run::Outside;
+use bbrlab_run::{Outside, Reading};
 use bbrlab_stack::EcnMode;
 
 use cc::UDP;
@@ -59,6 +60,7 @@ pub(crate) struct FlowSpec {
     pub(crate) mss: Option<u32>,
     pub(crate) rate_samples: bool,
     pub(crate) source: SourceSpec,
+    pub(crate) reading: Option<Reading>,
 }
 
 impl Default for FlowSpec {
@@ -90,12 +92,13 @@ impl Default for FlowSpec {
             mss: None,
             rate_samples: true,
             source: SourceSpec::default(),
+            reading: None,
         }
     }
 }
 
 impl FlowSpec {
-    /// The name of the flow's congestion control, or `udp`.
+    /// Returns the name of the flow's congestion control, or `udp`.
     pub(crate) fn cc_name(&self) -> &str {
         match &self.outside {
             Some(outside) => &outside.name,
@@ -104,7 +107,7 @@ impl FlowSpec {
         }
     }
 
-    /// Whether the flow's congestion control responds to the share of marked packets.
+    /// Returns whether the flow's congestion control responds to the share of marked packets.
     pub(crate) fn answers_share_of_marks(&self) -> bool {
         self.outside.as_ref().map_or_else(
             || self.cc.answers_share_of_marks(&self.cc_params),
@@ -112,7 +115,7 @@ impl FlowSpec {
         )
     }
 
-    /// The largest number of concurrent flows.
+    /// Returns the largest number of flows of this table that can be open at the same time.
     pub(crate) fn places(&self) -> u64 {
         self.source.arrivals.as_ref().map_or(self.count, |arrivals| arrivals.at_most().into())
     }

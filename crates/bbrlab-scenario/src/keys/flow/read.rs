@@ -14,8 +14,8 @@ use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader, found};
 
 impl FlowSpec {
-    /// Reads a flow of a run that lasts `duration`. Returns `None` only if the algorithm is
-    /// unknown.
+    /// Reads a `[[flows]]` table of a run that lasts `duration`. Returns `None` only if the
+    /// algorithm is unknown.
     pub(crate) fn read(
         reader: &mut Reader<'_>,
         mut keys: Keys<'_>,
@@ -44,8 +44,8 @@ impl FlowSpec {
             ("start_jitter", latest, "the last flow may start at"),
         ];
         let late = causes.into_iter().find(|&(_, start, _)| start >= u128::from(duration.0));
-        // A missing key does not delay the start. So the key that makes the start too late is
-        // present, unless the duration is wrong, too.
+        // A missing key does not delay the start. So the table has the key that makes the start too
+        // late, unless `duration` could not be read.
         if let Some((key, start, when)) = late
             && let Some(node) = keys.get(key)
         {
@@ -84,7 +84,7 @@ impl FlowSpec {
     }
 
     /// Reads the keys of the flow's source. They must describe at most one source: `on`, `off` and
-    /// `rate` together describe one, `bytes` and `train` two.
+    /// `rate` together describe one source, but `bytes` and `train` describe two.
     fn read_source(&mut self, reader: &mut Reader<'_>, keys: &mut Keys<'_>) {
         let sources = || FLOW_KEYS.iter().filter(|row| row.source.is_some());
         let has_sizes = keys.has("arrivals") || keys.has("requests");
@@ -115,10 +115,34 @@ impl FlowSpec {
         read_keys(sources(), self, reader, keys);
         self.check_sizes(reader, keys);
         self.check_udp(reader, keys);
+        self.check_rates(reader, keys);
         for (key, other) in [("on", "off"), ("off", "on")] {
             if keys.has(other) && !keys.has(key) {
                 reader.missing(keys, key, "the other period, such as \"1s\"");
             }
+        }
+    }
+
+    /// Checks that on and off periods have a constant rate, that a UDP flow has a rate in each
+    /// step, and that `read` applies to a source that sends on one connection after the other.
+    fn check_rates(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        if let (Some(rate), Some(node)) = (&self.source.rate, keys.get("rate")) {
+            let name = keys.name("rate");
+            if rate.constant().is_none() && (keys.has("on") || keys.has("off")) {
+                let title = format!("`{name}`: expected a constant rate with `on` and `off`");
+                let found = format!("found {}", found(&node.value));
+                reader.problem(node.at, title, found, Vec::new());
+            }
+            if self.is_udp && rate.has_unlimited_step() {
+                let title = format!("`{name}`: expected a rate in each step with `cc = \"udp\"`");
+                reader.problem(node.at, title, "found \"unlimited\"", Vec::new());
+            }
+        }
+        let of_clients = ["requests", "video", "arrivals"];
+        let client = of_clients.into_iter().find(|&key| keys.has(key));
+        if let (Some(key), Some(at)) = (client, keys.key_at("read")) {
+            let title = format!("`{}`: expected another source than `{key}`", keys.name("read"));
+            reader.problem(at, title, format!("found `{key}` as well"), Vec::new());
         }
     }
 

@@ -7,13 +7,15 @@ use crate::keys::traffic::{ArrivalsSpec, ClientSpec};
 use crate::language::document::Node;
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
-use bbrlab_run::{Bursts, Random, Source};
+use bbrlab_run::{Bursts, Paces, Random, Source};
+
+use super::pace::RateSpec;
 
 /// The values of the keys that describe a flow's source.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SourceSpec {
     pub(super) bytes: Option<Bytes>,
-    pub(super) rate: Option<BitRate>,
+    pub(super) rate: Option<RateSpec>,
     pub(super) on: Option<Random>,
     pub(super) off: Option<Random>,
     pub(super) write: Option<Source>,
@@ -24,13 +26,14 @@ pub(crate) struct SourceSpec {
 }
 
 impl SourceSpec {
-    /// Whether the source depends on the rate of the path, as `load` does.
+    /// Returns whether the source depends on the link rates of the path, as arrivals with `load`
+    /// do.
     pub(crate) fn needs_rate(&self) -> bool {
         self.arrivals.as_ref().is_some_and(ArrivalsSpec::needs_rate)
     }
 
-    /// The source of a flow whose packets have `mss` bytes of payload. `link` is the rate and the
-    /// framing of the slowest link on its path.
+    /// Returns the source of a flow whose packets have `mss` bytes of payload. `link` has the rate
+    /// of the slowest link on the flow's path and the framing of that link in bytes per packet.
     pub(crate) fn source(&self, mss: u32, link: (BitRate, Bytes)) -> Source {
         let sizes = self.sizes.clone().or(self.bytes.map(|bytes| distribution::constant(bytes.0)));
         let given = match self {
@@ -40,14 +43,18 @@ impl SourceSpec {
             Self { requests: Some(client), .. } => client.requests(sizes).map(Source::Requests),
             &Self { bytes: Some(bytes), .. } => Some(Source::Bytes(bytes)),
             Self { on: Some(on), off: Some(off), rate, .. } => {
+                let rate = rate.as_ref().and_then(RateSpec::constant);
                 let is_plain = |times: &Random| distribution::constant(times.mean) == *times;
                 Some(if is_plain(on) && is_plain(off) {
-                    Source::OnOff { on: Span(on.mean), off: Span(off.mean), rate: *rate }
+                    Source::OnOff { on: Span(on.mean), off: Span(off.mean), rate }
                 } else {
-                    Source::Bursts(Bursts { on: on.clone(), off: off.clone(), rate: *rate })
+                    Source::Bursts(Bursts { on: on.clone(), off: off.clone(), rate })
                 })
             }
-            &Self { rate: Some(rate), .. } => Some(Source::Cbr(rate)),
+            Self { rate: Some(RateSpec::Constant(rate)), .. } => Some(Source::Cbr(*rate)),
+            Self { rate: Some(RateSpec::Schedule(paces)), .. } => {
+                Some(Source::Rates(Paces::clone(paces)))
+            }
             Self { write, train, .. } => write.clone().or(train.clone()),
         };
         given.unwrap_or(Source::Unlimited)
@@ -104,6 +111,7 @@ pub(super) fn show_handed(source: &Source) -> Option<String> {
         Source::Unlimited
         | Source::Bytes(_)
         | Source::Cbr(_)
+        | Source::Rates(_)
         | Source::OnOff { .. }
         | Source::Bursts(_)
         | Source::Requests(_)

@@ -27,7 +27,7 @@ pub(crate) struct AccessSpec {
 }
 
 impl Default for AccessSpec {
-    /// No rate limit and no delay, with the framing of Ethernet.
+    /// Creates access links without a rate limit and without delay, with the framing of Ethernet.
     fn default() -> Self {
         Self {
             at: At::NOWHERE,

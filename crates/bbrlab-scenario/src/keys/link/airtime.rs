@@ -60,7 +60,7 @@ impl AirtimeSpec {
         inline_table(parts.into_iter().flatten())
     }
 
-    /// The settings for a link on the shared medium with number `medium`.
+    /// Returns the settings of a link that uses the shared medium with number `medium`.
     pub(crate) fn of(self, medium: u32) -> Airtime {
         let Self { overhead, packets, time } = self;
         Airtime { medium, overhead, packets: Packets(packets), time }

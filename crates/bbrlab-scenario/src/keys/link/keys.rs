@@ -60,7 +60,7 @@ const REORDER: Form = Form::Table(&[needed("ratio", Form::Ratio), needed("by", F
 /// The form of `police`.
 const POLICE: Form = Form::Table(&[needed("rate", Form::Rate), needed("burst", Form::Bytes)]);
 
-/// The keys of `[bottleneck]`, which `[[links]]` have too.
+/// The keys that `[bottleneck]` and `[[links]]` share.
 pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     key(
         "rate",

@@ -69,7 +69,7 @@ pub(crate) struct LinkSpec {
     /// The trace that gives one or more of rate, delay and loss.
     pub(crate) trace: Option<Arc<PathTrace>>,
     pub(crate) reorder: Option<ReorderSpec>,
-    /// The number of consecutive pure ACKs of which only the first passes; at least 1.
+    /// The number of consecutive pure ACKs of which the link forwards only the first; at least 1.
     pub(crate) ack_thinning: u32,
     pub(crate) slot: Option<SlotSpec>,
     pub(crate) grant: Option<GrantSpec>,
@@ -149,9 +149,9 @@ impl LinkSpec {
         link
     }
 
-    /// The rate of one direction from which a buffer in BDP or time and a `load` are computed: the
-    /// rate at the start, or the mean of a trace over `duration`. `None` if the direction has no
-    /// rate.
+    /// Returns the rate that converts a buffer in BDP or time, or a `load`, for one direction of
+    /// the link. It is the rate at the start of the run or, for a trace, the mean over `duration`.
+    /// `None` if the direction has no rate.
     pub(crate) fn nominal_rate(&self, rate: &Rate, duration: Span) -> Option<BitRate> {
         let is_of_trace = match (&self.trace, rate) {
             (Some(trace), Rate::Schedule(steps)) => trace.rate.as_ref() == Some(steps),
@@ -160,7 +160,7 @@ impl LinkSpec {
         if is_of_trace { rate.mean_until(Time::ZERO + duration) } else { rate.at_start() }
     }
 
-    /// Whether the buffer of any direction is in BDP.
+    /// Returns whether the buffer of either direction has a size in BDP.
     pub(crate) fn has_buffer_in_bdp(&self) -> bool {
         let is_bdp = |size: Option<QueueSize>| matches!(size, None | Some(QueueSize::Bdp(_)));
         let own = |queue: &QueueSpec, buffer: Option<Placed<QueueSize>>| {

@@ -29,8 +29,8 @@ impl LinkSpec {
                 reader.problem(at, title, "found both, and the trace has it", Vec::new());
             }
         };
-        // Prevents a second report: if the trace is wrong, the rate would also be reported as
-        // missing.
+        // If the trace is wrong, the link's rate is missing. A placeholder rate prevents a second
+        // message about that.
         if !self.link.rate.is_limited() {
             self.link.rate = MISREAD;
         }

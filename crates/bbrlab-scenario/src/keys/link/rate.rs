@@ -23,10 +23,11 @@ pub(crate) enum Reverse {
 }
 
 impl Reverse {
-    /// A reverse direction without a limit of its rate.
+    /// A reverse direction whose rate is unlimited.
     pub(crate) const UNLIMITED: Self = Self::Own(Rate::Unlimited);
 
-    /// The rate of the reverse direction, if the forward direction has the rate `forward`.
+    /// Returns the rate of the reverse direction of a link whose forward direction has the rate
+    /// `forward`.
     pub(crate) fn rate<'r>(&'r self, forward: &'r Rate) -> &'r Rate {
         match self {
             Self::Forward => forward,
@@ -107,7 +108,8 @@ pub(super) fn read_rate(reader: &mut Reader<'_>, node: &Node, name: &str) -> Opt
     }
 }
 
-/// Whether a text is probably a quantity (`50Mbt/s`) and not the path of a file.
+/// Returns whether a text is probably a quantity, even a misspelt one (`50Mbt/s`), and not the path
+/// of a file.
 pub(super) fn looks_like_a_rate(text: &str) -> bool {
     let text = text.trim();
     text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c)) && text.ends_with("/s")

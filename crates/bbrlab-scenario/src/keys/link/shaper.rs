@@ -55,19 +55,19 @@ impl PeakSpec {
         mtu.map_or(rate.clone(), |mtu| format!("{{ rate = {rate}, mtu = \"{mtu}B\" }}"))
     }
 
-    /// The token bucket of the peak rate. Its default depth is a packet of full size.
+    /// Returns the token bucket of the peak rate. Its default depth is one packet of full size.
     pub(crate) fn of(self, link: &Link) -> PeakRate {
         let full = Bytes(FULL_PACKET.0 + link.framing.0);
         PeakRate { rate: self.rate, mtu: self.mtu.map_or(full, |mtu| mtu.value) }
     }
 
-    /// The key that sets the bucket's depth, or `peak_rate` if the depth is the default.
+    /// Returns the key that sets the bucket's depth, or `peak_rate` if the scenario sets no depth.
     pub(crate) fn key(self) -> &'static str {
         if self.mtu.is_some() { "peak_rate.mtu" } else { "peak_rate" }
     }
 
-    /// The position of the bucket's depth in the file, or of `peak_rate` if the depth is the
-    /// default.
+    /// Returns the position of the bucket's depth in the file, or of `peak_rate` if the scenario
+    /// sets no depth.
     pub(crate) fn mtu_at(self) -> At {
         self.mtu.map_or(self.at, |mtu| mtu.at)
     }

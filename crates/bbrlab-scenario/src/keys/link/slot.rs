@@ -1,5 +1,5 @@
 //! `slot` and `reverse_slot`: packets that have passed a link's queue and delay are forwarded in
-//! slots, like `netem` does.
+//! slots, as with the option `slot` of `netem`.
 
 use bbrlab_link::{Buffer, Link, Queue, Rate, SlotParams};
 use bbrlab_units::{Bytes, Packets, Span};
@@ -10,7 +10,7 @@ use crate::language::key::{Form, Part, needed, optional};
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 
-/// The largest number of packets per slot, and of waiting packets.
+/// The largest number of packets per slot, and the largest number of waiting packets.
 const PACKETS_MAX: u64 = 1_000_000_000;
 
 /// The value of `slot` or `reverse_slot` as the scenario writes it.
@@ -91,8 +91,9 @@ impl SlotSpec {
         inline_table(parts.into_iter().flatten())
     }
 
-    /// The slots as a separate link, which follows the link with the queue. The delay of that link
-    /// moves to the separate link as `delay`.
+    /// Returns a separate link in which packets wait for slots. It follows the link with the queue.
+    /// `delay` is the propagation delay, which the separate link adds instead of the link with the
+    /// queue.
     pub(crate) fn link(self, name: String, delay: Span) -> Link {
         let params = SlotParams {
             delay,

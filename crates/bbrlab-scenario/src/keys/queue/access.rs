@@ -1,5 +1,6 @@
 //! Reads and writes the parameters of queue disciplines. Each parameter has a kind of value and a
-//! function that returns its field; reader, writer and description follow from these two.
+//! function that returns its field. The reader, the writer and the description follow from these
+//! two.
 
 use bbrlab_link::{CakeAckFilter, CakeFlows, CakeTins, Probability, Queue, StepThreshold};
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
@@ -11,42 +12,46 @@ use crate::language::key::{Form, name_of, names, set};
 use crate::language::quantity::{QueueSize, show_rate, show_span};
 use crate::language::reader::Reader;
 
-/// Returns the field of a parameter; `None` if the discipline does not have the parameter.
+/// Returns the field of a parameter in a discipline; `None` if the discipline does not have the
+/// parameter.
 pub(super) type Place<T> = fn(&mut Queue) -> Option<&mut T>;
 
-/// The largest weights of control laws: for `pie` the limit of `tc`, for `dualpi2` the limit of the
-/// kernel.
+/// The largest values of `alpha` and `beta`, the weights of control laws: for `pie` the limit of
+/// `tc`, for `dualpi2` the limit of the kernel.
 const PIE_WEIGHT_MAX: u32 = 32;
 const WEIGHT_MAX: u32 = 255 << 8;
 
 /// `cake`'s aggressive ACK filter, which keeps one ACK per flow.
 const AGGRESSIVE: &str = "aggressive";
 
-/// A parameter's kind and field.
+/// The kind of a parameter's value, with the function that returns its field.
 #[derive(Clone, Copy)]
 pub(super) enum Access {
     /// A time as `tc` passes it to the kernel: whole microseconds in 32 bits, above zero.
     Time(Place<Span>),
-    /// Like `Time`, but a discipline can be without a value.
+    /// Like `Time`, for a parameter that a discipline can leave unset.
     OptionalTime(Place<Option<Span>>),
     /// True or false.
     Bool(Place<bool>),
     /// A whole number within the two bounds.
     Whole(u32, u32, Place<u32>),
-    /// Like `Whole`, with eight bits.
+    /// Like `Whole`, for a field of eight bits.
     Small(u8, u8, Place<u8>),
-    /// A weight of a control law. Its unit and largest value depend on the discipline. For `pie`
-    /// the largest value is 32.
+    /// A weight of a control law (`alpha` or `beta`). Its unit and largest value depend on the
+    /// discipline. For `pie` the largest value is 32.
     Weight(Place<u32>),
-    /// Like `Whole`. If the scenario sets no number, it is computed from other parameters.
+    /// Like `Whole`. If the scenario sets no number, the discipline computes it from other
+    /// parameters.
     OptionalWhole(u32, u32, Place<Option<u32>>),
     /// A number of bytes within the two bounds.
     Bytes(u64, u64, Place<Bytes>),
-    /// Like `Bytes`. If the scenario sets no number, it is computed from other parameters.
+    /// Like `Bytes`. If the scenario sets no number, the discipline computes it from other
+    /// parameters.
     OptionalBytes(u64, u64, Place<Option<Bytes>>),
     /// A ratio from 0 to 1.
     Ratio(Place<Probability>),
-    /// A rate. If the scenario sets none, it is absent or computed from other values.
+    /// A rate. If the scenario sets no rate, the discipline has none or computes it from other
+    /// values.
     OptionalRate(Place<Option<BitRate>>),
     /// A threshold for marking: a waiting time or a number of packets.
     Step(Place<StepThreshold>),
@@ -58,12 +63,12 @@ pub(super) enum Access {
     Isolation(Place<CakeFlows>),
     /// The ACK filter of `cake`.
     AckFilter(Place<CakeAckFilter>),
-    /// The band of each priority.
+    /// The band of each of the 16 priorities.
     Bands(Place<[u8; 16]>),
 }
 
 impl Access {
-    /// Whether the discipline has the parameter.
+    /// Returns whether the discipline has the parameter.
     pub(super) fn is_of(self, mut queue: Queue) -> bool {
         let queue = &mut queue;
         match self {
@@ -165,7 +170,7 @@ impl Access {
         Some(())
     }
 
-    /// The value as TOML; `None` if it is absent or the discipline lacks the parameter.
+    /// Returns the value as TOML; `None` if the parameter is unset or the discipline lacks it.
     pub(super) fn show(self, mut queue: Queue) -> Option<String> {
         let queue = &mut queue;
         let time = |span: Span| show_text(&show_span(span));
@@ -245,17 +250,17 @@ fn step(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<StepThreshol
     })
 }
 
-/// A ratio in units of 2^-32, rounded down as `tc` does.
+/// Returns a ratio in units of 2^-32, rounded down as `tc` does.
 fn probability(ratio: Decimal) -> Option<Probability> {
     ratio.times_floored(u128::from(Probability::ONE.0)).map(Probability)
 }
 
-/// The number with the fewest digits that is read as this probability.
+/// Returns the number with the fewest digits that is read as this probability.
 fn show_probability(shown: Probability) -> String {
     let value = u128::from(shown.0);
     let of_digits = |digits: u32| {
         let scale = 10_u128.pow(digits);
-        // Rounded up, so that rounding down when reading gives the same probability.
+        // The number is rounded up, so that rounding it down gives the same probability.
         let number = (value * scale).div_ceil(u128::from(Probability::ONE.0));
         let (whole, fraction) = (number / scale, number % scale);
         format!("{whole}.{fraction:0width$}", width = digits as usize)

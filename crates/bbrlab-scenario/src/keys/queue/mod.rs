@@ -22,7 +22,7 @@ struct Discipline {
     /// A description in one line.
     summary: &'static str,
     default: Queue,
-    /// `tc`'s limit in packets, if it has one.
+    /// `tc`'s default limit in packets; `None` if the default is not a number of packets.
     limit: Option<u64>,
 }
 
@@ -106,13 +106,13 @@ pub struct QueueInfo {
     pub name: &'static str,
     /// A description in one line.
     pub summary: &'static str,
-    /// The default limit in packets, if it does not depend on the link.
+    /// The default limit in packets; `None` if the default depends on the link.
     pub limit: Option<u64>,
     /// The parameters: name, default (if there is one) and meaning.
     pub parameters: Vec<(&'static str, Option<String>, &'static str)>,
 }
 
-/// All queue disciplines with their parameters.
+/// Returns all queue disciplines with their parameters.
 #[must_use]
 pub fn queues() -> Vec<QueueInfo> {
     let info = |it: &Discipline| QueueInfo {
@@ -126,8 +126,8 @@ pub fn queues() -> Vec<QueueInfo> {
     DISCIPLINES.iter().map(info).collect()
 }
 
-/// A queue discipline as the scenario writes it: its parameters, and its limit if the table sets
-/// one.
+/// A queue discipline as the scenario writes it: the discipline with its parameters, and its limit
+/// if the table sets one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueueSpec {
     pub(crate) queue: Queue,
@@ -141,8 +141,8 @@ impl Default for QueueSpec {
 }
 
 impl QueueSpec {
-    /// The default limit of the discipline: the default of `tc`, or a limit computed from its
-    /// parameters and `rate`. `None` for drop-tail.
+    /// Returns the default limit of the discipline: the default of `tc`, or a limit computed from
+    /// the discipline's parameters and the link's `rate`. `None` for drop-tail.
     pub(crate) fn default_limit(&self, rate: Option<BitRate>) -> Option<QueueSize> {
         if let Queue::Red(red) = &self.queue {
             return Some(QueueSize::Bytes(red.limit(rate?).0));
@@ -150,7 +150,7 @@ impl QueueSpec {
         entry(&self.queue).limit.map(QueueSize::Packets)
     }
 
-    /// The rate of the discipline's own shaper, if it has one.
+    /// Returns the rate of the discipline's own shaper, if it has one.
     pub(crate) fn shaper(&self) -> Option<BitRate> {
         match &self.queue {
             Queue::Cake(cake) => cake.bandwidth,
@@ -201,7 +201,8 @@ impl QueueSpec {
         Some(Self { queue, limit })
     }
 
-    /// The value of `queue` as TOML: a name, or a table if a parameter differs from `tc`'s default.
+    /// Returns the value of `queue` as TOML: a name, or a table if a parameter differs from `tc`'s
+    /// default.
     pub(crate) fn show(&self) -> String {
         let Discipline { name, default, .. } = entry(&self.queue);
         let mut parts = Vec::new();
@@ -222,12 +223,12 @@ impl QueueSpec {
     }
 }
 
-/// The names of all disciplines.
+/// Returns the names of all disciplines.
 pub(crate) fn names() -> Vec<&'static str> {
     DISCIPLINES.iter().map(|discipline| discipline.name).collect()
 }
 
-/// The keys of the table form of `queue`, for all disciplines.
+/// Returns the keys of the table form of `queue`, for all disciplines.
 pub(crate) fn parts() -> Vec<Part> {
     let mut parts = vec![
         Part { name: "discipline", form: Form::Choice(names), is_needed: true },
@@ -249,7 +250,7 @@ pub fn queue_to_toml(queue: &Queue, limit: Buffer) -> String {
     QueueSpec { queue: *queue, limit }.show()
 }
 
-/// The parameters of the queue disciplines as a table in Markdown.
+/// Returns the parameters of the queue disciplines as a table in Markdown.
 #[must_use]
 pub fn queues_to_markdown() -> String {
     let mut out = "| parameter | of | meaning | default |\n| --- | --- | --- | --- |\n".to_owned();

@@ -296,7 +296,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
 ];
 
-/// The parameters of `fq`.
+/// Returns the parameters of `fq`; `None` for other disciplines.
 fn fq(queue: &mut Queue) -> Option<&mut FqParams> {
     match queue {
         Queue::Fq(params) => Some(params),
@@ -304,7 +304,7 @@ fn fq(queue: &mut Queue) -> Option<&mut FqParams> {
     }
 }
 
-/// The parameters of `sfq`.
+/// Returns the parameters of `sfq`; `None` for other disciplines.
 fn sfq(queue: &mut Queue) -> Option<&mut SfqParams> {
     match queue {
         Queue::Sfq(params) => Some(params),
@@ -312,7 +312,7 @@ fn sfq(queue: &mut Queue) -> Option<&mut SfqParams> {
     }
 }
 
-/// The parameters of `cake`.
+/// Returns the parameters of `cake`; `None` for other disciplines.
 fn cake(queue: &mut Queue) -> Option<&mut CakeParams> {
     match queue {
         Queue::Cake(params) => Some(params),
@@ -320,7 +320,7 @@ fn cake(queue: &mut Queue) -> Option<&mut CakeParams> {
     }
 }
 
-/// The parameters of `prio`.
+/// Returns the parameters of `prio`; `None` for other disciplines.
 fn prio(queue: &mut Queue) -> Option<&mut PrioParams> {
     match queue {
         Queue::Prio(params) => Some(params),
@@ -328,7 +328,7 @@ fn prio(queue: &mut Queue) -> Option<&mut PrioParams> {
     }
 }
 
-/// The parameters of `dualpi2`.
+/// Returns the parameters of `dualpi2`; `None` for other disciplines.
 fn dualpi2(queue: &mut Queue) -> Option<&mut DualPi2Params> {
     match queue {
         Queue::DualPi2(params) => Some(params),
@@ -336,7 +336,7 @@ fn dualpi2(queue: &mut Queue) -> Option<&mut DualPi2Params> {
     }
 }
 
-/// The parameters of CoDel in the disciplines that use it.
+/// Returns the parameters of CoDel; `None` for disciplines that do not use CoDel.
 fn codel(queue: &mut Queue) -> Option<&mut CodelParams> {
     match queue {
         Queue::Codel(params) => Some(params),
@@ -345,7 +345,7 @@ fn codel(queue: &mut Queue) -> Option<&mut CodelParams> {
     }
 }
 
-/// The parameters of PIE in the disciplines that use it.
+/// Returns the parameters of PIE; `None` for disciplines that do not use PIE.
 fn pie(queue: &mut Queue) -> Option<&mut PieParams> {
     match queue {
         Queue::Pie(params) => Some(params),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// The violations of `schema` in `value`; empty if `value` is valid.
+/// Returns the violations of `schema` in `value`; empty if `value` is valid.
 pub(crate) fn mistakes(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for (word, rule) in schema.as_object().expect("a schema is an object") {

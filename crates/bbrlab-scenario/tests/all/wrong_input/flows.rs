@@ -362,3 +362,27 @@ fn datagrams() {
             "reno" -> ["udp"]; rate = "1Mbit/s" | 9:6-12 | found a list
     "#]]);
 }
+
+#[test]
+fn rates_that_change_and_slow_readers() {
+    check(&expect![[r#"
+        `flows[0].rate`: expected a schedule that begins at "0s"
+            + rate = [["1s", "2Mbit/s"]] | 11:10-13 | found "1s" in entry 1
+        `flows[0].rate`: expected a schedule whose times rise
+            + rate = [["0s", "2Mbit/s"], ["0s", "unlimited"]] | 11:29-32 | found "0s" in entry 2
+        `flows[0].rate`: expected a rate above zero in some step
+            + rate = [["0s", "0bit/s"]] | 11:8-25 | found only pauses
+        `flows[0].rate`: expected a rate such as "50Mbit/s"
+            + rate = [["0s", "fast"]] | 11:16-21 | found "fast", which does not begin with a number
+        `flows[0].rate`: expected a constant rate with `on` and `off`
+            + on = "1s"; off = "1s"; rate = [["0s", "2Mbit/s"]] | 13:8-26 | found a list
+        `flows[0].rate`: expected a rate in each step with `cc = "udp"`
+            "reno" -> "udp"; rate = [["0s", "2Mbit/s"], ["1s", "unlimited"]] | 10:8-47 | found "unlimited"
+        `flows[0].read`: expected another source than `requests`
+            + read = "1Mbit/s"; requests = {}; bytes = "1KB" | 11:1-4 | found `requests` as well
+        `flows[0].read`: expected no such key with `cc = "udp"`
+            "reno" -> "udp"; rate = "1Mbit/s"; read = "1Mbit/s" | 11:8-16 | found "1Mbit/s"
+        `flows[0].read.every`: expected the interval, such as "50ms"
+            + read = { bytes = "1KB" } | 11:8-24 | found nothing: the key is missing
+    "#]]);
+}

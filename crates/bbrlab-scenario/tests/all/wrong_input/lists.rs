@@ -5,7 +5,7 @@ use bbrlab_run::Algorithm;
 use bbrlab_scenario::{queues, sections};
 use expect_test::expect;
 
-/// The lists, each with the name that replaces it.
+/// Returns the lists, each with the name that replaces it.
 fn lists() -> Vec<(String, String)> {
     let keys_of = |header: &str| {
         let section = sections().into_iter().find(|section| section.header == header).unwrap();
@@ -22,7 +22,7 @@ fn lists() -> Vec<(String, String)> {
     ]
 }
 
-/// A message with its lists replaced by names.
+/// Returns a message with its lists replaced by names.
 pub(super) fn with_names_of_lists(message: &str) -> String {
     lists().iter().fold(message.to_owned(), |told, (name, list)| told.replace(list, name))
 }

@@ -1,10 +1,11 @@
 //! Tests of the messages about wrong scenarios: file, line and columns, expected value, value found
 //! and suggestion.
 //!
-//! The tables have one row for each mistake: the change of the right scenario,
-//! `line:first column-last column` in `s.toml` or in `--set`, the value found, and below it the
-//! suggestion if there is one. The heading of rows gives the expected value. The tests after the
-//! tables compare the whole message, once for each kind.
+//! The tables have one row for each mistake: the change of the right scenario, the position of the
+//! mistake, the value found, and below it the suggestion if there is one. The position is
+//! `line:first column-last column` in `s.toml` or in `--set`. A heading above rows gives the
+//! expected value. The tests after the tables compare the whole message, once for each kind of
+//! message.
 
 mod flows;
 mod links;
@@ -37,7 +38,7 @@ fn files(name: &str) -> Result<String, String> {
     })
 }
 
-/// The mistakes in a wrong text. Also checks that reading is fast.
+/// Returns the mistakes in a wrong text. Also checks that reading is fast.
 fn refusal(text: &str, sets: &[String]) -> ScenarioErrors {
     let began = cpu_s();
     let answer = Scenario::parse("s", "s.toml", text, Some(&files), sets);
@@ -45,7 +46,7 @@ fn refusal(text: &str, sets: &[String]) -> ScenarioErrors {
     answer.expect_err("the scenario is wrong")
 }
 
-/// The mistakes after a change of the right scenario. In a change `;` ends a line.
+/// Returns the mistakes that a change of [`RIGHT`] causes. In a change `;` ends a line.
 ///
 /// - `A -> B`: B replaces the first A.
 /// - `+ LINES`: more lines at the end, which is inside `[[flows]]`.
@@ -112,7 +113,7 @@ fn check(table: &Expect) {
     table.assert_eq(&with_names_of_lists(&answers));
 }
 
-/// The whole message, as the user sees it.
+/// Compares the whole message, as the user sees it, with `expected`.
 fn check_in_full(answer: &ScenarioErrors, expected: &Expect) {
     expected.assert_eq(&with_names_of_lists(&format!("{answer}\n")));
 }
@@ -175,6 +176,27 @@ fn quantities() {
             duration -> repeat = 1000000000; duration | 1:10-19 | found the number 1000000000
         `repeat`: expected at most 2, since seeds end at 2^63 - 1
             duration -> seed = 9223372036854775806; repeat = 3; duration | 2:10-10 | found 3 seeds from 9223372036854775806 on
+    "#]]);
+}
+
+#[test]
+fn seeds_until_an_interval() {
+    check(&expect![[r#"
+        `repeat`: expected a whole number from 1 to 1000000, or a table such as { until = "2%", of = "goodput_mbps", at_most = 200 }
+            duration -> repeat = "some"; duration | 1:10-15 | found "some"
+        `repeat.of`: expected the name of a metric such as "goodput_mbps"
+            duration -> repeat = { until = "2%", at_most = 20 }; duration | 1:10-39 | found nothing: the key is missing
+        `repeat.until`: expected a share above zero such as "2%"
+            duration -> repeat = { until = "0%", of = "jain", at_most = 20 }; duration | 1:20-23 | found "0%"
+        `repeat.of`: expected a metric of runs, of groups of flows or, with `links.NAME.` before it, of a link
+            duration -> repeat = { until = "2%", of = "goodput", at_most = 20 }; duration             | 1:31-39 | found "goodput"; `bbrlab list metrics` lists all
+            duration -> repeat = { until = "2%", of = "queue_delay_ms.mean", at_most = 20 }; duration | 1:31-51 | found "queue_delay_ms.mean"; `bbrlab list metrics` lists all
+                help: did you mean `links.bottleneck.queue_delay_ms.mean`?
+        `repeat.at_most`: expected a whole number from 10 to 1000000
+            duration -> repeat = { until = "2%", of = "jain", at_most = 5 }; duration | 1:49-49 | found the number 5
+        `repeat.batch`: expected a key of `repeat`
+        note: keys of `repeat`: until, of, at_most
+            duration -> repeat = { until = "2%", of = "jain", at_most = 20, batch = 3 }; duration | 1:53-57 | found an unknown key
     "#]]);
 }
 
@@ -276,7 +298,7 @@ fn each_kind_of_message_in_full() {
               = note: custom congestion controls are defined in `controls`: see docs/python.md
         "#]],
     );
-    // The mistake is at one point of a sweep, which the message names.
+    // The message names the point of the sweep at which the mistake is.
     check_in_full(
         &answer("+ [sweep]; \"bottleneck.buffer\" = [\"1bdp\", \"1 bpd\"]"),
         &expect![[r#"

@@ -62,8 +62,8 @@ fn sweeps() {
     "#]]);
 }
 
-/// The result of settings from the command line together with a sweep: the remaining points, or the
-/// mistakes.
+/// Returns the outcome of settings from the command line together with a sweep: the number of
+/// remaining points, or the mistakes.
 fn outcome_with(sweep: &str, sets: &[&str]) -> String {
     let text = format!("{RIGHT}[sweep]\n{sweep}\n");
     let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();

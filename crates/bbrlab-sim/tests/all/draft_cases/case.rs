@@ -7,7 +7,7 @@ use bbrlab_units::Span;
 
 use super::rig::{App, Fate, MSS, Path, Rig, WIRE};
 
-/// Bandwidth and two-way propagation delay of a path.
+/// Bandwidth, and propagation delay in both directions together, of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Net {
     pub(crate) rate_bps: u64,
@@ -26,7 +26,8 @@ impl Net {
         self.rate_bps / 8 * (self.rtt.0 / 1_000) / 1_000_000
     }
 
-    /// A path without random loss, with a buffer of `buffer_bdp` BDP and at least fifty packets.
+    /// Returns a path without random loss, whose buffer has `buffer_bdp` BDP and at least fifty
+    /// packets.
     pub(crate) fn path(self, buffer_bdp: u64) -> Path {
         Path {
             rate_bps: self.rate_bps,
@@ -39,19 +40,19 @@ impl Net {
         }
     }
 
-    /// An application that always has more data, but writes little of it ahead, so that it can stop
-    /// at once.
+    /// Returns an application that always has more data, but writes only a little of it in advance,
+    /// so that it can stop at once.
     pub(crate) fn bulk(self) -> App {
         App::Bulk { ahead: (self.rate_bps / 8 / 250).clamp(16 * MSS, 1 << 19) }
     }
 
-    /// An application that uses this share of the path, in percent.
+    /// Returns an application that uses this share of the path, in percent.
     pub(crate) fn limited(self, percent: u64) -> App {
         App::Limited { bytes_per_s: payload_rate(self.rate_bps) * percent / 100 }
     }
 }
 
-/// Payload that a link of this rate delivers, in bytes per second.
+/// Returns the payload that a link of this rate delivers, in bytes per second.
 pub(crate) fn payload_rate(rate_bps: u64) -> u64 {
     rate_bps / 8 * MSS / WIRE
 }
@@ -66,23 +67,24 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// A connection that is about to be opened.
+    /// Creates a case whose connection is about to be opened.
     pub(crate) fn new(algorithm: Algorithm, net: Net, path: Path, app: App) -> Self {
         let rig = Rig::new(algorithm, path, app, 1);
         Self { algorithm, net, rig, findings: String::new(), holds: true }
     }
 
-    /// A connection with a bulk application and a deep buffer, without loss.
+    /// Creates a case with a bulk application and a deep buffer, without loss.
     pub(crate) fn bulk(algorithm: Algorithm, net: Net) -> Self {
         Self::new(algorithm, net, net.path(8), net.bulk())
     }
 
-    /// Whether the case runs the draft's BBRv3 and not Linux's.
+    /// Whether the case runs the draft's BBRv3, not Linux's.
     pub(crate) fn is_draft(&self) -> bool {
         self.algorithm == Algorithm::Bbr3Ietf
     }
 
-    /// Records a requirement of the case: whether it holds, and a text with the measured value.
+    /// Records a requirement of the case: `is_so` is whether it holds, `what` a text with the
+    /// measured value.
     pub(crate) fn demand(&mut self, is_so: bool, what: &str) {
         let mark = if is_so { "" } else { "NOT " };
         let comma = if self.findings.is_empty() { "" } else { "; " };
@@ -95,7 +97,7 @@ impl Case {
         self.demand(true, what);
     }
 
-    /// Whether all requirements hold, and the findings.
+    /// Returns whether all requirements hold, and the findings.
     pub(crate) fn verdict(self) -> (bool, String) {
         (self.holds, self.findings)
     }
@@ -130,12 +132,12 @@ impl Case {
         self.rig.field("full_bw_reached") == 1
     }
 
-    /// In percent.
+    /// Returns the pacing gain in percent.
     pub(crate) fn pacing_gain(&self) -> f64 {
         self.gain(self.rig.field("pacing_gain"))
     }
 
-    /// In percent.
+    /// cwnd gain in percent.
     pub(crate) fn cwnd_gain(&self) -> f64 {
         self.gain(self.rig.field("cwnd_gain"))
     }
@@ -145,12 +147,12 @@ impl Case {
         if self.is_draft() { gain } else { gain * 100.0 / 256.0 }
     }
 
-    /// Bytes per second.
+    /// Maximum bandwidth in bytes per second.
     pub(crate) fn max_bw(&self) -> u64 {
         self.rig.info().bw_hi.unwrap_or(0)
     }
 
-    /// Bytes in flight.
+    /// Returns the number of bytes in flight.
     pub(crate) fn inflight(&self) -> u64 {
         u64::from(self.rig.conn().inflight) * MSS
     }
@@ -178,7 +180,8 @@ impl Case {
         self.rig.info().bw_lo
     }
 
-    /// The algorithm's own BDP in bytes, for its maximum bandwidth.
+    /// Returns the BDP in bytes that the algorithm computes from its maximum bandwidth and its
+    /// minimum RTT.
     pub(crate) fn bdp(&self) -> u64 {
         let min_rtt_us = u64::from(self.rig.info().min_rtt_us.unwrap_or(0));
         self.max_bw() * min_rtt_us / 1_000_000
@@ -202,8 +205,8 @@ impl Case {
         u64::try_from(bytes).expect("a volume")
     }
 
-    /// The number of segments by which `inflight_longterm` grows per window acknowledged, at the
-    /// current slope.
+    /// Returns the number of segments by which `inflight_longterm` grows per window acknowledged,
+    /// at the current slope.
     pub(crate) fn growth_step(&self) -> u64 {
         let per_inc = self.either("probe_up_acked_per_inc", "bw_probe_up_cnt");
         let per_inc = u64::try_from(per_inc).expect("growing");
@@ -212,7 +215,7 @@ impl Case {
     }
 
     /// Whether DOWN was entered in the last event. The state may already be CRUISE, if inflight was
-    /// low enough.
+    /// low enough at once.
     pub(crate) fn has_entered_down(&self) -> bool {
         let stamp_us = self.either("cycle_stamp", "cycle_mstamp");
         u64::try_from(stamp_us) == Ok(self.rig.conn().tcp_mstamp())
@@ -223,14 +226,14 @@ impl Case {
         self.run_until(|case| case.is_in(state))
     }
 
-    /// Runs until the state is no longer `state`; returns the new one.
+    /// Runs until the state is no longer `state`; returns the new state.
     pub(crate) fn leave(&mut self, state: &str) -> &'static str {
         self.run_until(|case| !case.is_in(state));
         self.state()
     }
 
-    /// Runs event by event until `is_there` holds, for a simulated minute at most. Returns whether
-    /// it holds.
+    /// Runs event by event until `is_there` holds, but at most for a simulated minute. Returns
+    /// whether it holds.
     pub(crate) fn run_until(&mut self, mut is_there: impl FnMut(&Self) -> bool) -> bool {
         let until = self.rig.host_now() + Span::from_secs(60);
         while self.rig.host_now() < until {
@@ -248,7 +251,7 @@ impl Case {
     }
 }
 
-/// Counts packet-timed rounds from outside.
+/// Counts packet-timed rounds without using the algorithm's own count.
 #[derive(Default)]
 pub(crate) struct Rounds {
     delivered: u32,
@@ -256,7 +259,7 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// Whether the last event began a round; call it after every event.
+    /// Returns whether the last event began a round. Must be called after every event.
     pub(crate) fn see(&mut self, case: &Case) -> bool {
         let delivered = case.rig.conn().delivered;
         let begins = delivered != self.delivered && case.rig.field("round_start") == 1;

@@ -1,5 +1,5 @@
-//! Measures the effects of the differences between the draft's BBRv3 and Linux's. There is one
-//! measurement per visible effect.
+//! Measures the visible effects of the differences between the draft's BBRv3 and Linux's, one
+//! measurement per effect.
 //!
 //! Differences have the numbers of `docs/algorithms/bbr3_ietf.md`.
 
@@ -32,7 +32,7 @@ const MEASUREMENTS: &[Measurement] = &[
     ("together: 30 s, every 100th packet lost", steady_loss),
 ];
 
-/// The results of all measurements, for the draft and for Linux.
+/// Returns the results of all measurements, for the draft and for Linux.
 pub(crate) fn table() -> String {
     let mut table = String::new();
     for (what, measure) in MEASUREMENTS {
@@ -147,7 +147,7 @@ fn after_black_out(algorithm: Algorithm) -> String {
     case.rig.path.fate = Fate::Pass;
     let from = case.rig.now();
     let mut rtts = 0;
-    // Runs until the link sends at least nine tenths of a BDP within one base RTT.
+    // Run until the link sends at least nine tenths of a BDP within one base RTT.
     loop {
         let sent = case.rig.sent_bytes;
         case.run_rtts(1);
@@ -195,7 +195,7 @@ fn steady_loss(algorithm: Algorithm) -> String {
     thirty_seconds(algorithm, |net| (net.bdp() * 4, Some(Fate::DropEvery(100))))
 }
 
-/// Goodput, loss and mean RTT on both paths.
+/// Returns goodput, loss and mean RTT on both paths.
 fn thirty_seconds(algorithm: Algorithm, path: fn(Net) -> (u64, Option<Fate>)) -> String {
     let mut text = String::new();
     for net in PATHS {

@@ -13,7 +13,8 @@ fn aggregate(case: &mut Case) {
     case.rig.path.ack_slot = Some(Span(case.net.rtt.0 / 2));
 }
 
-/// Payload bytes that the link delivers in half a base RTT, a slot of `aggregate`.
+/// Returns the payload bytes that the link delivers in half a base RTT, the slot length of
+/// [`aggregate`].
 fn slot_bytes(net: Net) -> u64 {
     payload_rate(net.rate_bps) * (net.rtt.0 / 2_000) / 1_000_000
 }
@@ -74,8 +75,9 @@ pub(crate) fn cruise_with_aggregation(case: &mut Case) {
     }
 }
 
-/// Compares `extra_acked` with samples of the draft's formula, computed here: it must not be above
-/// the largest of the last `ExtraAckedFilterLen` = 10 rounds, nor below the latest.
+/// Compares `extra_acked` with samples of the draft's formula, computed here: `extra_acked` must
+/// not be above the largest sample of the last `ExtraAckedFilterLen` = 10 rounds, nor below the
+/// latest sample.
 fn check_filter(case: &mut Case) {
     let mut samples: VecDeque<(u32, i64)> = VecDeque::new();
     let mut rounds = Rounds::default();
@@ -137,7 +139,7 @@ pub(crate) fn sub_packet_bdp(case: &mut Case) {
 
 /// A.15: Increasing Bandwidth 10x and Ensuring Full Bandwidth is Reached.
 pub(crate) fn ten_times_more(case: &mut Case) {
-    // A shallow buffer gives the flow an inflight_longterm to grow from.
+    // A shallow buffer makes the flow set `inflight_longterm`, which then has to grow.
     case.rig.path.buffer_bytes = case.net.bdp() / 4;
     case.run_until(|case| case.is_in_probe_bw() && case.longterm().is_some());
     let from = case.rig.now();
@@ -216,8 +218,8 @@ pub(crate) fn ten_times_less(case: &mut Case) {
 /// one BDP.
 ///
 /// The draft gives no number for "without excessive continuous packet loss". Here packets may be
-/// lost while the flow probes, but in CRUISE no more than `LossThresh`, and in most round trips
-/// none.
+/// lost while the flow probes. In CRUISE at most `LossThresh` may be lost, and in most round trips
+/// nothing.
 pub(crate) fn policer(case: &mut Case) {
     let rate_bps = case.net.rate_bps;
     let bucket = case.net.bdp().max(65_536);

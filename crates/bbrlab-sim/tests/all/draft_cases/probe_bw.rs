@@ -89,10 +89,10 @@ pub(crate) fn exiting_down_on_inflight(case: &mut Case) {
 }
 
 /// A.9: Exiting PROBE_DOWN After Max Time. In DOWN the flow paces at 0.90 * 0.99 of the old
-/// bandwidth. A link reduced by 10 %, as the draft says, does not keep inflight high at this rate,
-/// so the link is reduced by 12 % (step 2: "Prevent C.inflight from dropping").
+/// bandwidth. If the link's rate falls by 10 %, as the draft says, inflight does not stay high at
+/// this pacing rate, so it falls by 12 % (step 2: "Prevent C.inflight from dropping").
 pub(crate) fn exiting_down_on_time(case: &mut Case) {
-    // The case begins after a PROBE_RTT, so that no other PROBE_RTT occurs during it.
+    // The case begins after a PROBE_RTT, so that no PROBE_RTT occurs during it.
     case.reach("PROBE_RTT");
     case.reach("PROBE_BW_UP");
     case.reach("PROBE_BW_DOWN");
@@ -113,7 +113,7 @@ pub(crate) fn exiting_down_on_time(case: &mut Case) {
     let reno_rounds = i64::try_from(packets.min(63)).expect("at most 63");
     let stay = Span(case.rig.now().0 - from.0);
     // `IsTimeToProbeBW` is true after the time `T_bbr`, or after as many rounds as the window has
-    // packets, but after 63 rounds at the latest.
+    // packets, but at most 63 rounds.
     case.demand(
         stay >= wait || waited_rounds >= reno_rounds,
         &format!(
@@ -127,7 +127,7 @@ pub(crate) fn exiting_down_on_time(case: &mut Case) {
 
 /// A.21: Handling Loss During PROBE_UP After `inflight_longterm` is Set.
 pub(crate) fn loss_in_up_with_longterm(case: &mut Case) {
-    // Loss in STARTUP sets the bound, but does not make the next probe precautionary.
+    // Loss in STARTUP sets the bound, but does not make the next probe a cautious one.
     case.run_rtts(4);
     case.rig.path.fate = Fate::DropEvery(8);
     case.leave("STARTUP");

@@ -1,9 +1,9 @@
-//! A controlled path under a real sender and receiver.
+//! A controlled path between a real sender and a real receiver.
 //!
-//! One TCP connection of `bbrlab-tcp` over one bottleneck, event by event. The test inspects the
-//! congestion control after each event and changes the path, the application or the fate of packets
-//! as the draft's cases require: "upon entering DRAIN", "immediately pause the application". A
-//! scenario file cannot express such conditions, so this is not a scenario.
+//! One TCP connection of `bbrlab-tcp` runs over one bottleneck, event by event. The test inspects
+//! the congestion control after each event and changes the path, the application or the fate of
+//! packets as the draft's cases require: "upon entering DRAIN", "immediately pause the
+//! application". Scenario files cannot express such conditions, so the cases are not scenarios.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -15,26 +15,26 @@ use bbrlab_tcp::{
 };
 use bbrlab_units::{Span, Time};
 
-/// Payload of a full segment.
+/// Payload bytes of a full segment.
 pub(crate) const MSS: u64 = 1448;
-/// A full segment on the wire, Ethernet framing included.
+/// Bytes of a full segment on the wire, Ethernet framing included.
 pub(crate) const WIRE: u64 = 1514;
-/// How long the hosts have been up at the start. Not 0: in several places of the kernel a stamp of
-/// 0 means "unset".
+/// Uptime of the hosts at the start. It is not 0, because in several places of the kernel a stamp
+/// of 0 means "unset".
 const UPTIME: Span = Span::from_millis(1 << 15);
 
 /// The fate of data packets before they reach the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// All pass.
+    /// All packets pass.
     Pass,
     /// Every n-th packet is lost.
     DropEvery(u64),
-    /// All are delayed by this span.
+    /// All packets are delayed by this time.
     Delay(Span),
 }
 
-/// A policer: packets without tokens are dropped; none waits.
+/// A policer: packets that find no tokens are dropped; no packet waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Policer {
     pub(crate) rate_bps: u64,
@@ -63,31 +63,31 @@ impl Policer {
     }
 }
 
-/// The writes of the application.
+/// The way in which the application writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum App {
-    /// Writes as much as can be sent, and keeps about `ahead` unsent bytes in the socket.
+    /// Writes as much as can be sent, and about `ahead` bytes more, which wait in the socket.
     Bulk { ahead: u64 },
-    /// Writes a segment at a time, at this rate of payload. A segment that cannot be sent at once
+    /// Writes one segment at a time, at this rate of payload. A segment that cannot be sent at once
     /// is skipped, as in a voice call.
     Limited { bytes_per_s: u64 },
-    /// Nothing.
+    /// Writes nothing.
     Paused,
 }
 
-/// The path between the hosts. May be changed at any time.
+/// The path between the hosts. A test may change it at any time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
     pub(crate) rate_bps: u64,
-    /// One-way delay, the same in both directions.
+    /// Delay of each direction.
     pub(crate) delay: Span,
-    /// Buffer for waiting packets.
+    /// Bytes of waiting packets that the buffer holds.
     pub(crate) buffer_bytes: u64,
     pub(crate) fate: Fate,
     pub(crate) policer: Option<Policer>,
-    /// ACKs reach the sender only at multiples of this span. All ACKs that wait arrive together.
+    /// The period at whose multiples ACKs reach the sender. All ACKs that wait arrive together.
     pub(crate) ack_slot: Option<Span>,
-    /// ACKs do not reach the sender before this time.
+    /// The time before which no ACK reaches the sender.
     pub(crate) acks_held_until: Option<Time>,
 }
 
@@ -115,7 +115,8 @@ enum Event {
     },
 }
 
-/// The host of an endpoint during a call: collects the endpoint's requests.
+/// The host of an endpoint during a call. It collects the segments and timers that the endpoint
+/// requests.
 struct End<'a> {
     rng: &'a mut Rng,
     sent: Vec<Segment>,
@@ -194,7 +195,7 @@ pub(crate) struct Rig {
 }
 
 impl Rig {
-    /// A connection that is being opened; `app` starts at once.
+    /// Creates a connection that is being opened; `app` starts at once.
     pub(crate) fn new(algorithm: Algorithm, path: Path, app: App, seed: u64) -> Self {
         let cc = algorithm.build(&Params::new()).expect("no parameters are given");
         let mut rig = Self {
@@ -223,27 +224,28 @@ impl Rig {
         rig
     }
 
-    /// The current time since the opening of the connection.
+    /// Returns the current time since the opening of the connection.
     pub(crate) fn now(&self) -> Span {
         self.now.since(Time::ZERO + UPTIME)
     }
 
-    /// The current time on the hosts' clock, as [`Path::acks_held_until`] and policers use it.
+    /// Returns the current time on the hosts' clock, as [`Path::acks_held_until`] and policers use
+    /// it.
     pub(crate) fn host_now(&self) -> Time {
         self.now
     }
 
-    /// The sender's connection, as its congestion control sees it.
+    /// Returns the state of the sender's connection that the congestion control reads.
     pub(crate) fn conn(&self) -> &Conn {
         self.sender.conn()
     }
 
-    /// The congestion control's report about itself.
+    /// Returns the congestion control's report about its state.
     pub(crate) fn info(&self) -> Info {
         self.sender.cc().info(self.sender.conn())
     }
 
-    /// A field of the congestion control's private state.
+    /// Returns a field of the congestion control's private state.
     pub(crate) fn field(&self, name: &str) -> i64 {
         let mut found = None;
         self.sender.cc().snapshot(&mut |field, value| {
@@ -305,7 +307,7 @@ impl Rig {
         self.top_up();
     }
 
-    /// Runs until `is_there` holds after an event; `false` if `limit` passes first.
+    /// Runs until `is_there` holds after an event; returns `false` if `limit` passes first.
     pub(crate) fn run_until(
         &mut self,
         limit: Span,
@@ -427,7 +429,7 @@ impl Rig {
         self.schedule(at, Event::AtSender(segment));
     }
 
-    /// Bytes of the stream that the sender has sent at least once.
+    /// Returns the number of bytes of the stream that the sender has sent at least once.
     fn handed_over(&self) -> u64 {
         self.sender.acked_bytes() + u64::from(self.conn().snd_nxt.wrapping_sub(self.conn().snd_una))
     }
@@ -461,7 +463,7 @@ impl Rig {
     }
 }
 
-/// Payload, IP, TCP with timestamps, and Ethernet.
+/// Returns the wire bytes of a segment: payload, IP, TCP with timestamps, and Ethernet.
 fn wire_bytes(segment: &Segment) -> u64 {
     u64::from(segment.len) + (WIRE - MSS)
 }

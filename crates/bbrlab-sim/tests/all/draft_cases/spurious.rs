@@ -21,8 +21,8 @@ impl Before {
         }
     }
 
-    /// Whether every bound is again at least as high as before. An unset bound is higher than every
-    /// value.
+    /// Whether each bound is at least as high as before the loss detection. An unset bound is
+    /// higher than every value.
     fn is_back(&self, case: &Case) -> bool {
         let at_least = |now: Option<u64>, then: Option<u64>| match (now, then) {
             (None, _) => true,
@@ -41,8 +41,8 @@ pub(crate) fn fast_recovery(case: &mut Case) {
     case.run_rtts(1);
     let before = Before::of(case);
     let undos = case.rig.sender.stats().undo_count;
-    // For an eighth of a base RTT, packets are delayed by three quarters of it, so that later
-    // packets overtake them.
+    // For an eighth of a base RTT, packets are delayed by three quarters of a base RTT, so that
+    // later packets overtake them.
     case.rig.path.fate = Fate::Delay(Span(case.net.rtt.0 * 3 / 4));
     case.rig.run_for(Span(case.net.rtt.0 / 8));
     case.rig.path.fate = Fate::Pass;
@@ -65,7 +65,8 @@ pub(crate) fn timeout(case: &mut Case) {
     follow(case, &before, undos);
 }
 
-/// Checks that the sender detects the loss, then undoes it, and that the flow returns to probing.
+/// Checks that the sender detects the loss, then undoes its reaction, and that the flow returns to
+/// probing.
 fn follow(case: &mut Case, before: &Before, undos: u32) {
     let mut left_for = case.state();
     let undone = case.run_until(|case| {

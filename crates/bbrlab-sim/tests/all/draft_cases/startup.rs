@@ -70,8 +70,7 @@ pub(crate) fn exiting_drain_on_inflight(case: &mut Case) {
 }
 
 /// A.4: Exiting DRAIN Based on Time. A bandwidth reduced by 10 % does not keep inflight high at a
-/// pacing gain of 0.5, so the delay is tripled as well (step 3: "Ensure C.inflight remains
-/// higher").
+/// pacing gain of 0.5, so the delay is also tripled (step 3: "Ensure C.inflight remains higher").
 pub(crate) fn exiting_drain_on_time(case: &mut Case) {
     case.reach("DRAIN");
     let target = case.inflight_target();

@@ -14,11 +14,11 @@
 //! Sources: [ns3] `tcp-socket-base.cc`: `ReceivedAck`, `ProcessAck`, `DupAck`, `EnterRecovery`;
 //! `tcp-tx-buffer.cc`: `UpdateLostCount`, `MarkHeadAsLost`; RFC 6675.
 //! Deviations:
-//! 1. The first retransmission of a recovery is the head, as in ns-3 since 3.41; in older versions
-//!    it is the first lost packet.
+//! 1. The first retransmission of a recovery is the first packet in flight, as in ns-3 since 3.41.
+//!    In older versions it is the first packet marked lost.
 //! 2. An ECE during recovery does not end the recovery.
-//! 3. Without SACK, packets count as SACKed by Linux's count of duplicate ACKs; ns-3 marks guessed
-//!    packets as SACKed.
+//! 3. Without SACK, each duplicate ACK counts as one SACKed packet, as in Linux. ns-3 guesses which
+//!    packets arrived and marks those as SACKed.
 
 use bbrlab_cc::CaState;
 
@@ -117,7 +117,8 @@ impl Sender {
         }
     }
 
-    /// Marks the head lost and not retransmitted. ns-3: `TcpTxBuffer::MarkHeadAsLost`.
+    /// Marks the first packet in flight lost and not retransmitted. ns-3:
+    /// `TcpTxBuffer::MarkHeadAsLost`.
     pub(super) fn ns3_mark_head_lost(&mut self, host: &mut impl Host) {
         if let Some(head) = self.board.head() {
             self.board.forget_retransmission(head);
@@ -125,8 +126,8 @@ impl Sender {
         }
     }
 
-    /// Starts a recovery and retransmits the head at once, beyond cwnd and pacing. ns-3:
-    /// `EnterRecovery`.
+    /// Starts a recovery and retransmits the first packet in flight at once, even if cwnd or pacing
+    /// does not allow it. ns-3: `EnterRecovery`.
     pub(in super::super) fn ns3_enter_recovery(&mut self, delivered: u32, host: &mut impl Host) {
         if self.board.head().is_none() {
             return;

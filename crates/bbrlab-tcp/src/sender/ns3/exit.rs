@@ -1,8 +1,8 @@
 //! cwnd where ns-3's socket sets it: growth outside reductions, and the end of recovery.
 //!
-//! When recovery ends, ns-3 sets cwnd to ssthresh, after an algorithm such as BBR has restored its
-//! own cwnd. After a timeout, neither of them changes cwnd. Such an algorithm then continues from
-//! the resulting cwnd.
+//! When recovery ends, an algorithm such as BBR restores its own cwnd; ns-3 then overwrites this
+//! cwnd with ssthresh. When the Loss state ends, cwnd does not change. In both cases the algorithm
+//! continues from the resulting cwnd.
 //!
 //! Sources: [ns3] `tcp-socket-base.cc`: `ProcessAck`; `tcp-bbr.cc`: `CwndEvent`, `SetCwnd`.
 //! Deviations: none.
@@ -14,7 +14,7 @@ use super::super::Sender;
 use super::super::ack_state::flags;
 
 impl Sender {
-    /// Records the end of a recovery, if `state` ends one.
+    /// Records that an episode of recovery or Loss ends, if the change to `state` ends one.
     pub(in super::super) fn note_exit(&mut self, state: CaState) {
         let from = self.conn.ca_state;
         if from >= CaState::Recovery && state < CaState::Recovery {
@@ -22,12 +22,12 @@ impl Sender {
         }
     }
 
-    /// The range of cwnd for an algorithm with `cong_control`, if the ACK, which delivered
-    /// `acked_sacked` packets, ended a recovery; otherwise `None`.
+    /// Returns two cwnds for an algorithm with `cong_control`, after an ACK that ended a recovery
+    /// or the Loss state and delivered `acked_sacked` packets; `None` after any other ACK.
     ///
-    /// The first value is the cwnd that the algorithm continues from: ssthresh, or after a timeout
-    /// the current cwnd. The second value is the largest cwnd that the algorithm may set: one step
-    /// above the first.
+    /// The first value is the cwnd from which the algorithm continues: ssthresh after a recovery,
+    /// the current cwnd after a timeout. The second value is the largest cwnd that the algorithm
+    /// may set: `acked_sacked` packets more than the first.
     pub(in super::super) fn take_exit(&mut self, acked_sacked: u32) -> Option<(u32, u32)> {
         let from = self.ns3.left.take()?;
         let ctl = &self.conn.ctl;
@@ -35,8 +35,8 @@ impl Sender {
         Some((cwnd, cwnd.saturating_add(acked_sacked)))
     }
 
-    /// Whether a window-based algorithm raises cwnd: after an ACK of new data in Open and Loss. In
-    /// other states the reduction sets cwnd.
+    /// Whether a window-based algorithm may raise cwnd: only after an ACK of new data in Open or
+    /// Loss. In other states the reduction sets cwnd.
     pub(in super::super) fn ns3_may_raise_cwnd(&self, flag: u32) -> bool {
         matches!(self.conn.ca_state, CaState::Open | CaState::Loss)
             && flag & flags::SND_UNA_ADVANCED != 0

@@ -9,8 +9,8 @@
 //! | `pacing.rs` | the pacing timer |
 //! | `timeout.rs` | the timeout by RFC 6298 |
 //!
-//! The scoreboard is Linux's, with its `Counting`. A loss, a SACK or a retransmission has the same
-//! meaning in both senders.
+//! The scoreboard is Linux's; its `Counting` selects how it counts retransmissions. Losses, SACKs
+//! and retransmissions are defined as in Linux.
 //!
 //! Sources: [ns3] `src/internet/model/`: `tcp-socket-base.cc`, `tcp-tx-buffer.cc`,
 //! `tcp-prr-recovery.cc`.
@@ -32,14 +32,15 @@ pub(super) use pacing::MAX_PACING_RATE;
 /// The state that ns-3's rules need in addition to Linux's.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ns3 {
-    /// Duplicate ACKs since the last other ACK. ns-3: `m_dupAckCount`.
+    /// Duplicate ACKs since the last ACK that was not a duplicate. ns-3: `m_dupAckCount`.
     dup_acks: u32,
-    /// A partial ACK of this recovery has restarted the timeout. ns-3: not `m_isFirstPartialAck`.
+    /// Whether a partial ACK of this recovery has restarted the timeout. ns-3: not
+    /// `m_isFirstPartialAck`.
     is_rto_restarted: bool,
     /// Packets in flight, or sent and not acknowledged, when the reduction began: the divisor of
     /// PRR. ns-3: `m_recoveryFlightSize`.
     flight: u32,
-    /// Rule 3 has retransmitted all packets that it could below this sequence number.
+    /// Sequence number below which rule 3 has already retransmitted all packets that it may.
     rule3_seq: u32,
     /// End of the latest retransmission, and `snd_nxt` at that time.
     latest_repair: Option<(u32, u32)>,

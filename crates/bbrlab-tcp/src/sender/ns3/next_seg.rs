@@ -1,6 +1,6 @@
-//! Segments that ns-3 sends and Linux does not send: segments beyond cwnd on partial ACKs, and, in
+//! Segments that ns-3 sends and Linux does not: segments beyond cwnd on partial ACKs, and, in
 //! recovery, retransmissions of segments that are not marked lost. With [`Rule3::BelowHighSack`],
-//! losses above the highest SACKed packet wait.
+//! lost packets above the highest SACKed packet are not retransmitted yet.
 //!
 //! Sources: [ns3] `tcp-tx-buffer.cc`: `NextSeg`; `tcp-socket-base.cc`: `DoRetransmit`,
 //! `ProcessAck`, `SendPendingData`, `AvailableWindow`; RFC 6675, section 4.
@@ -18,8 +18,8 @@ use super::super::{Nonagle, Sender};
 use crate::Host;
 
 impl Sender {
-    /// Right edge up to which new data may be sent if the peer's window bounds only the packets in
-    /// flight.
+    /// Returns the sequence number up to which new data may be sent, if the peer's window limits
+    /// only the packets in flight.
     pub(in super::super) fn pipe_window_end(&self) -> u32 {
         let in_flight = self.board.in_flight().saturating_mul(self.conn.mss);
         self.conn.snd_nxt.wrapping_add(self.window.size().saturating_sub(in_flight))
@@ -38,8 +38,8 @@ impl Sender {
             && !before(seq, self.board.highest_sack_seq(&self.conn))
     }
 
-    /// End of the data sent last. With `app_write` this data may be a retransmission, so that a
-    /// sender does not count as application-limited after a retransmission. ns-3:
+    /// Returns the end of the data sent last. With `app_write`, data sent last may be a
+    /// retransmission; the sender then does not count as application-limited. ns-3:
     /// `m_nextTxSequence`, in `Send`.
     #[inline]
     pub(in super::super) fn next_tx_seq(&self) -> u32 {
@@ -54,8 +54,8 @@ impl Sender {
         self.conn.snd_nxt
     }
 
-    /// Retransmits one segment at once, beyond cwnd and pacing, unless it is SACKed. The head can
-    /// be SACKed if the receiver has reneged.
+    /// Retransmits one segment at once, even if cwnd or pacing does not allow it, unless the
+    /// segment is SACKed. The first packet in flight can be SACKed if the receiver has reneged.
     pub(super) fn send_again_now(&mut self, at: Cursor, host: &mut impl Host) {
         if self.board.sent(at).has(tag::SACKED) {
             return;
@@ -65,7 +65,8 @@ impl Sender {
         }
     }
 
-    /// Sends one segment at once on a partial ACK, beyond cwnd and pacing, if the switch allows it.
+    /// Sends one segment at once on a partial ACK, even beyond cwnd and pacing, if `partial_ack`
+    /// allows it.
     #[inline]
     pub(in super::super) fn send_for_partial_ack(&mut self, host: &mut impl Host) {
         match self.config.stack.loss.partial_ack {
@@ -81,8 +82,9 @@ impl Sender {
         }
     }
 
-    /// Sends the first lost segment; without a lost segment, new data; without either, the head
-    /// again. Sends nothing if a retransmission of the head is in flight.
+    /// Sends the first lost segment. If no segment is lost, sends new data; if there is no new data
+    /// either, retransmits the first packet in flight. Sends nothing if a retransmission of that
+    /// packet is in flight.
     fn send_segment_now(&mut self, host: &mut impl Host) {
         let Some(head) = self.board.head() else { return };
         if self.board.sent(head).has(tag::RETRANS) {
@@ -99,7 +101,7 @@ impl Sender {
         }
     }
 
-    /// The first lost packet that is not retransmitted yet and may be retransmitted now.
+    /// Returns the first lost packet that is not retransmitted yet and may be retransmitted now.
     fn first_repair(&self) -> Option<Cursor> {
         if !self.board.is_repair_due() {
             return None;
@@ -115,8 +117,8 @@ impl Sender {
         None
     }
 
-    /// Retransmits packets that are not marked lost, each once, in a recovery without new data to
-    /// send: rule 3.
+    /// Retransmits packets that are not marked lost, each once, during a recovery in which no new
+    /// data can be sent: rule 3 of RFC 6675.
     #[inline]
     pub(in super::super) fn send_by_rule3(&mut self, host: &mut impl Host) {
         if self.mechanisms.rule3 != Rule3::Off {
@@ -125,7 +127,7 @@ impl Sender {
     }
 
     fn retransmit_unmarked(&mut self, host: &mut impl Host) {
-        // Data that the application is about to write goes first.
+        // Data that the application is about to write is sent before a retransmission by rule 3.
         while self.conn.ca_state == CaState::Recovery
             && self.board.is_sack()
             && !self.board.has_unsent()
@@ -156,7 +158,7 @@ impl Sender {
     }
 
     /// Whether an ACK restarts the timeout. With `rto_impatient`, only the first ACK of new data in
-    /// a recovery does, unless no packet is out.
+    /// a recovery does. When no packet is out, every ACK does.
     pub(in super::super) fn may_restart_timer(&mut self, flag: u32) -> bool {
         if !self.mechanisms.is_rto_impatient
             || self.conn.ca_state != CaState::Recovery

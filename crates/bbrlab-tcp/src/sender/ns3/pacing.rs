@@ -1,4 +1,5 @@
-//! ns-3's pacing: one timer, which each packet starts for its own time, unless it is running.
+//! ns-3's pacing with one timer: each packet starts the timer for the time that the packet takes at
+//! the pacing rate, unless the timer is running.
 //!
 //! Sources: [ns3] `tcp-socket-base.cc`: `SendDataPacket`, `SendPendingData`, `IsPacingEnabled`;
 //! `tcp-socket-state.cc` for the largest rate.
@@ -13,7 +14,7 @@ use crate::pacing::departure_step_ns;
 /// The largest and the initial pacing rate in bytes per second: 4 Gbit/s. ns-3: `MaxPacingRate`.
 pub(in super::super) const MAX_PACING_RATE: u64 = 500_000_000;
 
-/// Bytes of the headers of a segment: IP, TCP and its timestamps.
+/// Bytes of the headers of a segment: IP, and TCP with timestamps.
 const HEADERS: u32 = 52;
 
 /// A count of segments beyond any initial window.

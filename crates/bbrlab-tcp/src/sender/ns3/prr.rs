@@ -1,19 +1,19 @@
-//! ns-3's reduction of cwnd in recovery and CWR: at once, or in one of two variants of proportional
-//! rate reduction.
+//! ns-3's reduction of cwnd in recovery and CWR: in one step, or by one of two variants of
+//! proportional rate reduction.
 //!
 //! Algorithms that implement `cong_control` set cwnd themselves and do not use this reduction.
 //!
 //! Sources: [ns3] `tcp-recovery-ops.cc`, `tcp-prr-recovery.cc` of 3.40 and 3.44.
 //! Deviations:
-//! 1. The reduction counts packets. ns-3 counts bytes, so that a part of a segment that it may send
-//!    remains for the next ACK.
+//! 1. The reduction counts packets. ns-3 counts bytes, so that permission to send less than a
+//!    segment can remain for the next ACK.
 
 use bbrlab_stack::Recovery;
 
 use super::super::Sender;
 use crate::prr::Prr;
 
-/// The inputs of an ACK during a reduction.
+/// The inputs of one step of a reduction, made after an ACK.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     ssthresh: u32,
@@ -25,13 +25,13 @@ struct Step {
 }
 
 impl Step {
-    /// The new cwnd after the ACK; `None` if cwnd does not change. ns-3:
+    /// Returns the new cwnd after the ACK; `None` if cwnd does not change. ns-3:
     /// `TcpPrrRecovery::DoRecovery`.
     fn cwnd(self, form: Recovery, prr: &mut Prr) -> Option<u32> {
         let mut delivered = self.delivered;
         if form == Recovery::Prr {
-            // ns-3 adds a segment for the duplicate ACK itself, although with SACK the delivered
-            // segments already include it.
+            // ns-3 adds one segment per duplicate ACK, although with SACK the delivered segments
+            // already include it.
             if self.is_dup && prr.delivered < self.flight {
                 delivered += 1;
             }
@@ -61,7 +61,7 @@ impl Step {
 }
 
 impl Sender {
-    /// Starts a reduction with `sent_packets` sent and not acknowledged.
+    /// Starts a reduction while `sent_packets` are sent and not acknowledged.
     pub(super) fn ns3_start_reduction(&mut self, sent_packets: u32) {
         self.ns3.flight = match self.config.stack.recovery {
             Recovery::PrrSsrb => sent_packets,
@@ -69,7 +69,7 @@ impl Sender {
         };
     }
 
-    /// The new cwnd after an ACK during a reduction; `None` if cwnd does not change.
+    /// Returns the new cwnd after an ACK during a reduction; `None` if cwnd does not change.
     pub(in super::super) fn ns3_reduced_cwnd(
         &mut self,
         delivered: u32,
@@ -95,7 +95,8 @@ impl Sender {
 mod tests {
     use super::{Prr, Recovery, Step};
 
-    /// cwnd beyond the packets in flight, for reductions from 20 to 10 packets.
+    /// Returns by how many packets cwnd exceeds the packets in flight, in reductions from 20 to 10
+    /// packets.
     fn room(
         form: Recovery,
         prr: (u32, u32),

@@ -1,4 +1,4 @@
-//! The timeout of RFC 6298, as ns-3 has it.
+//! The retransmission timeout of RFC 6298, as ns-3 computes it.
 //!
 //! Sources: [ns3] `tcp-socket-base.cc`: `EstimateRtt`, `ReTxTimeout`; RFC 6298.
 //! Deviations: a timeout that has been doubled is a multiple of the timeout in whole jiffies.
@@ -17,14 +17,14 @@ impl Sender {
         if self.mechanisms.has_rfc6298_rto { LONGEST_S } else { RTO_MAX_S }
     }
 
-    /// The timeout in jiffies after a sample of `rtt_us`.
+    /// Returns the timeout in jiffies after an RTT sample of `rtt_us` microseconds.
     pub(in super::super) fn rfc6298_rto(&mut self, rtt_us: u32) -> u32 {
         self.ns3.rtt.sample(u64::from(rtt_us) * 1000);
         let rto_ns = self.ns3.rtt.rto_ns(self.config.stack.min_rto.0);
         self.jiffies_of_rto(rto_ns)
     }
 
-    /// The exact length in nanoseconds of a timeout of `jiffies`.
+    /// Returns the exact length in nanoseconds of a timeout of `jiffies`.
     pub(in super::super) fn exact_rto_ns(&self, jiffies: u32) -> u64 {
         let rto_ns = self.ns3.rtt.rto_ns(self.config.stack.min_rto.0);
         if jiffies == self.jiffies_of_rto(rto_ns) {

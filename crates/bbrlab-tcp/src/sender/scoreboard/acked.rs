@@ -13,7 +13,7 @@ use super::{Scoreboard, is_spare};
 use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;
 
-/// A copy of an skb, or of the part of it, that an ACK removed.
+/// A copy of the skb, or of the part of an skb, that an ACK removed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acked {
     /// First sequence number of the skb before the ACK.
@@ -36,7 +36,8 @@ pub(crate) struct Acked {
 }
 
 impl Acked {
-    /// Time of the skb's latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
+    /// Returns the time of the skb's latest transmission in microseconds. Linux:
+    /// `tcp_skb_timestamp_us`.
     #[inline]
     pub(crate) const fn sent_us(&self) -> u64 {
         self.tstamp_ns / 1000
@@ -66,9 +67,9 @@ impl Scoreboard {
         is_plain
     }
 
-    /// The ordinary skbs at the head of the queue, if there are any. An skb is ordinary if it is
-    /// plain, entirely below `snd_una`, without tags, and not the SYN. With `only_one`, at most one
-    /// skb.
+    /// Returns the ordinary skbs at the head of the queue; `None` if there are none. An skb is
+    /// ordinary if it is plain, entirely below `snd_una`, without tags, and not the SYN. With
+    /// `only_one`, at most one skb.
     #[inline]
     pub(crate) fn ordinary_run(&self, snd_una: u32, only_one: bool) -> Option<Run> {
         if self.queue.linked_head() != NIL {
@@ -92,7 +93,7 @@ impl Scoreboard {
         (count > 0).then(|| self.run_of(first, count, pcount))
     }
 
-    /// The run of skbs from `snd_una` to `ack`, if they have no tags, `ack` is the end of a
+    /// Returns the run of skbs from `snd_una` to `ack`, if they have no tags, `ack` is the end of a
     /// segment, and the last skb was not sampled before. Nothing may be SACKed, lost or
     /// retransmitted.
     #[inline(always)]
@@ -101,14 +102,14 @@ impl Scoreboard {
         debug_assert!(self.is_undisturbed());
         let first = self.queue.plain_place()?;
         let oldest = &self.queue[first];
-        // No other skb can be the SYN.
+        // Only the oldest skb can be the SYN.
         if oldest.seq != snd_una || oldest.carries(flag::SYN) {
             return None;
         }
         let (mut place, mut newest) = (first, oldest);
         let (mut pcount, mut cut, mut fin) = (0, 0, 0);
         let advance = ack.wrapping_sub(snd_una);
-        // From the end of `newest` to `ack`.
+        // Number of bytes from the end of `newest` to `ack`.
         let mut left = advance.wrapping_sub(newest.span());
         loop {
             if newest.tags() != 0 {
@@ -151,7 +152,7 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// The run of `count` plain skbs from `first` on, of `pcount` segments.
+    /// Returns the run of `count` plain skbs from `first` on, of `pcount` segments.
     #[inline]
     pub(super) fn run_of(&self, first: SkbId, count: u32, pcount: u32) -> Run {
         let last = places_on(first, count - 1);
@@ -172,7 +173,7 @@ impl Scoreboard {
         }
     }
 
-    /// Removes the first bytes, whole segments, of the first skb.
+    /// Removes the first `cut` bytes, which must be whole segments, from the first skb.
     #[inline]
     fn cut_head(&mut self, id: SkbId, cut: u32) {
         let skb = &mut self.queue[id];
@@ -209,9 +210,9 @@ impl Scoreboard {
         }
     }
 
-    /// Updates `highest_sack`, the skb after the SACKed data, if it was one of `count` removed
-    /// skbs, in the places from `first` on. With SACK, `highest_sack` has no meaning while nothing
-    /// is SACKed: the next SACK resets it to the head of the queue.
+    /// Updates `highest_sack`, the skb after the SACKed data, if it was one of `count` removed skbs
+    /// in the places from `first` on. With SACK, `highest_sack` has no meaning while no skb is
+    /// SACKed: the next SACK sets it to the first skb in flight.
     #[inline]
     fn forget_highest_sack(&mut self, first: SkbId, count: u32) {
         if is_place_among(self.highest_sack, first, count) {

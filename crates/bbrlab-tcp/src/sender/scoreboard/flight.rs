@@ -69,7 +69,8 @@ impl Sent {
         self.tags & tags != 0
     }
 
-    /// Time of the skb's latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
+    /// Returns the time of the skb's latest transmission in microseconds. Linux:
+    /// `tcp_skb_timestamp_us`.
     #[inline]
     pub(crate) const fn sent_us(&self) -> u64 {
         self.tstamp_ns / 1000
@@ -83,38 +84,38 @@ impl Sent {
 }
 
 impl Scoreboard {
-    /// The first skb in flight. Linux: `tcp_rtx_queue_head`.
+    /// Returns the first skb in flight. Linux: `tcp_rtx_queue_head`.
     #[inline]
     pub(crate) fn head(&self) -> Option<Cursor> {
         Cursor::at(self.queue.head())
     }
 
-    /// The last skb in flight. Linux: `tcp_rtx_queue_tail`.
+    /// Returns the last skb in flight. Linux: `tcp_rtx_queue_tail`.
     #[inline]
     pub(crate) fn tail(&self) -> Option<Cursor> {
         Cursor::at(self.queue.tail())
     }
 
-    /// The next skb in order of sequence number.
+    /// Returns the next skb in order of sequence number.
     #[inline]
     pub(crate) fn next(&self, at: Cursor) -> Option<Cursor> {
         Cursor::at(self.queue.next(at.0))
     }
 
-    /// A copy of an skb.
+    /// Returns a copy of an skb.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "of its fields each caller needs only some")]
     pub(crate) fn sent(&self, at: Cursor) -> Sent {
         Sent::of(&self.queue[at.0])
     }
 
-    /// A copy of the first skb in flight.
+    /// Returns a copy of the first skb in flight.
     #[inline]
     pub(crate) fn head_sent(&self) -> Option<Sent> {
         self.head().map(|at| self.sent(at))
     }
 
-    /// Time of the latest transmission of the first skb in flight, in microseconds.
+    /// Returns the time of the latest transmission of the first skb in flight, in microseconds.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK with blocks passes here")]
     pub(crate) fn head_sent_us(&self) -> Option<u64> {
@@ -171,7 +172,7 @@ impl Scoreboard {
         self.keeps_notes = true;
     }
 
-    /// Number of transmissions of an skb before the latest one.
+    /// Returns the number of transmissions of an skb before the latest one.
     #[inline]
     pub(crate) fn retransmission(&self, at: Cursor) -> u16 {
         self.queue.retransmission(at.0)
@@ -222,8 +223,8 @@ impl Scoreboard {
         (cut.seq, cut.end_seq)
     }
 
-    /// Stores the notes from `note` for an skb that was sent while others are in flight. Marks the
-    /// skb as already sampled if `note` returns true.
+    /// Stores the notes from `note` for an skb that was sent while others are in flight. If `note`
+    /// returns true, also marks the skb as already used by the rate sampler.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly nothing is noted")]
     fn note_sent(&mut self, id: SkbId, note: impl FnOnce() -> (Notes, bool)) {
@@ -256,18 +257,18 @@ impl Scoreboard {
         }
     }
 
-    /// Whether a retransmission is in flight, or the head was ever retransmitted. Linux:
-    /// `tcp_any_retrans_done`.
+    /// Whether a retransmission is in flight, or the first skb in flight was ever retransmitted.
+    /// Linux: `tcp_any_retrans_done`.
     pub(crate) fn is_any_retrans_done(&self) -> bool {
         self.retrans_out != 0 || self.head_sent().is_some_and(|head| head.has(tag::EVER_RETRANS))
     }
 
-    /// The skb at which retransmission continues.
+    /// Returns the skb at which the search for the next retransmission starts.
     pub(crate) fn retransmit_next(&self) -> Option<Cursor> {
         if self.retransmit_hint == NIL { self.head() } else { Some(Cursor(self.retransmit_hint)) }
     }
 
-    /// The first skb from `at` on that is marked lost and not retransmitted. The next
+    /// Returns the first skb from `at` on that is marked lost and not retransmitted. The next
     /// retransmission starts its search at this skb, because no earlier skb qualifies. If an
     /// earlier skb is marked lost later, [`Self::mark_lost`] moves the position back. Linux: in
     /// `tcp_xmit_retransmit_queue`, whose hint stays at the first skb that is not marked lost yet.
@@ -284,7 +285,8 @@ impl Scoreboard {
         Some(Cursor(id))
     }
 
-    /// Sets the skb at which retransmission continues. Linux: `retransmit_skb_hint`.
+    /// Sets the skb at which the search for the next retransmission starts. Linux:
+    /// `retransmit_skb_hint`.
     #[inline]
     pub(crate) fn retransmit_from(&mut self, at: Cursor) {
         self.retransmit_hint = at.0;
@@ -303,8 +305,8 @@ impl Scoreboard {
         }
     }
 
-    /// First sequence number of an skb in flight that is marked lost, if it is one segment of `mss`
-    /// bytes and not the SYN.
+    /// Returns the first sequence number of an skb in flight that is marked lost, if it is one
+    /// segment of `mss` bytes and not the SYN.
     #[inline]
     pub(crate) fn lost_segment(&self, at: Cursor, mss: u32) -> Option<u32> {
         let skb = &self.queue[at.0];

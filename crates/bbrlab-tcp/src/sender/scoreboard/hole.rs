@@ -1,9 +1,9 @@
 //! The short path that fills a hole between SACKed skbs: the skb in the hole and its SACKed
 //! neighbours become one skb.
 //!
-//! Nearly every SACKed retransmission is one skb, covered as a whole, after a SACKed skb. For such
-//! an skb, `sacked.rs` merges twice, each time with checks for all other cases. This file merges
-//! the three skbs in one step.
+//! Nearly every SACKed retransmission is a single skb after a SACKed skb, and the block covers it
+//! entirely. For such an skb, `sacked.rs` would merge twice, each time with checks for all other
+//! cases. This file merges the three skbs in one step.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_shift_skb_data`, `tcp_shifted_skb`,
 //! `tcp_sacktag_one`.
@@ -19,7 +19,7 @@ use super::{Counting, Scoreboard};
 use crate::rate::DeliveredSkb;
 use crate::segment::{SackBlock, flag};
 
-/// The size of several neighbours merged into one skb.
+/// Size of the skb that results from merging several neighbours.
 #[derive(Clone, Copy)]
 struct Merged {
     len: u32,
@@ -36,9 +36,10 @@ impl Merged {
 }
 
 impl Scoreboard {
-    /// Merges an skb that `block` covers as a whole into the SACKed skb before it, together with
-    /// the SACKed skb after it. `block` must not be a DSACK. Returns the merged skb; `None`,
-    /// without any change, if `id` is not such a hole after a SACKed skb of the same segment size.
+    /// Merges an skb that `block` covers entirely into the SACKed skb before it, together with the
+    /// SACKed skb after it. `block` must not be a DSACK. Returns the merged skb. Returns `None`,
+    /// without any change, if `id` is not such a hole or if the SACKed skb before it has another
+    /// segment size.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -81,7 +82,7 @@ impl Scoreboard {
         let mut last = id;
         let behind = self.queue.next_linked(id);
         if behind != NIL && is_like(&self.queue[behind]) {
-            // The rate sampler does not see the skb behind the hole again.
+            // The rate sampler has already used the skb after the hole.
             debug_assert!(self.queue[behind].is_used_up());
             if let Some(all) = merged.with(&self.queue[behind]) {
                 (merged, last) = (all, behind);

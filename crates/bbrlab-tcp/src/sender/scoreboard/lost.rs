@@ -3,9 +3,9 @@
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_mark_skb_lost`, `tcp_timeout_mark_lost`,
 //! `tcp_undo_cwnd_reduction`, `tcp_mark_head_lost`.
 //! Deviations:
-//! 1. Packets that a timeout marked lost are removed from the list by time at once (and put back if
-//!    the timeout was spurious), so that scans after a timeout do not visit the whole window. The
-//!    kernel's scans skip such packets one by one; the results are the same.
+//! 1. Packets that a timeout marked lost are removed from the order by time at once, so that scans
+//!    after a timeout do not visit the whole window. They are put back if the timeout was spurious.
+//!    The kernel's scans skip such packets one by one; the results are the same.
 
 use bbrlab_cc::LostSkb;
 use bbrlab_cc::linux_int::before;
@@ -15,10 +15,10 @@ use super::queue::ByTime;
 use super::skb::tag;
 use super::{Cursor, Scoreboard, is_spare};
 
-/// The position of a search that counts SACKed packets from the head on.
+/// The position of a search that starts at the first skb in flight and counts SACKed packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
-    /// The first skb not yet visited, `NIL` for the head. Linux: `lost_skb_hint`.
+    /// The first skb not yet visited; `NIL` for the first skb in flight. Linux: `lost_skb_hint`.
     pub(super) next: SkbId,
     /// SACKed packets below the skb `next`. Linux: `lost_cnt_hint`.
     pub(super) sacked_below: u32,
@@ -45,8 +45,8 @@ impl Scoreboard {
             return None;
         }
         let hint = self.retransmit_hint;
-        // If no other skb waits for retransmission, the search for the next lost skb can begin at
-        // this skb, wherever it would have continued otherwise.
+        // If no other skb waits for retransmission, the search for the next lost skb can start at
+        // this skb, whatever the previous position of that search.
         if self.is_all_repaired()
             || (hint == NIL && !self.is_repair_due())
             || (hint != NIL && before(seq, self.queue[hint].seq))
@@ -68,7 +68,7 @@ impl Scoreboard {
         Some(pcount)
     }
 
-    /// A lost skb as the congestion control sees it.
+    /// Describes a lost skb to the congestion control.
     pub(crate) fn lost_skb(&self, at: Cursor) -> LostSkb {
         let skb = &self.queue[at.0];
         let tx = skb.tx().unpack(self.notes(at.0), skb.sent_us());
@@ -83,33 +83,35 @@ impl Scoreboard {
         }
     }
 
-    /// Starts a walk through the skbs by time of the latest transmission. The walk omits skbs that
-    /// are SACKed, or lost and not yet retransmitted.
+    /// Starts an iteration over the skbs by time of the latest transmission. The iteration omits
+    /// skbs that are SACKed, or lost and not yet retransmitted.
     #[inline]
     pub(crate) fn by_time(&self) -> ByTime {
         self.queue.by_time()
     }
 
-    /// The next skb of a walk.
+    /// Returns the next skb of an iteration by time.
     #[inline]
     pub(crate) fn next_by_time(&self, walk: &mut ByTime) -> Option<Cursor> {
         Cursor::at(self.queue.next_by_time(walk))
     }
 
-    /// The skb at which a walk by time begins: the one sent longest ago.
+    /// Returns the first skb of an iteration by time: the one whose latest transmission is the
+    /// oldest.
     #[inline]
     pub(crate) fn oldest(&self) -> Option<Cursor> {
         Cursor::at(self.queue.oldest())
     }
 
-    /// Whether any skb of a walk by time was sent before `tstamp_ns`.
+    /// Whether any skb of an iteration by time was sent before `tstamp_ns`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(crate) fn is_any_sent_before(&self, tstamp_ns: u64) -> bool {
         self.queue.is_any_sent_before(tstamp_ns)
     }
 
-    /// Removes an skb of a walk by time from the list by time until it is retransmitted.
+    /// Removes an skb from the order by time until it is retransmitted. The skb must be in that
+    /// order.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -119,7 +121,7 @@ impl Scoreboard {
         self.queue.unlink_from_order(at.0);
     }
 
-    /// Removes an skb from the list by time if a timeout has marked it lost. If the timeout was
+    /// Removes an skb from the order by time if a timeout has marked it lost. If the timeout was
     /// spurious, [`Self::unmark_losses`] puts it back in its place.
     pub(crate) fn unlink_timed_out(&mut self, at: Cursor) {
         if self.queue[at.0].has(tag::LOST) && self.queue.is_sorted(at.0) {
@@ -139,7 +141,7 @@ impl Scoreboard {
         self.search.restart();
     }
 
-    /// Removes all lost marks, and puts skbs that a timeout removed from the list by time back in
+    /// Removes all loss marks, and puts skbs that a timeout removed from the order by time back in
     /// their places.
     pub(crate) fn unmark_losses(&mut self) {
         let mut from = [NIL; 2];
@@ -158,8 +160,8 @@ impl Scoreboard {
         self.forget_hints();
     }
 
-    /// Forgets that a retransmission of an skb is in flight. ns-3: `TcpTxBuffer::SetSentListLost`,
-    /// `MarkHeadAsLost`.
+    /// Records that no retransmission of an skb is in flight any longer. ns-3:
+    /// `TcpTxBuffer::SetSentListLost`, `MarkHeadAsLost`.
     pub(crate) fn forget_retransmission(&mut self, at: Cursor) {
         let skb = &mut self.queue[at.0];
         let (tags, pcount) = (skb.tags(), u32::from(skb.pcount));
@@ -172,8 +174,8 @@ impl Scoreboard {
         }
     }
 
-    /// The first skb in flight from `seq` on that is neither SACKed, nor lost, nor retransmitted.
-    /// `seq` must not be below the head.
+    /// Returns the first skb in flight from `seq` on that is neither SACKed, nor lost, nor
+    /// retransmitted. `seq` must not be below the first skb in flight.
     pub(crate) fn first_unmarked(&self, seq: u32) -> Option<Cursor> {
         let mut id = self.queue.find_sent(seq);
         while id != NIL && self.queue[id].has(tag::ALL) {
@@ -198,7 +200,7 @@ impl Scoreboard {
         }
     }
 
-    /// The position at which the search for lost packets continues.
+    /// Returns the position at which the search for lost packets continues.
     pub(crate) fn search(&self) -> Search {
         match self.search {
             Search { next: NIL, .. } => Search { next: self.queue.head(), sacked_below: 0 },

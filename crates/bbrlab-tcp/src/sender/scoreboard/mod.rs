@@ -67,7 +67,8 @@ impl Cursor {
     }
 }
 
-/// Whether an skb with `tags` has a retransmission in flight but is not marked lost.
+/// Whether a retransmission of an skb with these `tags` is in flight although the skb is not marked
+/// lost.
 const fn is_spare(tags: u8) -> bool {
     tags & (tag::RETRANS | tag::LOST) == tag::RETRANS
 }
@@ -84,14 +85,14 @@ pub(super) struct Scoreboard {
     sacked_out: u32,
     lost_out: u32,
     retrans_out: u32,
-    /// Number of retransmissions in flight whose packets are not marked lost. With
+    /// Number of retransmissions in flight of packets that are not marked lost. With
     /// [`Counting::Linux`] it stays 0.
     spare_out: u32,
     wmem_queued: u32,
     is_sack: bool,
     count: Counting,
-    /// Whether splitting an skb also splits its recorded number of packets in flight (BBRv2 and
-    /// BBRv3 trees).
+    /// Whether splitting an skb also divides the number of packets in flight that was recorded when
+    /// it was sent (BBRv2 and BBRv3 trees).
     notes_in_flight: bool,
     /// Whether [`Notes`] are stored for each packet: always if `notes_in_flight`, otherwise from
     /// the first ACK on that reports a CE mark.
@@ -100,7 +101,7 @@ pub(super) struct Scoreboard {
     /// SACKed, this skb may no longer exist.
     highest_sack: SkbId,
     retransmit_hint: SkbId,
-    /// The position of the search for lost packets by `DupThresh`.
+    /// The position of the search for lost packets that counts SACKed packets (`DupThresh`).
     search: Search,
     /// First sequence number of `highest_sack`, if something is SACKed.
     above_sacked: u32,
@@ -108,7 +109,7 @@ pub(super) struct Scoreboard {
     /// The unsent skbs after the first.
     behind: VecDeque<Written>,
     // Used in recovery.
-    /// With [`Counting::Linux`], the number that `spare_out` would otherwise have.
+    /// With [`Counting::Linux`], the number that `spare_out` would have otherwise.
     uncounted_spare_out: u32,
     /// The blocks of the latest ACK. Linux: `recv_sack_cache`.
     sack_cache: Blocks,
@@ -132,7 +133,7 @@ impl Scoreboard {
     #[cfg(test)]
     pub(super) const HOT: usize = std::mem::offset_of!(Scoreboard, queue) + Queue::HOT;
 
-    /// An empty scoreboard.
+    /// Creates an empty scoreboard.
     pub(super) fn new(is_sack: bool, notes_in_flight: bool, count: Counting) -> Self {
         Self {
             packets_out: 0,
@@ -163,19 +164,20 @@ impl Scoreboard {
         self.is_sack
     }
 
-    /// Packets sent and not cumulatively acknowledged.
+    /// Returns the number of packets sent and not cumulatively acknowledged.
     #[inline]
     pub(super) const fn packets_out(&self) -> u32 {
         self.packets_out
     }
 
-    /// Unacknowledged packets that are SACKed; without SACK, the number of duplicate ACKs.
+    /// Returns the number of unacknowledged packets that are SACKed; without SACK, the number of
+    /// duplicate ACKs.
     #[inline]
     pub(super) const fn sacked_out(&self) -> u32 {
         self.sacked_out
     }
 
-    /// Unacknowledged packets that are marked lost.
+    /// Returns the number of unacknowledged packets that are marked lost.
     #[inline]
     pub(super) const fn lost_out(&self) -> u32 {
         self.lost_out
@@ -194,7 +196,7 @@ impl Scoreboard {
         self.lost_out + self.spare_out > self.retrans_out
     }
 
-    /// Packets in flight. Linux: `tcp_packets_in_flight`.
+    /// Returns the number of packets in flight. Linux: `tcp_packets_in_flight`.
     #[inline]
     pub(super) const fn in_flight(&self) -> u32 {
         self.packets_out
@@ -203,13 +205,13 @@ impl Scoreboard {
             .wrapping_add(self.retrans_out)
     }
 
-    /// Memory of all skbs in bytes. Linux: `sk_wmem_queued`.
+    /// Returns the memory of all skbs in bytes. Linux: `sk_wmem_queued`.
     #[inline]
     pub(super) const fn memory(&self) -> u32 {
         self.wmem_queued
     }
 
-    /// First sequence number above all SACKed data. Linux: `tcp_highest_sack_seq`.
+    /// Returns the first sequence number above all SACKed data. Linux: `tcp_highest_sack_seq`.
     #[inline]
     pub(super) fn highest_sack_seq(&self, conn: &Conn) -> u32 {
         if self.sacked_out == 0 {
@@ -221,7 +223,7 @@ impl Scoreboard {
         }
     }
 
-    /// The [`Notes`] of an skb's latest transmission.
+    /// Returns the [`Notes`] of an skb's latest transmission.
     #[inline]
     fn notes(&self, id: SkbId) -> Notes {
         if self.keeps_notes { self.queue.notes(id) } else { Notes::NONE }
@@ -236,7 +238,7 @@ impl Scoreboard {
         }
     }
 
-    /// The number of retransmissions in flight of packets that are not marked lost.
+    /// Returns the number of retransmissions in flight of packets that are not marked lost.
     const fn spare(&mut self) -> &mut u32 {
         match self.count {
             Counting::Linux => &mut self.uncounted_spare_out,

@@ -1,15 +1,15 @@
-//! Ids of the places of skbs in their queue. Ids keep counting when the ring wraps or grows.
+//! Ids of the places of skbs in their queue. Ids continue to count up when the ring wraps or grows.
 
 /// The place of an skb in its queue; [`NIL`] for none.
 pub(super) type SkbId = u32;
 
-/// No skb.
+/// The id that stands for no skb.
 pub(super) const NIL: SkbId = u32::MAX;
 
-/// Largest id of a place. Ids keep counting when the ring wraps or grows.
+/// Largest id of a place; after it, ids start again at 0.
 pub(super) const ID_MASK: SkbId = u32::MAX >> 1;
 
-/// The id of the place `count` after that of `id`.
+/// Returns the id of the place that is `count` places after `id`.
 #[inline]
 pub(super) const fn places_on(id: SkbId, count: u32) -> SkbId {
     id.wrapping_add(count) & ID_MASK
@@ -21,7 +21,7 @@ pub(super) const fn is_place_among(id: SkbId, first: SkbId, count: u32) -> bool 
     id != NIL && places_on(id, first.wrapping_neg()) < count
 }
 
-/// The id of the place after that of `id`.
+/// Returns the id of the place after `id`.
 #[inline]
 pub(super) const fn following(id: SkbId) -> SkbId {
     places_on(id, 1)

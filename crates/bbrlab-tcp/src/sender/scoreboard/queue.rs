@@ -1,17 +1,18 @@
-//! The skbs in flight, in order of sequence number and in order of time.
+//! The skbs in flight, in two orders: by sequence number, and by time of their latest transmission.
 //!
-//! A new skb takes the next place of a ring. An skb is *plain* until it is retransmitted, SACKed,
-//! split or merged. The places of plain skbs are in the order of sequence number and in the order
-//! of time.
+//! The skbs are in a ring buffer; a new skb takes the next place. An skb is *plain* until it is
+//! retransmitted, SACKed, split or merged. Plain skbs need no links, because their places in the
+//! ring are in both orders.
 //!
-//! A step that changes either order at an skb first links all skbs up to that skb; from then on
-//! these skbs are found through their links. The ring therefore holds linked skbs first and plain
-//! skbs after them; either group may be empty. A sender without losses never touches a link.
+//! An operation that changes an skb's position in either order first links this skb and all skbs
+//! before it into doubly linked lists; from then on these skbs are found through their links. The
+//! ring therefore holds linked skbs first and plain skbs after them; either group may be empty. A
+//! sender without losses never touches a link.
 //!
-//! The order by time has two parts, each of which is sorted: skbs sent once, and skbs sent again.
-//! Of two skbs in different parts, the skb with the earlier time is older. With equal times the skb
-//! sent again is older. (An skb that is sent again at the time of the youngest skb sent once joins
-//! the part of that skb: `append_again`.)
+//! The order by time consists of two sorted parts: skbs sent once, and skbs sent again. Of two skbs
+//! in different parts, the skb with the earlier time is older. With equal times the skb sent again
+//! is older. (Exception: an skb that is retransmitted at the same time as the youngest skb sent
+//! once is appended to the part of skbs sent once: `append_again`.)
 //!
 //! When a linked skb is split, its second half takes the next place of the ring, although it
 //! follows the first half in both orders. Places are freed in any order; a place is reused when all
@@ -36,14 +37,14 @@ use super::unsent::Written;
 use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;
 
-/// log2 of the distance between milestones in bytes.
+/// Base-2 logarithm of the distance in bytes between two milestones.
 const MILESTONE_SHIFT: u32 = 14;
 
 /// Number of places of a new ring. The initial cwnd needs fewer places, but most flows outgrow a
 /// smaller ring, whose memory would then have to be freed.
 const FIRST_PLACES: usize = 32;
 
-/// The element of a ring at the place of `id`.
+/// Returns the element of a ring at the place that `id` maps to.
 #[inline]
 const fn at<T>(ring: &[T], id: SkbId) -> &T {
     &ring[widened(id) & ring.len().wrapping_sub(1)]
@@ -72,21 +73,22 @@ impl Chain {
     const EMPTY: Self = Self { head: NIL, tail: NIL };
 }
 
-/// The position of a walk through the skbs in order of time: the next skb of each part.
+/// The position of an iteration over the skbs in order of time: the next skb sent once, and the
+/// next skb sent again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByTime {
     once: SkbId,
     again: SkbId,
 }
 
-/// The limits of an skb that other skbs are merged into.
+/// Upper limits for an skb into which other skbs are merged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Bytes in total.
+    /// Largest number of bytes.
     pub(super) span: u32,
-    /// Segments in total.
+    /// Largest number of segments.
     pub(super) pcount: u32,
-    /// Bytes of each segment.
+    /// Bytes of each segment; skbs with another segment size are not merged.
     pub(super) mss: u32,
 }
 
@@ -94,7 +96,7 @@ pub(super) struct Limits {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Queue {
-    /// Its length is a power of two.
+    /// The skbs, by place. The length is a power of two.
     ring: Box<[Skb]>,
     /// The first plain skb; equal to `end` if there is none.
     plain: SkbId,
@@ -150,7 +152,7 @@ impl Queue {
         }
     }
 
-    /// The additional fields of a linked skb.
+    /// Returns the additional fields of a linked skb.
     #[inline]
     fn links_of(&self, id: SkbId) -> &SkbLinks {
         at(&self.links, id)
@@ -176,7 +178,8 @@ impl Queue {
         self.links = vec![SkbLinks::EMPTY; self.ring.len()].into_boxed_slice();
     }
 
-    /// The notes of an skb's latest transmission; [`Notes::NONE`] if no notes were ever stored.
+    /// Returns the notes of an skb's latest transmission; [`Notes::NONE`] if no notes were ever
+    /// stored.
     #[inline]
     pub(super) fn notes(&self, id: SkbId) -> Notes {
         if self.links.is_empty() { Notes::NONE } else { self.links_of(id).notes }
@@ -188,7 +191,7 @@ impl Queue {
         self.new_links_of(id).notes = notes;
     }
 
-    /// Number of transmissions of an skb before the latest one.
+    /// Returns the number of transmissions of an skb before the latest one.
     #[inline]
     pub(super) fn retransmission(&self, id: SkbId) -> u16 {
         if self[id].has(tag::EVER_RETRANS) { self.links_of(id).retransmission } else { 0 }
@@ -251,56 +254,56 @@ impl Queue {
         SentAgain { seq, flags, retransmission }
     }
 
-    /// First skb in flight, `NIL` if nothing is in flight. Linux: `tcp_rtx_queue_head`.
+    /// Returns the first skb in flight, `NIL` if nothing is in flight. Linux: `tcp_rtx_queue_head`.
     #[inline]
     pub(super) fn head(&self) -> SkbId {
         if self.linked.head == NIL { self.plain_head() } else { self.linked.head }
     }
 
-    /// The first plain skb, `NIL` if there is none.
+    /// Returns the first plain skb, `NIL` if there is none.
     #[inline]
     pub(super) fn plain_head(&self) -> SkbId {
         if self.plain == self.end { NIL } else { self.plain }
     }
 
-    /// The place of the first plain skb.
+    /// Returns the place of the first plain skb.
     #[inline]
     pub(super) fn plain_place(&self) -> Option<SkbId> {
         (self.plain != self.end).then_some(self.plain)
     }
 
-    /// The place of the plain skb after the plain skb in `place`.
+    /// Returns the place of the plain skb after the plain skb in `place`.
     #[inline]
     pub(super) fn plain_place_after(&self, place: SkbId) -> Option<SkbId> {
         let next = following(place);
         (next != self.end).then_some(next)
     }
 
-    /// The first skb in flight if it is linked, else `NIL`.
+    /// Returns the first skb in flight if it is linked, else `NIL`.
     #[inline]
     pub(super) fn linked_head(&self) -> SkbId {
         self.linked.head
     }
 
-    /// The last linked skb, `NIL` if there is none.
+    /// Returns the last linked skb, `NIL` if there is none.
     #[inline]
     pub(super) fn linked_tail(&self) -> SkbId {
         self.linked.tail
     }
 
-    /// The plain skb after `id`, which must be plain; `NIL` after the last.
+    /// Returns the plain skb after `id`, which must be plain; `NIL` after the last.
     #[inline]
     pub(super) fn next_plain(&self, id: SkbId) -> SkbId {
         let next = following(id);
         if next == self.end { NIL } else { next }
     }
 
-    /// Last skb in flight. Linux: `tcp_rtx_queue_tail`.
+    /// Returns the last skb in flight. Linux: `tcp_rtx_queue_tail`.
     pub(super) fn tail(&self) -> SkbId {
         if self.plain == self.end { self.linked.tail } else { places_on(self.end, u32::MAX) }
     }
 
-    /// The next skb in order of sequence number, `NIL` after the last.
+    /// Returns the next skb in order of sequence number, `NIL` after the last.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -313,7 +316,8 @@ impl Queue {
         if next == self.end { NIL } else { next }
     }
 
-    /// The skb after `id`, which must be linked, in order of sequence number; `NIL` after the last.
+    /// Returns the skb after `id`, which must be linked, in order of sequence number; `NIL` after
+    /// the last.
     #[inline]
     pub(super) fn next_linked(&self, id: SkbId) -> SkbId {
         debug_assert!(self[id].has(tag::LINKED));
@@ -354,7 +358,7 @@ impl Queue {
         id
     }
 
-    /// The skb before `id` in order of sequence number, `NIL` before the first.
+    /// Returns the skb before `id` in order of sequence number, `NIL` before the first.
     #[inline]
     pub(super) fn prev(&self, id: SkbId) -> SkbId {
         if self[id].has(tag::LINKED) {
@@ -366,22 +370,23 @@ impl Queue {
         }
     }
 
-    /// The skb before `id`, which must be linked, in order of sequence number; `NIL` before the
-    /// first.
+    /// Returns the skb before `id`, which must be linked, in order of sequence number; `NIL` before
+    /// the first.
     #[inline]
     pub(super) fn prev_linked(&self, id: SkbId) -> SkbId {
         self.links_of(id).prev
     }
 
-    /// Starts a walk through the skbs in flight in order of time; the skb sent longest ago is
-    /// first.
+    /// Starts an iteration over the skbs in flight in order of time; the skb whose latest
+    /// transmission is the oldest comes first.
     #[inline]
     pub(super) fn by_time(&self) -> ByTime {
         let once = if self.sorted.head == NIL { self.plain_head() } else { self.sorted.head };
         ByTime { once, again: self.again.head }
     }
 
-    /// The skb sent longest ago, `NIL` if there is none.
+    /// Returns the skb whose latest transmission is the oldest, `NIL` if the order by time is
+    /// empty.
     #[inline]
     pub(super) fn oldest(&self) -> SkbId {
         self.older(self.by_time())
@@ -403,7 +408,8 @@ impl Queue {
         is_before(again) || is_before(once)
     }
 
-    /// The older of the two skbs at which a walk continues: one was sent once, the other again.
+    /// Returns the older of the two skbs at which an iteration continues: one was sent once, the
+    /// other again.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every scan of RACK begins here")]
     fn older(&self, walk: ByTime) -> SkbId {
@@ -413,8 +419,8 @@ impl Queue {
         if is_again { again } else { once }
     }
 
-    /// Returns the next skb of a walk, `NIL` after the last. The caller may remove this skb from
-    /// the order by time before the walk continues.
+    /// Returns the next skb of an iteration in order of time, `NIL` after the last. The caller may
+    /// remove this skb from the order by time before the iteration continues.
     #[inline]
     pub(super) fn next_by_time(&self, walk: &mut ByTime) -> SkbId {
         let ByTime { once, again } = *walk;
@@ -463,7 +469,7 @@ impl Queue {
         id
     }
 
-    /// The place of the next new skb. Grows the ring if no place is free.
+    /// Returns the place of the next new skb. Grows the ring if no place is free.
     #[inline]
     fn next_place(&mut self) -> SkbId {
         if places_on(self.end, self.first.wrapping_neg()) as usize == self.ring.len() {
@@ -961,7 +967,7 @@ impl Queue {
         self.append_again(id);
     }
 
-    /// The youngest skb that was sent once, `NIL` if there is none.
+    /// Returns the youngest skb that was sent once, `NIL` if there is none.
     #[inline]
     fn youngest_once(&self) -> SkbId {
         if self.plain == self.end { self.sorted.tail } else { places_on(self.end, u32::MAX) }
@@ -1008,10 +1014,10 @@ impl Queue {
         }
     }
 
-    /// Puts an skb that was removed from the order by time back in its place. `from` holds the skb
-    /// that was put back last into each of the two parts, `NIL` at first. Skbs must be put back in
-    /// order of sequence number. For skbs sent once this is also the order of time, so that all of
-    /// them are put back in one pass over their part.
+    /// Puts an skb that was removed from the order by time back into that order. `from` holds, for
+    /// each of the two parts, the skb that was put back last; both are `NIL` before the first call.
+    /// Skbs must be put back in order of sequence number. For skbs sent once this is also the order
+    /// of time, so that all of them are put back in one pass over their part.
     pub(super) fn put_back(&mut self, id: SkbId, from: &mut [SkbId; 2]) {
         let is_again = self[id].has(tag::EVER_RETRANS);
         let tstamp_ns = self[id].tstamp_ns;
@@ -1046,7 +1052,8 @@ impl Queue {
         from[usize::from(is_again)] = id;
     }
 
-    /// The skb in flight that holds byte `seq`, `NIL` if none does. Linux: `tcp_sacktag_bsearch`.
+    /// Returns the skb in flight that holds byte `seq`, `NIL` if none does. Linux:
+    /// `tcp_sacktag_bsearch`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -1076,7 +1083,7 @@ impl Queue {
         }
     }
 
-    /// The plain skb that holds byte `seq`. Such an skb must exist.
+    /// Returns the plain skb that holds byte `seq`. Such an skb must exist.
     fn find_plain(&self, seq: u32) -> SkbId {
         let mut id = self.plain;
         let mut count = places_on(self.end, id.wrapping_neg());

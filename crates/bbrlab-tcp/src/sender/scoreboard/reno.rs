@@ -1,4 +1,5 @@
-//! Without SACK: every duplicate ACK counts as one SACKed packet; which packet is unknown.
+//! Without SACK, every duplicate ACK counts as one SACKed packet; nothing shows which packet it
+//! was.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_add_reno_sack`, `tcp_remove_reno_sacks`,
 //! `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`, `tcp_reset_reno_sack`.
@@ -12,8 +13,8 @@ use super::Scoreboard;
 pub(crate) struct DupAcks {
     /// Packets that were delivered.
     pub(crate) delivered: u32,
-    /// The degree of reordering in packets, if there are (without SACK) more duplicate ACKs than
-    /// packets that could have caused them.
+    /// The degree of reordering in packets, if the duplicate ACKs outnumber the packets that could
+    /// have caused them; only without SACK.
     pub(crate) reordering: Option<u32>,
 }
 
@@ -42,8 +43,9 @@ impl Scoreboard {
         DupAcks { delivered, reordering: self.limit_dup_acks(acked) }
     }
 
-    /// Bounds the count of SACKed packets by the packets out; returns the degree of reordering if
-    /// the count was too large. Linux: `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
+    /// Limits the count of SACKed packets to the packets that are out and not lost; at least one
+    /// must count as lost. Returns the degree of reordering if the count was too large. Linux:
+    /// `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
     fn limit_dup_acks(&mut self, addend: u32) -> Option<u32> {
         let holes = self.lost_out.max(1).min(self.packets_out);
         if self.sacked_out + holes <= self.packets_out {

@@ -45,13 +45,13 @@ pub(super) struct Counts {
 }
 
 impl Run {
-    /// The run from `oldest` to `newest`.
+    /// Creates the run from `oldest` to `newest`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "of its fields each caller needs only some")]
     pub(super) fn new(oldest: &Skb, newest: &Skb, counts: Counts) -> Self {
         let Counts { first, count, pcount, cut } = counts;
-        // All skbs except the last end where the next skb begins, and only the last can carry the
-        // FIN.
+        // Every skb except the last ends where the next skb begins, and only the last skb can carry
+        // the FIN.
         let fin = u32::from(newest.carries(flag::FIN));
         let end = if cut == 0 {
             newest.end_seq().wrapping_sub(fin)
@@ -79,8 +79,8 @@ impl Run {
         self.cut == 0
     }
 
-    /// Passes the newest skb, with its `notes`, to the rate sampler, which would choose this skb
-    /// from all skbs of the run.
+    /// Passes the newest skb, with its `notes`, to the rate sampler. The sampler would choose this
+    /// skb anyway if it got all skbs of the run.
     #[inline]
     pub(crate) fn sample(&self, notes: Notes, sampler: &mut RateSampler, rate: &mut AckRate) {
         let delivered = DeliveredSkb {
@@ -113,7 +113,7 @@ impl Run {
 }
 
 impl Scoreboard {
-    /// The notes of the last skb of a run, as long as its place is not reused.
+    /// Returns the notes of the last skb of a run, as long as its place is not reused.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly there are none")]
     pub(crate) fn notes_of(&self, run: &Run) -> Notes {

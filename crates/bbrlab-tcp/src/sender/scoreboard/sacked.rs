@@ -37,14 +37,15 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// The first `count` of `blocks`, as a segment carries them.
+    /// Returns the first `count` of `blocks`, as a segment carries them.
     #[inline]
     pub(crate) const fn new(blocks: &[SackBlock; NUM_SACKS], count: u8) -> Self {
         Self { blocks: *blocks, count }
     }
 
-    /// Inserts a block after all blocks that start no later; returns its index. All blocks must be
-    /// added by this function.
+    /// Inserts a block so that the blocks stay sorted by their starts. A block with the same start
+    /// as earlier ones is inserted after them. Returns its index. All earlier blocks must also have
+    /// been added by this function.
     #[inline]
     pub(crate) fn insert(&mut self, block: SackBlock) -> usize {
         let mut place = usize::from(self.count);
@@ -57,9 +58,10 @@ impl Blocks {
         place
     }
 
-    /// If `others` differ from these blocks only in the end of the first block, returns the end of
-    /// our first block; otherwise `None`. Also returns `None` if the first of `others` overlaps
-    /// another block, or another block is not above `snd_una`.
+    /// Returns the end of the first block of `self` if `others` has the same blocks, except that
+    /// its first block may have another end. Otherwise returns `None`. Also returns `None` if the
+    /// first block of `others` overlaps another of its blocks, or if one of those others is not
+    /// above `snd_una`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn end_continued(&self, others: &Self, snd_una: u32) -> Option<u32> {
@@ -77,7 +79,7 @@ impl Blocks {
         after(known.end, known.start).then_some(known.end)
     }
 
-    /// The same blocks in order of sequence number.
+    /// Returns these blocks in order of sequence number.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called from few places, in a recovery")]
     fn sorted(&self) -> Self {
@@ -104,7 +106,7 @@ pub(crate) struct Covered {
     pub(crate) start: u32,
     /// One past the last sequence number.
     pub(crate) end: u32,
-    /// Segments.
+    /// Number of segments.
     pub(crate) pcount: u32,
     /// Bits of [`tag`].
     pub(crate) tags: u8,
@@ -120,7 +122,7 @@ pub(crate) struct Covered {
 }
 
 impl Covered {
-    /// Time of the skb's latest transmission in microseconds.
+    /// Returns the time of the skb's latest transmission in microseconds.
     pub(crate) const fn sent_us(&self) -> u64 {
         self.delivered.tx_mstamp
     }
@@ -142,33 +144,35 @@ pub(crate) enum Reported<'a> {
     Any(&'a Blocks, Option<usize>),
 }
 
-/// The start of the new data that a block reports.
+/// Where the new data that a block reports starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NewFrom {
-    /// The beginning of the first plain skb.
+    /// At the beginning of the first plain skb.
     Plain,
-    /// This sequence number.
+    /// At this sequence number.
     Seq(u32),
-    /// Nothing is new.
+    /// The block reports no new data.
     Nowhere,
 }
 
-/// Receives the data that SACK blocks cover, as a walk through the skbs finds it.
+/// Receives the data that SACK blocks cover while an iteration over the skbs finds it.
 pub(crate) trait SackVisitor {
     /// Called for a covered skb, or for a covered part of an skb.
     fn piece(&mut self, covered: &Covered);
 
-    /// Called for whole skbs above all data SACKed before; `notes` are those of the last skb.
+    /// Called for a run of adjacent skbs that are covered entirely and are above all data SACKed
+    /// before. `notes` are those of the last skb.
     fn run(&mut self, run: &Run, notes: Notes);
 }
 
-/// The target of a walk: a block, and the DSACK block if it is the next block.
+/// The target of one iteration over the skbs: the block to tag, and the DSACK block if that is the
+/// next block.
 #[derive(Clone, Copy)]
 struct Wanted {
     block: SackBlock,
     next_dup: Option<SackBlock>,
     is_dup: bool,
-    /// Whether each skb is reported separately.
+    /// Whether each skb is passed to the visitor separately.
     is_each_visited: bool,
 }
 
@@ -191,7 +195,7 @@ enum Shift {
 }
 
 impl Scoreboard {
-    /// The start of the new data in the first of `blocks`, which must be valid.
+    /// Returns the start of the new data in the first of `blocks`, which must be valid.
     ///
     /// Returns `None` unless the blocks of the previous ACK included all other blocks of this ACK,
     /// and the first block extends one of those earlier blocks or overlaps none. Then only the
@@ -218,7 +222,7 @@ impl Scoreboard {
         Some(NewFrom::Seq(from))
     }
 
-    /// The skb in which the new data begins, if there is any.
+    /// Returns the skb in which the new data begins; `None` if there is no new data.
     #[inline]
     pub(crate) fn first_new(&self, conn: &Conn, from: NewFrom) -> Option<Cursor> {
         Cursor::at(match from {
@@ -231,8 +235,9 @@ impl Scoreboard {
         })
     }
 
-    /// The sequence number at which the new data in the first of `blocks` begins, under the
-    /// conditions of [`Self::new_data_of_first`].
+    /// Returns the sequence number at which the new data in the first of `blocks` begins, found by
+    /// comparing `blocks` with the blocks of the previous ACK. Returns `None` unless the conditions
+    /// of [`Self::new_data_of_first`] hold.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn new_data_among_known(&self, conn: &Conn, blocks: &Blocks) -> Option<u32> {
@@ -299,7 +304,7 @@ impl Scoreboard {
         }
     }
 
-    /// Walks through the skbs that the blocks cover, and skips the skbs that the previous ACK's
+    /// Visits the skbs that the blocks cover, and skips the skbs that the previous ACK's
     /// blocks covered.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for ACKs with a DSACK, once for all others")]
@@ -359,7 +364,8 @@ impl Scoreboard {
         }
     }
 
-    /// The skb that holds `seq`, or `id` if that skb starts above `seq`. Linux: `tcp_sacktag_skip`.
+    /// Returns the skb that holds `seq`, or `id` if that skb starts above `seq`. Linux:
+    /// `tcp_sacktag_skip`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly the skb is the right one")]
     fn sack_skip(&self, id: SkbId, seq: u32) -> SkbId {
@@ -377,7 +383,7 @@ impl Scoreboard {
         self.queue.find_sent(seq)
     }
 
-    /// Processes the DSACK block if it starts below `seq`, before the walk skips to `seq`.
+    /// Processes the DSACK block if it starts below `seq`, before the iteration skips to `seq`.
     /// Linux: `tcp_maybe_skipping_dsack`.
     fn skip_to_dsack(
         &mut self,
@@ -398,8 +404,8 @@ impl Scoreboard {
         }
     }
 
-    /// Tags the skbs from `id` on that a block covers; returns the skb at which the walk ended.
-    /// Linux: `tcp_sacktag_walk`.
+    /// Tags the skbs from `id` on that a block covers; returns the skb at which this
+    /// iteration ended. Linux: `tcp_sacktag_walk`.
     #[inline]
     fn sacktag_walk(
         &mut self,
@@ -461,9 +467,9 @@ impl Scoreboard {
         Some(self.queue.next(id))
     }
 
-    /// Tags the plain skbs from `id` on that the block covers as a whole, by
+    /// Tags the plain skbs from `id` on that the block covers entirely, all at once by
     /// [`Self::gather_covered`]; [`Self::sacktag_next`] would tag them one by one. Returns false,
-    /// without any change, if `id` is not plain or not covered as a whole, or if each skb must be
+    /// without any change, if `id` is not plain or not covered entirely, or if each skb must be
     /// visited separately, as with a DSACK. `id` must have no tags.
     #[inline(never)]
     fn tag_run(&mut self, id: SkbId, wanted: &Wanted, visitor: &mut impl SackVisitor) -> bool {
@@ -475,10 +481,10 @@ impl Scoreboard {
         true
     }
 
-    /// Merges the plain skbs from `id` on that `block` covers as a whole into one SACKed skb, or
-    /// into the SACKed skb directly before them. A receiver reports such skbs above a hole. `block`
-    /// must not be a DSACK, and `id` must have no tags. Returns the merged skbs; `None`, without
-    /// any change, if `id` is not plain or not covered as a whole.
+    /// Merges the plain skbs from `id` on that `block` covers entirely into one SACKed skb, or into
+    /// the SACKed skb directly before them. A receiver reports such skbs above a hole. `block` must
+    /// not be a DSACK, and `id` must have no tags. Returns the merged skbs; `None`, without any
+    /// change, if `id` is not plain or not covered entirely.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the walk, once for what is reported alone")]
     fn gather_covered(&mut self, id: SkbId, block: SackBlock) -> Option<Run> {
@@ -527,7 +533,7 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// The first plain skb.
+    /// Returns the first plain skb.
     #[inline]
     pub(crate) fn first_plain(&self) -> Option<Cursor> {
         Cursor::at(self.queue.plain_head())
@@ -565,7 +571,7 @@ impl Scoreboard {
         self.above_sacked = run.end_seq;
     }
 
-    /// Tags an skb that is covered as a whole.
+    /// Tags an skb that a block covers entirely.
     fn sacktag_skb(
         &mut self,
         id: SkbId,
@@ -775,8 +781,8 @@ impl Scoreboard {
         skb.len() + len < MERGE_LIMIT && u32::from(skb.pcount) + pcount <= PCOUNT_LIMIT
     }
 
-    /// Moves a piece of `id` into `prev`, the skb before it, and updates the counts; true if
-    /// nothing is left of `id`, which is then freed. Linux: `tcp_shifted_skb`.
+    /// Moves a piece of `id` into `prev`, the skb before it, and updates the counts; returns true
+    /// if nothing is left of `id`, which is then freed. Linux: `tcp_shifted_skb`.
     fn shifted(
         &mut self,
         prev: SkbId,

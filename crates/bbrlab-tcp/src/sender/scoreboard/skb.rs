@@ -1,9 +1,9 @@
-//! A piece of the byte stream: one or several segments that were, or will be, sent together.
+//! An skb: one or several segments that were, or will be, sent together.
 //!
 //! Sources: [linux] `include/net/tcp.h`: `struct tcp_skb_cb` and its flag bits;
 //! `include/linux/skbuff.h`.
 //! Deviations:
-//! 1. Memory is only accounted for: an skb counts as [`OVERHEAD`] bytes plus its payload, as on
+//! 1. Memory is counted, not allocated: an skb counts as [`OVERHEAD`] bytes plus its payload, as on
 //!    x86-64.
 
 use bbrlab_cc::linux_int::after;
@@ -27,21 +27,23 @@ pub(crate) mod tag {
     pub(crate) const ALL: u8 = 0x07;
     /// The skb was retransmitted at least once.
     pub(crate) const EVER_RETRANS: u8 = 0x80;
-    /// Retransmitted, now or earlier. Linux: `TCPCB_RETRANS`.
+    /// The skb has a retransmission in flight, or was retransmitted earlier. Linux:
+    /// `TCPCB_RETRANS`.
     pub(crate) const ANY_RETRANS: u8 = RETRANS | EVER_RETRANS;
     /// The latest copy of the skb waits in the host's queueing discipline.
     pub(crate) const IN_HOST_QUEUE: u8 = 0x20;
     /// The skb was removed from the order by time at a timeout, and is put back if the timeout
     /// proves spurious.
     pub(crate) const UNSORTED_BY_RTO: u8 = 0x10;
-    /// The neighbours of the skb are those in its links (see `queue.rs`).
+    /// The skb is linked: its neighbours are found through its links (see `queue.rs`).
     pub(crate) const LINKED: u8 = 0x08;
     /// The skb was removed. Its place becomes free when all places before it are free.
     pub(crate) const FREED: u8 = 0x40;
 }
 
-/// Low bits of [`Skb::span_flags_tags`]: [`tag`] in the first 8, header flags above them. The
-/// application-limited mark has the bit of RST, which no skb carries.
+/// Layout of the low bits of [`Skb::span_flags_tags`]: the bits of [`tag`] are the lowest 8, and
+/// header flags are above them. The application-limited mark uses the bit of RST, which no skb
+/// carries.
 const FLAGS_SHIFT: u32 = 8;
 const FLAGS: u8 = flag::SYN | flag::FIN | flag::PSH;
 const APP_LIMITED: u32 = (flag::RST as u32) << FLAGS_SHIFT;
@@ -76,7 +78,7 @@ pub(super) struct Skb {
 const _: () = assert!(size_of::<Skb>() == 32, "two in a cache line");
 
 impl Skb {
-    /// The content of a place that was never used.
+    /// The value of a place that was never used.
     pub(super) const EMPTY: Self = Self {
         seq: 0,
         span_flags_tags: 0,
@@ -97,7 +99,7 @@ impl Skb {
         self.span_flags_tags = span << SPAN_SHIFT | (flags as u32) << FLAGS_SHIFT;
     }
 
-    /// Number of sequence numbers covered, FIN included.
+    /// Returns the number of sequence numbers covered, FIN included.
     #[inline]
     pub(super) const fn span(&self) -> u32 {
         self.span_flags_tags >> SPAN_SHIFT
@@ -208,26 +210,27 @@ impl Skb {
         self.delivered_ago_us = PackedStamps::USED_UP;
     }
 
-    /// Payload bytes.
+    /// Returns the number of payload bytes.
     #[inline]
     pub(super) const fn len(&self) -> u32 {
         let control = self.carries(flag::SYN | flag::FIN);
         self.span().wrapping_sub(control as u32)
     }
 
-    /// Time of the skb's latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
+    /// Returns the time of the skb's latest transmission in microseconds. Linux:
+    /// `tcp_skb_timestamp_us`.
     #[inline]
     pub(super) const fn sent_us(&self) -> u64 {
         self.tstamp_ns / 1000
     }
 
-    /// Payload bytes of every segment but the last. Linux: `tcp_skb_seglen`.
+    /// Returns the number of payload bytes of every segment but the last. Linux: `tcp_skb_seglen`.
     pub(super) const fn seg_len(&self) -> u32 {
         if self.pcount == 1 { self.len() } else { self.gso_size as u32 }
     }
 
-    /// The number of segments that end by `seq`, which must be within the skb; `None` if no segment
-    /// ends there.
+    /// Returns the number of segments that end by `seq`, which must be within the skb; `None` if no
+    /// segment ends there.
     #[inline]
     pub(super) fn segments_to(&self, seq: u32) -> Option<u32> {
         if !after(seq, self.seq) {
@@ -268,7 +271,7 @@ impl Skb {
         }
     }
 
-    /// Sets the segments of the skb to `segs` full ones, at most 512 KiB in all.
+    /// Makes the skb consist of `segs` full segments, at most 512 KiB in all.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "both are below 2^16")]
     pub(super) fn set_full_segments(&mut self, segs: u32, mss: u32) {

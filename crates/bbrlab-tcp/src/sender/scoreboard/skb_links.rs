@@ -1,4 +1,4 @@
-//! Fields of an skb that its record does not hold: links, and values for recovery, CE marks and v3.
+//! Fields of an skb that few senders need: links, and values for recovery, CE marks and BBRv3.
 //!
 //! Most senders lose nothing for a long time and need none of these fields. They are therefore in a
 //! separate ring, with as many places as the ring of skbs, which is allocated when the first of

@@ -1,4 +1,4 @@
-//! A check of the scoreboard's counts against a walk over its skbs.
+//! Compares the scoreboard's counts with a recount over all its skbs.
 
 use super::place::NIL;
 use super::sacked::MERGE_LIMIT;
@@ -41,8 +41,8 @@ fn what_every_packet_touches_is_in_two_lines() {
     assert!(offset_of!(Scoreboard, queue) + 48 <= 128, "and the front of the queue");
 }
 
-/// An skb that a timeout has marked lost need not be linked: nothing was SACKed, and no skb left
-/// its place in the orders.
+/// A timeout may mark an skb lost that is still plain: nothing was SACKed, and no skb has changed
+/// its place in the two orders.
 #[test]
 fn a_lost_skb_that_is_still_plain_is_counted_when_it_is_sent_again() {
     const MSS: u32 = 1000;
@@ -73,7 +73,7 @@ fn a_lost_skb_that_is_still_plain_is_counted_when_it_is_sent_again() {
 }
 
 impl Scoreboard {
-    /// Panics unless counts, hints and orders agree with a walk over the skbs.
+    /// Panics unless the counts, hints and orders agree with a recount over all skbs.
     pub(crate) fn check(&self, snd_nxt: u32) {
         let queue = &self.queue;
         let (mut out, mut sacked, mut lost, mut retrans, mut wmem) = (0, 0, 0, 0, 0);

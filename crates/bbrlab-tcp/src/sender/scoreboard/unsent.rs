@@ -1,5 +1,5 @@
-//! Data that was written but not sent. New data is appended at the end. Data to send is taken from
-//! the front, in skbs as large as may be sent.
+//! Data that was written but not sent. New data is appended at the end. Data is sent from the
+//! front, in skbs that are as large as allowed.
 //!
 //! Sources: [linux] `net/ipv4/tcp.c`: `tcp_skb_entail`, `tcp_mark_push`; `net/ipv4/tcp_output.c`:
 //! `tcp_grow_skb`, `tso_fragment`, `tcp_send_fin`.
@@ -21,7 +21,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// Payload bytes.
+    /// Returns the number of payload bytes.
     #[inline]
     const fn len(&self) -> u32 {
         let control = (self.flags & (flag::SYN | flag::FIN)) != 0;
@@ -29,8 +29,8 @@ impl Written {
     }
 }
 
-/// The first skb that was written and not sent, if there is one. It is stored next to the counts,
-/// separate from other unsent skbs, because sending a packet reads both.
+/// The first skb that was written and not sent, if there is one. It is stored apart from other
+/// unsent skbs and next to the counts, because sending a packet reads both.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstUnsent {
     skb: Written,
@@ -69,7 +69,7 @@ pub(crate) struct Unsent {
 }
 
 impl Scoreboard {
-    /// The last unsent skb.
+    /// Returns the last unsent skb.
     #[inline]
     fn last_unsent(&mut self) -> Option<&mut Written> {
         if self.behind.is_empty() { self.unsent.get_mut() } else { self.behind.back_mut() }
@@ -90,7 +90,7 @@ impl Scoreboard {
         std::mem::replace(&mut self.unsent.skb, next.unwrap_or_default())
     }
 
-    /// Bytes of memory of the unsent skbs, for a check of the counts.
+    /// Returns the number of bytes of memory of the unsent skbs, for a check of the counts.
     #[cfg(test)]
     pub(super) fn unsent_memory(&self) -> u32 {
         let first = self.unsent.is_filled.then_some(&self.unsent.skb);
@@ -103,7 +103,7 @@ impl Scoreboard {
         self.unsent.is_filled
     }
 
-    /// A copy of the first unsent skb.
+    /// Returns a copy of the first unsent skb.
     #[inline]
     pub(crate) fn first_unsent(&self) -> Option<Unsent> {
         if !self.unsent.is_filled {
@@ -119,15 +119,15 @@ impl Scoreboard {
         })
     }
 
-    /// First sequence number of the first unsent skb, and the number of sequence numbers it covers;
-    /// both are 0 if there is none.
+    /// Returns the first sequence number of the first unsent skb, and the number of sequence
+    /// numbers it covers; both are 0 if there is none.
     #[inline]
     pub(crate) fn unsent_span(&self) -> (u32, u32) {
         let Written { seq, end_seq, .. } = self.unsent.skb;
         (seq, end_seq.wrapping_sub(seq))
     }
 
-    /// Payload bytes of the last unsent skb. Linux: `tcp_write_queue_tail`.
+    /// Returns the number of payload bytes of the last unsent skb. Linux: `tcp_write_queue_tail`.
     #[inline]
     pub(crate) fn last_unsent_len(&mut self) -> Option<u32> {
         self.last_unsent().map(|skb| skb.len())
@@ -145,7 +145,7 @@ impl Scoreboard {
         self.wmem_queued += OVERHEAD;
     }
 
-    /// The last unsent skb. There must be one.
+    /// Returns the last unsent skb. There must be one.
     #[inline]
     fn last_written(&mut self) -> &mut Written {
         self.last_unsent().expect("an skb was written")
@@ -185,7 +185,8 @@ impl Scoreboard {
         }
     }
 
-    /// The first unsent skb, filled up to `len` bytes from the next skb. Linux: `tcp_grow_skb`.
+    /// Moves bytes from the next skb into the first unsent skb until the first has `len` bytes.
+    /// Returns the first skb. Linux: `tcp_grow_skb`.
     pub(crate) fn grow_first_unsent(&mut self, len: u32) -> Option<Unsent> {
         if self.first_unsent()?.len < len {
             self.fill_first_unsent(len);
@@ -210,8 +211,8 @@ impl Scoreboard {
         }
     }
 
-    /// Joins the first unsent skb and the next skb, so that `len` bytes can be sent of which the
-    /// first skb holds only a part. The next skb must be longer than the missing part.
+    /// Joins the first unsent skb and the next skb, when the first skb holds only a part of the
+    /// `len` bytes to be sent. The next skb must be longer than the missing part.
     /// [`Self::send_front`] can then cut off the same `len` bytes that [`Self::grow_first_unsent`]
     /// would collect in the first skb. Returns false, without any change, if the two skbs cannot be
     /// joined.

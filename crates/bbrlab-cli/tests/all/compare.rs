@@ -1,0 +1,127 @@
+//! `bbrlab compare` on one sweep, and the choice of metrics.
+
+#![cfg(unix)]
+
+use crate::shell::{Shell, printed};
+use expect_test::expect;
+
+/// Two controls at two buffers with six seeds each.
+const SWEEP: &str = r#"
+duration = "4s"
+repeat = 6
+[bottleneck]
+rate = "4Mbit/s"
+loss = 0.01
+[[flows]]
+cc = "reno"
+rtt = "20ms"
+[sweep]
+"flows.cc" = ["reno", "cubic"]
+"bottleneck.buffer" = ["10pkt", "20pkt"]
+"#;
+
+fn shell(name: &str) -> Shell {
+    let shell = Shell::new(&format!("compare-{name}"));
+    shell.write("sweep.toml", SWEEP);
+    let run = ["run", "sweep.toml", "--out", "s", "--quiet", "--no-pictures"];
+    assert!(shell.output(&run).status.success());
+    shell
+}
+
+#[test]
+fn the_values_of_a_swept_key_are_compared_seed_by_seed() {
+    let shell = shell("paired");
+    shell.check(
+        &["compare", "s", "--paired", "cc", "--metric", "goodput_mbps,rtt_ms.mean"],
+        &expect![[r#"
+            flows.cc = reno and cubic at bottleneck.buffer = 10pkt: 6 pairs of runs with equal seeds
+            metric                                reno  cubic     difference     %  to decide
+                                                                                        seeds
+            ─────────────────────────────────────────────────────────────────────────────────
+            goodput_mbps                          3.48   3.63  0.146 ±0.0562  +4.2
+            flow_groups.<flows.cc>.goodput_mbps   3.48   3.63  0.146 ±0.0562  +4.2
+            flow_groups.<flows.cc>.rtt_ms.mean   36.61  36.65   0.0473 ±1.05  +0.1    over 60
+            to decide: seeds with which the interval would leave out zero, if mean and spread stay
+
+            flows.cc = reno and cubic at bottleneck.buffer = 20pkt: 6 pairs of runs with equal seeds
+            metric                                reno  cubic      difference     %  to decide
+                                                                                         seeds
+            ──────────────────────────────────────────────────────────────────────────────────
+            goodput_mbps                          3.58   3.67  0.0854 ±0.0655  +2.4
+            flow_groups.<flows.cc>.goodput_mbps   3.58   3.67  0.0854 ±0.0655  +2.4
+            flow_groups.<flows.cc>.rtt_ms.mean   44.98  44.27    -0.712 ±3.64  -1.6    over 60
+            to decide: seeds with which the interval would leave out zero, if mean and spread stay
+            --- exit 0
+        "#]],
+    );
+    shell.check(
+        &["compare", "s", "--paired", "bottleneck.buffer", "--metric", "links.bottleneck.drops"],
+        &expect![[r#"
+            bottleneck.buffer = 10pkt and 20pkt at flows.cc = reno: 6 pairs of runs with equal seeds
+            metric                  10pkt  20pkt    difference     %  to decide
+                                                                          seeds
+            ───────────────────────────────────────────────────────────────────
+            links.bottleneck.drops  21.00  19.83  -1.17 ±10.10  -5.6    over 60
+            to decide: seeds with which the interval would leave out zero, if mean and spread stay
+
+            bottleneck.buffer = 10pkt and 20pkt at flows.cc = cubic: 6 pairs of runs with equal seeds
+            metric                  10pkt  20pkt    difference      %
+            ─────────────────────────────────────────────────────────
+            links.bottleneck.drops  12.83   1.67  -11.17 ±1.81  -87.0
+            --- exit 0
+        "#]],
+    );
+    let json =
+        ["compare", "s", "--paired", "flows.cc", "--metric", "jain,goodput_ss_mbps", "--json"];
+    let document: serde_json::Value =
+        serde_json::from_slice(&shell.output(&json).stdout).expect("it is JSON");
+    assert_eq!(document["paired"], "flows.cc");
+    let pair = &document["points"][1]["pairs"][0];
+    assert_eq!(pair["values"], serde_json::json!(["reno", "cubic"]));
+    assert_eq!(pair["seeds"], serde_json::json!([1, 2, 3, 4, 5, 6]));
+    assert_eq!(pair["metrics"]["goodput_ss_mbps"]["n"], 0);
+}
+
+#[test]
+fn metrics_of_folders_are_chosen_by_name() {
+    let shell = shell("metric");
+    shell.check(
+        &["compare", "s", "s", "--metric", "jain,rtt_ms.mean"],
+        &expect![[r#"
+            at flows.cc = reno, bottleneck.buffer = 10pkt
+            metric                            s      s  difference     %
+            ────────────────────────────────────────────────────────────
+            flow_groups.reno.rtt_ms.mean  36.61  36.61           0  +0.0
+
+            at flows.cc = reno, bottleneck.buffer = 20pkt
+            metric                            s      s  difference     %
+            ────────────────────────────────────────────────────────────
+            flow_groups.reno.rtt_ms.mean  44.98  44.98           0  +0.0
+
+            at flows.cc = cubic, bottleneck.buffer = 10pkt
+            metric                             s      s  difference     %
+            ─────────────────────────────────────────────────────────────
+            flow_groups.cubic.rtt_ms.mean  36.65  36.65           0  +0.0
+
+            at flows.cc = cubic, bottleneck.buffer = 20pkt
+            metric                             s      s  difference     %
+            ─────────────────────────────────────────────────────────────
+            flow_groups.cubic.rtt_ms.mean  44.27  44.27           0  +0.0
+            --- exit 0
+        "#]],
+    );
+    let refused = |args: &[&str], wanted: &str| {
+        let output = shell.output(&[&["compare", "s"], args].concat());
+        let text = printed(&output);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(wanted), "{text}");
+    };
+    refused(&["s", "--metric", "goodputs"], "unknown metric `goodputs`; similar are goodput_mbps");
+    refused(
+        &["--paired", "cc", "--metric", "true_loss_pct"],
+        "`true_loss_pct` is a metric in mahmud2020's tables",
+    );
+    refused(&["--paired", "rtt"], "`rtt` is not swept; swept keys are flows.cc, bottleneck.buffer");
+    refused(&["s", "--paired", "cc"], "--paired: expected one folder of a sweep");
+    refused(&[], "expected two folders or more, found only s; --paired KEY compares");
+}

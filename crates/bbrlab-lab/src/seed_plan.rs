@@ -1,0 +1,243 @@
+//! Decides after each batch of seeds which points of a sweep need more: `repeat = { until, ... }`.
+//!
+//! A decision looks at the first seeds of a point, never at the runs that happened to finish first.
+//! The same scenario therefore has the same runs with any number of threads, and a sweep that was
+//! interrupted is continued with the same decisions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bbrlab_report::{flat_metrics, interval};
+use bbrlab_run::RunSummary;
+use bbrlab_scenario::{Scenario, Until};
+
+/// The seeds of the points of a scenario, as far as they are decided.
+#[derive(Debug)]
+pub(crate) struct SeedPlan<'s> {
+    scenario: &'s Scenario,
+    until: &'s Until,
+    points: Vec<Point>,
+}
+
+/// The progress of a point.
+#[derive(Debug, Default)]
+struct Point {
+    /// The values of each deciding metric, in the order of the seeds; `None` where a run has none.
+    values: Vec<(String, Vec<Option<f64>>)>,
+    /// The number of seeds whose runs are known.
+    seeds: u64,
+    /// The number of seeds that this point needs as far as is known.
+    wanted: u64,
+}
+
+/// The points that reached the largest number of seeds with an interval that is still too wide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undecided {
+    /// How many points there are.
+    pub points: u64,
+    /// How many of them are undecided.
+    pub undecided: u64,
+    /// The largest number of seeds.
+    pub at_most: u64,
+}
+
+impl<'s> SeedPlan<'s> {
+    /// Starts the plan; `None` if the scenario has a fixed number of seeds.
+    pub(crate) fn of(scenario: &'s Scenario) -> Option<Self> {
+        let until = scenario.until()?;
+        let wanted = Until::LEAST.min(until.at_most());
+        let points = (0..scenario.points()).map(|_| Point { wanted, ..Point::default() });
+        Some(Self { scenario, until, points: points.collect() })
+    }
+
+    /// The numbers of the runs that are wanted and not yet known, in order; empty at the end.
+    pub(crate) fn next_batch(&self) -> BTreeSet<u64> {
+        let repeat = self.scenario.repeat();
+        let of_point = |(at, point): (u64, &Point)| {
+            let first = at * repeat;
+            first + point.seeds..first + point.wanted
+        };
+        (0..).zip(&self.points).flat_map(of_point).collect()
+    }
+
+    /// Takes the run with the next number of its point, and decides if it completes a batch. Runs
+    /// of a point come in the order of their seeds.
+    pub(crate) fn take(&mut self, number: u64, run: &RunSummary) {
+        let at = usize::try_from(number / self.scenario.repeat()).expect("it fits memory");
+        let point = &mut self.points[at];
+        let seeds = usize::try_from(point.seeds).expect("it fits memory");
+        let metrics = flat_metrics(run).into_iter();
+        for (name, value) in metrics.filter(|(name, _)| self.until.of().is(name)) {
+            let known = point.values.iter().position(|(known, _)| *known == name);
+            let at = known.unwrap_or_else(|| {
+                point.values.push((name, Vec::new()));
+                point.values.len() - 1
+            });
+            let (_, values) = &mut point.values[at];
+            values.resize(seeds, None);
+            values.push(value);
+        }
+        point.seeds += 1;
+        if point.seeds == point.wanted && !point.is_decided(self.until.share()) {
+            point.wanted = (point.wanted + Until::BATCH).min(self.until.at_most());
+        }
+    }
+
+    /// Takes the runs that are in a folder, up to the first that is missing.
+    pub(crate) fn take_known(&mut self, runs: &[RunSummary]) {
+        let known: BTreeMap<(&str, u64), &RunSummary> =
+            runs.iter().map(|run| ((run.scenario_hash.as_str(), run.seed), run)).collect();
+        while !self.is_complete() {
+            for number in self.next_batch() {
+                let (point, seed) = self.scenario.point_and_seed(number);
+                let Some(run) = known.get(&(self.scenario.point_hash(point), seed)) else { return };
+                self.take(number, run);
+            }
+        }
+    }
+
+    /// Whether no point needs more runs.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.points.iter().all(|point| point.seeds >= point.wanted)
+    }
+
+    /// The points that ended undecided; `None` if there are none.
+    pub(crate) fn undecided(&self) -> Option<Undecided> {
+        let share = self.until.share();
+        let is_undecided = |point: &&Point| point.seeds > 0 && !point.is_decided(share);
+        let undecided = self.points.iter().filter(is_undecided).count() as u64;
+        let (points, at_most) = (self.scenario.points(), self.until.at_most());
+        (undecided > 0).then_some(Undecided { points, undecided, at_most })
+    }
+}
+
+impl Point {
+    /// Whether each interval is at most this share of its mean on each side.
+    fn is_decided(&self, share: f64) -> bool {
+        !self.values.is_empty()
+            && self.values.iter().all(|(_, values)| {
+                let known: Vec<f64> = values.iter().copied().flatten().collect();
+                let found = interval(&known);
+                known.len() as u64 == self.seeds
+                    && found
+                        .mean
+                        .zip(found.half)
+                        .is_some_and(|(mean, half)| half <= share * mean.abs())
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_run::RunSummary;
+    use bbrlab_scenario::Scenario;
+    use bbrlab_units::split_mix;
+
+    use super::{Point, SeedPlan, Undecided, Until, interval};
+
+    const TEXT: &str = "duration = \"1s\"\nrepeat = { until = \"10%\", of = \"goodput_mbps\", at_most = 22 }\n\
+                        [bottleneck]\nrate = \"5Mbit/s\"\nbuffer = \"1bdp\"\n[[flows]]\ncc = \"reno\"\nrtt = \"20ms\"\n\
+                        [sweep]\n\"bottleneck.buffer\" = [\"1bdp\", \"2bdp\"]\n";
+
+    /// Takes the runs of a batch. At the first point, goodput alternates between 10 and 10 + `far`,
+    /// at the second it is 10.
+    fn take(plan: &mut SeedPlan<'_>, far: f64) -> Vec<u64> {
+        let batch: Vec<u64> = plan.next_batch().into_iter().collect();
+        for &number in &batch {
+            let is_far = number < 22 && number % 2 == 1;
+            let goodput_mbps = Some(if is_far { 10.0 + far } else { 10.0 });
+            plan.take(number, &RunSummary { goodput_mbps, ..RunSummary::default() });
+        }
+        batch
+    }
+
+    fn scenario(of: &str) -> Scenario {
+        let text = TEXT.replace("goodput_mbps", of);
+        Scenario::parse("s", "s.toml", &text, None, &[]).expect("it is right")
+    }
+
+    #[test]
+    fn a_point_ends_when_its_interval_is_narrow_enough() {
+        let scenario = scenario("goodput_mbps");
+        let mut plan = SeedPlan::of(&scenario).unwrap();
+        // Ten seeds of each point: 0 to 9, and 22 to 31.
+        assert_eq!(take(&mut plan, 4.0), (0..10).chain(22..32).collect::<Vec<u64>>());
+        // Mean 12, standard deviation 2.108: half the width is 1.508 with 10 seeds, and 1.144 with
+        // 15, whose mean is 11.87.
+        assert_eq!(take(&mut plan, 4.0), (10..15).collect::<Vec<u64>>());
+        assert!(take(&mut plan, 4.0).is_empty());
+        assert!(plan.is_complete() && plan.undecided().is_none());
+    }
+
+    #[test]
+    fn the_largest_number_ends_a_point_undecided() {
+        let scenario = scenario("goodput_mbps");
+        let mut plan = SeedPlan::of(&scenario).unwrap();
+        assert_eq!(take(&mut plan, 10.0).len(), 20);
+        assert!(!plan.is_complete());
+        assert_eq!(take(&mut plan, 10.0), (10..15).collect::<Vec<u64>>());
+        assert_eq!(take(&mut plan, 10.0), (15..20).collect::<Vec<u64>>());
+        // The last batch has two seeds, up to 22.
+        assert_eq!(take(&mut plan, 10.0), [20, 21]);
+        assert!(take(&mut plan, 10.0).is_empty());
+        assert_eq!(plan.undecided(), Some(Undecided { points: 2, undecided: 1, at_most: 22 }));
+    }
+
+    #[test]
+    fn a_metric_without_values_decides_nothing() {
+        let scenario = scenario("jain");
+        let mut plan = SeedPlan::of(&scenario).unwrap();
+        let mut runs = 0;
+        while !plan.is_complete() {
+            runs += take(&mut plan, 0.0).len();
+        }
+        assert_eq!(runs, 44);
+        assert_eq!(plan.undecided().map(|it| it.undecided), Some(2));
+    }
+
+    /// The share of normal samples whose interval contains the true mean when the rule ends them,
+    /// with a standard deviation relative to the mean.
+    fn coverage(deviation: f64) -> f64 {
+        const SAMPLES: u32 = 4000;
+        let mut state = 1;
+        // Above zero, as the logarithm needs.
+        #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+        let mut uniform = || ((split_mix(&mut state) >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+        let mut normal =
+            || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
+        let mut covered = 0;
+        for _ in 0..SAMPLES {
+            let mut point = Point { wanted: Until::LEAST, ..Point::default() };
+            point.values.push((String::new(), Vec::new()));
+            loop {
+                while point.seeds < point.wanted {
+                    point.values[0].1.push(Some(1.0 + deviation * normal()));
+                    point.seeds += 1;
+                }
+                if point.seeds == 200 || point.is_decided(0.02) {
+                    break;
+                }
+                point.wanted += Until::BATCH;
+            }
+            let values: Vec<f64> = point.values[0].1.iter().copied().flatten().collect();
+            let found = interval(&values);
+            covered += u32::from((found.mean.unwrap() - 1.0).abs() <= found.half.unwrap());
+        }
+        f64::from(covered) / f64::from(SAMPLES)
+    }
+
+    /// The rows of `docs/sweeps.md`, to the 0.8 % that 4,000 samples give.
+    #[test]
+    fn optional_stopping_costs_about_one_percent_of_coverage() {
+        for (deviation, expected) in [(0.04, 0.936), (0.1, 0.949)] {
+            let found = coverage(deviation);
+            assert!((found - expected).abs() < 0.008, "{deviation}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_fixed_number_has_no_plan() {
+        let sets = ["repeat=3".to_owned()];
+        let fixed = Scenario::parse("s", "s.toml", TEXT, None, &sets).unwrap();
+        assert!(SeedPlan::of(&fixed).is_none() && fixed.runs() == 6);
+    }
+}

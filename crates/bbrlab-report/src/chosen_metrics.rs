@@ -1,0 +1,84 @@
+//! The metrics of a comparison that the user chose by name.
+
+use serde_json::{Map, Value};
+
+/// Keeps the metrics with one of the names, in full or from a dot on: `share` keeps
+/// `flow_groups.bbr1.share`. Without names, it keeps all.
+///
+/// # Errors
+/// If a name fits no metric.
+pub(crate) fn keep_metrics<'a>(
+    points: impl Iterator<Item = &'a mut Map<String, Value>>,
+    wanted: &[String],
+) -> Result<(), String> {
+    let points: Vec<_> = points.collect();
+    for name in wanted {
+        if !points.iter().any(|metrics| metrics.keys().any(|metric| has_name(metric, name))) {
+            return Err(unknown(name, points.iter().flat_map(|metrics| metrics.keys())));
+        }
+    }
+    if !wanted.is_empty() {
+        for metrics in points {
+            metrics.retain(|metric, _| wanted.iter().any(|name| has_name(metric, name)));
+        }
+    }
+    Ok(())
+}
+
+fn has_name(metric: &str, name: &str) -> bool {
+    metric == name || metric.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
+}
+
+/// The message about an unknown name, with the names that begin like it.
+fn unknown<'a>(wanted: &str, metrics: impl Iterator<Item = &'a String>) -> String {
+    let beginning: String = wanted.chars().take(4).collect::<String>().to_lowercase();
+    let mut near: Vec<&str> = Vec::new();
+    for metric in metrics {
+        // The part of the name from where it begins like the wanted one.
+        let starts = std::iter::once(0).chain(metric.match_indices('.').map(|(at, _)| at + 1));
+        let found = starts.map(|at| &metric[at..]).find(|part| part.starts_with(&beginning));
+        near.extend(found.filter(|part| !near.contains(part)));
+    }
+    if beginning.is_empty() || near.is_empty() {
+        format!("unknown metric `{wanted}`; `bbrlab list metrics` lists all")
+    } else {
+        format!("unknown metric `{wanted}`; similar are {}", near.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keep_metrics;
+    use serde_json::{Map, Value, json};
+
+    fn kept(wanted: &[&str]) -> Result<String, String> {
+        let names = ["jain", "goodput_mbps", "flow_groups.a.goodput_mbps", "flow_groups.a.share"];
+        let mut metrics: Map<String, Value> =
+            names.into_iter().map(|name| (name.to_owned(), json!(1))).collect();
+        let wanted: Vec<String> = wanted.iter().map(|&name| name.to_owned()).collect();
+        keep_metrics(std::iter::once(&mut metrics), &wanted)?;
+        Ok(metrics.keys().map(String::as_str).collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn a_name_fits_in_full_or_from_a_dot_on() {
+        assert_eq!(kept(&["share", "jain"]).unwrap(), "jain flow_groups.a.share");
+        let both = "goodput_mbps flow_groups.a.goodput_mbps";
+        assert_eq!(kept(&["goodput_mbps"]).unwrap(), both);
+        assert_eq!(kept(&["a.share"]).unwrap(), "flow_groups.a.share");
+        assert_eq!(kept(&[]).unwrap().split(' ').count(), 4);
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused() {
+        assert_eq!(
+            kept(&["goodput"]).unwrap_err(),
+            "unknown metric `goodput`; similar are goodput_mbps"
+        );
+        assert_eq!(
+            kept(&["are"]).unwrap_err(),
+            "unknown metric `are`; `bbrlab list metrics` lists all"
+        );
+        assert_eq!(kept(&[""]).unwrap_err(), "unknown metric ``; `bbrlab list metrics` lists all");
+    }
+}

@@ -1,0 +1,137 @@
+//! The difference of a metric between two samples: its mean, its 95 % interval, and the number of
+//! seeds with which the interval would probably leave out zero.
+
+use bbrlab_run::{mean, variance};
+use serde::Serialize;
+
+use crate::student_t::{interval, t_975, t_975_between};
+
+/// A difference of means.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Contrast {
+    /// The other mean minus the first; `None` if one of the samples is empty.
+    pub(crate) difference: Option<f64>,
+    /// Half the width of the 95 % interval; `None` with fewer than two seeds.
+    pub(crate) half: Option<f64>,
+    /// The seeds that would decide, if the interval includes zero.
+    pub(crate) seeds_to_decide: Option<SeedsToDecide>,
+}
+
+/// The number of seeds per sample with which the interval would leave out zero if mean and variance
+/// of the difference stayed as they are. The true difference may be another one, so this is a
+/// guide for the next sweep, no promise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SeedsToDecide {
+    /// About this many, rounded up to a multiple of five.
+    About(u64),
+    /// More than this, which is ten times the present number.
+    MoreThan(u64),
+}
+
+/// The estimate ends at this multiple of the present number of seeds. A difference that needs more
+/// is too small to distinguish from zero with the present variance.
+const MOST: usize = 10;
+
+impl Contrast {
+    /// The mean of differences, each of one pair of runs.
+    pub(crate) fn of_pairs(differences: &[f64]) -> Self {
+        let found = interval(differences);
+        let variance = variance(differences);
+        let half_of = |n: usize| t_975(n - 1) * (variance / count(n)).sqrt();
+        Self::new(found.mean, found.half, differences.len(), half_of)
+    }
+
+    /// The difference of the means of two independent samples (Welch).
+    pub(crate) fn of_samples(first: &[f64], other: &[f64]) -> Self {
+        let (Some(before), Some(after)) = (mean(first), mean(other)) else {
+            return Self::default();
+        };
+        let difference = Some(after - before);
+        if first.len() < 2 || other.len() < 2 {
+            return Self { difference, ..Self::default() };
+        }
+        let half = welch([first, other].map(|sample| (variance(sample), sample.len())));
+        let half_of = |n: usize| welch([first, other].map(|sample| (variance(sample), n)));
+        Self::new(difference, Some(half), first.len().min(other.len()), half_of)
+    }
+
+    /// `half_of` gives half the width of the interval with a number of seeds of at least two.
+    fn new(
+        difference: Option<f64>,
+        half: Option<f64>,
+        seeds: usize,
+        half_of: impl Fn(usize) -> f64,
+    ) -> Self {
+        let undecided = difference.zip(half).filter(|(difference, half)| {
+            // A difference of exactly zero gives no size to look for.
+            *difference != 0.0 && difference.abs() <= *half
+        });
+        let seeds_to_decide = undecided.map(|(difference, _)| {
+            let most = MOST * seeds;
+            let enough = (seeds + 1..=most).find(|&n| half_of(n) < difference.abs());
+            enough.map_or(SeedsToDecide::MoreThan(most as u64), |n| {
+                SeedsToDecide::About(n.next_multiple_of(5) as u64)
+            })
+        });
+        Self { difference, half, seeds_to_decide }
+    }
+}
+
+/// Half the width of Welch's interval, from the variance and the number of values of both samples.
+fn welch(samples: [(f64, usize); 2]) -> f64 {
+    let parts = samples.map(|(variance, n)| (variance / count(n), count(n - 1)));
+    let sum: f64 = parts.iter().map(|(part, _)| part).sum();
+    if sum == 0.0 {
+        return 0.0;
+    }
+    let freedom = sum * sum / parts.iter().map(|(part, df)| part * part / df).sum::<f64>();
+    t_975_between(freedom.max(1.0)) * sum.sqrt()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers of seeds")]
+fn count(n: usize) -> f64 {
+    n as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Contrast, SeedsToDecide};
+
+    #[test]
+    fn an_interval_without_zero_needs_no_more_seeds() {
+        let found = Contrast::of_pairs(&[3.0, 4.0, 5.0, 6.0, 7.0]);
+        assert_eq!((found.difference, found.seeds_to_decide), (Some(5.0), None));
+        assert_eq!(Contrast::of_samples(&[1.0, 2.0], &[101.0, 102.0]).seeds_to_decide, None);
+    }
+
+    #[test]
+    fn seeds_are_counted_until_the_interval_would_leave_out_zero() {
+        // Mean 1, variance 2.5: half the width is t(n - 1) * sqrt(2.5 / n), which is 1.005 with 12
+        // seeds and 0.955 with 13.
+        let found = Contrast::of_pairs(&[-1.0, 0.0, 1.0, 2.0, 3.0]);
+        assert_eq!(found.seeds_to_decide, Some(SeedsToDecide::About(15)));
+        // Mean 0.1: with 50 seeds, half the width is still 0.449.
+        let found = Contrast::of_pairs(&[-1.9, -0.9, 0.1, 1.1, 2.1]);
+        assert_eq!(found.seeds_to_decide, Some(SeedsToDecide::MoreThan(50)));
+    }
+
+    #[test]
+    fn independent_samples_count_the_seeds_of_each() {
+        // Difference 1, variance 2.5 each: half the width is t(2n - 2) * sqrt(5 / n), which is
+        // 1.012 with 20 seeds each and 0.986 with 21.
+        let first = [-2.0, -1.0, 0.0, 1.0, 2.0];
+        let other = first.map(|value| value + 1.0);
+        let found = Contrast::of_samples(&first, &other);
+        assert_eq!(found.seeds_to_decide, Some(SeedsToDecide::About(25)));
+    }
+
+    #[test]
+    fn no_difference_and_single_seeds_have_no_estimate() {
+        assert_eq!(Contrast::of_pairs(&[-1.0, 1.0]).seeds_to_decide, None);
+        assert_eq!(Contrast::of_pairs(&[0.0, 0.0]).half, Some(0.0));
+        assert_eq!(Contrast::of_pairs(&[2.0]).seeds_to_decide, None);
+        assert_eq!(Contrast::of_samples(&[2.0], &[3.0]).seeds_to_decide, None);
+        assert_eq!(Contrast::of_samples(&[], &[3.0]), Contrast::default());
+    }
+}

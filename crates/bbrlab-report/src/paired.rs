@@ -1,0 +1,360 @@
+//! Compares two values of a swept key seed by seed, at each point of the other swept keys.
+//!
+//! Runs that differ in that key alone have the same random start times and losses, so their
+//! difference varies less than the runs do. The first value is compared with each of the others.
+//! The interval is that of the mean of the differences (Student's t), from the seeds that both
+//! values have.
+
+use std::collections::BTreeMap;
+
+use bbrlab_run::{RunSummary, SweepPoint, mean};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::chosen_metrics::keep_metrics;
+use crate::compare::json;
+use crate::contrast::{Contrast, SeedsToDecide};
+use crate::groups::flat_metrics;
+use crate::swept_key::{stem, swept_key};
+use crate::table::value_text;
+
+/// The values of a swept key, compared seed by seed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PairedComparison {
+    /// The swept key whose values are compared.
+    pub paired: String,
+    /// The points of the other swept keys, in the order in which they first appear.
+    pub points: Vec<PairedPoint>,
+}
+
+/// A point of the other swept keys.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PairedPoint {
+    /// The other swept keys with their values.
+    pub point: SweepPoint,
+    /// The first value with each of the others.
+    pub pairs: Vec<PairedValues>,
+}
+
+/// Two values of the key.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PairedValues {
+    /// The first value and the other one.
+    pub values: [Value; 2],
+    /// The seeds that both have.
+    pub seeds: Vec<u64>,
+    /// The runs of both values without a partner of the same seed.
+    pub unpaired: usize,
+    /// The metrics by name, each a [`PairedMetric`]. The group of flows that has the name of the
+    /// compared congestion control is called `<KEY>`.
+    pub metrics: Map<String, Value>,
+}
+
+/// A metric of two values of the key.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PairedMetric {
+    /// The number of seeds for which both values have the metric.
+    pub n: usize,
+    /// The means of both values over these seeds.
+    pub values: [Option<f64>; 2],
+    /// The mean of the differences, other value minus first.
+    pub difference: Option<f64>,
+    /// Lower and upper end of its 95 % interval. Null with fewer than two seeds, and if all
+    /// differences are equal.
+    pub ci95: Option<[f64; 2]>,
+    /// Whether there are several differences and all are equal.
+    pub is_equal: bool,
+    /// With an interval that includes zero, the seeds with which it would leave it out.
+    pub seeds_to_decide: Option<SeedsToDecide>,
+}
+
+/// Compares the values of a swept key of these runs.
+///
+/// # Errors
+/// If the key is not swept, or no two runs differ in it alone.
+pub fn paired(runs: &[RunSummary], wanted: &str) -> Result<PairedComparison, String> {
+    let mut swept: Vec<String> = Vec::new();
+    for key in runs.iter().flat_map(|run| run.point.keys()) {
+        if !swept.contains(key) {
+            swept.push(key.clone());
+        }
+    }
+    let key = swept_key(wanted, &swept)?;
+    let mut points: Vec<(SweepPoint, Vec<Value>, Vec<&RunSummary>)> = Vec::new();
+    let mut place_of: BTreeMap<String, usize> = BTreeMap::new();
+    for run in runs {
+        let Some(value) = run.point.get(key) else { continue };
+        let mut others = run.point.clone();
+        others.retain(|own, _| own != key);
+        let place =
+            *place_of.entry(Value::Object(others.clone()).to_string()).or_insert_with(|| {
+                points.push((others, Vec::new(), Vec::new()));
+                points.len() - 1
+            });
+        let (_, values, runs) = &mut points[place];
+        if !values.contains(value) {
+            values.push(value.clone());
+        }
+        runs.push(run);
+    }
+    let found = points.into_iter().filter_map(|(point, values, runs)| {
+        let (first, others) = values.split_first()?;
+        let pairs = others.iter().map(|other| pair(key, [first, other], &runs));
+        let pairs: Vec<PairedValues> = pairs.filter(|pair| !pair.seeds.is_empty()).collect();
+        (!pairs.is_empty()).then_some(PairedPoint { point, pairs })
+    });
+    let points: Vec<PairedPoint> = found.collect();
+    if points.is_empty() {
+        return Err(no_pair(key, runs));
+    }
+    Ok(PairedComparison { paired: key.to_owned(), points })
+}
+
+/// The reason why no two runs differ in the key alone.
+fn no_pair(key: &str, runs: &[RunSummary]) -> String {
+    let mut values: Vec<&Value> = Vec::new();
+    for value in runs.iter().filter_map(|run| run.point.get(key)) {
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    if let [one] = values[..] {
+        return format!(
+            "`{key}`: expected two values with finished runs, found {} alone",
+            value_text(one)
+        );
+    }
+    // A key is coupled if it has another value whenever the compared key has.
+    let is_coupled = |other: &&String| {
+        runs.iter().all(|one| {
+            runs.iter().all(|two| {
+                one.point.get(key) == two.point.get(key)
+                    || one.point.get(*other) != two.point.get(*other)
+            })
+        })
+    };
+    let others = runs.first().into_iter().flat_map(|run| run.point.keys());
+    let coupled: Vec<&str> =
+        others.filter(|other| *other != key).filter(is_coupled).map(String::as_str).collect();
+    if coupled.is_empty() {
+        return format!("`{key}`: no two finished runs differ in it alone and have the same seed");
+    }
+    format!("`{key}`: no two points differ in it alone: {} changes with it", coupled.join(" and "))
+}
+
+fn pair(key: &str, values: [&Value; 2], runs: &[&RunSummary]) -> PairedValues {
+    let by_seed = values.map(|value| {
+        let own = runs.iter().filter(|run| run.point.get(key) == Some(value));
+        own.map(|run| (run.seed, *run)).collect::<BTreeMap<u64, &RunSummary>>()
+    });
+    let pairs: Vec<[&RunSummary; 2]> = by_seed[0]
+        .iter()
+        .filter_map(|(seed, first)| Some([*first, *by_seed[1].get(seed)?]))
+        .collect();
+    let own = pairs.first().and_then(|runs| OwnGroup::of(key, values, *runs));
+    let mut names: Vec<String> = Vec::new();
+    let mut place_of: BTreeMap<String, usize> = BTreeMap::new();
+    let mut samples: Vec<Vec<[Option<f64>; 2]>> = Vec::new();
+    for (at, runs) in pairs.iter().enumerate() {
+        for (side, run) in runs.iter().enumerate() {
+            for (name, value) in flat_metrics(run) {
+                let name = own.as_ref().and_then(|own| own.common(side, &name)).unwrap_or(name);
+                let place = *place_of.entry(name).or_insert_with_key(|name| {
+                    names.push(name.clone());
+                    samples.push(vec![[None; 2]; pairs.len()]);
+                    names.len() - 1
+                });
+                samples[place][at][side] = value;
+            }
+        }
+    }
+    let metrics = names.into_iter().zip(&samples).map(|(name, it)| (name, json(&metric(it))));
+    PairedValues {
+        values: values.map(Clone::clone),
+        seeds: pairs.iter().map(|[first, _]| first.seed).collect(),
+        unpaired: by_seed[0].len() + by_seed[1].len() - 2 * pairs.len(),
+        metrics: metrics.collect(),
+    }
+}
+
+/// The group of flows whose congestion control is compared. It is named after it, so it has another
+/// name at each value.
+struct OwnGroup {
+    /// The beginning of its metrics' names at each value.
+    names: [String; 2],
+    common: String,
+}
+
+impl OwnGroup {
+    /// `None` if the key does not set a congestion control, or if the groups have different numbers
+    /// of flows. At one value, the group may contain flows that the key does not set.
+    fn of(key: &str, values: [&Value; 2], runs: [&RunSummary; 2]) -> Option<Self> {
+        let flows = |side: usize| {
+            let name = values[side].as_str()?;
+            let group = runs[side].flow_groups.iter().find(|group| group.group == name)?;
+            Some(group.flows)
+        };
+        let is_own = stem(key) == "cc" && flows(0)? == flows(1)?;
+        is_own.then(|| Self {
+            names: values.map(|value| format!("flow_groups.{}.", value_text(value))),
+            common: format!("flow_groups.<{key}>."),
+        })
+    }
+
+    /// Returns the common name of a metric of this group; `None` for other metrics.
+    fn common(&self, side: usize, name: &str) -> Option<String> {
+        Some(format!("{}{}", self.common, name.strip_prefix(&self.names[side])?))
+    }
+}
+
+impl PairedComparison {
+    /// Keeps the metrics with these names, or whose names end in one of them after a dot.
+    ///
+    /// # Errors
+    /// If no metric has one of the names.
+    pub fn keep(&mut self, wanted: &[String]) -> Result<(), String> {
+        let pairs = self.points.iter_mut().flat_map(|point| &mut point.pairs);
+        keep_metrics(pairs.map(|pair| &mut pair.metrics), wanted)
+    }
+}
+
+fn metric(pairs: &[[Option<f64>; 2]]) -> PairedMetric {
+    let whole = pairs.iter().filter_map(|[first, other]| Some([(*first)?, (*other)?]));
+    let whole: Vec<[f64; 2]> = whole.collect();
+    let differences: Vec<f64> = whole.iter().map(|[first, other]| other - first).collect();
+    let is_equal =
+        differences.len() > 1 && differences.windows(2).all(|two| two[1] - two[0] == 0.0);
+    let found = Contrast::of_pairs(&differences);
+    let half = found.half.filter(|_| !is_equal);
+    PairedMetric {
+        n: whole.len(),
+        values: [0, 1].map(|side| mean(&whole.iter().map(|it| it[side]).collect::<Vec<_>>())),
+        difference: found.difference,
+        ci95: found.difference.zip(half).map(|(mean, half)| [mean - half, mean + half]),
+        is_equal,
+        seeds_to_decide: found.seeds_to_decide,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PairedMetric, PairedValues, paired};
+    use crate::contrast::SeedsToDecide;
+    use crate::table::tests::sample_run;
+    use bbrlab_run::RunSummary;
+    use serde_json::json;
+
+    /// A run at a point of two keys.
+    fn run(cc: &str, buffer: &str, seed: u64, jain: f64) -> RunSummary {
+        let mut run = RunSummary { seed, jain: Some(jain), ..sample_run() };
+        run.point.insert("flows[0].cc".to_owned(), cc.into());
+        run.point.insert("bottleneck.buffer".to_owned(), buffer.into());
+        run
+    }
+
+    fn jain(pair: &PairedValues) -> serde_json::Value {
+        pair.metrics["jain"].clone()
+    }
+
+    #[test]
+    fn runs_that_differ_in_the_key_alone_are_pairs() {
+        let mut runs = Vec::new();
+        for (seed, up) in [(1, 0.0), (2, 0.25), (3, 0.0), (4, 0.25)] {
+            for (buffer, base) in [("1bdp", 0.25), ("2bdp", 0.5)] {
+                runs.push(run("bbr1", buffer, seed, base));
+                runs.push(run("cubic", buffer, seed, base + up));
+                runs.push(run("reno", buffer, seed, base + 0.125));
+            }
+        }
+        let found = paired(&runs, "flows[0].cc").unwrap();
+        assert_eq!(found.points.len(), 2);
+        assert_eq!(json!(found.points[1].point), json!({ "bottleneck.buffer": "2bdp" }));
+        let [cubic, reno] = &found.points[1].pairs[..] else { panic!("two pairs") };
+        assert_eq!((&cubic.seeds, cubic.unpaired), (&vec![1, 2, 3, 4], 0));
+        assert_eq!(json!(cubic.values), json!(["bbr1", "cubic"]));
+        // Mean 0.125, variance 0.0625 / 3 and t(3) = 3.182: half the width is 0.2297. With 9 seeds
+        // it would be 2.306 * 0.14434 / 3 = 0.1109.
+        let metric = jain(cubic);
+        assert_eq!((&metric["n"], &metric["difference"]), (&json!(4), &json!(0.125)));
+        let high = metric["ci95"][1].as_f64().unwrap();
+        assert!((high - 0.125 - 3.182_446_305 * (0.0625_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-9);
+        assert_eq!(metric["seeds_to_decide"], json!(SeedsToDecide::About(10)));
+        // Every pair has the same difference, so there is no interval.
+        let equal = PairedMetric {
+            n: 4,
+            values: [Some(0.5), Some(0.625)],
+            difference: Some(0.125),
+            ci95: None,
+            is_equal: true,
+            seeds_to_decide: None,
+        };
+        assert_eq!(jain(reno), json!(equal));
+    }
+
+    #[test]
+    fn runs_without_a_partner_are_left_out_and_counted() {
+        let runs = [
+            run("bbr1", "1bdp", 1, 0.5),
+            run("bbr1", "1bdp", 2, 0.5),
+            run("cubic", "1bdp", 2, 0.25),
+            run("cubic", "1bdp", 3, 0.0),
+        ];
+        let found = paired(&runs, "cc").unwrap();
+        let pair = &found.points[0].pairs[0];
+        assert_eq!(
+            (found.paired.as_str(), &pair.seeds, pair.unpaired),
+            ("flows[0].cc", &vec![2], 2)
+        );
+        let metric = jain(pair);
+        assert_eq!((&metric["difference"], &metric["is_equal"]), (&json!(-0.25), &json!(false)));
+    }
+
+    #[test]
+    fn the_compared_group_has_one_name() {
+        let two = |cc: &str| {
+            let mut run = run(cc, "1bdp", 1, 0.5);
+            run.flow_groups[0].group = cc.to_owned();
+            run.flow_groups[1].group = "vegas".to_owned();
+            run
+        };
+        let found = paired(&[two("bbr1"), two("cubic")], "cc").unwrap();
+        let names: Vec<&String> = found.points[0].pairs[0].metrics.keys().collect();
+        assert!(names.iter().any(|name| *name == "flow_groups.<flows[0].cc>.share"), "{names:?}");
+        assert!(names.iter().any(|name| *name == "flow_groups.vegas.share"), "{names:?}");
+        // At `vegas`, one group contains both flows, so it is another group.
+        let mut all = two("vegas");
+        all.flow_groups.truncate(1);
+        all.flow_groups[0].flows = 2;
+        let found = paired(&[two("bbr1"), all], "cc").unwrap();
+        let names: Vec<&String> = found.points[0].pairs[0].metrics.keys().collect();
+        assert!(names.iter().any(|name| *name == "flow_groups.bbr1.share"), "{names:?}");
+    }
+
+    #[test]
+    fn a_key_without_pairs_is_refused_with_the_reason() {
+        let refused = |runs: &[RunSummary], key: &str| paired(runs, key).unwrap_err();
+        assert_eq!(
+            refused(&[sample_run()], "flows.cc"),
+            "`flows.cc` is not swept: this sweep has no swept key"
+        );
+        let coupled = [run("bbr1", "1bdp", 1, 0.5), run("cubic", "2bdp", 1, 0.5)];
+        assert_eq!(
+            refused(&coupled, "flows.rtt"),
+            "`flows.rtt` is not swept; swept keys are flows[0].cc, bottleneck.buffer"
+        );
+        assert_eq!(
+            refused(&coupled, "bottleneck.buffer"),
+            "`bottleneck.buffer`: no two points differ in it alone: flows[0].cc changes with it"
+        );
+        assert_eq!(
+            refused(&coupled[..1], "bottleneck.buffer"),
+            "`bottleneck.buffer`: expected two values with finished runs, found 1bdp alone"
+        );
+        let seeds =
+            [run("bbr1", "1bdp", 1, 0.5), run("bbr1", "2bdp", 2, 0.5), run("reno", "2bdp", 1, 0.5)];
+        assert_eq!(
+            refused(&seeds, "bottleneck.buffer"),
+            "`bottleneck.buffer`: no two finished runs differ in it alone and have the same seed"
+        );
+    }
+}

@@ -1,0 +1,374 @@
+//! Blocks of lines and tables in the formats of other programs: Markdown, LaTeX, CSV.
+//!
+//! All formats have the columns and rows of the table for a terminal. A column that is clear there
+//! from the columns to its left has its full name here, with its unit.
+
+use super::block::{Block, text};
+use super::layout::{Align, Column, Table};
+use crate::number::{NONE, is_grouped};
+
+/// The format of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableFormat {
+    /// For a terminal with this number of characters in a line. Without it, tables have all their
+    /// columns.
+    Text(Option<usize>),
+    /// Markdown as GitHub renders it.
+    Markdown,
+    /// LaTeX with the rules of the package booktabs.
+    Latex,
+    /// Comma-separated values. Lines that are not in a table are left out.
+    Csv,
+}
+
+/// The blocks in a format.
+pub(super) fn formatted(blocks: &[Block], format: TableFormat) -> String {
+    match format {
+        TableFormat::Text(width) => text(blocks, width),
+        // Without an empty line between them, lines would be one paragraph.
+        TableFormat::Markdown => in_parts(blocks, |line| line.replace('<', "&lt;"), markdown, true),
+        TableFormat::Latex => {
+            let tables =
+                in_parts(blocks, |line| format!("% {}", line.replace('\n', " ")), latex, false);
+            format!("% \\usepackage{{booktabs}}\n{tables}")
+        }
+        TableFormat::Csv => csv(blocks),
+    }
+}
+
+/// Lines and tables, with an empty line between a table and what is around it and, on request,
+/// between lines.
+fn in_parts(
+    blocks: &[Block],
+    of_line: impl Fn(&str) -> String,
+    of_table: impl Fn(&Table) -> String,
+    has_gaps: bool,
+) -> String {
+    let mut text = String::new();
+    let mut after_line = false;
+    for block in blocks {
+        let (part, is_line) = match block {
+            Block::Line(line) | Block::Sentence(line) => (of_line(line), true),
+            Block::Point(point) => (of_line(&format!("at {point}")), true),
+            Block::Table(table) => (of_table(table), false),
+            Block::Gap => continue,
+        };
+        if !text.is_empty() && (has_gaps || !(after_line && is_line)) {
+            text.push('\n');
+        }
+        after_line = is_line;
+        text.push_str(&part);
+        text.push('\n');
+    }
+    text
+}
+
+/// A column's name, with its unit in brackets.
+fn name(column: &Column) -> String {
+    let (title, unit) = column.in_full();
+    match (title.is_empty(), unit.is_empty()) {
+        (false, false) => format!("{title} ({unit})"),
+        (true, _) => unit.to_owned(),
+        (_, true) => title.to_owned(),
+    }
+}
+
+fn markdown_text(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '\\' | '|' | '*' | '`' => escaped.extend(['\\', c]),
+            '<' => escaped.push_str("&lt;"),
+            '\n' | '\r' => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+fn markdown(table: &Table) -> String {
+    let line = |cells: &mut dyn Iterator<Item = String>| {
+        let cells: Vec<String> = cells.collect();
+        format!("| {} |", cells.join(" | "))
+    };
+    let rule = |column: &Column| match column.align {
+        Align::Left => "---".to_owned(),
+        Align::Right => "---:".to_owned(),
+    };
+    let mut lines = vec![
+        line(&mut table.columns.iter().map(|column| markdown_text(&name(column)))),
+        line(&mut table.columns.iter().map(rule)),
+    ];
+    lines
+        .extend(table.rows.iter().map(|row| line(&mut row.iter().map(|cell| markdown_text(cell)))));
+    lines.join("\n")
+}
+
+fn latex_text(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '&' | '%' | '_' | '$' | '#' | '{' | '}' => escaped.extend(['\\', c]),
+            '~' => escaped.push_str("\\textasciitilde{}"),
+            '^' => escaped.push_str("\\textasciicircum{}"),
+            '\\' => escaped.push_str("\\textbackslash{}"),
+            '|' => escaped.push_str("\\textbar{}"),
+            '<' => escaped.push_str("\\textless{}"),
+            '>' => escaped.push_str("\\textgreater{}"),
+            '±' => escaped.push_str("$\\pm$"),
+            'µ' | 'μ' => escaped.push_str("$\\mu$"),
+            '–' => escaped.push_str("--"),
+            '…' => escaped.push_str("\\ldots{}"),
+            '\n' | '\r' => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// A number in LaTeX. A hyphen is not a minus sign there.
+fn latex_number(text: &str) -> String {
+    let text = latex_text(text).replace(" $\\pm$", "\\,$\\pm$\\,");
+    match text.strip_prefix('-') {
+        Some(digits) if digits.starts_with(|c: char| c.is_ascii_digit()) => format!("$-${digits}"),
+        _ => text,
+    }
+}
+
+/// A number up to its decimal point, and the rest with the half width of its interval.
+fn at_point(cell: &str) -> (&str, &str) {
+    let mean = cell.split_once(" ±").map_or(cell.len(), |(mean, _)| mean.len());
+    cell.split_at(cell[..mean].find('.').unwrap_or(mean))
+}
+
+/// Whether the numbers of a column have to be aligned at their decimal points, because they do not
+/// have equally much after these.
+fn is_uneven(table: &Table, at: usize) -> bool {
+    let cells = table.rows.iter().map(|row| row[at].as_str()).filter(|cell| *cell != NONE);
+    let mut after = cells.map(|cell| at_point(cell).1.chars().count());
+    let first = after.next();
+    table.columns[at].align == Align::Right && after.any(|length| Some(length) != first)
+}
+
+fn latex(table: &Table) -> String {
+    let uneven: Vec<bool> = (0..table.columns.len()).map(|at| is_uneven(table, at)).collect();
+    let columns = table.columns.iter().zip(&uneven);
+    let spec: String = columns
+        .map(|(column, is_uneven)| match (column.align, is_uneven) {
+            (Align::Left, _) => "l",
+            (Align::Right, false) => "r",
+            (Align::Right, true) => "r@{}l",
+        })
+        .collect();
+    let line = |cells: Vec<String>| format!("  {} \\\\", cells.join(" & "));
+    let heading = |part: &dyn Fn(&Column) -> String| {
+        let columns = table.columns.iter().zip(&uneven);
+        let cells = columns.map(|(column, is_uneven)| {
+            let text = latex_text(&part(column));
+            if *is_uneven { format!("\\multicolumn{{2}}{{r}}{{{text}}}") } else { text }
+        });
+        line(cells.collect())
+    };
+    let mut lines = vec![format!("\\begin{{tabular}}{{{spec}}}"), "  \\toprule".to_owned()];
+    lines.push(heading(&|column| column.in_full().0.to_owned()));
+    if table.columns.iter().any(|column| !column.in_full().1.is_empty()) {
+        lines.push(heading(&|column| column.in_full().1.to_owned()));
+    }
+    lines.push("  \\midrule".to_owned());
+    for row in &table.rows {
+        let mut cells = Vec::new();
+        for ((column, is_uneven), cell) in table.columns.iter().zip(&uneven).zip(row) {
+            match (column.align, is_uneven) {
+                (Align::Left, _) => cells.push(latex_text(cell)),
+                (Align::Right, false) => cells.push(latex_number(cell)),
+                (Align::Right, true) => {
+                    let (before, after) = at_point(cell);
+                    cells.extend([latex_number(before), latex_number(after)]);
+                }
+            }
+        }
+        lines.push(line(cells));
+    }
+    lines.extend(["  \\bottomrule".to_owned(), "\\end{tabular}".to_owned()]);
+    lines.join("\n")
+}
+
+/// The tables as CSV. Tables of the same columns in sequence, such as those of the points of a
+/// comparison, are one, with a column for the point. Others are separated by an empty line.
+fn csv(blocks: &[Block]) -> String {
+    let mut parts: Vec<Vec<(Option<&str>, &Table)>> = Vec::new();
+    let mut point = None;
+    for block in blocks {
+        match block {
+            Block::Point(of) => point = Some(of.as_str()),
+            Block::Table(table) => match parts.last_mut() {
+                Some(part) if names(part[0].1) == names(table) => part.push((point, table)),
+                _ => parts.push(vec![(point, table)]),
+            },
+            Block::Line(_) | Block::Sentence(_) | Block::Gap => {}
+        }
+    }
+    let texts: Vec<String> = parts.iter().map(|part| csv_of(part)).collect();
+    texts.join("\n")
+}
+
+fn names(table: &Table) -> Vec<String> {
+    table.columns.iter().map(name).collect()
+}
+
+/// Tables of equal columns as CSV. A column of means with intervals becomes two.
+fn csv_of(tables: &[(Option<&str>, &Table)]) -> String {
+    let (first_point, first) = tables[0];
+    let rows =
+        || tables.iter().flat_map(|(point, table)| table.rows.iter().map(move |row| (point, row)));
+    let has_half: Vec<bool> =
+        (0..first.columns.len()).map(|at| rows().any(|(_, row)| row[at].contains(" ±"))).collect();
+    let mut header: Vec<String> = first_point.map(|_| "point".to_owned()).into_iter().collect();
+    for (column, has_half) in first.columns.iter().zip(&has_half) {
+        header.push(csv_text(&name(column)));
+        if *has_half {
+            let (title, unit) = column.in_full();
+            let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
+            header.push(csv_text(&format!("{title} ±{unit}")));
+        }
+    }
+    let mut text = format!("{}\n", header.join(","));
+    for (point, row) in rows() {
+        let mut cells: Vec<String> = point.map(csv_text).into_iter().collect();
+        for ((cell, column), has_half) in row.iter().zip(&first.columns).zip(&has_half) {
+            let value = |text: &str| match column.align {
+                _ if text == NONE => String::new(),
+                Align::Right if is_grouped(text) => text.replace(',', ""),
+                _ => csv_text(text),
+            };
+            let (mean, half) = match cell.split_once(" ±") {
+                Some((mean, half)) if *has_half => (mean, half),
+                _ => (cell.as_str(), ""),
+            };
+            cells.push(value(mean));
+            if *has_half {
+                cells.push(value(half));
+            }
+        }
+        text.push_str(&cells.join(","));
+        text.push('\n');
+    }
+    text
+}
+
+/// A text as a cell of CSV, in quotes if it needs them.
+fn csv_text(text: &str) -> String {
+    let is_plain = !text.contains([',', '"', '\n', '\r']) && text.trim() == text;
+    if is_plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TableFormat, formatted};
+    use crate::table::block::Block;
+    use crate::table::{Align, Table};
+    use expect_test::expect;
+
+    /// A table with every sign that some format escapes, and the line above it.
+    fn blocks() -> Vec<Block> {
+        let mut table = Table::new()
+            .column("name", "", Align::Left)
+            .column("goodput", "Mbit/s", Align::Right)
+            .column("", "%", Align::Right)
+            .in_full("share", "%")
+            .column("packets", "", Align::Right);
+        let cells = |cells: [&str; 4]| cells.map(str::to_owned).to_vec();
+        table.row(cells([
+            r#"a|b, "c" & 50% of_x $1 #2 {3} ~4 ^5 \6 <7>"#,
+            "9.50 ±0.05",
+            "50.0",
+            "1,234,567",
+        ]));
+        table.row(cells(["bbr2_exp", "-10.25", "49.0", "–"]));
+        vec![
+            Block::Line("two-flows  (linux, 100 % of it)".to_owned()),
+            Block::Line("digest a_b".to_owned()),
+            Block::Gap,
+            Block::Table(table),
+            Block::Sentence("seeds changed nothing".to_owned()),
+        ]
+    }
+
+    #[test]
+    fn markdown_has_units_in_the_header_and_numbers_to_the_right() {
+        expect![[r#"
+            two-flows  (linux, 100 % of it)
+
+            digest a_b
+
+            | name | goodput (Mbit/s) | share (%) | packets |
+            | --- | ---: | ---: | ---: |
+            | a\|b, "c" & 50% of_x $1 #2 {3} ~4 ^5 \\6 &lt;7> | 9.50 ±0.05 | 50.0 | 1,234,567 |
+            | bbr2_exp | -10.25 | 49.0 | – |
+
+            seeds changed nothing
+        "#]]
+        .assert_eq(&formatted(&blocks(), TableFormat::Markdown));
+    }
+
+    #[test]
+    fn latex_has_the_rules_of_booktabs_and_decimal_points_below_one_another() {
+        expect![[r#"
+            % \usepackage{booktabs}
+            % two-flows  (linux, 100 % of it)
+            % digest a_b
+
+            \begin{tabular}{lr@{}lrr}
+              \toprule
+              name & \multicolumn{2}{r}{goodput} & share & packets \\
+               & \multicolumn{2}{r}{Mbit/s} & \% &  \\
+              \midrule
+              a\textbar{}b, "c" \& 50\% of\_x \$1 \#2 \{3\} \textasciitilde{}4 \textasciicircum{}5 \textbackslash{}6 \textless{}7\textgreater{} & 9 & .50\,$\pm$\,0.05 & 50.0 & 1,234,567 \\
+              bbr2\_exp & $-$10 & .25 & 49.0 & -- \\
+              \bottomrule
+            \end{tabular}
+
+            % seeds changed nothing
+        "#]]
+        .assert_eq(&formatted(&blocks(), TableFormat::Latex));
+    }
+
+    #[test]
+    fn csv_has_one_header_plain_numbers_and_nothing_but_tables() {
+        expect![[r#"
+            name,goodput (Mbit/s),goodput ± (Mbit/s),share (%),packets
+            "a|b, ""c"" & 50% of_x $1 #2 {3} ~4 ^5 \6 <7>",9.50,0.05,50.0,1234567
+            bbr2_exp,-10.25,,49.0,
+        "#]]
+        .assert_eq(&formatted(&blocks(), TableFormat::Csv));
+    }
+
+    #[test]
+    fn points_of_the_same_columns_are_one_table_in_csv() {
+        let table = |value: &str| {
+            let mut table = Table::new().column("jain", "", Align::Right);
+            table.row(vec![value.to_owned()]);
+            Block::Table(table)
+        };
+        let point = |text: &str| Block::Point(text.to_owned());
+        let mut other = Table::new().column("link", "", Align::Left);
+        other.row(vec!["bottleneck".to_owned()]);
+        let blocks = [
+            point("buffer = 1bdp, cc = bbr1"),
+            table("0.9 ±0.1"),
+            Block::Gap,
+            point("buffer = 2bdp, cc = bbr1"),
+            table("0.8"),
+            Block::Table(other),
+        ];
+        expect![[r#"
+            point,jain,jain ±
+            "buffer = 1bdp, cc = bbr1",0.9,0.1
+            "buffer = 2bdp, cc = bbr1",0.8,
+
+            point,link
+            "buffer = 2bdp, cc = bbr1",bottleneck
+        "#]]
+        .assert_eq(&formatted(&blocks, TableFormat::Csv));
+    }
+}

@@ -1,0 +1,202 @@
+//! `repeat`: the number of runs per point, fixed or decided by the width of an interval.
+
+use bbrlab_run::{Field, FlowGroup, Kind, LinkSummary, Role, RunSummary, leaves};
+
+use crate::language::canonical::toml_string;
+use crate::language::decimal::Decimal;
+use crate::language::document::{Node, Value};
+use crate::language::key::{Form, needed};
+use crate::language::nearest::nearest;
+use crate::language::reader::{Keys, Reader};
+
+/// The largest number of runs per point.
+const REPEAT_MAX: u64 = 1_000_000;
+
+pub(crate) const REPEAT_FORM: Form = Form::Any(&[
+    Form::Whole(1, REPEAT_MAX),
+    Form::Table(&[
+        needed("until", Form::Ratio),
+        needed("of", Form::Text),
+        needed("at_most", Form::Whole(Until::LEAST, REPEAT_MAX)),
+    ]),
+]);
+
+const EXPECTED: &str = "a whole number from 1 to 1000000, or a table such as { until = \"2%\", of = \"goodput_mbps\", \
+                        at_most = 200 }";
+
+/// The number of runs per point.
+#[derive(Clone, Debug)]
+pub(crate) enum Repeat {
+    Fixed(u64),
+    Until(Until),
+}
+
+/// The rule that ends the runs of a point: half the width of the 95 % interval of a mean is at most
+/// a share of the mean.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Until {
+    /// The share, from 0 to 1.
+    share: Decimal,
+    of: UntilOf,
+    at_most: u64,
+}
+
+/// The means whose intervals decide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UntilOf {
+    /// The metric with this full name, of the run or of one link.
+    One(String),
+    /// The metric with this name of each group of flows.
+    EachGroup(String),
+}
+
+impl Until {
+    /// The smallest number of seeds of a point. The variance of fewer is too uncertain to decide.
+    pub const LEAST: u64 = 10;
+
+    /// The number of seeds between two decisions.
+    pub const BATCH: u64 = 5;
+
+    /// The share of the mean that half the width of its interval must not exceed.
+    ///
+    /// # Panics
+    /// Never: a decimal number is a number.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        self.share.to_string().parse().expect("a decimal number")
+    }
+
+    /// The share as text: `2 %`.
+    #[must_use]
+    pub fn percentage(&self) -> String {
+        let percent = format!("{:.6}", self.share() * 100.0);
+        format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))
+    }
+
+    /// The metric.
+    #[must_use]
+    pub fn of(&self) -> &UntilOf {
+        &self.of
+    }
+
+    /// The largest number of seeds of a point.
+    #[must_use]
+    pub fn at_most(&self) -> u64 {
+        self.at_most
+    }
+
+    fn read(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
+        let table = reader.table(node, name, EXPECTED)?;
+        let mut keys = Keys::new(table, name, node.at);
+        let share =
+            reader.needed(&mut keys, "until", "a share of the mean such as \"2%\"", read_share);
+        let metric = "the name of a metric such as \"goodput_mbps\"";
+        let of = reader.needed(&mut keys, "of", metric, UntilOf::read);
+        let most = "the largest number of seeds such as 200";
+        let at_most = reader.needed(&mut keys, "at_most", most, |reader, node, name| {
+            reader.integer(node, name, Self::LEAST, REPEAT_MAX)
+        });
+        keys.finish(reader);
+        Some(Self { share: share?, of: of?, at_most: at_most? })
+    }
+}
+
+fn read_share(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Decimal> {
+    let share = reader.ratio(node, name)?;
+    if share.is_zero() {
+        reader.wrong(node, name, "a share above zero such as \"2%\"");
+        return None;
+    }
+    Some(share)
+}
+
+impl UntilOf {
+    fn read(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
+        let metric = reader.text(node, name)?;
+        let (run, group, link) =
+            (metrics::<RunSummary>(), metrics::<FlowGroup>(), metrics::<LinkSummary>());
+        let of_group = metric.strip_prefix("flow_groups.").unwrap_or(metric);
+        let of_link = metric.strip_prefix("links.").and_then(|rest| rest.split_once('.'));
+        if run.iter().any(|known| known == metric)
+            || of_link.is_some_and(|(_, own)| link.iter().any(|known| known == own))
+        {
+            return Some(Self::One(metric.to_owned()));
+        }
+        if group.iter().any(|known| known == of_group) {
+            return Some(Self::EachGroup(of_group.to_owned()));
+        }
+        let links = link.iter().map(|own| format!("links.bottleneck.{own}"));
+        let known: Vec<String> = run.into_iter().chain(group).chain(links).collect();
+        let of_bottleneck = format!("links.bottleneck.{metric}");
+        let near = known.iter().find(|known| **known == of_bottleneck).map(String::as_str);
+        let near = near.or_else(|| nearest(metric, known.iter().map(String::as_str)));
+        let help = near.map(|near| format!("did you mean `{near}`?"));
+        let title = format!(
+            "`{name}`: expected a metric of runs, of groups of flows or, with `links.NAME.` before it, of a link"
+        );
+        let found = format!("found \"{metric}\"; `bbrlab list metrics` lists all");
+        reader.problem(node.at, title, found, help.into_iter().collect());
+        None
+    }
+
+    /// Whether this metric of a run, with its full name, is one of those that decide.
+    #[must_use]
+    pub fn is(&self, metric: &str) -> bool {
+        match self {
+            Self::One(name) => metric == name,
+            Self::EachGroup(name) => metric
+                .strip_prefix("flow_groups.")
+                .and_then(|rest| rest.strip_suffix(name.as_str()))
+                .is_some_and(|group| group.len() > 1 && group.ends_with('.')),
+        }
+    }
+
+    /// The name, as a scenario would write it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::One(name) => name.clone(),
+            Self::EachGroup(name) => format!("flow_groups.{name}"),
+        }
+    }
+}
+
+/// The names of the results of a record that are numbers.
+fn metrics<R: Field>() -> Vec<String> {
+    let all = leaves(R::PARTS, "", ".").into_iter();
+    let numbers =
+        all.filter(|leaf| leaf.figure.role == Role::Result && leaf.figure.kind != Kind::Word);
+    numbers.map(|leaf| leaf.name).collect()
+}
+
+impl Repeat {
+    pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
+        match node.value {
+            Value::Integer(_) => reader.integer(node, name, 1, REPEAT_MAX).map(Self::Fixed),
+            Value::Table(_) => Until::read(reader, node, name).map(Self::Until),
+            _ => {
+                reader.wrong(node, name, EXPECTED);
+                None
+            }
+        }
+    }
+
+    /// The number of runs per point, or its upper bound.
+    pub(crate) fn most(&self) -> u64 {
+        match self {
+            Self::Fixed(runs) => *runs,
+            Self::Until(until) => until.at_most,
+        }
+    }
+
+    /// As a scenario would write it.
+    pub(crate) fn show(&self) -> String {
+        match self {
+            Self::Fixed(runs) => runs.to_string(),
+            Self::Until(Until { share, of, at_most }) => {
+                let of = toml_string(&of.name());
+                format!("{{ until = {share}, of = {of}, at_most = {at_most} }}")
+            }
+        }
+    }
+}

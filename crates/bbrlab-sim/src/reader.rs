@@ -1,0 +1,94 @@
+//! A receiving application that reads at times of its own, and not whenever data arrives.
+//!
+//! Data that it has not read fills the socket's buffer, so the advertised window closes. Window
+//! updates, zero windows and probes are those of the sockets (`bbrlab-tcp`).
+
+use bbrlab_run::{Pace, Reading};
+use bbrlab_units::{BitRate, Span, Time};
+
+use crate::pieces::Pieces;
+use crate::schedule::Schedule;
+
+/// The reads of an application.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    pieces: Pieces,
+    plan: Plan,
+    /// The largest number of bytes per read.
+    piece_bytes: u32,
+    has_begun: bool,
+}
+
+#[derive(Debug)]
+enum Plan {
+    Paced(Schedule),
+    Periodic(Span),
+}
+
+impl Reader {
+    /// The reader of a flow whose segments have `mss` bytes of payload.
+    pub(crate) fn new(reading: &Reading, mss: u32) -> Self {
+        let (plan, piece_bytes) = match reading {
+            Reading::Paced(paces) => (Plan::Paced(Schedule::new(paces)), mss),
+            Reading::Periodic { bytes, every } => {
+                (Plan::Periodic(*every), u32::try_from(bytes.0).unwrap_or(u32::MAX))
+            }
+        };
+        Self { pieces: Pieces::default(), plan, piece_bytes, has_begun: false }
+    }
+
+    /// Begins to read at `now`, with the flow's first connection. Returns whether it had not begun
+    /// before.
+    pub(crate) fn begin(&mut self, now: Time) -> bool {
+        if self.has_begun {
+            return false;
+        }
+        self.has_begun = true;
+        match &mut self.plan {
+            Plan::Paced(schedule) => schedule.begin(now, &mut self.pieces),
+            Plan::Periodic(_) => self.pieces.begin_periods(now, None),
+        }
+        true
+    }
+
+    /// Begins the next step of the schedule at `now`.
+    pub(crate) fn advance(&mut self, now: Time) {
+        if let Plan::Paced(schedule) = &mut self.plan {
+            schedule.advance(now, &mut self.pieces);
+        }
+    }
+
+    /// When the next step of the schedule begins, if there is one.
+    pub(crate) fn next_step(&self) -> Option<Time> {
+        match &self.plan {
+            Plan::Paced(schedule) => schedule.next_step(),
+            Plan::Periodic(_) => None,
+        }
+    }
+
+    /// Whether data is currently read as soon as it arrives.
+    pub(crate) fn is_unlimited(&self) -> bool {
+        matches!(&self.plan, Plan::Paced(schedule) if schedule.pace() == Pace::Unlimited)
+    }
+
+    /// If a read is due at `now`, counts it as done and returns the largest number of bytes that it
+    /// reads.
+    pub(crate) fn take_due(&mut self, now: Time) -> Option<u32> {
+        if !self.pieces.is_due(now) {
+            return None;
+        }
+        match &self.plan {
+            Plan::Periodic(every) => self.pieces.next_periodic(*every),
+            Plan::Paced(schedule) => {
+                let Pace::At(BitRate(rate)) = schedule.pace() else { return None };
+                self.pieces.next_at_rate(self.piece_bytes, rate)
+            }
+        };
+        Some(self.piece_bytes)
+    }
+
+    /// When the next read is due; `None` in a step without reads at fixed times.
+    pub(crate) fn due(&self) -> Option<Time> {
+        self.pieces.due_in_period()
+    }
+}
