@@ -26,6 +26,9 @@ pub(crate) use self::key::equal;
 pub struct Paper {
     /// The paper's name in ids, such as `lanigan2020`.
     pub key: String,
+    /// Whether this is a corpus of test cases: it is run and judged like a paper, but is not one of
+    /// the five papers of the study.
+    pub is_corpus: bool,
     /// The paper's title.
     pub title: String,
     /// The year of publication.
@@ -147,6 +150,7 @@ fn read(key: &str, text: &str, study_text: &str) -> Result<Paper, String> {
     let constants = table.get("constants").and_then(Value::as_table).into_iter().flatten();
     let paper = Paper {
         key: key.to_owned(),
+        is_corpus: paper.get("corpus").and_then(Value::as_bool).unwrap_or_default(),
         title: word(paper, "title"),
         year: paper.get("year").and_then(Value::as_integer).unwrap_or_default(),
         venue: word(paper, "venue"),
@@ -278,6 +282,7 @@ mod tests {
             mahmud2020: 3 experiments, 13 rows; 18 claims: 4 hold, 4 artifacts, 10 unsure; published 13 true, 1 false; 7 artifacts, 4 shown, 25 calculations
             kato2025: 3 experiments, 5 rows; 8 claims: 2 hold, 3 artifacts, 3 unsure; published 5 true, 0 false; 3 artifacts, 2 shown, 8 calculations
             piotrowska2024: 6 experiments, 137 rows; 40 claims: 11 hold, 5 artifacts, 24 unsure; published 13 true, 3 false; 8 artifacts, 2 shown, 24 calculations
+            c4: 4 experiments, 57 rows; 57 claims: 18 hold, 0 artifacts, 39 unsure; published 57 true, 0 false; 8 artifacts, 0 shown, 16 calculations
         "#]].assert_eq(&lines);
         assert_eq!(contradictions().len(), 16);
         assert!(contradictions().iter().all(|it| !it.sides.is_empty() && it.priority > 0));

@@ -20,8 +20,8 @@ pub const STARTER: &str = include_str!("starter.toml");
 
 macro_rules! builtins {
     ($($id:literal: $file:literal,)*) => {
-        /// The built-in scenarios: papers first, then contradictions between papers, then ECN,
-        /// examples and networks.
+        /// The built-in scenarios: papers and the corpus first, then contradictions between papers,
+        /// then ECN, examples and networks.
         pub const BUILTINS: &[Builtin] = &[$(Builtin {
             id: $id,
             file: concat!("scenarios/", $file),
@@ -65,6 +65,25 @@ builtins! {
     "piotrowska2024.rtt-ratio": "piotrowska2024/rtt-ratio.toml",
     "piotrowska2024.access-link": "piotrowska2024/access-link.toml",
     "piotrowska2024.vs-cubic": "piotrowska2024/vs-cubic.toml",
+    "c4.alone": "c4/alone.toml",
+    "c4.alone-200": "c4/alone-200.toml",
+    "c4.alone-1-5m": "c4/alone-1-5m.toml",
+    "c4.alone-512k": "c4/alone-512k.toml",
+    "c4.low-and-up": "c4/low-and-up.toml",
+    "c4.drop-and-back": "c4/drop-and-back.toml",
+    "c4.blackhole": "c4/blackhole.toml",
+    "c4.short-long": "c4/short-long.toml",
+    "c4.satellite": "c4/satellite.toml",
+    "c4.vs-bbr": "c4/vs-bbr.toml",
+    "c4.vs-cubic": "c4/vs-cubic.toml",
+    "c4.vs-bbr-lg": "c4/vs-bbr-lg.toml",
+    "c4.vs-bbr-lg2": "c4/vs-bbr-lg2.toml",
+    "c4.vs-cubic-lg": "c4/vs-cubic-lg.toml",
+    "c4.vs-cubic-lg2": "c4/vs-cubic-lg2.toml",
+    "c4.wifi-suspension": "c4/wifi-suspension.toml",
+    "c4.ecn": "c4/ecn.toml",
+    "c4.ecn-cubic": "c4/ecn-cubic.toml",
+    "c4.ecn-bbr": "c4/ecn-bbr.toml",
     "contradictions.x01": "contradictions/x01.toml",
     "contradictions.x02": "contradictions/x02.toml",
     "contradictions.x03": "contradictions/x03.toml",

@@ -383,7 +383,7 @@ fn command_lines_about_papers() {
             bbrlab reproduce kato2025.a9 | exit 2
                 error: `kato2025.a9`: no such artifact; kato2025 has a01 to a03, and `bbrlab reproduce EXPERIMENT` judges the claims about them
             bbrlab reproduce c10 | exit 2
-                error: `c10`: claims are named PAPER.cNN: lanigan2020.c10, song2021.c10, mahmud2020.c10, piotrowska2024.c10; `bbrlab reproduce EXPERIMENT` judges them
+                error: `c10`: claims are named PAPER.cNN: lanigan2020.c10, song2021.c10, mahmud2020.c10, piotrowska2024.c10, c4.c10; `bbrlab reproduce EXPERIMENT` judges them
             bbrlab reproduce a99 | exit 2
                 error: `a99`: artifacts are named PAPER.aNN; `bbrlab reproduce EXPERIMENT` judges the claims about them
             bbrlab reproduce mahmud | exit 2

@@ -55,7 +55,7 @@ fn calculations_of_artifacts_give_their_values() {
             done += 1;
         }
     }
-    assert_eq!(done, 112);
+    assert_eq!(done, 128);
 }
 
 #[test]

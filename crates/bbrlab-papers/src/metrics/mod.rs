@@ -1,10 +1,11 @@
 //! The list of papers, and the formulas that compute a paper's metrics from runs. Each paper has a
-//! file.
+//! file, and so has the corpus of the C4 test cases.
 //!
 //! Sources: "Metrics of each paper" in `papers/README.md`, and `definition` in the papers' data
 //! files. Item 8 of "Usage" in `papers/README.md` has the formulas of metrics that the papers show
 //! only in plots.
 
+mod c4;
 mod kato2025;
 mod lanigan2020;
 mod mahmud2020;
@@ -151,6 +152,7 @@ papers! {
     "mahmud2020": mahmud2020::FORMULAS,
     "kato2025": kato2025::FORMULAS,
     "piotrowska2024": piotrowska2024::FORMULAS,
+    "c4": c4::FORMULAS,
 }
 
 /// Returns the formulas of an experiment's paper.

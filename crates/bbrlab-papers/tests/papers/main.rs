@@ -1,6 +1,7 @@
-//! Checks the built-in scenarios of Lanigan's, Mahmud's and Kato's experiments against the papers'
-//! data files.
+//! Checks built-in scenarios of Lanigan's, Mahmud's and Kato's experiments, and of the C4 test
+//! cases, against the data files.
 
+mod c4;
 mod kato2025;
 mod lanigan2020;
 mod mahmud2020;

@@ -5,7 +5,8 @@ mod reason;
 
 use std::collections::BTreeMap;
 
-use bbrlab_papers::{Claim, Expected, Paper, Published, causes, word_of_a_shell};
+use bbrlab_papers::{Claim, Expected, Key, Paper, Published, causes, word_of_a_shell};
+use bbrlab_scenario::BUILTINS;
 use serde_json::Value;
 
 use reason::{Outcome, Reason};
@@ -25,8 +26,12 @@ pub(crate) fn verdict(claim: &Value) -> &str {
     claim["verdict"].as_str().unwrap_or("not judged")
 }
 
-/// Returns a paper's name, such as `Song 2021` for `song2021`.
+/// Returns a paper's name, such as `Song 2021` for `song2021`, or a corpus's, such as `the C4 test
+/// cases` for `c4`.
 pub(crate) fn name(paper: &Paper) -> String {
+    if paper.is_corpus {
+        return format!("the {} test cases", paper.key.to_uppercase());
+    }
     let digits = paper.key.find(|it: char| it.is_ascii_digit()).unwrap_or(paper.key.len());
     let (author, year) = paper.key.split_at(digits);
     let (first, rest) = author.split_at(1);
@@ -65,15 +70,22 @@ pub(crate) fn with_a_recipe<'a>(paper: &Paper, results: &'a Value) -> Vec<&'a Va
 /// Writes the page of a paper.
 pub(crate) fn page(paper: &Paper, results: &Value, explanations: &Value) -> String {
     let name = name(paper);
-    let anchor = name.to_lowercase().replace(' ', "-");
+    let explained = if paper.is_corpus {
+        format!("[The page on this corpus](../{}.md)", paper.key)
+    } else {
+        let anchor = name.to_lowercase().replace(' ', "-");
+        format!("[The five papers](../papers.md#{anchor})")
+    };
     let claims: Vec<&Value> = claims_of(paper, results).collect();
+    // The scenarios of the corpus were tried before its data file was written.
+    let when = if paper.is_corpus { "" } else { " before any run" };
     let mut out = format!(
         "# Claims of {name}\n\n\
          This page has the verdict on each of the {} claims of *{}* ({}, {}), and what changes the verdicts. \
-         [The five papers](../papers.md#{anchor}) explains why claims fail.\n\n\
+         {explained} explains why claims fail.\n\n\
          ```sh\nbbrlab reproduce {} --seeds 20\n```\n\n\
          ## Verdicts\n\n\
-         `expected` is what the data file expected before any run, `verdict` the result on Linux's stack \
+         `expected` is what the data file expected{when}, `verdict` the result on Linux's stack \
          ([verdicts](../reproduce.md#verdicts)). `points` is the number of points at which the medians over the seeds make \
          the claim true, of all points. `seeds` is the number of seeds that make it true alone, of all seeds. A claim with a \
          link has a [note](#notes).\n\n{}",
@@ -107,6 +119,19 @@ pub(crate) fn page(paper: &Paper, results: &Value, explanations: &Value) -> Stri
     out.push_str(&unstated(paper, &claims, explanations));
     out.push_str(&notes(paper, &claims, explanations));
     out
+}
+
+/// Returns the scenario that `bbrlab run` takes for a claim: its experiment, or the one of the
+/// experiment's scenarios that the claim names.
+fn to_run(claim: &Claim) -> String {
+    let named = claim.at.iter().find(|(key, _)| key == "scenario").map(|(_, name)| name);
+    let paper = claim.experiment.split('.').next().unwrap_or_default();
+    match named {
+        Some(Key::Word(name)) if BUILTINS.iter().any(|it| it.id == format!("{paper}.{name}")) => {
+            format!("{paper}.{name}")
+        }
+        _ => claim.experiment.clone(),
+    }
 }
 
 /// Writes the changes that make failing claims true.
@@ -145,7 +170,7 @@ fn changes(paper: &Paper, claims: &[&Value]) -> String {
             cell(words.map_or_else(|| text(cause, "setting"), |(_, words)| words)),
             counted(&cause["measured"], "points_true", "points"),
             counted(&cause["measured"], "seeds_true", "seeds"),
-            text(claim, "experiment"),
+            to_run(in_data),
             options.join(" "),
         ));
     }

@@ -96,6 +96,25 @@ fn every_built_in_scenario_can_be_run() {
         piotrowska2024.rtt-ratio: 252 runs, 2 flows, 309097656 packets
         piotrowska2024.access-link: 16 runs, 9 flows, 19625248 packets
         piotrowska2024.vs-cubic: 12 runs, 4 flows, 14718936 packets
+        c4.alone: 2 runs, 1 flows, 13814 packets
+        c4.alone-200: 2 runs, 1 flows, 27626 packets
+        c4.alone-1-5m: 2 runs, 1 flows, 5526 packets
+        c4.alone-512k: 2 runs, 1 flows, 1382 packets
+        c4.low-and-up: 2 runs, 1 flows, 9670 packets
+        c4.drop-and-back: 2 runs, 1 flows, 9670 packets
+        c4.blackhole: 2 runs, 1 flows, 13814 packets
+        c4.short-long: 2 runs, 1 flows, 27626 packets
+        c4.satellite: 2 runs, 1 flows, 138122 packets
+        c4.vs-bbr: 2 runs, 2 flows, 20722 packets
+        c4.vs-cubic: 2 runs, 2 flows, 20722 packets
+        c4.vs-bbr-lg: 2 runs, 2 flows, 69064 packets
+        c4.vs-bbr-lg2: 2 runs, 2 flows, 34534 packets
+        c4.vs-cubic-lg: 2 runs, 2 flows, 69064 packets
+        c4.vs-cubic-lg2: 2 runs, 2 flows, 34534 packets
+        c4.wifi-suspension: 2 runs, 1 flows, 13814 packets
+        c4.ecn: 2 runs, 1 flows, 13814 packets
+        c4.ecn-cubic: 2 runs, 2 flows, 41440 packets
+        c4.ecn-bbr: 2 runs, 2 flows, 41440 packets
         contradictions.x01: 720 runs, 2 flows, 445838760 packets
         contradictions.x02: 360 runs, 4 flows, 904213380 packets
         contradictions.x03: 200 runs, 16 flows, 82352250 packets
