@@ -17,7 +17,7 @@ use crate::histogram::Histogram;
 /// The delays that are measured for a flow, in nanoseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct Latency {
-    /// Of the messages that were read.
+    /// The delays of the messages that were read.
     pub(crate) delays_ns: Histogram,
     /// The queueing delays of the data packets that arrived; `None` if they are not measured.
     pub(crate) waits_ns: Option<Histogram>,
@@ -106,8 +106,8 @@ impl Latency {
         self.last
     }
 
-    /// The number of messages that were late; `None` without a bound. After a merge it is meaningful
-    /// only if all flows had the same bound.
+    /// The number of messages that were late; `None` without a bound. After a merge it is
+    /// meaningful only if all flows had the same bound.
     pub(crate) fn late(&self) -> Option<u64> {
         self.bound.map(|_| self.late)
     }

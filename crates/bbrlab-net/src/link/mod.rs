@@ -75,8 +75,8 @@ pub(crate) struct Link {
 /// The effects on a packet after its departure.
 #[derive(Debug)]
 pub(crate) struct Impairments {
-    /// Whether no packet is lost, delayed by jitter, reordered, duplicated or corrupted, the delay is
-    /// constant, and no measured route crosses the link.
+    /// Whether no packet is lost, delayed by jitter, reordered, duplicated or corrupted, the delay
+    /// is constant, and no measured route crosses the link.
     pub(crate) plain: bool,
     pub(crate) delay: Option<Box<DelayClock>>,
     pub(crate) loss: Option<Box<LossProcess>>,

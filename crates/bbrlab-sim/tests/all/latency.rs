@@ -13,8 +13,8 @@ fn flow(result: &RunResult) -> &FlowSummary {
     &result.summary.flows[0]
 }
 
-/// Asserts that the mean and the maximum are those of `delays_ms` to the nanosecond, and that the
-/// percentiles are those of `delays_ms` to a bucket.
+/// Asserts that mean and maximum equal those of `delays_ms` to the nanosecond, and the percentiles
+/// to a bucket of the histogram.
 fn assert_delays(found: &Delay, delays_ms: &[f64]) {
     let mut sorted = delays_ms.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -253,8 +253,8 @@ fn a_request_waits_behind_an_upload() {
         "#,
     );
     let page = flow(&result);
-    // The SYN waits for 50 ms. It takes 74 us (74 B), the ACK of the handshake 66 us and the request
-    // of 100 B 166 us on the uplink; the path is crossed four times.
+    // The SYN waits for 50 ms. On the uplink, it takes 74 us (74 B), the ACK of the handshake 66 us
+    // and the request of 100 B 166 us. The path is crossed four times.
     let first = 50.0 + 0.074 + 0.066 + 0.166 + 4.0 * 10.0;
     // The ACK of the answer has left the uplink when the next request is sent.
     let further = 0.166 + 2.0 * 10.0;
@@ -281,8 +281,8 @@ fn a_message_that_is_not_read_counts_as_late_after_the_bound() {
         write = { bytes = "1448B", every = "50ms" }
         "#,
     );
-    // Of the writes at 0, 50, ... 1000 ms, those from 500 ms on are lost; the last three have waited
-    // for at most 100 ms at the end.
+    // The flow writes at 0, 50, ... 1000 ms. The writes from 500 ms on are lost; the last three
+    // have waited for at most 100 ms at the end.
     let flow = flow(&result);
     assert_eq!(flow.delay_ms.n, Some(10));
     assert_eq!(flow.late_ratio, Some(8.0 / 21.0), "{flow:?}");

@@ -2,8 +2,8 @@
 
 use crate::scenario_text::{result, results};
 
-/// 25 MB next to an endless flow: who gets what while the download lasts? The share of the whole run
-/// is the same for every congestion control, because each downloads the same bytes.
+/// A download of 25 MB next to an endless flow. Its share of the whole run is the same for every
+/// congestion control, because each downloads the same bytes; its share while it lasts is not.
 #[test]
 fn the_share_of_a_download_while_it_lasts_depends_on_its_congestion_control() {
     let text = include_str!("shares/share_while_active.toml")
