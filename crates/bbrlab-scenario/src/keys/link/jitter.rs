@@ -4,7 +4,7 @@ use bbrlab_link::{Jitter, Link};
 use bbrlab_units::Span;
 
 use super::loss::toml_number;
-use super::random_delay::RandomDelaySpec;
+use super::random_delay::{RandomDelaySpec, read_keep_order};
 use crate::language::canonical::toml_string;
 use crate::language::decimal::Decimal;
 use crate::language::document::{Node, Value};
@@ -56,12 +56,6 @@ pub(super) fn read_jitter(reader: &mut Reader<'_>, node: &Node, name: &str) -> O
     let keep_order = read_keep_order(reader, &mut keys);
     keys.finish(reader);
     Some(JitterSpec::Uniform(Jitter { up_to: up_to?, keep_order: keep_order? }))
-}
-
-/// Reads `keep_order`, which is true by default.
-pub(super) fn read_keep_order(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<bool> {
-    let name = keys.name("keep_order");
-    keys.take("keep_order").map_or(Some(true), |node| reader.boolean(node, &name))
 }
 
 pub(super) fn read_reorder(

@@ -3,7 +3,6 @@
 use bbrlab_link::{Distribution, Probability, RandomDelay};
 use bbrlab_units::Span;
 
-use super::jitter::read_keep_order;
 use super::loss::toml_number;
 use crate::language::canonical::toml_string;
 use crate::language::decimal::Decimal;
@@ -170,4 +169,10 @@ fn read_distribution(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option
             None
         }
     }
+}
+
+/// Reads `keep_order`, which is true by default.
+pub(super) fn read_keep_order(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<bool> {
+    let name = keys.name("keep_order");
+    keys.take("keep_order").map_or(Some(true), |node| reader.boolean(node, &name))
 }
