@@ -4,7 +4,7 @@
 //! shares follow; if transfers end, their completion times. Then come goodput, queue delay and
 //! retransmissions. Tables and pictures take their columns and panels from here.
 
-use bbrlab_run::{Group, GroupMetric, RunSummary};
+use bbrlab_run::{FlowGroup, Group, GroupMetric, RunSummary};
 
 use crate::number::{NONE, fixed, with_half};
 
@@ -69,6 +69,8 @@ pub(crate) struct Most {
     rejected: u64,
     /// Whether the flows of some group were active for only part of the measured time.
     is_active_in_part: bool,
+    /// Whether the share of some group is another one while all flows are active.
+    has_shares_apart: bool,
     random_losses: u64,
     policer_drops: u64,
     thinned_acks: u64,
@@ -87,6 +89,7 @@ impl Most {
             most(&mut self.unfinished, group.fct_ms.unfinished);
             most(&mut self.rejected, group.rejected);
             self.is_active_in_part |= group.is_active_in_part();
+            self.has_shares_apart |= has_shares_apart(group);
         }
         for link in &run.links {
             most(&mut self.random_losses, link.random_losses);
@@ -97,11 +100,18 @@ impl Most {
     }
 }
 
+/// Whether a group's share of all bytes and its share while all flows are active differ by a
+/// hundredth of the bytes or more. Otherwise the second one says nothing new.
+pub(crate) fn has_shares_apart(group: &FlowGroup) -> bool {
+    let shares = group.share.zip(group.share_active);
+    shares.is_some_and(|(whole, active)| (whole - active).abs() >= 0.01)
+}
+
 /// The metrics worth showing for these points. `most` comes from the runs of the points.
 pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
     let is_worth_showing = |answer: &Answer<'_>| match answer.metric.name() {
         "share" => most.flow_groups > 1,
-        "share_active" => most.is_active_in_part && most.flow_groups > 1,
+        "share_active" => most.has_shares_apart && most.flow_groups > 1,
         "fct_ms.unfinished" => most.unfinished > 0,
         "rejected" => most.rejected > 0,
         "goodput_active_mbps" => most.is_active_in_part && most.flow_groups > 1,

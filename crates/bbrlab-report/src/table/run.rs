@@ -10,6 +10,7 @@ use bbrlab_run::{
 use super::block::{Block, html};
 use super::format::{TableFormat, formatted};
 use super::layout::{Align, Table};
+use crate::answers::has_shares_apart;
 use crate::number::{count, figure, fixed};
 
 /// With more flows than this, the table of single flows is omitted.
@@ -363,6 +364,7 @@ fn groups(run: &RunSummary) -> Table {
     let groups = &run.flow_groups;
     let has_transfers = groups.iter().any(FlowGroup::has_transfers);
     let is_active_in_part = groups.len() > 1 && groups.iter().any(FlowGroup::is_active_in_part);
+    let has_shares_apart = groups.len() > 1 && groups.iter().any(has_shares_apart);
     let has_losses = groups.iter().any(|group| group.random_losses > Some(0));
     let is_policed = groups.iter().any(|group| group.policer_drops > Some(0));
     let mut table = Table::new()
@@ -373,7 +375,7 @@ fn groups(run: &RunSummary) -> Table {
         table = table.column("while active", "Mbit/s", Align::Right);
     }
     table = table.column("share", "%", Align::Right);
-    if is_active_in_part {
+    if has_shares_apart {
         table = table.column("all active", "%", Align::Right);
     }
     if has_transfers {
@@ -414,7 +416,7 @@ fn groups(run: &RunSummary) -> Table {
             cells.push(fixed(group.goodput_active_mbps, 2));
         }
         cells.push(fixed(group.share.map(|share| share * 100.0), 1));
-        if is_active_in_part {
+        if has_shares_apart {
             cells.push(fixed(group.share_active.map(|share| share * 100.0), 1));
         }
         if has_transfers {
