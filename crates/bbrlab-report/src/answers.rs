@@ -101,7 +101,7 @@ impl Most {
 }
 
 /// Whether a group's share of all bytes and its share while all flows are active differ by a
-/// hundredth of the bytes or more. Otherwise the second one says nothing new.
+/// hundredth of the bytes or more. Otherwise the columns of both would be almost equal.
 pub(crate) fn has_shares_apart(group: &FlowGroup) -> bool {
     let shares = group.share.zip(group.share_active);
     shares.is_some_and(|(whole, active)| (whole - active).abs() >= 0.01)

@@ -21,6 +21,7 @@ use crate::wiring;
 use crate::world::World;
 
 /// The sums over a group while the flows of the group are being added.
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate property of the group")]
 struct Gathered<'a> {
     name: &'a str,
     flows: u64,

@@ -179,7 +179,7 @@ mod tests {
         jitter.add(Span(1320));
         jitter.add(Span(1160));
         assert_eq!(jitter.estimate, 460);
-        assert_eq!(jitter.mean_ns(), Some((20.0 + 28.75) / 2.0));
+        assert_eq!(jitter.mean_ns(), Some(f64::midpoint(20.0, 28.75)));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::wire;
 
 /// The settings that the flows of a class share.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate property of the class")]
 pub(crate) struct ClassSetup {
     pub(crate) cc: Algorithm,
     pub(crate) cc_params: Params,

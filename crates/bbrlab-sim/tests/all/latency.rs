@@ -205,9 +205,10 @@ fn a_policer_loses_datagrams_and_delays_none() {
     // 1,000 datagrams of 1,000 B, one per ms; the bucket holds 10,000 B and fills by 500 B per ms.
     let (mut tokens, mut dropped) = (10_000, 0);
     for _ in 0..1000 {
-        match tokens >= 1000 {
-            true => tokens -= 1000,
-            false => dropped += 1,
+        if tokens >= 1000 {
+            tokens -= 1000;
+        } else {
+            dropped += 1;
         }
         tokens = (tokens + 500).min(10_000);
     }
