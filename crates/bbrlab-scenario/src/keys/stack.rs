@@ -158,7 +158,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
     .acts_on(Acts::Connections),
     key(
         "tcp_rmem",
-        "0.3.0",
+        "0.2.0",
         Form::Text,
         "smallest, initial and largest size of `rcvbuf = \"auto\"` in bytes of memory, as sysctl has them; the default \
          grows to 64 MiB, a stock kernel (`\"4096 131072 6291456\"`) to 6 MiB: see [Sockets](sockets.md)",
@@ -168,7 +168,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
     .acts_on(Acts::GrowingRcvbuf),
     key(
         "tcp_wmem",
-        "0.3.0",
+        "0.2.0",
         Form::Text,
         "the same of `sndbuf = \"auto\"`; the default grows to 64 MiB, a stock kernel (`\"4096 16384 4194304\"`) to 4 MiB",
         |spec: &mut StackSpec, given| set(&mut spec.stack.tcp_wmem, given.value(read_bounds)),
@@ -177,7 +177,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
     .acts_on(Acts::GrowingSndbuf),
     key(
         "notsent_lowat",
-        "0.3.0",
+        "0.2.0",
         Form::Bytes,
         "the application may write while fewer bytes than this are unsent, and is woken when fewer than half of them \
          are (`tcp_notsent_lowat`)",
@@ -188,7 +188,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
     .without("no limit"),
     key(
         "slow_start_after_idle",
-        "0.3.0",
+        "0.2.0",
         Form::Bool,
         "cwnd halves for each RTO of an idle time but the first, and decays while it is not filled, down to the initial \
          cwnd (`tcp_slow_start_after_idle`); not for algorithms that set their window themselves, such as BBR",

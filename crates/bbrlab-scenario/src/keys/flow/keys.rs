@@ -241,7 +241,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     .without("that of `[stack]`"),
     key(
         "max_pacing_rate",
-        "0.3.0",
+        "0.2.0",
         Form::Rate,
         "upper bound of the pacing rate, of payload, as `SO_MAX_PACING_RATE` sets it: every algorithm then paces, also \
          CUBIC, with TCP's own timer or with `sender_qdisc = \"fq\"`; see [Sockets](sockets.md)",

@@ -330,7 +330,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     .acts_on(Acts::Forward),
     key(
         "duplicate",
-        "0.3.0",
+        "0.2.0",
         Form::Ratio,
         "share of the packets that arrive twice",
         |spec: &mut LinkSpec, given| set(&mut spec.duplicate, given.value(Reader::ratio)),
@@ -339,7 +339,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     .acts_on(Acts::Forward),
     key(
         "corrupt",
-        "0.3.0",
+        "0.2.0",
         Form::Ratio,
         "share of the packets that become corrupt: they cross the rest of the path, and the host discards them",
         |spec: &mut LinkSpec, given| set(&mut spec.corrupt, given.value(Reader::ratio)),
@@ -348,7 +348,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     .acts_on(Acts::Forward),
     key(
         "reverse_duplicate",
-        "0.3.0",
+        "0.2.0",
         Form::Ratio,
         "`duplicate` for the reverse direction",
         |spec: &mut LinkSpec, given| set(&mut spec.reverse_duplicate, given.value(Reader::ratio)),
@@ -357,7 +357,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     .acts_on(Acts::Reverse),
     key(
         "reverse_corrupt",
-        "0.3.0",
+        "0.2.0",
         Form::Ratio,
         "`corrupt` for the reverse direction",
         |spec: &mut LinkSpec, given| set(&mut spec.reverse_corrupt, given.value(Reader::ratio)),
