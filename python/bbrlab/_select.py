@@ -87,7 +87,7 @@ class Selection:
     """The runs of a sweep that a plot shows, and the rows of a metric in them.
 
     Args:
-        what: The plot, for messages.
+        what: The name of the plot's method, with which error messages begin.
         results: The sweep.
         group: One or more groups of flows.
         flow: The number of a flow.

@@ -40,7 +40,7 @@ pub(crate) fn decimals_of(value: f64) -> usize {
     }
 }
 
-/// A mean with half the width of its interval, unless that rounds to zero.
+/// A mean with half the width of its interval; only the mean if the half-width rounds to zero.
 pub(crate) fn with_half(mean: &str, half: &str) -> String {
     let shows = half.chars().any(|c| c.is_ascii_digit() && c != '0');
     if shows { format!("{mean} ±{half}") } else { mean.to_owned() }

@@ -51,7 +51,8 @@ fn run_time_at_an_end(host: Time) -> Time {
 
 /// The payload of a packet in the network: a segment without its SACK blocks. Only some ACKs have
 /// SACK blocks, so the network stores blocks separately. The payload and the network's fields of a
-/// packet fill one cache line, so that two fields of the payload have two meanings each.
+/// packet must fit into one cache line. To save space, two fields of the payload have a different
+/// meaning in packets with data than in other packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Payload {
     seq: u32,

@@ -23,7 +23,7 @@ struct Link {
 }
 
 impl Depths {
-    /// Makes `slots` empty slots, each with a length of at most `depth`.
+    /// Makes `slots` slots, all empty. A slot can grow to a length of `depth`.
     pub(super) fn new(slots: u32, depth: u32) -> Self {
         let links = (0..=slots + depth).map(|own| Link { next: own, prev: own }).collect();
         let mut depths = Self { links, slots, deepest: 0 };

@@ -155,7 +155,8 @@ impl Reader<'_> {
         self.traces.read(file, self.files)
     }
 
-    /// Returns the trace of a path in a file, or the reason why it cannot be read.
+    /// Returns the changes of a link's rate, delay and loss that a CSV file lists, or the reason
+    /// why the file cannot be read.
     pub(crate) fn read_path(&mut self, file: &str) -> Result<Arc<PathTrace>, String> {
         self.traces.read_path(file, self.files)
     }
