@@ -17,7 +17,7 @@ pub enum TimerId {
     DelayedAck = 1,
     /// Release of the next paced burst. Linux: `pacing_timer`.
     Pacing = 2,
-    /// Compressed SACKs. Linux: `compressed_ack_timer`.
+    /// Release of the compressed ACKs. Linux: `compressed_ack_timer`.
     CompressedAck = 3,
 }
 

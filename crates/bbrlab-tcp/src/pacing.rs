@@ -78,7 +78,8 @@ impl Burst {
     }
 }
 
-/// The size of the last burst, with the inputs of that size that can change during a connection.
+/// The size of the last burst, and those inputs of its computation that can change during a
+/// connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BurstSize {
     pacing_rate: u64,
@@ -137,12 +138,12 @@ fn credit(len_ns: u64, lag_ns: u64) -> u64 {
     len_ns - lag_ns.min(len_ns / 2)
 }
 
-/// [`departure_step_ns`] for successive bursts. Most bursts have the same length, and the rate
-/// changes at most once per ACK, so the result of the division is stored.
+/// Computes [`departure_step_ns`] for successive bursts. Most bursts have the same length, and the
+/// rate changes at most once per ACK, so the result of the division is stored.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pace {
-    /// Rate and length in bytes of the last paced burst; 0 if its duration does not fit into
-    /// `len_ns`.
+    /// Rate and length in bytes of the last paced burst. Both are 0 if the burst's duration does
+    /// not fit into `len_ns`.
     rate: u64,
     len: u32,
     /// Duration of the last paced burst in nanoseconds.

@@ -114,8 +114,8 @@ impl Notes {
 pub struct PackedStamps {
     /// Microseconds from the start of the send phase to the departure.
     pub(crate) first_tx_ago_us: u32,
-    /// Microseconds from the latest delivery to the departure; [`Self::USED_UP`] where the kernel's
-    /// stamp is 0.
+    /// Microseconds from the latest delivery to the departure; [`Self::USED_UP`] after the packet
+    /// was used for a sample, when the kernel's stamp is 0.
     pub(crate) delivered_ago_us: u32,
     /// Number of packets that had been delivered when the packet was sent.
     pub(crate) delivered: u32,
@@ -332,8 +332,8 @@ impl RateSampler {
         }
     }
 
-    /// [`Self::skb_delivered`] of a packet whose stamps are packed and that is not marked `SACKed`,
-    /// for a sampler without switches.
+    /// Like [`Self::skb_delivered`], for a packet whose stamps are packed and that is not marked
+    /// `SACKed`, for a sampler without switches.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly each field is used at once")]
     pub(crate) fn packed_delivered(
@@ -391,7 +391,7 @@ impl RateSampler {
         self.generate_at(now, conn, ack, delivered, lost, is_sack_reneg);
     }
 
-    /// [`Self::generate`] for a caller that passes the clock's time, `now`, in microseconds.
+    /// Like [`Self::generate`], for a caller that passes the clock's time, `now`, in microseconds.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(crate) fn generate_at(
@@ -413,8 +413,8 @@ impl RateSampler {
         }
     }
 
-    /// [`Self::generate_at`] for a sampler without switches. Returns the lengths of the send phase
-    /// and the ACK phase and does not store them; `None` if there is no sample.
+    /// Like [`Self::generate_at`], for a sampler without switches. Returns the lengths of the send
+    /// phase and the ACK phase and does not store them; `None` if there is no sample.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(crate) fn generate_plainly(

@@ -26,7 +26,7 @@ impl PartialEq for SackBlock {
 }
 
 impl SackBlock {
-    /// Whether this block contains all of `other`.
+    /// Whether this block contains every sequence number of `other`.
     #[inline]
     #[must_use]
     pub fn holds(&self, other: &Self) -> bool {
@@ -225,7 +225,7 @@ impl Iterator for Cut {
         Some(packet)
     }
 
-    /// Is faster than the default method, which creates an `Option` per packet.
+    /// Does the same as the default method, but faster, because it creates no `Option` per packet.
     #[inline]
     fn fold<B, F: FnMut(B, DataSegment) -> B>(self, init: B, mut each: F) -> B {
         let Self { mut packet, mut left, mss, at_end } = self;

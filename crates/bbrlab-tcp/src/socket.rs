@@ -37,7 +37,7 @@ pub struct Socket {
     is_passive: bool,
 }
 
-/// References to the two halves of a socket, which may be stored apart.
+/// References to the two halves of a socket, which may be stored in different places.
 #[derive(Debug)]
 pub struct Halves<'s> {
     sender: &'s mut Sender,

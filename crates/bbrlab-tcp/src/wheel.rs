@@ -50,7 +50,7 @@ impl Tick {
         Self { hz, jiffies0, tick_ns, phase_ns: phase_ns.expect("shorter than a tick") }
     }
 
-    /// Ticks per second.
+    /// Returns the number of ticks per second.
     #[must_use]
     pub const fn hz(self) -> u32 {
         self.hz
@@ -91,7 +91,7 @@ impl Tick {
         Time(ticks * self.tick_ns as u64 - self.phase_ns as u64)
     }
 
-    /// `jiffies` as microseconds. Linux: `jiffies_to_usecs`.
+    /// Converts `jiffies` to microseconds. Linux: `jiffies_to_usecs`.
     #[must_use]
     pub const fn to_us(self, jiffies: u32) -> u32 {
         jiffies.wrapping_mul(1_000_000 / self.hz)

@@ -41,7 +41,8 @@ impl Switched {
         Self { switches, ..Self::default() }
     }
 
-    /// Continues the last sample, if samples are sticky and this ACK has delivered no newer packet.
+    /// Continues the last sample, if the switch `is_sticky` is on and this ACK has delivered no
+    /// newer packet.
     fn resume(&self, ack: &mut AckRate, has_newer: bool) {
         if !self.switches.is_sticky || has_newer || ack.rs.prior_delivered != 0 {
             return;
@@ -238,7 +239,7 @@ mod tests {
             (stamps, skb)
         }
 
-        /// Returns the number of packets delivered and the interval of the sample.
+        /// Returns the number of packets delivered and the interval of the sample in microseconds.
         fn ack(&mut self, at_us: u64, packets: &mut [Packet]) -> (i32, i64) {
             self.ack_all(at_us, packets, false)
         }

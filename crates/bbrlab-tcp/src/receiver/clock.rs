@@ -35,7 +35,7 @@ impl Clock {
         Self { now: Time::ZERO, next_tick, jiffies, ts_offset, tick_ns, hz }
     }
 
-    /// Ticks per second.
+    /// Returns the number of ticks per second.
     pub(super) const fn hz(&self) -> u32 {
         self.hz
     }

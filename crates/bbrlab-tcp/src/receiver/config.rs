@@ -49,12 +49,13 @@ pub struct ReceiverConfig {
     pub tick: Tick,
     /// Initial sequence number.
     pub isn: u32,
-    /// Added to the clock's milliseconds in every timestamp. Linux: `tsoffset`.
+    /// Number that is added to the clock's milliseconds in every timestamp. Linux: `tsoffset`.
     pub ts_offset: u32,
 }
 
 impl Default for ReceiverConfig {
-    /// Creates the receiver of the reference runs, with an application that reads instantly.
+    /// Returns the settings of the Linux receiver in the reference runs, with an application that
+    /// reads instantly.
     fn default() -> Self {
         Self {
             stack: Stack::default(),

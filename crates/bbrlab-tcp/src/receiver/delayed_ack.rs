@@ -48,7 +48,7 @@ pub(super) struct DelayedAck {
     pub(super) ato: u32,
     /// When the delayed-ACK timer is due, in jiffies.
     pub(super) timeout: u32,
-    /// Jiffies of the last data received.
+    /// Time of the last data received, in jiffies.
     pub(super) lrcvtime: u32,
     /// Estimated payload bytes of the peer's full segments.
     pub(super) rcv_mss: u32,
@@ -60,7 +60,7 @@ pub(super) struct DelayedAck {
     delack_max: u16,
 }
 
-/// `us` microseconds in jiffies, rounded up. Linux: `usecs_to_jiffies`.
+/// Converts `us` microseconds to jiffies, rounded up. Linux: `usecs_to_jiffies`.
 #[expect(clippy::cast_possible_truncation, reason = "a round-trip time")]
 pub(super) const fn us_to_jiffies(us: u64, hz: u32) -> u32 {
     (us * hz as u64).div_ceil(1_000_000) as u32

@@ -90,9 +90,9 @@ impl Receiver {
         self.deliver_unpredicted(now, packet, host)
     }
 
-    /// [`Self::deliver`] without the in-order fast path. Calls `glance` a second time instead of
-    /// taking the first result as an argument, so that the compiler can keep the first result in
-    /// registers.
+    /// Like [`Self::deliver`], but without the in-order fast path. Calls `glance` a second time
+    /// instead of taking the first result as an argument, so that the compiler can keep the first
+    /// result in registers.
     #[inline(never)]
     fn deliver_unpredicted(
         &mut self,
@@ -197,8 +197,8 @@ impl Receiver {
         Read { bytes: u64::from(len), until: now }
     }
 
-    /// [`Self::after_recv`] on the fast path. An ACK is mostly due here because the segment ended a
-    /// burst.
+    /// Like [`Self::after_recv`], for the fast path. An ACK is mostly due here because the segment
+    /// ended a burst.
     fn after_steady_recv(&mut self, len: u32, host: &mut impl Host) {
         let is_due = self.ack.has(SCHED) && self.ack.is_due_with_read();
         let is_sent = is_due

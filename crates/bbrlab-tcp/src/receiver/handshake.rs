@@ -1,4 +1,4 @@
-//! The passive side of the handshake, and closing.
+//! The receiving half of a socket during the handshake (of either side) and at closing.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_conn_request`, `tcp_rcv_state_process`,
 //! `tcp_synack_rtt_meas`, `tcp_initialize_rcv_mss`, `tcp_fin`), `tcp_minisocks.c`
@@ -123,7 +123,7 @@ impl Receiver {
     fn establish(&mut self, now: Time, segment: &Segment) {
         self.state = State::Established;
         // During the handshake, the rate limit of answers to unacceptable segments belonged to the
-        // connection request. The socket starts with a new one.
+        // connection request. The socket starts with a new rate limit.
         self.oow = OowLimit::default();
         self.peer.snd_una = segment.ack;
         self.peer.window.accept(segment.seq, segment.wnd);

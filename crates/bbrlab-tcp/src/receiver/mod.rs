@@ -7,7 +7,7 @@
 //!
 //! In-order data that is read at once takes a fast path, which uses only the sequence numbers, a
 //! few counters and one buffer inside the socket. The queues are used only while there is a hole or
-//! unread data. Before that they allocate no memory.
+//! unread data. They allocate no memory before their first use.
 //!
 //! ```text
 //!             SYN                  ACK                    FIN
@@ -151,7 +151,7 @@ pub(crate) struct Peer {
 #[repr(C)]
 pub struct Receiver {
     window: Window,
-    /// Linux: `rx_opt.ts_recent`.
+    /// The timestamp that ACKs echo. Linux: `rx_opt.ts_recent`.
     ts_recent: u32,
     has_ts: bool,
     state: State,
@@ -167,7 +167,7 @@ pub struct Receiver {
     new_packets: u64,
     bytes_read: u64,
     acks_sent: u64,
-    /// [`Self::arrived`] when the connection began.
+    /// The value of [`Self::arrived`] when the connection began.
     arrived_before: u32,
     autotune: Autotune,
     // When the delayed ACK is due, and the time for which the host's timer is armed.
@@ -179,7 +179,7 @@ pub struct Receiver {
     dropped_packets: u64,
     /// When the first SYN-ACK was sent.
     synack_at: Time,
-    /// The limit on answers to segments that are not acceptable.
+    /// The rate limit of the answers to unacceptable segments.
     oow: OowLimit,
     /// The peer's ACK number and window, as stored in the sending half.
     peer: Peer,
@@ -197,11 +197,13 @@ pub struct Receiver {
     synack_retrans: u8,
     /// How often the timer of the SYN-ACK has expired. Linux: `num_timeout`.
     synack_timeouts: u8,
-    /// Number of compressed ACKs, which wait because of a hole. Linux: `compressed_ack`.
+    /// Number of ACKs that are delayed because of a hole, to be compressed into one. Linux:
+    /// `compressed_ack`.
     compressed_ack: u8,
     /// Number of duplicate ACKs sent at once for the current hole. Linux: `dup_ack_counter`.
     dup_ack_counter: u8,
-    /// `rcv_nxt` at the hole that `dup_ack_counter` counts for. Linux: `compressed_ack_rcv_nxt`.
+    /// The value of `rcv_nxt` at the hole for which `dup_ack_counter` counts. Linux:
+    /// `compressed_ack_rcv_nxt`.
     compressed_ack_rcv_nxt: u32,
     /// The time for which the host's compressed-ACK timer is armed; `Time::NEVER` for none. It may
     /// be earlier than `compressed_due`: a timer that fires early is armed again.
@@ -216,7 +218,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Bytes from the start of the struct that the fast path touches.
+    /// Number of bytes at the start of the struct that hold all fields of the fast path.
     pub const HOT: usize = std::mem::offset_of!(Self, autotune) + Autotune::HOT;
 
     /// Creates a listening socket. Several sockets can share one `config`.

@@ -72,7 +72,7 @@ impl OutOfOrder {
         self.insert_inside(skb, sacks)
     }
 
-    /// The rare case: `skb` begins before the end of the last buffer.
+    /// Inserts `skb` in the rare case that it begins before the end of the last buffer.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn insert_inside(&mut self, skb: Skb, sacks: &mut SackList) -> (Inserted, i32) {
@@ -164,10 +164,10 @@ impl OutOfOrder {
 mod tests {
     use super::{Inserted, OutOfOrder, SackList, Skb};
 
-    /// Starts of the buffers below, which have a hole before each.
+    /// First sequence numbers of the buffers in these tests. There is a hole before each buffer.
     const STARTS: [u32; 6] = [2000, 4000, 6000, 8000, 10_000, 12_000];
 
-    /// Six buffers of 1000 bytes of memory each.
+    /// Returns a queue of six buffers with 1000 bytes of memory each.
     fn six() -> OutOfOrder {
         let mut sacks = SackList::new(true, true);
         let mut queue = OutOfOrder::default();

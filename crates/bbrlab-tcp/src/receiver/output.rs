@@ -15,7 +15,7 @@ use super::window::Steady;
 use crate::segment::{PureAck, flag};
 use crate::{Host, Segment, TimerId, Transmission};
 
-/// Largest lateness of the compressed-ACK timer. Linux: `tcp_comp_sack_slack_ns`.
+/// Longest time by which the compressed-ACK timer may fire late. Linux: `tcp_comp_sack_slack_ns`.
 pub(super) const COMP_SACK_SLACK: Span = Span::from_micros(100);
 /// Longest delay of a compressed ACK in nanoseconds. Linux: `tcp_comp_sack_delay_ns`.
 const COMP_SACK_DELAY_NS: u64 = 1_000_000;
@@ -44,7 +44,7 @@ impl Receiver {
         }
     }
 
-    /// [`Self::check_ack`] for a due ACK while there is out-of-order data, which SACK blocks
+    /// Like [`Self::check_ack`], for a due ACK while there is out-of-order data, which SACK blocks
     /// report.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each segment above a hole ends here")]
@@ -56,7 +56,7 @@ impl Receiver {
         }
     }
 
-    /// [`Self::check_ack`] for a due ACK while there is no out-of-order data.
+    /// Like [`Self::check_ack`], for a due ACK while there is no out-of-order data.
     pub(super) fn check_ack_in_order(&mut self, host: &mut impl Host) {
         if self.is_ack_due_now() {
             self.send_ack(host);
@@ -74,16 +74,16 @@ impl Receiver {
         self.ack.is_due_at_once()
     }
 
-    /// Whether an ACK of more than one full segment is sent before the application reads. It is if
-    /// the application has too little data to read, or if the window need not shrink. Otherwise a
-    /// read will send the ACK.
+    /// Whether an ACK of more than one full segment is sent before the application reads. It is
+    /// sent then if the application has too little data to read, or if the advertised window would
+    /// not shrink. Otherwise the next read sends the ACK.
     #[inline(never)]
     fn can_edge_advance(&mut self) -> bool {
         self.window.available() < self.rcvlowat || self.select_window() >= self.window.rcv_wnd
     }
 
     /// Returns the window to advertise. Also ends quick mode if the buffer is more than half full.
-    /// Linux:
+    /// Linux: `__tcp_select_window`.
     pub(super) fn select_window(&mut self) -> u32 {
         let (window, crowded) = self.window.select(self.ack.rcv_mss);
         if crowded {
@@ -318,8 +318,9 @@ impl Receiver {
         Segment { seq: self.send_side.snd_nxt, flags: flag::ACK, ..Segment::default() }
     }
 
-    /// [`Self::send_ack`] on the fast path, without SACK blocks, compressed ACKs and ECN. Returns
-    /// false, and does nothing, if the stored window `steady` does not apply.
+    /// Like [`Self::send_ack`], for the fast path, on which there are no SACK blocks, no compressed
+    /// ACKs and no ECN. Returns false, and does nothing, if the stored window `steady` does not
+    /// apply.
     #[inline]
     pub(super) fn send_steady_ack(&mut self, steady: Steady, host: &mut impl Host) -> bool {
         let Some(wnd) = self.window.advertise_steady(steady) else { return false };

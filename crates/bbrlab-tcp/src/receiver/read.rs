@@ -50,7 +50,7 @@ impl Receiver {
         self.recv_up_to(self.config.recv_bytes, now, host)
     }
 
-    /// One `recv()` with a buffer of `size` bytes.
+    /// Performs one `recv()` with a buffer of `size` bytes.
     pub fn recv_up_to(&mut self, size: u32, now: Time, host: &mut impl Host) -> Read {
         if self.queue.is_empty() {
             return Read { bytes: 0, until: now };

@@ -311,7 +311,7 @@ impl Window {
         room > 0 && self.grow_into(room, len, truesize, rcv_mss)
     }
 
-    /// [`Self::grow`] for the case that `rcv_ssthresh` may grow, by at most `room` bytes.
+    /// Like [`Self::grow`], for the case that `rcv_ssthresh` may grow, by at most `room` bytes.
     #[inline(never)]
     fn grow_into(&mut self, room: i32, len: u32, truesize: u32, rcv_mss: u32) -> bool {
         let fits = self.win_from_space(truesize.cast_signed()) <= len.cast_signed();
@@ -325,8 +325,8 @@ impl Window {
         true
     }
 
-    /// [`Self::grow`] for a full segment of `len` bytes. The buffer must hold this segment and
-    /// nothing else, and `rcv_ssthresh` must be able to grow. Updates `steady` if that needs no
+    /// Like [`Self::grow`], for a full segment of `len` bytes. The buffer must hold this segment
+    /// and nothing else, and `rcv_ssthresh` must be able to grow. Updates `steady` if that needs no
     /// other step of [`Self::select`].
     #[inline(never)]
     pub(super) fn grow_steadily(&mut self, len: u32) -> Steady {
@@ -365,7 +365,7 @@ impl Window {
     fn slow_growth(&self, len: u32, truesize: u32, rcv_mss: u32) -> u32 {
         let rmem_max = match self.buffer {
             Buffer::Fixed(most) | Buffer::Grows(most) => most,
-            // The advertised window does not depend on `rcv_ssthresh`.
+            // Any value: with this buffer, the advertised window does not depend on `rcv_ssthresh`.
             Buffer::Payload(_) => 64 << 20,
         };
         let mut truesize = self.win_from_space(truesize.cast_signed()) >> 1;
@@ -422,8 +422,8 @@ impl Window {
         (window.min(self.rwnd), crowded)
     }
 
-    /// Closes the window because a segment was dropped for lack of memory. Returns the window 0 in
-    /// the form of [`Self::advertise`]'s result. Linux: in `tcp_select_window`.
+    /// Closes the window because a segment was dropped for lack of memory. Returns what
+    /// [`Self::advertise`] would return for a window of 0. Linux: in `tcp_select_window`.
     #[cold]
     pub(super) fn close(&mut self) -> (u32, bool) {
         self.rcv_wnd = 0;
@@ -491,8 +491,8 @@ impl Window {
         (self.steady.len != 0 && self.steady.holds_when_empty).then_some(self.steady)
     }
 
-    /// [`Self::advertise`] with the window of `steady`. Returns the bytes to advertise; `None`,
-    /// without any change, if this window is below the one advertised last.
+    /// Like [`Self::advertise`], but advertises the window stored in `steady`. Returns the bytes to
+    /// advertise; `None`, without any change, if this window is below the one advertised last.
     #[inline]
     pub(super) fn advertise_steady(&mut self, steady: Steady) -> Option<u32> {
         if steady.choice < self.rcv_wnd {
@@ -543,7 +543,7 @@ impl Window {
     }
 
     /// Whether less than an eighth of the buffer is free. The application must then be woken up
-    /// even below `rcvlowat`. Linux: `tcp_rmem_pressure`.
+    /// even if it can read fewer than `rcvlowat` bytes. Linux: `tcp_rmem_pressure`.
     pub(super) const fn is_pressed(&self) -> bool {
         self.rmem_alloc > self.rcvbuf - (self.rcvbuf >> 3)
     }

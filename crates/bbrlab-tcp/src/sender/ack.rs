@@ -516,7 +516,7 @@ impl Sender {
         self.sampler.note_srtt(self.rtt.srtt_us >> 3);
     }
 
-    /// [`Self::take_rtt`] for a Linux sender, without the update of the loss probe's timeout.
+    /// Like [`Self::take_rtt`], for a Linux sender, without the update of the loss probe's timeout.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn take_exact_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {

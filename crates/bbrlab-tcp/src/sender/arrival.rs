@@ -3,7 +3,7 @@
 //! Nearly every segment is a pure ACK or, in a recovery, a pure ACK with SACK blocks. A host may
 //! store such ACKs in its own types, which avoids building a [`Segment`]: see [`IncomingAck`].
 //!
-//! Sources: none; the paths themselves name theirs.
+//! Sources: see the files that implement the paths.
 //! Deviations: none: all paths have the same results.
 
 use bbrlab_units::Time;
@@ -17,8 +17,8 @@ pub trait IncomingAck: Copy {
     /// Returns the fields of the segment if it is a pure ACK.
     fn pure_ack(&self) -> Option<PureAck>;
 
-    /// If the segment is a pure ACK except for SACK blocks: its fields, its SACK blocks, and their
-    /// number.
+    /// Returns the fields of the segment, its SACK blocks and their number, if the segment is a
+    /// pure ACK except for SACK blocks.
     fn ack_with_blocks(&self) -> Option<(PureAck, &[SackBlock; 4], u8)>;
 
     /// Returns the whole segment.

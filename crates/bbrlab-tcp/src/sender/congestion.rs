@@ -50,7 +50,7 @@ impl Sender {
         self.refresh_conn_with(self.board.in_flight());
     }
 
-    /// [`Self::refresh_conn`] while `in_flight` packets are in flight.
+    /// Like [`Self::refresh_conn`], for a caller that passes the number of packets in flight.
     #[inline]
     pub(super) fn refresh_conn_with(&mut self, in_flight: u32) {
         debug_assert_eq!(in_flight, self.board.in_flight());
@@ -184,8 +184,8 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// [`Self::avoid_congestion`] for a predicted ACK (see `predicted.rs`): it acknowledges data,
-    /// and no packet is lost, SACKed or retransmitted.
+    /// Like [`Self::avoid_congestion`], for a predicted ACK (see `predicted.rs`): it acknowledges
+    /// data, and no packet is lost, SACKed or retransmitted.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -297,7 +297,8 @@ impl Sender {
         self.usage.snd_cwnd_stamp = self.conn.jiffies;
     }
 
-    /// Restores cwnd and ssthresh after a spurious episode. Linux: in `tcp_undo_cwnd_reduction`.
+    /// Restores cwnd and ssthresh after a recovery or timeout that turned out to be spurious.
+    /// Linux: in `tcp_undo_cwnd_reduction`.
     pub(super) fn restore_cwnd(&mut self) {
         if let Some(prior_ssthresh) = self.episode.undo.prior_ssthresh() {
             self.conn.ctl.cwnd = self.ask_cc(CongestionControl::undo_cwnd);
@@ -319,7 +320,7 @@ impl Sender {
         }
     }
 
-    /// [`Self::validate_cwnd`] of a sender that validates cwnd as Linux does.
+    /// Like [`Self::validate_cwnd`], for a sender that validates cwnd as Linux does.
     #[inline]
     pub(super) fn validate_cwnd_as_linux(&mut self, is_limited: bool) {
         let packets_out = self.board.packets_out();
@@ -380,8 +381,9 @@ impl Sender {
         self.check_backlog();
     }
 
-    /// [`Self::check_app_limited`] at an ACK or a timer. At ACKs and timers only the kernel tree of
-    /// BBRv2 and BBRv3 makes this check; mainline Linux and ns-3 do not.
+    /// Calls [`Self::check_app_limited`] at an ACK or a timer, if the stack requires it. At ACKs
+    /// and timers only the kernel tree of BBRv2 and BBRv3 makes this check; mainline Linux and ns-3
+    /// do not.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -393,9 +395,9 @@ impl Sender {
         }
     }
 
-    /// [`Self::check_app_limited`] for a caller that itself copies the number of packets in flight
-    /// into [`Conn`]. Mostly at least one segment is unsent, and the other conditions need no
-    /// check.
+    /// Like [`Self::check_app_limited`], for a caller that itself copies the number of packets in
+    /// flight into [`Conn`]. Mostly at least one segment is unsent, and the other conditions need
+    /// no check.
     #[inline]
     pub(super) fn check_backlog(&mut self) {
         let unsent_bytes = self.app.write_seq.wrapping_sub(self.next_tx_seq());

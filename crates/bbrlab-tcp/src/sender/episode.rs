@@ -39,7 +39,7 @@ impl Episode {
         }
     }
 
-    /// `snd_nxt` when the episode started.
+    /// Returns `snd_nxt` as it was when the episode started.
     #[inline]
     pub(super) const fn high_seq(&self) -> u32 {
         self.high_seq

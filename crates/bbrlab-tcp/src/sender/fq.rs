@@ -173,7 +173,7 @@ pub(super) fn transmit_burst(burst: &Segment, mss: u32, tso: Tso, host: &mut imp
     }
 }
 
-/// [`transmit_burst`] for more than one segment of data.
+/// Like [`transmit_burst`], for more than one segment of data.
 #[inline]
 pub(super) fn transmit_cut(burst: &DataSegment, mss: u32, tso: Tso, host: &mut impl Host) {
     host.transmit(match tso {

@@ -1,4 +1,5 @@
-//! The active open: the SYN, its retransmissions, and the SYN-ACK.
+//! The sender's part of the handshake: the SYN, its retransmissions and the SYN-ACK of an active
+//! open, and the last ACK of a passive open.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_connect`; `net/ipv4/tcp_input.c`:
 //! `tcp_rcv_synsent_state_process`, `tcp_init_transfer`, `tcp_finish_connect`,

@@ -38,7 +38,7 @@ pub struct SenderInfo {
     pub snd_nxt: u32,
     /// Next byte that the application will write.
     pub write_seq: u32,
-    /// `snd_nxt` when the current episode started.
+    /// `snd_nxt` when the current state of CWR, Recovery or Loss started.
     pub high_seq: u32,
     /// The peer's window in bytes.
     pub snd_wnd: u32,
@@ -48,7 +48,8 @@ pub struct SenderInfo {
     pub prr_delivered: u32,
     /// Packets sent since the reduction started.
     pub prr_out: u32,
-    /// `snd_una` when the episode started, if it may be undone.
+    /// `snd_una` when the current state of CWR, Recovery or Loss started, if the reduction of cwnd
+    /// may be undone.
     pub undo_marker: Option<u32>,
     /// Retransmissions not yet proven spurious; -1 if none was sent.
     pub undo_retrans: i32,
@@ -126,7 +127,8 @@ impl Sender {
         }
     }
 
-    /// Retransmissions so far. Linux: `total_retrans`.
+    /// Returns the number of retransmissions so far, those of the SYN included. Linux:
+    /// `total_retrans`.
     pub(super) fn total_retrans(&self) -> u32 {
         bbrlab_cc::linux_int::trunc_u32(self.stats.retransmitted)
             .wrapping_add(self.counts.syn_retrans)

@@ -394,7 +394,7 @@ impl Sender {
         }
     }
 
-    /// [`Self::on_arrival`] for a segment that no short path has processed.
+    /// Like [`Self::on_arrival`], for a segment that no short path has processed.
     #[inline(never)]
     pub(crate) fn on_segment(
         &mut self,
@@ -443,8 +443,8 @@ impl Sender {
         }
     }
 
-    /// Processes the acknowledgement of an acceptable segment. `is_predicted` says whether header
-    /// prediction expected the segment.
+    /// Processes the acknowledgement of an acceptable segment. `is_predicted` tells whether the
+    /// segment passed header prediction.
     #[inline]
     fn take_ack(&mut self, segment: &Segment, is_predicted: bool, host: &mut impl Host) {
         if !is_predicted {
@@ -677,7 +677,7 @@ impl Sender {
         self.conn.ctl.ecn_flags & ecn_flags::OK != 0
     }
 
-    /// Recovery state. Linux: `icsk_ca_state`.
+    /// Returns the recovery state. Linux: `icsk_ca_state`.
     #[must_use]
     pub fn ca_state(&self) -> CaState {
         self.conn.ca_state

@@ -125,7 +125,7 @@ impl Sender {
         self.right_edge()
     }
 
-    /// Right edge of the window that the peer advertises.
+    /// Returns the right edge of the window that the peer advertises.
     #[inline]
     pub(super) fn right_edge(&self) -> u32 {
         self.conn.snd_una.wrapping_add(self.window.size())
@@ -169,8 +169,8 @@ impl Sender {
             || self.conn.wstamp_ns <= self.conn.clock_ns
     }
 
-    /// Handles the pacing timer. Mostly new data is waiting and may be sent now. Linux:
-    /// `tcp_pace_kick`, `tcp_tsq_write`.
+    /// Sends data after the pacing timer has fired. Mostly only new data is waiting and may be sent
+    /// now. Linux: `tcp_pace_kick`, `tcp_tsq_write`.
     #[inline(never)]
     pub(super) fn on_pacing_timer(&mut self, now: Time, host: &mut impl Host) {
         self.refresh_clock(now);
@@ -209,8 +209,8 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Handles the pacing timer if a switch changes how data is sent or if lost packets may wait:
-    /// sends lost packets first, then new data. Linux: `tcp_tsq_write`.
+    /// Sends data after the pacing timer has fired, if a switch changes how data is sent or if lost
+    /// packets may be waiting: first lost packets, then new data. Linux: `tcp_tsq_write`.
     #[inline(never)]
     pub(super) fn push_all_that_waits(&mut self, now: Time, host: &mut impl Host) {
         if !self.mechanisms.has_fq || self.on_fq_timer(host) {
@@ -257,7 +257,8 @@ impl Sender {
         self.write_new_now(nonagle, push, host)
     }
 
-    /// [`Self::write_new`] after the checks that there is data and that pacing does not delay it.
+    /// The rest of [`Self::write_new`], after the checks that there is data and that pacing does
+    /// not delay it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a choice of what to call")]
     pub(super) fn write_new_now(
@@ -350,7 +351,7 @@ impl Sender {
         Stop::Limited(limit)
     }
 
-    /// [`Self::write_full_bursts`] for all callers except the pacing timer.
+    /// Calls [`Self::write_full_bursts`] for all callers except the pacing timer.
     #[inline(never)]
     fn write_full_bursts_apart<const SINGLE: bool>(
         &mut self,
@@ -370,10 +371,9 @@ impl Sender {
         self.restart_timer(self.timer.pending() == TimerPurpose::LossProbe, true, host);
     }
 
-    /// Sends what is allowed after full bursts, when no further full burst is. Mostly the only
-    /// obstacle is that cwnd is too small for a full burst, and TCP waits until cwnd is large
-    /// enough. In this case only the last check of [`Self::choose_limit`], `tso_should_defer`, is
-    /// needed.
+    /// Sends data when cwnd or the window no longer allows a full burst. Mostly only cwnd is too
+    /// small, and TCP waits until cwnd allows a full burst. In this case only the last check of
+    /// [`Self::choose_limit`], `tso_should_defer`, is needed.
     #[inline(never)]
     fn write_less(&mut self, progress: Progress, nonagle: Nonagle, host: &mut impl Host) -> Stop {
         let segs = progress.max_segs;
@@ -446,9 +446,9 @@ impl Sender {
         }
     }
 
-    /// [`Self::transmit_skb`] for a lost skb of one full segment, if neither a switch nor `fq`
-    /// changes how the sender transmits. Returns the departure time. [`Conn`] must hold the current
-    /// number of packets in flight.
+    /// Like [`Self::transmit_skb`], for a lost skb of one full segment, if neither a switch nor
+    /// `fq` changes how the sender transmits. Returns the departure time. [`Conn`] must hold the
+    /// current number of packets in flight.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
     pub(super) fn transmit_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {
@@ -471,9 +471,9 @@ impl Sender {
         wstamp_ns
     }
 
-    /// Sends all that cwnd, the window, pacing and Nagle allow. `progress` describes the data that
-    /// this call of the output engine has already sent. The caller must have checked pacing for the
-    /// first skb. Linux: `tcp_write_xmit`.
+    /// Sends all new data that cwnd, the window, pacing and Nagle allow. `progress` describes the
+    /// data that this call of the output engine has already sent. The caller must have checked
+    /// pacing for the first skb. Linux: `tcp_write_xmit`.
     #[inline(never)]
     fn write_xmit(
         &mut self,
@@ -640,8 +640,8 @@ impl Sender {
     }
 
     /// Sets the retransmission timer after new data. The kernel sets the timer to the RTO when it
-    /// sends the first skb, and to a loss probe when it sends the last. Here the timer is set to
-    /// the RTO only if no loss probe follows.
+    /// sends the first skb, and to a loss probe when it sends the last skb. Here the timer is set
+    /// to the RTO only if no loss probe follows.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the end of all ways to send")]
     pub(super) fn restart_timer(
@@ -754,7 +754,7 @@ impl Sender {
         self.data_at(seq, tstamp_ns).segment()
     }
 
-    /// [`Self::segment_at`] as a data segment, whose payload the caller adds.
+    /// Like [`Self::segment_at`], but returns a data segment, to which the caller adds the payload.
     #[inline]
     fn data_at(&self, seq: u32, tstamp_ns: u64) -> DataSegment {
         let has_ts = self.mechanisms.has_timestamps;

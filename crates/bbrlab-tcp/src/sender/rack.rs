@@ -42,12 +42,12 @@ impl Rack {
         Self { reo_wnd_steps: 1, ..Self::default() }
     }
 
-    /// RTT of the latest delivery in microseconds.
+    /// Returns the RTT of the latest delivery in microseconds.
     pub(super) const fn rtt_us(&self) -> u32 {
         self.rtt_us
     }
 
-    /// Width of the reordering window in quarters of the minimum RTT.
+    /// Returns the width of the reordering window in quarters of the minimum RTT.
     pub(super) const fn reo_wnd_steps(&self) -> u8 {
         self.reo_wnd_steps
     }
@@ -69,7 +69,7 @@ impl Rack {
         }
     }
 
-    /// Whether a packet that was sent after `skb` was delivered.
+    /// Whether any packet sent after `skb` has been delivered.
     #[inline]
     fn is_overtaken(&self, skb: &Sent) -> bool {
         // The comparison of `sent_after`, with the time of `skb` in nanoseconds.
@@ -123,7 +123,7 @@ impl Rack {
         }
     }
 
-    /// [`Self::update_reo_wnd`] for the case that the window may change.
+    /// Like [`Self::update_reo_wnd`], for the case that the window may change.
     #[cold]
     #[inline(never)]
     fn adjust_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
@@ -213,8 +213,8 @@ impl Sender {
         0
     }
 
-    /// [`Self::rack_detect_loss`] when a packet that is not marked lost now, and so stays in the
-    /// order by time, precedes packets that may be lost.
+    /// Like [`Self::rack_detect_loss`], for the case that packets which may be lost follow a packet
+    /// that is not marked lost now. Such a packet stays in the order by time.
     #[cold]
     #[inline(never)]
     fn rack_detect_loss_among_all(&mut self, reo_wnd_us: u32, host: &mut impl Host) -> u32 {

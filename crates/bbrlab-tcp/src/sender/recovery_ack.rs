@@ -46,9 +46,9 @@ impl Sender {
             return false;
         }
         debug_assert!(self.is_established(), "before, nothing is lost");
-        // If the ACK may report a duplicate, the general path repeats the steps so far, with the
-        // same result.
-        // Only ACKs that acknowledge data use the timestamp that they echo.
+        // If the ACK may report a duplicate, this function returns false below, and the general
+        // path repeats the steps before that, with the same result. The echoed timestamp is not
+        // stored, because only ACKs that acknowledge data use it.
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;
         }

@@ -89,7 +89,8 @@ impl Sender {
         Some(at) == self.board.head() && self.timer.pending() != TimerPurpose::Reordering
     }
 
-    /// Restarts the timeout after retransmissions, if necessary.
+    /// Restarts the timeout after retransmissions, if one of them was of the first packet in
+    /// flight.
     #[inline]
     fn end_repairs(&mut self, is_head_sent: bool, host: &mut impl Host) {
         if is_head_sent && !self.mechanisms.is_rto_impatient {
@@ -159,9 +160,9 @@ impl Sender {
         is_sent
     }
 
-    /// [`Self::retransmit_skb`] for nearly every retransmission: the skb is marked lost, is one
-    /// full segment, and is above `snd_una` and within the window. No switch or `fq` may change how
-    /// data is sent (see [`Sending`]), and data must be in flight. Otherwise returns false, and
+    /// Like [`Self::retransmit_skb`], for nearly every retransmission: the skb is marked lost, is
+    /// one full segment, and is above `snd_una` and within the window. No switch or `fq` may change
+    /// how data is sent (see [`Sending`]), and data must be in flight. Otherwise returns false, and
     /// does nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
@@ -184,14 +185,15 @@ impl Sender {
         true
     }
 
-    /// [`Self::retransmit_whole_segment`], not inlined, for callers other than the pacing timer.
+    /// Calls [`Self::retransmit_whole_segment`], without inlining it, for callers other than the
+    /// pacing timer.
     #[inline(never)]
     fn retransmit_segment_rarely(&mut self, at: Cursor, host: &mut impl Host) -> bool {
         self.retransmit_whole_segment(at, host)
     }
 
-    /// Retransmits up to `segs` segments of an skb without counting them as a retransmission in
-    /// flight, as a loss probe does. Linux: `__tcp_retransmit_skb`.
+    /// Like [`Self::retransmit_skb`], but does not count the segments as a retransmission in
+    /// flight. Loss probes need this. Linux: `__tcp_retransmit_skb`.
     pub(super) fn retransmit_skb_quietly(
         &mut self,
         at: Cursor,

@@ -13,7 +13,7 @@ use super::timers::TimerPurpose;
 use super::{Sender, State};
 use crate::Host;
 
-/// SYN timeouts before the timeout starts to double. Linux: `tcp_syn_linear_timeouts`.
+/// Number of SYN timeouts before the timeout starts to double. Linux: `tcp_syn_linear_timeouts`.
 const SYN_LINEAR_TIMEOUTS: u32 = 4;
 
 impl Sender {
@@ -78,7 +78,7 @@ impl Sender {
 
     /// Marks the first packet in flight lost and, with RACK, also the packets that were sent long
     /// enough ago. Without RACK, marks all packets lost. Also marks all packets lost if the first
-    /// one is SACKed, because the receiver has then reneged. Linux: `tcp_timeout_mark_lost`.
+    /// packet is SACKed, because the receiver has then reneged. Linux: `tcp_timeout_mark_lost`.
     fn timeout_mark_lost(&mut self, host: &mut impl Host) {
         let is_reneg = self.board.is_head_sacked();
         if is_reneg || !self.board.is_sack() {

@@ -74,8 +74,8 @@ impl Sender {
         }
     }
 
-    /// [`Self::tag_without_dsack`] for the case that any block may report new data, or that the
-    /// rate sampler must be passed every skb separately.
+    /// Like [`Self::tag_without_dsack`], for the case that any block may report new data, or that
+    /// the rate sampler must be passed every skb separately.
     #[inline(never)]
     pub(super) fn tag_several(&mut self, wire: &[SackBlock], state: &mut AckState) {
         let window = self.sack_window();
@@ -86,7 +86,7 @@ impl Sender {
         self.tag_sacked(Reported::Any(&blocks, None), self.sampler.is_switched(), state);
     }
 
-    /// Tags the data that the blocks cover. The first block reports a duplicate.
+    /// Tags the data that the blocks cover, for blocks of which the first reports a duplicate.
     #[cold]
     fn tag_with_dsack(&mut self, wire: &[SackBlock], prior_snd_una: u32, state: &mut AckState) {
         let window = self.sack_window();
@@ -124,8 +124,8 @@ impl Sender {
         self.tag_rest(blocks, from, state);
     }
 
-    /// [`Self::tag_first`] for data that is not one skb after the data SACKed last: mostly plain
-    /// skbs after a hole, or an skb that fills a hole.
+    /// Like [`Self::tag_first`], for data that is not one skb after the data SACKed last: mostly
+    /// plain skbs after a hole, or an skb that fills a hole.
     #[inline(never)]
     fn tag_rest(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
         let mut from = self.board.first_new(&self.conn, from);
@@ -144,7 +144,7 @@ impl Sender {
     }
 
     /// Tags the covered data in the scoreboard, and reports each covered part to undo, RACK, the
-    /// ACK's state and the rate sampler. With `is_each_visited` each skb is reported separately.
+    /// ACK's state and the rate sampler. If `is_each_visited`, each skb is reported separately.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each kind of report")]
     pub(super) fn tag_sacked(

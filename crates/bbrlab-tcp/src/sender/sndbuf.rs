@@ -17,8 +17,8 @@ use bbrlab_stack::{Sockbuf, SocketBuffer};
 use super::{Sender, SenderConfig};
 
 /// Headroom for headers in each segment. Linux: `MAX_TCP_HEADER` in a kernel built without wireless
-/// drivers, like that of the reference runs. With wireless drivers the headroom is 320, and each
-/// full segment counts as 4352 bytes instead of 2304.
+/// drivers, such as the kernel of the reference runs. With wireless drivers the headroom is 320,
+/// and each full segment counts as 4352 bytes instead of 2304.
 const MAX_TCP_HEADER: u32 = 256;
 
 /// Bytes of memory of an skb's `skb_shared_info`, aligned to cache lines, on x86-64. Linux:
@@ -63,13 +63,14 @@ pub(super) struct Sndbuf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waiting {
     No,
-    /// For free memory, in a buffer that grows: the usual case.
+    /// It waits for free memory, in a buffer that grows: the usual case.
     ForMemory,
-    /// For free memory, in a buffer that does not grow.
+    /// It waits for free memory, in a buffer that does not grow.
     ForFixedMemory,
-    /// For space in a buffer that counts payload.
+    /// It waits for space in a buffer that counts payload.
     ForPayload,
-    /// For memory, and until less than half of `tcp_notsent_lowat` is unsent.
+    /// It waits until memory is free and the unsent bytes are fewer than half of
+    /// `tcp_notsent_lowat`.
     ForUnsent,
 }
 
@@ -149,12 +150,12 @@ impl Sender {
             || (self.sndbuf.has_lowat && self.unsent_bytes() >= self.notsent_lowat())
     }
 
-    /// Linux: `tcp_notsent_lowat`.
+    /// Returns the limit of unsent bytes. Linux: `tcp_notsent_lowat`.
     fn notsent_lowat(&self) -> u32 {
         self.config.stack.notsent_lowat.unwrap_or(u32::MAX)
     }
 
-    /// Bytes that were written and never sent.
+    /// Returns the number of bytes that were written and never sent.
     fn unsent_bytes(&self) -> u32 {
         self.app.write_seq.wrapping_sub(self.conn.snd_nxt)
     }
@@ -210,8 +211,8 @@ impl Sender {
         }
     }
 
-    /// [`Self::check_space`] of a buffer that does not grow or counts payload, or of a socket with
-    /// `notsent_lowat`.
+    /// Like [`Self::check_space`], for a buffer that does not grow or counts payload, or for a
+    /// socket with `notsent_lowat`.
     #[cold]
     #[inline(never)]
     fn check_unusual_space(&mut self, in_flight: u32) {
@@ -223,8 +224,8 @@ impl Sender {
         }
     }
 
-    /// [`Self::check_space`] of a socket with `notsent_lowat`. The application is woken when less
-    /// than half of the limit is unsent. Linux: `__sk_stream_is_writeable` with `wake` 1.
+    /// Like [`Self::check_space`], for a socket with `notsent_lowat`. The application is woken when
+    /// less than half of the limit is unsent. Linux: `__sk_stream_is_writeable` with `wake` 1.
     fn check_unsent(&mut self, in_flight: u32) {
         if self.sndbuf.grows && in_flight < self.conn.ctl.cwnd {
             self.expand_growing_sndbuf();
@@ -235,7 +236,7 @@ impl Sender {
         }
     }
 
-    /// [`Self::check_space`] of a buffer that counts payload.
+    /// Like [`Self::check_space`], for a buffer that counts payload.
     fn check_payload_space(&mut self, in_flight: u32) {
         if in_flight < self.conn.ctl.cwnd && self.sndbuf.grows {
             self.expand_sndbuf();

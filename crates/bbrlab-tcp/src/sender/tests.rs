@@ -1,9 +1,9 @@
-//! The sender over a bad network that loses, reorders, duplicates and delays packets. The sender's
-//! counts always agree with a recount over all skbs, and in the end every byte arrives.
+//! Tests of the sender over a bad network, which loses, reorders, duplicates and delays packets.
+//! The sender's counts must always agree with a recount over all skbs, and every byte must arrive.
 //!
-//! The files in `bad_paths/` have ten transfers ("histories") per line, with their totals and a
-//! digest of each segment, timer and state. No kernel trace covers most of these events, so these
-//! files show whether a commit changes the results. `cargo xtask bless` rewrites the files.
+//! Each line of the files in `bad_paths/` has the totals of ten transfers ("histories"), and a
+//! digest of their segments, timers and states. No kernel trace covers most of these events, so
+//! these files show whether a commit changes the results. `cargo xtask bless` rewrites the files.
 
 use bbrlab_cc::bbr1::Bbr1;
 use bbrlab_cc::linux_int::{after, before};
@@ -53,7 +53,8 @@ impl Dice {
         values[self.below(u32::try_from(values.len()).expect("a few")) as usize]
     }
 
-    /// `stack` with a random value for every switch between Linux and ns-3.
+    /// Returns `stack` with a random value for every switch that can select Linux's or ns-3's
+    /// behaviour.
     fn switch(&mut self, stack: Stack) -> Stack {
         let recoveries = [Recovery::Linux, Recovery::Classic, Recovery::Prr, Recovery::PrrSsrb];
         Stack {
@@ -227,7 +228,7 @@ struct World {
     /// Whether the pacing timer that is armed now is idle: the sender is informed later that it
     /// fired.
     is_idle: bool,
-    /// When a pacing timer fired of which the sender has not been informed yet.
+    /// The time at which an idle pacing timer fired, while the sender has not been informed of it.
     lapsed_at: Option<Time>,
     /// Number of idle pacing timers that fired, of which the sender was informed later.
     lapsed: u32,
@@ -266,8 +267,8 @@ impl Notes for World {
 }
 
 impl Rig<World> {
-    /// Notes the state of the sender, and the deadlines of its timers, at the end of an event.
-    /// Earlier deadlines within the event do not matter.
+    /// Adds the state of the sender and the deadlines of its timers at the end of an event to the
+    /// digest. Earlier deadlines within the event do not matter.
     fn note(&mut self, sender: &Sender) {
         self.notes.digest.add(&self.timers.map(|at| at.map_or(0, |at| at.0)));
         self.notes.digest.add_state(&sender.info());
@@ -293,8 +294,8 @@ impl Rig<World> {
         }
     }
 
-    /// [`Self::note`], with the state that the sender will have once it is informed of the idle
-    /// pacing timer that has fired.
+    /// Like [`Self::note`], but with the state that the sender will have once it is informed of the
+    /// idle pacing timer that has fired.
     fn note_caught_up(&mut self, sender: &Sender) {
         let Some(at) = self.notes.lapsed_at else {
             self.note(sender);
@@ -305,8 +306,8 @@ impl Rig<World> {
         self.note(&seen);
     }
 
-    /// After an event of the sender: if the pacing timer is no longer idle, because the sender will
-    /// send when it fires, lets the timer call the sender at once.
+    /// Called after an event of the sender. If the sender will now send when the pacing timer
+    /// fires, the timer is no longer idle, and must call the sender as soon as it fires.
     fn keep_only_idle(&mut self, sender: &Sender) {
         let at = self.timers[TimerId::Pacing as usize];
         self.notes.is_idle &= at.is_some_and(|at| sender.is_idle_until(at));
@@ -407,7 +408,7 @@ fn check_counts(sender: &Sender) {
     sender.board.check(sender.conn.snd_nxt);
 }
 
-/// One transfer through a bad path; every byte has to arrive.
+/// Runs one transfer through a bad path. Panics unless every byte arrives.
 fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
     let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let loss_one_in = [8, 30, 100, 100_000][dice.below(4) as usize];
@@ -466,7 +467,8 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
                 world.now = world.now.max(at);
                 let (_, _, segment) = world.notes.flying.swap_remove(i);
                 if segment.len == 0 && !segment.has(flag::SYN) && !segment.has(flag::FIN) {
-                    // A probe or a bare ACK of the sender; the receiver answers probes.
+                    // The sender has sent a probe or a pure ACK; the receiver then opens its
+                    // window.
                     world.notes.wnd = 60_000;
                 }
                 let answer = world.notes.receive(&segment, config);
@@ -504,7 +506,8 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
     totals.take(&sender, &world);
 }
 
-/// A transfer with a random value for every switch between Linux and ns-3.
+/// Runs one transfer with a random value for every switch that can select Linux's or ns-3's
+/// behaviour.
 fn switched_transfer(seed: u64, totals: &mut Totals) {
     let mut dice = Dice(seed);
     let stack = Stack {
@@ -529,7 +532,7 @@ fn switched_transfer(seed: u64, totals: &mut Totals) {
     transfer(seed, cc, &config, totals);
 }
 
-/// A transfer with Linux's TCP and settings, and a random recovery.
+/// Runs one transfer over Linux's stack with random settings, among them the recovery.
 fn linux_transfer(seed: u64, totals: &mut Totals) {
     let algorithms = ["reno", "cubic", "bbr1", "bbr3", "vegas"];
     let mut dice = Dice::of(seed);
@@ -596,7 +599,8 @@ fn nonsense(dice: &mut Dice, sender: &Sender) -> Segment {
     segment
 }
 
-/// Answers that no receiver gives: the sender must neither panic nor lose count.
+/// Runs a sender that gets answers which no receiver sends. The sender must not panic, and its
+/// counts must stay correct.
 fn nonsensical_answers(seed: u64, totals: &mut Totals) {
     let mut dice = Dice(seed);
     let config = SenderConfig {
@@ -713,7 +717,7 @@ fn a_packet_and_its_ack_touch_few_lines_of_a_sender() {
 }
 
 /// With four linear timeouts and a first timeout of one second, the waits are 1, 1, 1, 1, 1, 2, 4
-/// ... seconds: Linux's documentation of `tcp_syn_linear_timeouts`.
+/// ... seconds, as Linux's documentation of `tcp_syn_linear_timeouts` says.
 #[test]
 fn a_lost_syn_is_sent_again_linearly_four_times_and_then_doubles() {
     let cc = Algorithm::from_name("reno").expect("known").build(&Vec::new()).expect("the defaults");

@@ -67,7 +67,7 @@ impl Clock {
         self.us_per_jiffy as u64 * 1000
     }
 
-    /// Added to the clock's milliseconds in every timestamp.
+    /// Returns the number that is added to the clock's milliseconds in every timestamp.
     #[inline]
     pub(super) const fn ts_offset(&self) -> u32 {
         self.ts_offset
@@ -121,7 +121,7 @@ pub(super) struct XmitTimer {
     /// The retransmission timeout in jiffies, backoff included. Linux: `icsk_rto`.
     rto: u32,
     /// Number of doublings of the timeout. Linux: `icsk_backoff`. This field and the next two have
-    /// the kernel's width, but saturate: unlike in Linux, a connection never gives up.
+    /// the kernel's width, but saturate, because here a connection never gives up.
     backoff: u8,
     /// Timeouts since new data was last acknowledged. Linux: `icsk_retransmits`.
     retransmits: u8,
@@ -179,7 +179,7 @@ impl XmitTimer {
         self.backoff = 0;
     }
 
-    /// Doubles the timeout.
+    /// Doubles the timeout, up to `longest_s` seconds.
     pub(super) fn back_off(&mut self, hz: u32, longest_s: u32) {
         self.backoff = self.backoff.saturating_add(1);
         self.rto = crate::rtt::backed_off(self.rto, hz).min(longest_s * hz);
@@ -205,7 +205,7 @@ impl XmitTimer {
         self.backoff = 0;
     }
 
-    /// Zero-window probes since the last ACK.
+    /// Returns the number of zero-window probes since the last ACK.
     pub(super) const fn probes_out(&self) -> u8 {
         self.probes_out
     }
@@ -227,7 +227,7 @@ impl XmitTimer {
         self.retransmits = 0;
     }
 
-    /// Timeouts since new data was last acknowledged.
+    /// Returns the number of timeouts since new data was last acknowledged.
     pub(super) const fn retransmits(&self) -> u8 {
         self.retransmits
     }
@@ -351,7 +351,7 @@ impl Sender {
         Time(self.clock.next_tick.0 + u64::from(ahead) * self.clock.tick_ns())
     }
 
-    /// Processes the retransmission timer when its slot is reached. Linux:
+    /// Processes the retransmission timer when the time of its wheel slot has come. Linux:
     /// `tcp_write_timer_handler`.
     #[inline(never)]
     pub(super) fn on_retransmit_timer(&mut self, host: &mut impl Host) {
@@ -382,7 +382,7 @@ impl Sender {
         }
     }
 
-    /// Returns the number of microseconds until the RTO of the first packet in flight; may be
+    /// Returns the number of microseconds until the first packet in flight times out; may be
     /// negative. Linux: `tcp_rto_delta_us`.
     pub(super) fn rto_delta_us(&self) -> i64 {
         match self.board.head_sent() {
@@ -391,7 +391,7 @@ impl Sender {
         }
     }
 
-    /// Returns the number of microseconds until the RTO of a packet sent at `sent_us`; may be
+    /// Returns the number of microseconds until a packet sent at `sent_us` times out; may be
     /// negative.
     #[inline]
     pub(super) fn rto_delta_after_us(&self, sent_us: u64) -> i64 {
@@ -413,7 +413,7 @@ impl Sender {
         self.restart_rto(host);
     }
 
-    /// [`Self::restart_rto`] for a Linux sender after an RTT sample. The usual case needs no
+    /// Like [`Self::restart_rto`], for a Linux sender after an RTT sample. The usual case needs no
     /// function call.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs of a recovery do this")]
@@ -429,7 +429,7 @@ impl Sender {
         }
     }
 
-    /// [`Self::rearm_rto`] while something is in flight.
+    /// Does the work of [`Self::rearm_rto`] while at least one packet is in flight.
     #[inline(never)]
     fn restart_rto(&mut self, host: &mut impl Host) {
         let rto = match self.timer.pending {
@@ -439,7 +439,7 @@ impl Sender {
         self.reset_timer_after_pacing(TimerPurpose::Retransmit, rto, host);
     }
 
-    /// Returns the number of jiffies until the RTO of the first packet in flight, rounded up; at
+    /// Returns the number of jiffies until the first packet in flight times out, rounded up; at
     /// least one.
     #[inline(never)]
     fn rest_of_rto(&self) -> u32 {

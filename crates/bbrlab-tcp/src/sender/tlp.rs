@@ -53,7 +53,7 @@ impl Tlp {
         }
     }
 
-    /// `snd_nxt` when the probe in flight was sent.
+    /// Returns `snd_nxt` as it was when the probe in flight was sent.
     #[inline]
     pub(super) const fn high_seq(&self) -> Option<u32> {
         self.high_seq
@@ -141,8 +141,8 @@ impl Sender {
         }
     }
 
-    /// [`Self::arm_loss_probe`] when only one packet is in flight, or pacing delays the next packet
-    /// by more than [`LONG_DELAY`].
+    /// Like [`Self::arm_loss_probe`], for the case that only one packet is in flight, or that
+    /// pacing delays the next packet by more than [`LONG_DELAY`].
     #[cold]
     #[inline(never)]
     fn arm_unusual_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
@@ -150,7 +150,7 @@ impl Sender {
         self.reset_timer_after_pacing(TimerPurpose::LossProbe, timeout, host);
     }
 
-    /// Whether the RTO of the first packet in flight cannot end before the probe timeout.
+    /// Whether the RTO of the first packet in flight cannot expire before the probe timeout.
     ///
     /// No packet in flight was sent before `oldest_us`, the send time of an earlier first packet
     /// that had been sent only once. Packets are first sent in the order of their sequence numbers,

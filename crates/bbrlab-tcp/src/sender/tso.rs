@@ -21,7 +21,7 @@ use crate::pacing::{Burst, BurstSize};
 /// Smallest number of segments in a burst. Linux: `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
 
-/// An skb is not deferred if at least this part of the window (one third) can be sent now. Linux:
+/// An skb is not deferred if at least one third of the window can be sent now. Linux:
 /// `tcp_tso_win_divisor`.
 const TSO_WIN_DIVISOR: u32 = 3;
 

@@ -14,7 +14,8 @@ use super::scoreboard::{Acked, tag};
 use super::{Sender, State};
 use crate::Host;
 
-/// Whether an episode may be undone, and what an undo restores.
+/// Whether an episode (CWR, a fast recovery, or the Loss state) may be undone, and what an undo
+/// restores.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     /// `snd_una` when the episode started; `None` if the episode cannot be undone. Linux:
@@ -42,17 +43,17 @@ impl Undo {
         self.marker = None;
     }
 
-    /// Whether the episode is undone if it is proven spurious.
+    /// Whether the episode will be undone if it is proven spurious.
     pub(super) const fn is_possible(&self) -> bool {
         self.marker.is_some()
     }
 
-    /// `snd_una` when the episode started; `None` if the episode cannot be undone.
+    /// Returns `snd_una` as it was when the episode started; `None` if the episode cannot be undone.
     pub(super) const fn marker(&self) -> Option<u32> {
         self.marker
     }
 
-    /// Retransmissions not yet proven spurious, as the kernel counts them.
+    /// Returns the number of retransmissions not yet proven spurious, as the kernel counts them.
     pub(super) const fn retrans(&self) -> i32 {
         self.retrans
     }
@@ -68,7 +69,7 @@ impl Undo {
         self.retrans = self.retrans.max(0) + packets.cast_signed();
     }
 
-    /// Records that the receiver got `segs` segments up to `end_seq` twice: that many
+    /// Records that the receiver got `segs` segments up to `end_seq` twice, so `segs`
     /// retransmissions were spurious.
     pub(super) fn note_duplicate(&mut self, end_seq: u32, segs: u32) {
         if self.marker.is_some_and(|marker| after(end_seq, marker)) && self.retrans > 0 {

@@ -21,7 +21,7 @@ pub(crate) struct PeerWindow {
 }
 
 impl PeerWindow {
-    /// Window in bytes, from `snd_una` on.
+    /// Returns the window in bytes, from `snd_una` on.
     #[inline]
     pub(super) const fn size(&self) -> u32 {
         self.size

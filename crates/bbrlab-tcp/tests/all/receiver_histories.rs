@@ -1,7 +1,7 @@
-//! A receiver over random sequences of events ("histories"): losses, reordering, bursts, marks,
-//! pauses of the reader, nonsensical segments, small buffers.
+//! Runs a receiver through random sequences of events ("histories"): losses, reordering, bursts, CE
+//! marks, pauses of the reading application, nonsensical segments, small buffers.
 //!
-//! `receiver_histories.txt` has one line per twenty histories: their totals, and a digest of all
+//! Each line of `receiver_histories.txt` has the totals of twenty histories, and a digest of all
 //! segments sent, all timers and all states. `prop_receiver.rs` checks properties that hold in all
 //! histories. This file checks that the receiver's output does not change unintentionally. `cargo
 //! xtask bless` rewrites the text file.
@@ -233,7 +233,7 @@ impl History {
         self.receiver.snapshot(&mut |_, value| digest.add(&[value.cast_unsigned()]));
     }
 
-    /// A packet with several whole segments; their number is drawn from `counts`.
+    /// Makes one packet of whole segments arrive; their number is drawn from `counts`.
     fn data(&mut self, seq: u32, counts: &[u32]) {
         let len = self.dice.pick(counts) * self.mss;
         let segment = Segment { seq, len, ..self.segment() };

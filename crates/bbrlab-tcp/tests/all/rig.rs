@@ -24,7 +24,7 @@ pub(crate) trait Notes {
     }
 }
 
-/// The host.
+/// The host of the end under test.
 pub(crate) struct Rig<N> {
     pub(crate) now: Time,
     pub(crate) timers: [Option<Time>; TimerId::COUNT],
@@ -36,8 +36,8 @@ impl<N> Rig<N> {
         Self { now, timers: [None; TimerId::COUNT], notes }
     }
 
-    /// Returns the next timer and its deadline. If several timers have the same deadline, the first
-    /// in the order of [`TimerId`].
+    /// Returns the next timer and its deadline. If several timers have the same deadline, returns
+    /// the first in the order of [`TimerId`].
     pub(crate) fn next_timer(&self) -> Option<(Time, TimerId)> {
         let all =
             [TimerId::Retransmit, TimerId::DelayedAck, TimerId::Pacing, TimerId::CompressedAck];

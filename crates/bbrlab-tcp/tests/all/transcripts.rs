@@ -14,8 +14,8 @@
 //!
 //! Lines with `>` are output: the test fails if the file differs from the code's output, and
 //! `UPDATE_EXPECT=1` (`cargo xtask bless`) rewrites them. `ack`, `win`, `ts` and `ecr` are followed
-//! by a number, `sack` by ranges `a-b,c-d`; `ect0` and `ce` are the ECN field. Numbers are
-//! relative, as in packetdrill.
+//! by a number, `sack` by ranges `a-b,c-d`; `ect0` and `ce` are the ECN field. Sequence and ACK
+//! numbers count from the initial ones, as in packetdrill.
 //!
 //! Events: `< ...`, `end`, `close`; at a receiver `read on`, `read off`, `interrupt` (another timer
 //! of the machine fires); at a sender `connect`, `write N`, `write unlimited`, `run` (the

@@ -38,8 +38,8 @@ impl Sender {
             && !before(seq, self.board.highest_sack_seq(&self.conn))
     }
 
-    /// Returns the end of the data sent last. With `app_write`, data sent last may be a
-    /// retransmission; the sender then does not count as application-limited. ns-3:
+    /// Returns the end of the data sent last. With the setting `app_write`, the data sent last may
+    /// be a retransmission; the sender then does not count as application-limited. ns-3:
     /// `m_nextTxSequence`, in `Send`.
     #[inline]
     pub(in super::super) fn next_tx_seq(&self) -> u32 {

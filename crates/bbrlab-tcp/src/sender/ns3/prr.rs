@@ -95,8 +95,8 @@ impl Sender {
 mod tests {
     use super::{Prr, Recovery, Step};
 
-    /// Returns by how many packets cwnd exceeds the packets in flight, in reductions from 20 to 10
-    /// packets.
+    /// Returns by how many packets cwnd exceeds the packets in flight, in a reduction of cwnd from
+    /// 20 to 10 packets.
     fn room(
         form: Recovery,
         prr: (u32, u32),

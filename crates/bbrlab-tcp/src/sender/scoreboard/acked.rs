@@ -59,7 +59,8 @@ impl Scoreboard {
         head != NIL && self.queue[head].has(tag::SACKED)
     }
 
-    /// Whether no skb was SACKed, marked lost or retransmitted. With SACK such an skb is linked.
+    /// Whether no skb in flight was SACKed, marked lost or retransmitted. With SACK, a SACKed, lost
+    /// or retransmitted skb is linked.
     #[inline]
     pub(crate) fn is_undisturbed(&self) -> bool {
         let is_plain = self.queue.linked_head() == NIL;
@@ -69,7 +70,7 @@ impl Scoreboard {
 
     /// Returns the ordinary skbs at the head of the queue; `None` if there are none. An skb is
     /// ordinary if it is plain, entirely below `snd_una`, without tags, and not the SYN. With
-    /// `only_one`, at most one skb.
+    /// `only_one`, returns at most one skb.
     #[inline]
     pub(crate) fn ordinary_run(&self, snd_una: u32, only_one: bool) -> Option<Run> {
         if self.queue.linked_head() != NIL {
@@ -183,7 +184,7 @@ impl Scoreboard {
         }
     }
 
-    /// Removes the first ordinary skbs below `snd_una`: with `only_one`, at most one skb.
+    /// Removes and returns the run of [`Self::ordinary_run`].
     #[inline]
     pub(crate) fn pop_ordinary(&mut self, snd_una: u32, only_one: bool) -> Option<Run> {
         let run = self.ordinary_run(snd_una, only_one)?;

@@ -145,7 +145,7 @@ impl Scoreboard {
         Cursor(id)
     }
 
-    /// Stamps an skb that departs at `wstamp_ns`; returns a copy of the skb.
+    /// Stores the departure time `wstamp_ns` of an skb; returns a copy of the skb.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn depart(&mut self, at: Cursor, wstamp_ns: u64) -> Sent {
@@ -193,9 +193,9 @@ impl Scoreboard {
     }
 
     /// Sends the first `segs` full segments of the first unsent skb, which must be longer: adds the
-    /// skb that [`Self::cut_unsent`] would make to the skbs in flight. It departs at `wstamp_ns`
-    /// with the delivery counters from `stamp` and the [`Notes`] from `note`. Returns its first
-    /// sequence number and one past its last.
+    /// skb that [`Self::cut_unsent`] would make to the skbs in flight. The new skb departs at
+    /// `wstamp_ns` with the delivery counters from `stamp` and the [`Notes`] from `note`. Returns
+    /// the first sequence number of the new skb and one past its last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn send_front(

@@ -20,7 +20,7 @@ use super::{Cursor, Scoreboard, is_spare};
 pub(crate) struct Search {
     /// The first skb not yet visited; `NIL` for the first skb in flight. Linux: `lost_skb_hint`.
     pub(super) next: SkbId,
-    /// SACKed packets below the skb `next`. Linux: `lost_cnt_hint`.
+    /// Number of SACKed packets below the skb `next`. Linux: `lost_cnt_hint`.
     pub(super) sacked_below: u32,
 }
 
@@ -68,7 +68,7 @@ impl Scoreboard {
         Some(pcount)
     }
 
-    /// Describes a lost skb to the congestion control.
+    /// Returns the description of a lost skb that is passed to the congestion control.
     pub(crate) fn lost_skb(&self, at: Cursor) -> LostSkb {
         let skb = &self.queue[at.0];
         let tx = skb.tx().unpack(self.notes(at.0), skb.sent_us());

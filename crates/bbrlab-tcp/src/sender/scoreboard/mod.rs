@@ -129,7 +129,8 @@ pub(super) enum Counting {
 }
 
 impl Scoreboard {
-    /// Bytes from the start of the struct that packets and ACKs touch.
+    /// Number of bytes at the start of the struct that hold all fields needed by packets and ACKs
+    /// in a flow without losses.
     #[cfg(test)]
     pub(super) const HOT: usize = std::mem::offset_of!(Scoreboard, queue) + Queue::HOT;
 
@@ -183,7 +184,7 @@ impl Scoreboard {
         self.lost_out
     }
 
-    /// Retransmissions in flight.
+    /// Returns the number of retransmissions in flight.
     #[inline]
     pub(super) const fn retrans_out(&self) -> u32 {
         self.retrans_out

@@ -1,8 +1,8 @@
 //! The skbs in flight, in two orders: by sequence number, and by time of their latest transmission.
 //!
 //! The skbs are in a ring buffer; a new skb takes the next place. An skb is *plain* until it is
-//! retransmitted, SACKed, split or merged. Plain skbs need no links, because their places in the
-//! ring are in both orders.
+//! retransmitted, SACKed, split or merged. Plain skbs need no links, because the order of their
+//! places in the ring is both the order by sequence number and the order by time.
 //!
 //! An operation that changes an skb's position in either order first links this skb and all skbs
 //! before it into doubly linked lists; from then on these skbs are found through their links. The
@@ -18,8 +18,9 @@
 //! follows the first half in both orders. Places are freed in any order; a place is reused when all
 //! places before it are free. Splitting, merging and freeing an skb take constant time.
 //!
-//! A sequence number is found by bisection among plain skbs. Among linked skbs it is found through
-//! `milestones`, which record the skb that holds every 16384th byte, and a few steps from there.
+//! A sequence number is found by bisection among plain skbs. Among linked skbs, the search starts
+//! at an skb in `milestones`, which records the skb that holds every 16384th byte, and follows a
+//! few links from there.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_fragment`, `tcp_trim_head`;
 //! `net/ipv4/tcp_input.c`: `tcp_sacktag_bsearch`. The kernel has a tree instead of a ring with
@@ -55,8 +56,8 @@ const fn at_mut<T>(ring: &mut [T], id: SkbId) -> &mut T {
     &mut ring[widened(id) & ring.len().wrapping_sub(1)]
 }
 
-/// Returns `id`, sign-extended to a whole word. The compiler then masks the whole word, sees that
-/// the place is within the ring, and omits a bounds check.
+/// Returns `id`, sign-extended to `usize`. The caller's mask then bounds all bits of the index, so
+/// the compiler omits the bounds check.
 #[inline]
 const fn widened(id: SkbId) -> usize {
     (id.cast_signed() as isize).cast_unsigned()
@@ -134,7 +135,8 @@ impl std::ops::IndexMut<SkbId> for Queue {
 }
 
 impl Queue {
-    /// Bytes from the start of the struct that packets and ACKs touch.
+    /// Number of bytes at the start of the struct that hold all fields needed by packets and ACKs
+    /// in a flow without losses.
     #[cfg(test)]
     pub(super) const HOT: usize = std::mem::offset_of!(Queue, linked) + size_of::<SkbId>();
 
@@ -204,9 +206,9 @@ impl Queue {
         self.new_links_of(id).retransmission = retransmission;
     }
 
-    /// [`Self::count_transmission`] for a lost skb that is plain and has `tags`: a timeout or
-    /// duplicate ACKs may mark a plain skb lost. Returns the number of transmissions before this
-    /// one.
+    /// Like [`Self::count_transmission`], for a lost skb that is plain and has `tags`. (A timeout
+    /// or duplicate ACKs mark skbs lost without linking them.) Returns the number of transmissions
+    /// before this one.
     #[cold]
     fn count_plain_repair(&mut self, id: SkbId, tags: u8) -> u16 {
         let own = self.new_links_of(id);
@@ -215,8 +217,9 @@ impl Queue {
         own.retransmission
     }
 
-    /// Sends a lost skb again at `wstamp_ns` with the delivery counters `tx`: counts the
-    /// transmission, stamps the skb, and makes it the youngest. Returns the data that departs.
+    /// Updates the record of a lost skb that is sent again at `wstamp_ns`: stores this time and the
+    /// delivery counters `tx`, counts the transmission, and moves the skb to the end of the order
+    /// by time. Returns the data to transmit.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every retransmission passes here")]
     pub(super) fn repair(&mut self, id: SkbId, wstamp_ns: u64, tx: PackedStamps) -> SentAgain {
@@ -298,7 +301,7 @@ impl Queue {
         if next == self.end { NIL } else { next }
     }
 
-    /// Returns the last skb in flight. Linux: `tcp_rtx_queue_tail`.
+    /// Returns the last skb in flight, `NIL` if nothing is in flight. Linux: `tcp_rtx_queue_tail`.
     pub(super) fn tail(&self) -> SkbId {
         if self.plain == self.end { self.linked.tail } else { places_on(self.end, u32::MAX) }
     }
@@ -350,7 +353,7 @@ impl Queue {
         if id != self.end && self[id].tags() & mask == tags { id } else { NIL }
     }
 
-    /// [`Self::find_linked`] that also searches all plain skbs.
+    /// Like [`Self::find_linked`], but also searches all plain skbs.
     pub(super) fn find_among_all(&self, mut id: SkbId, mask: u8, tags: u8) -> SkbId {
         while id != NIL && self[id].tags() & mask != tags {
             id = self.next(id);
@@ -711,7 +714,7 @@ impl Queue {
         rest_id
     }
 
-    /// Moves the first `len` bytes, `pcount` segments, of `from` into `to`, the skb before it.
+    /// Moves the first `len` bytes (`pcount` segments) of `from` into `to`, the skb before it.
     /// Frees `from` and returns true if nothing is left of it. Linux: `tcp_skb_shift`, end of
     /// `tcp_shifted_skb`.
     pub(super) fn shift(&mut self, to: SkbId, from: SkbId, len: u32, pcount: u16) -> bool {
@@ -800,8 +803,9 @@ impl Queue {
         Some(run)
     }
 
-    /// [`Self::gather`] for a single plain skb above a hole, which is linked but not merged.
-    /// Returns `None` if the skb does not end at `end`, has SYN or FIN, or is the first plain skb.
+    /// Like [`Self::gather`], for a single plain skb above a hole. Links this skb, but merges
+    /// nothing. Returns `None` if the skb does not end at `end`, has SYN or FIN, or is the first
+    /// plain skb.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(super) fn gather_apart(&mut self, id: SkbId, end: u32) -> Option<Run> {
@@ -819,9 +823,9 @@ impl Queue {
         Some(run)
     }
 
-    /// [`Self::gather`] for the first plain skb only, which is merged into the last linked skb.
-    /// Returns `None` unless the plain skb ends at `end` and the linked skb is SACKed and has the
-    /// same segment size.
+    /// Like [`Self::gather`], but merges only the first plain skb into the last linked skb. Returns
+    /// `None` unless the plain skb ends at `end` and the linked skb is SACKed and has the same
+    /// segment size.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     pub(super) fn gather_next(&mut self, end: u32, max_span: u32, max_pcount: u32) -> Option<Run> {

@@ -93,7 +93,7 @@ impl Run {
         sampler.skb_delivered(rate, &mut stamps, delivered);
     }
 
-    /// [`Self::sample`] for a sampler without switches.
+    /// Like [`Self::sample`], for a sampler without switches.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     pub(crate) fn sample_plainly(
@@ -113,7 +113,7 @@ impl Run {
 }
 
 impl Scoreboard {
-    /// Returns the notes of the last skb of a run, as long as its place is not reused.
+    /// Returns the notes of the last skb of a run. The skb's place must not have been reused.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly there are none")]
     pub(crate) fn notes_of(&self, run: &Run) -> Notes {

@@ -23,7 +23,7 @@ use crate::segment::SackBlock;
 /// Number of SACK blocks that fit into a header. Linux: `TCP_NUM_SACKS`.
 pub(crate) const NUM_SACKS: usize = 4;
 
-/// A merged skb stays below this many bytes. Linux: `65535 * TCP_MIN_GSO_SIZE`.
+/// Exclusive upper limit for the bytes of a merged skb. Linux: `65535 * TCP_MIN_GSO_SIZE`.
 pub(super) const MERGE_LIMIT: u32 = 65_535 * 8;
 
 /// Largest number of segments of a merged skb, because segments are counted in 16 bits.
@@ -60,7 +60,7 @@ impl Blocks {
 
     /// Returns the end of the first block of `self` if `others` has the same blocks, except that
     /// its first block may have another end. Otherwise returns `None`. Also returns `None` if the
-    /// first block of `others` overlaps another of its blocks, or if one of those others is not
+    /// first block of `others` overlaps another block of `others`, or if such another block is not
     /// above `snd_una`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
@@ -161,7 +161,7 @@ pub(crate) trait SackVisitor {
     fn piece(&mut self, covered: &Covered);
 
     /// Called for a run of adjacent skbs that are covered entirely and are above all data SACKed
-    /// before. `notes` are those of the last skb.
+    /// before. `notes` are the counters stored with the last skb of the run.
     fn run(&mut self, run: &Run, notes: Notes);
 }
 
@@ -195,7 +195,7 @@ enum Shift {
 }
 
 impl Scoreboard {
-    /// Returns the start of the new data in the first of `blocks`, which must be valid.
+    /// Returns where the new data of the first of `blocks` starts. The blocks must be valid.
     ///
     /// Returns `None` unless the blocks of the previous ACK included all other blocks of this ACK,
     /// and the first block extends one of those earlier blocks or overlaps none. Then only the
@@ -539,9 +539,9 @@ impl Scoreboard {
         Cursor::at(self.queue.plain_head())
     }
 
-    /// [`Self::tag_sacked`] for [`Reported::First`] and [`NewFrom::Plain`], if the block reports
-    /// one skb that continues the last SACKed skb and ends where the block ends: the packet that
-    /// has just arrived above a hole. Returns that skb. Otherwise returns `None`, without any
+    /// Like [`Self::tag_sacked`], for [`Reported::First`] and [`NewFrom::Plain`], if the block
+    /// reports one skb that continues the last SACKed skb and ends where the block ends: the packet
+    /// that has just arrived above a hole. Returns that skb. Otherwise returns `None`, without any
     /// change.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]

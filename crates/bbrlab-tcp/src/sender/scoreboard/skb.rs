@@ -65,7 +65,7 @@ pub(super) struct Skb {
     span_flags_tags: u32,
     /// Time of the skb's latest transmission in nanoseconds. Linux: `skb_mstamp_ns`.
     pub(super) tstamp_ns: u64,
-    /// [`PackedStamps`] of the skb's latest transmission.
+    /// This field and the next two are the [`PackedStamps`] of the skb's latest transmission.
     first_tx_ago_us: u32,
     delivered_ago_us: u32,
     delivered: u32,
@@ -105,7 +105,7 @@ impl Skb {
         self.span_flags_tags >> SPAN_SHIFT
     }
 
-    /// One past the last sequence number, FIN included.
+    /// Returns one past the last sequence number, FIN included.
     #[inline]
     pub(super) const fn end_seq(&self) -> u32 {
         self.seq.wrapping_add(self.span())
@@ -127,7 +127,7 @@ impl Skb {
         self.span_flags_tags -= len << SPAN_SHIFT;
     }
 
-    /// Bits of [`tag`].
+    /// Returns the bits of [`tag`].
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the lowest 8 bits")]
     pub(super) const fn tags(&self) -> u8 {
@@ -149,7 +149,7 @@ impl Skb {
         self.span_flags_tags &= !(tags as u32);
     }
 
-    /// Header flags besides ACK: SYN, FIN, PSH.
+    /// Returns the header flags besides ACK: SYN, FIN, PSH.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the rest is not of the flags")]
     pub(super) const fn flags(&self) -> u8 {
@@ -172,7 +172,7 @@ impl Skb {
         self.span_flags_tags &= !((FLAGS as u32) << FLAGS_SHIFT);
     }
 
-    /// Delivery counters at the skb's latest transmission.
+    /// Returns the delivery counters at the skb's latest transmission.
     #[inline]
     pub(super) const fn tx(&self) -> PackedStamps {
         PackedStamps {
@@ -230,7 +230,7 @@ impl Skb {
     }
 
     /// Returns the number of segments that end by `seq`, which must be within the skb; `None` if no
-    /// segment ends there.
+    /// segment ends at `seq`.
     #[inline]
     pub(super) fn segments_to(&self, seq: u32) -> Option<u32> {
         if !after(seq, self.seq) {
@@ -241,7 +241,7 @@ impl Skb {
         (segments * mss == len).then_some(segments)
     }
 
-    /// Removes the first `len` bytes of the skb: whole segments, but not all.
+    /// Removes the first `len` bytes of the skb, which must be whole segments, but not all of them.
     #[inline]
     pub(super) fn drop_segments(&mut self, len: u32) {
         self.drop_front(len);
