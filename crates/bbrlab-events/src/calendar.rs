@@ -97,7 +97,7 @@ pub(crate) struct CalendarQueue {
     later: u32,
     /// log2 of the width of a bucket in nanoseconds.
     width_shift: u32,
-    /// A deadline has a bucket if it is less than this many nanoseconds ahead.
+    /// A deadline has a bucket if it is fewer than this many nanoseconds in the future.
     horizon: u64,
     timers: Vec<Timer>,
     /// The first timer in the list of each slot, or [`NIL`]. The number of slots is a power of two.

@@ -81,7 +81,8 @@ impl Heap {
         self.hole && self.top.0 != Key::NEVER
     }
 
-    /// Ends the popped event: the least entry becomes the top unless a push has filled its place.
+    /// Ends the popped event: the least entry becomes the top, unless a push has filled the place
+    /// of the popped entry.
     #[inline]
     pub(crate) fn close(&mut self) {
         if self.hole {

@@ -57,7 +57,7 @@ pub struct EventQueue {
     /// The heads of lanes 0 and 1.
     first_heads: [Key; FIRST_LANES as usize],
     tournament: TimerTournament,
-    /// The timer of each flow that is in the tournament.
+    /// Which timer of each flow is in the tournament.
     tournament_timer: TimerId,
     /// Time of the first event of heap, lane tournament and calendar. While an entry of the heap is
     /// taken but not closed, this time may be too early.
@@ -67,7 +67,7 @@ pub struct EventQueue {
     outside_heap: Time,
     lanes: LaneTournament,
     calendar: CalendarQueue,
-    /// The timer of each flow that is in the calendar.
+    /// Which timer of each flow is in the calendar.
     calendar_timer: TimerId,
     /// The timers of flows that are in the heap.
     timers: LazyTimers,
@@ -113,13 +113,13 @@ impl EventQueue {
         self.calendar_timer = timer;
     }
 
-    /// Returns the timer that is in the tournament.
+    /// Returns which timer of each flow is in the tournament.
     #[inline]
     pub fn tournament_timer(&self) -> TimerId {
         self.tournament_timer
     }
 
-    /// Returns the timer that is in the calendar.
+    /// Returns which timer of each flow is in the calendar.
     #[inline]
     pub fn calendar_timer(&self) -> TimerId {
         self.calendar_timer

@@ -253,8 +253,8 @@ impl TimerTournament {
         Time((entry.cast_signed() >> self.flow_bits).cast_unsigned())
     }
 
-    /// Does [`Self::set`] for many flows. A separate function, because its unrolled comparisons
-    /// would take registers from callers that need few.
+    /// Does the work of [`Self::set`] for many flows. This is a separate function, because its
+    /// unrolled comparisons would take registers from callers that need few.
     #[inline(never)]
     fn set_apart(&mut self, flow: u32, entry: u64) {
         let winner = self.entries.set(flow, entry);

@@ -54,7 +54,7 @@ pub enum RandomDelay {
         /// The standard deviation; for the uniform distribution, the largest distance from the
         /// link's delay.
         spread: Span,
-        /// How much a draw depends on the one before, in 2^-32: see `get_crandom`.
+        /// How much a draw depends on the draw before it, in units of 2^-32. Linux: `get_crandom`.
         correlation: u32,
         /// The distribution.
         distribution: Distribution,

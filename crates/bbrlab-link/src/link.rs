@@ -82,8 +82,7 @@ impl Link {
     }
 
     /// Returns the number of packets of `wire_bytes` each that may wait: the limit of the buffer
-    /// or, for `cake`, the smaller of this limit and that of the memory. `None` if there is no
-    /// limit.
+    /// or, for `cake`, the smaller of this limit and the memory limit. `None` if there is no limit.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a number of packets to estimate and draw with")]
     pub fn room_packets(&self, wire_bytes: f64) -> Option<f64> {

@@ -29,7 +29,7 @@ const DENSITY_AT_ZERO: u128 = 459_949_134_171_706_403;
 /// A distribution of netem's delays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Distribution {
-    /// Uniform between minus and plus the spread. netem without `distribution`.
+    /// Uniform between minus and plus the spread, as in netem without `distribution`.
     Uniform,
     /// The normal distribution.
     Normal,
@@ -37,7 +37,7 @@ pub enum Distribution {
     Pareto,
     /// A quarter of the normal plus three quarters of the Pareto distribution.
     ParetoNormal,
-    /// A table of the scenario. It must not be empty.
+    /// A table from the scenario file. It must not be empty.
     Table(Arc<[i16]>),
 }
 
@@ -62,13 +62,13 @@ fn clip(value: i64) -> i16 {
     i16::try_from(value.clamp(i16::MIN.into(), i16::MAX.into())).expect("clamped")
 }
 
-/// `numerator / denominator`, rounded to the nearest.
+/// Returns `numerator / denominator`, rounded to the nearest integer.
 fn rounded(numerator: i128, denominator: i128) -> i64 {
     i64::try_from((2 * numerator + denominator).div_euclid(2 * denominator)).expect("a small value")
 }
 
-/// Entry n is the largest multiple of 1 / [`STEPS`] whose distribution function, times [`FINE`],
-/// rounds to 4 n.
+/// Returns the table of the normal distribution. Entry n is the largest multiple of 1 / [`STEPS`]
+/// whose distribution function, times [`FINE`], rounds to 4 n.
 fn normal() -> Vec<i64> {
     // The distribution function at `step` / STEPS, minus 1/2, by the trapezoidal rule.
     let density = |step: u64| {
@@ -101,7 +101,8 @@ fn normal() -> Vec<i64> {
     (0..ENTRIES).map(|n| entry(4 * n)).collect()
 }
 
-/// Entry n is (p^(-1/3) - 3/2) 4/3 for p = 1 - n / 4096, at most 32767.
+/// Returns the table of the Pareto distribution. Entry n is (p^(-1/3) - 3/2) 4/3 for p = 1 - n /
+/// 4096, at most 32767.
 fn pareto() -> Vec<i64> {
     const UNIT: u32 = 40;
     let entry = |n: u64| {

@@ -12,7 +12,8 @@ use crate::packet::FlowId;
 pub struct FlowLosses {
     /// Dropped by a queue.
     pub drops: u64,
-    /// Lost at random. A packet that is lost after a queue is counted when it departs.
+    /// Lost at random, or discarded by the host as corrupt. A packet that is lost after a queue is
+    /// counted when it departs.
     pub random: u64,
     /// Dropped by a policer.
     pub policer: u64,

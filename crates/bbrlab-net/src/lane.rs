@@ -1,5 +1,5 @@
-//! A lane (delay line): packets on one constant delay, in order. Only its head is in the event
-//! queue.
+//! A lane (delay line): packets on one constant delay, in order. Only its first packet, the head,
+//! is in the event queue.
 //!
 //! The size of the event queue therefore grows with the number of distinct constant delays, not
 //! with the number of packets in flight. The cost of an event does not depend on the
@@ -69,8 +69,8 @@ impl Lane {
     }
 
     /// Moves the last packet to its position among the packets with the same arrival time. Returns
-    /// whether it is the head. Not inlined, because most packets arrive later than the packet
-    /// before them.
+    /// whether it is now the head. This function is not inlined, because most packets arrive later
+    /// than the packet before them.
     #[cold]
     #[inline(never)]
     fn sort_in<P: PacketData>(&mut self, lane_packets: &mut LanePackets<P>) -> bool {

@@ -160,7 +160,7 @@ impl<P: PacketData> Packet<P> {
         self.extra != ExtraId::NONE
     }
 
-    /// Puts the packet on its next leg. `tie_base` is the high bits for events on that leg.
+    /// Puts the packet on its next leg. `tie_base` holds the high bits for events on that leg.
     #[inline]
     pub(crate) fn advance(&mut self, tie_base: u64) {
         self.tie = tie_base | (self.tie & ID_TIE);
@@ -374,7 +374,7 @@ impl<P: PacketData> Extras<P> {
 pub(crate) type Handle = u32;
 
 /// The packets that wait in queues of links by departure events, and the packets with individual
-/// delays. All other packets are in lanes. A slab of slots with a free list.
+/// delays. All other packets are in lanes. They are stored in a slab of slots with a free list.
 #[derive(Debug)]
 pub(crate) struct Packets<P> {
     slots: Vec<Packet<P>>,

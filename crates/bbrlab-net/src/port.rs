@@ -8,13 +8,14 @@ use crate::packet::{Arrival, FlowId, Outgoing, PacketData, Side};
 /// The hosts. Each call of a method is one event. Packets that a host sends during the call leave
 /// at the time of the event, in the order in which the host sends them.
 pub trait Handler<P: PacketData> {
-    /// A packet has reached the receiver of its flow.
+    /// Called when a packet has reached the receiver of its flow.
     fn at_receiver(&mut self, port: &mut Port<'_, P>, packet: &Arrival<'_, P>);
 
-    /// A packet (usually an ACK) has reached the sender of its flow.
+    /// Called when a packet (usually an ACK) has reached the sender of its flow.
     fn at_sender(&mut self, port: &mut Port<'_, P>, packet: &Arrival<'_, P>);
 
-    /// A timer has expired at the time for which it was armed; it is now disarmed.
+    /// Called when a timer has expired at the time for which it was armed; the timer is then
+    /// disarmed.
     fn on_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8);
 
     /// Like [`Self::on_timer`], for the swift timer ([`Network::set_swift_timer`]). A handler that
@@ -31,7 +32,7 @@ pub trait Handler<P: PacketData> {
         self.on_timer(port, flow, side, timer);
     }
 
-    /// The time passed to [`Port::schedule`] has come.
+    /// Called when the time passed to [`Port::schedule`] has come.
     fn on_application(&mut self, port: &mut Port<'_, P>, flow: FlowId, token: u32);
 }
 

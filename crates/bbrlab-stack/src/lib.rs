@@ -70,8 +70,8 @@ pub struct Stack {
 }
 
 impl Default for Stack {
-    /// Linux's defaults, on a host whose clock has a step of 1 ns, and whose socket buffers grow to
-    /// 64 MiB as in the reference runs.
+    /// Returns Linux's defaults, on a host whose clock has a step of 1 ns, and whose socket buffers
+    /// grow to 64 MiB as in the reference runs.
     fn default() -> Self {
         Self {
             sndbuf: SocketBuffer::Auto,

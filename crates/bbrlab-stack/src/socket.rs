@@ -13,8 +13,8 @@ pub struct SocketSwitches {
     pub nagle: bool,
     /// Whether the receiver reports duplicates (RFC 2883).
     pub dsack: bool,
-    /// Whether both ends ignore segments whose timestamp is older than that of an earlier segment
-    /// (PAWS, RFC 7323). `None`: true with Linux's handshake, false with ns-3's: see
+    /// Whether both ends ignore segments whose timestamp is older than the timestamp of an earlier
+    /// segment (PAWS, RFC 7323). `None`: true with Linux's handshake, false with ns-3's: see
     /// [`Self::has_paws`].
     pub paws: Option<bool>,
     /// The layout of options in the TCP header.

@@ -70,8 +70,8 @@ pub enum Rule3 {
     /// Only packets below the highest SACKed packet. Moreover, lost packets above the highest
     /// SACKed packet are not retransmitted until a higher packet is SACKed (ns-3 since 3.43).
     BelowHighSack,
-    /// All packets that are not SACKed (ns-3 up to 3.42). If the send buffer limits the sender, it
-    /// has no new data and retransmits all packets in flight.
+    /// All packets that are not SACKed (ns-3 up to 3.42). A sender that the send buffer limits has
+    /// no new data, so it retransmits all packets in flight.
     Any,
 }
 
@@ -173,8 +173,8 @@ pub enum LossCount {
     Marked,
 }
 
-/// When a rate sample's ACK phase starts, the time in which the ACKs of the sampled data arrive. A
-/// sample's interval is the longer of the ACK phase and the send phase.
+/// When a rate sample's ACK phase starts. The ACK phase is the time in which the ACKs of the
+/// sampled data arrive. A sample's interval is the longer of the ACK phase and the send phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AckInterval {
     /// At the latest delivery before the sampled packet was sent.

@@ -42,9 +42,9 @@ pub(crate) trait Queue {
     fn next(&mut self) -> Option<Key>;
 }
 
-/// A queue that keeps every packet, event and timer in one binary heap. A timer that is armed again
-/// gets an additional entry. A timer's entry is an event only if its time is the timer's current
-/// deadline.
+/// A queue that stores every packet, event and timer in one binary heap. A timer that is armed
+/// again gets an additional entry. A timer's entry is an event only if its time is the timer's
+/// current deadline.
 pub(crate) struct Plain {
     heap: BinaryHeap<Reverse<Key>>,
     deadlines: Vec<Time>,

@@ -7,8 +7,8 @@ use bbrlab_units::{Bytes, Span};
 pub struct PieParams {
     /// The waiting time of packets that the control law aims at.
     pub target: Span,
-    /// Interval between two computations of the probability, rounded up to ticks of 1 ms. 0: never
-    /// computed.
+    /// Interval between two computations of the probability, rounded up to ticks of 1 ms. With 0,
+    /// the probability is never computed.
     pub tupdate: Span,
     /// Weight of the difference between waiting time and `target`, in 1/16 per second. `tc` accepts
     /// 0 to 32.

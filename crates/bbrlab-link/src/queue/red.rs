@@ -7,9 +7,9 @@ use crate::loss::Probability;
 /// The parameters of `red`, with `tc`'s names. `None` means the value that `tc` computes from the
 /// other parameters.
 ///
-/// `tc` requires a limit and `avpkt`, and its default for `bandwidth` is 10 Mbit/s. Here the link
-/// provides two of these values: its rate is the `bandwidth`, and [`Self::limit`] is the limit if
-/// it has no `buffer`.
+/// `tc` requires a limit and `avpkt`, and its default for `bandwidth` is 10 Mbit/s. In a scenario,
+/// the link provides two of these values: its rate is the `bandwidth` if none is set, and
+/// [`Self::limit`] is the limit if the link has no `buffer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of `tc`")]
 pub struct RedParams {
@@ -25,7 +25,8 @@ pub struct RedParams {
     pub burst: Option<u32>,
     /// The probability of a drop when the average reaches `max`.
     pub probability: Probability,
-    /// The rate at which the average decays while the link is idle. `None`: 10 Mbit/s.
+    /// The rate at which the average decays while the link is idle. `None`: 10 Mbit/s, `tc`'s
+    /// default; a scenario's reader replaces `None` by the link's rate.
     pub bandwidth: Option<BitRate>,
     /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,

@@ -1,4 +1,5 @@
-//! Sending of bursts: the route is looked up once for all packets that a host sends at one time.
+//! Sending of bursts. The route is looked up only once for all packets that a host sends at one
+//! time.
 
 use bbrlab_events::id_tie;
 

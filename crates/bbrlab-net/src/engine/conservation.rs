@@ -10,13 +10,13 @@ use crate::packet::PacketData;
 /// The numbers of packets sent, delivered, dropped and in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conservation {
-    /// Sent by a host, or made by a link that duplicates packets.
+    /// Packets sent by a host, or made by a link that duplicates packets.
     pub sent: u64,
-    /// Delivered to a host, which discards corrupt packets.
+    /// Packets delivered to a host, including corrupt packets, which the host discards.
     pub delivered: u64,
-    /// Dropped at a link.
+    /// Packets dropped at a link.
     pub dropped: u64,
-    /// In the network, counted by visiting every queue and lane.
+    /// Packets in the network, counted by visiting every queue and lane.
     pub in_network: u64,
 }
 

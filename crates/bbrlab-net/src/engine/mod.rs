@@ -59,8 +59,8 @@ struct Flow {
 /// with `advance`. `P` is the payload.
 #[derive(Debug)]
 pub struct Network<P: PacketData> {
-    /// The time that hosts and queues see. With a clock that has steps, the first step at or after
-    /// `due`.
+    /// The time that hosts and queues read from the clock. With a clock that has steps, this is a
+    /// step at or after `due`.
     pub(crate) now: Time,
     /// When the current event was due; events are ordered by this time.
     due: Time,
@@ -83,7 +83,7 @@ pub struct Network<P: PacketData> {
     seed: u64,
     /// The clock, if it is read in steps.
     clock: Option<StepClock>,
-    /// Events other than arrivals at a host.
+    /// Number of events so far, except arrivals at a host, which `delivered` counts.
     events: u64,
     sent: u64,
     delivered: u64,
@@ -185,7 +185,7 @@ impl<P: PacketData> Network<P> {
         self.events += events;
     }
 
-    /// Removes the current event from the count because it is part of an earlier one.
+    /// Removes the current event from the count, because it only completes an earlier event.
     pub(crate) fn uncount_event(&mut self) {
         self.events -= 1;
     }
@@ -221,7 +221,8 @@ impl<P: PacketData> Network<P> {
     }
 
     /// Returns the wire bytes of a flow that have departed so far from the last link with a rate on
-    /// its forward route; 0 for a route without such a link. Settles no other link.
+    /// its forward route; 0 for a route without such a link. Brings the counts of no other link up
+    /// to date.
     pub fn flow_wire_bytes(&mut self, flow: FlowId) -> u64 {
         if let Some(id) = self.last_rated_link(flow) {
             let link = &mut self.links[id.0 as usize];
@@ -249,7 +250,7 @@ impl<P: PacketData> Network<P> {
         self.flows[flow.0 as usize].next_sequence
     }
 
-    /// See [`Port::waited`].
+    /// Implements [`Port::waited`].
     pub(crate) fn waited(&self, packet: &Arrival<'_, P>) -> Span {
         self.extras.waited(packet.packet())
     }

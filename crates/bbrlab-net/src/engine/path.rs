@@ -105,15 +105,16 @@ impl<P: PacketData> Network<P> {
         let times = (self.due, self.now);
         if let Some(departs) = link.admit_plainly(id, times, admission, &mut self.accounts) {
             let onward = self.legs[packet.tag.leg() as usize].onward;
-            // A measured route has no plain links, so the wait is not needed.
+            // A measured route has no plain links, so the time that the packet waited is not
+            // needed.
             self.forward(id, packet, departs, (onward, Span::ZERO));
         } else {
             self.extras.forget(packet);
         }
     }
 
-    /// Handles a packet that arrives at a link by virtual clock. The link decides at once whether
-    /// the packet is dropped and when it departs.
+    /// Handles a packet that arrives at a link by virtual clock. Such a link decides on the
+    /// packet's arrival whether the packet is dropped and when it departs.
     fn arrive_at_virtual_link(
         &mut self,
         id: LinkId,
@@ -177,7 +178,7 @@ impl<P: PacketData> Network<P> {
     }
 
     /// Handles a packet's arrival at a link that works by departure events. The queue discipline
-    /// decides about the packet.
+    /// queues, marks or drops the packet.
     fn arrive_at_queue(&mut self, id: LinkId, packet: &mut Packet<P>, (dscp, hosts): (u8, Hosts)) {
         let (due, now) = (self.due_at_link(), self.now);
         let mut link = &mut self.links[id.0 as usize];

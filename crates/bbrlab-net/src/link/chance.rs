@@ -25,7 +25,7 @@ impl Entropy for Chance {
         hash(packet.flow, self.key)
     }
 
-    /// Uses the scenario's number of a host, or the flow's number if the scenario gives none.
+    /// Hashes the scenario's number of each host, or the flow's number if the scenario gives none.
     fn host_hashes(&mut self, packet: &Queued) -> HostHashes {
         // Flow numbers have 24 bits.
         let host = |number: u32| if number == 0 { packet.flow } else { number | 1 << 31 };

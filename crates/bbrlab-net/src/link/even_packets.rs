@@ -20,10 +20,10 @@ pub(super) struct EvenPackets {
     wire_bytes: u32,
     /// Every packet that departs later than this time has the size of the last packet that entered.
     since: u64,
-    /// Time after `since` in which `have_room` can decide; 0 if `prepare` was not called since the
-    /// size changed.
+    /// Nanoseconds after `since` during which `have_room` can decide; 0 if `prepare` was not called
+    /// since the size changed.
     lasts: u64,
-    /// Nanoseconds. If the last departure is at most this far ahead, there is space for one more
+    /// If the last departure is at most this many nanoseconds ahead, there is space for one more
     /// packet. If it is more than 1 ns farther ahead, there is no space.
     reach: i64,
 }

@@ -45,7 +45,8 @@ enum Kind {
 }
 
 impl Noise {
-    /// Makes the noise of a link; `None` for a link without any, as most links are.
+    /// Makes the noise of a link; `None` for a link without random delays, duplicates and
+    /// corruption, as most links are.
     pub(crate) fn of(link: &Link, rng: impl Fn(&str) -> Rng) -> Option<Box<Self>> {
         let chance = |probability: Probability, name: &str| {
             (probability > Probability::ZERO).then(|| (probability, rng(name)))
@@ -61,8 +62,8 @@ impl Noise {
         (!is_silent).then(|| Box::new(noise))
     }
 
-    /// Returns the arrival of a packet that would arrive at `at` without a random delay. The random
-    /// delay takes at most `own`, the delay of the link, from it.
+    /// Returns the arrival of a packet that would arrive at `at` without a random delay. The result
+    /// is earlier than `at` by at most `own`, the delay of the link.
     pub(crate) fn arrival(&mut self, at: Time, own: Span) -> Time {
         self.delay.as_mut().map_or(at, |delay| delay.arrival(at, own))
     }
@@ -115,7 +116,7 @@ impl Delay {
     }
 }
 
-/// A random number that depends on the one before. Linux: `get_crandom`.
+/// Returns a random number that depends on the previous one. Linux: `get_crandom`.
 fn correlated(correlation: u32, last: &mut u32, rng: &mut Rng) -> u32 {
     let value = rng.next_u64() >> 32;
     if correlation == 0 {
@@ -128,7 +129,7 @@ fn correlated(correlation: u32, last: &mut u32, rng: &mut Rng) -> u32 {
     *last
 }
 
-/// The distance from the mean in nanoseconds. Linux: `tabledist` with a mean of 0.
+/// Returns the random distance from the mean in nanoseconds. Linux: `tabledist` with a mean of 0.
 fn distance(spread: i64, draw: u32, table: Option<&[i16]>) -> i64 {
     let Some(table) = table else {
         return i64::from(draw) % (2 * spread) - spread;
@@ -139,7 +140,7 @@ fn distance(spread: i64, draw: u32, table: Option<&[i16]>) -> i64 {
     (small + half) / DIST_SCALE + spread / DIST_SCALE * entry
 }
 
-/// picoquic: `picoquictest_sim_link_wifi_jitter`.
+/// Returns a random delay as on Wi-Fi. picoquic: `picoquictest_sim_link_wifi_jitter`.
 fn wifi(share: Probability, rng: &mut Rng) -> Span {
     let times = |unit: Span, count: u32| unit.0 * u64::from(count);
     let short = rng.poisson(EXP_MINUS_1);

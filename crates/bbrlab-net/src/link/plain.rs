@@ -1,5 +1,5 @@
-//! A plain link: drop-tail by virtual clock at a constant rate, without marks, losses, jitter or
-//! reordering. Most links are.
+//! A plain link has a drop-tail queue by virtual clock and a constant rate, without marks, losses,
+//! jitter or reordering. Most links are plain.
 //!
 //! When a packet arrives at a plain link, its drop or departure time is known, and no result
 //! depends on when they are recorded. The packet's arrival and departure are therefore entered in a

@@ -28,7 +28,8 @@ impl fmt::Debug for QueueLength {
     }
 }
 
-/// The current state of a queue's length.
+/// The current length of a queue, the time up to which it is counted, and two values over all
+/// lengths so far: the maximum, and the integral of the square.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     now: u64,
@@ -126,7 +127,7 @@ impl QueueLength {
         self.walk(0, |walk| walk.advance(at));
     }
 
-    /// Whether a walk is easy if it begins at `from` and the length rises `rises` times.
+    /// Whether a [`Walk`] is easy if it begins at `from` and the length rises `rises` times.
     #[inline]
     pub(crate) fn is_easy(&self, from: Time, rises: usize) -> bool {
         self.place.since <= from && self.place.now + (rises as u64) < EXACT
@@ -201,7 +202,8 @@ impl QueueLength {
     }
 
     /// Returns the smallest length that the queue did not exceed for `per_mille` thousandths of the
-    /// time. Exact below 4096 packets; above, rounded up by at most 1/64.
+    /// time. The result is exact below 4096 packets; from 4096 packets on, it is rounded up by at
+    /// most 1/64.
     #[must_use]
     pub fn quantile(&self, per_mille: u32) -> Option<u64> {
         let total = self.total_ns();

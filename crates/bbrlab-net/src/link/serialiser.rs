@@ -92,8 +92,8 @@ impl Serialiser {
         self.free_at()
     }
 
-    /// Computes and stores the transmission time of a packet size. A separate function, so that
-    /// packets of the last size do not need its registers.
+    /// Computes and stores the transmission time of a packet size. This is a separate function, so
+    /// that packets of the last size do not need its registers.
     #[cold]
     #[inline(never)]
     fn learn_size(&mut self, wire_bytes: u32) {

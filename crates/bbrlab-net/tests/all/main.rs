@@ -1,4 +1,4 @@
-//! All integration tests of this crate, in one program: each program would be linked with
+//! All integration tests of this crate, in one program. Separate programs would each be linked with
 //! everything that the crate uses.
 
 mod airtime;

@@ -26,7 +26,7 @@ pub struct SenderConfig {
     pub max_pacing_rate: u64,
     /// Initial sequence number.
     pub isn: u32,
-    /// Added to the clock's milliseconds in every timestamp. Linux: `tsoffset`.
+    /// Number that is added to the clock's milliseconds in every timestamp. Linux: `tsoffset`.
     pub ts_offset: u32,
     /// The window that the sender's socket advertises to its peer, in bytes: on the SYN, and after
     /// it.
@@ -34,7 +34,7 @@ pub struct SenderConfig {
 }
 
 impl Default for SenderConfig {
-    /// Linux's defaults on Ethernet, with the buffers of the reference runs.
+    /// Returns Linux's defaults on Ethernet, with the buffer sizes of the reference runs.
     fn default() -> Self {
         Self {
             stack: Stack::default(),

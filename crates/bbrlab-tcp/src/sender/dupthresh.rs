@@ -16,8 +16,8 @@ impl Sender {
     }
 
     /// Marks packets lost that have at least as many SACKed packets above them as the degree of
-    /// reordering. If a recovery starts and there are none, marks the first packet in flight.
-    /// Linux: `tcp_update_scoreboard`.
+    /// reordering. If a recovery starts and there are no such packets, marks the first packet in
+    /// flight lost. Linux: `tcp_update_scoreboard`.
     pub(super) fn dup_thresh_mark_lost(&mut self, is_start: bool, host: &mut impl Host) {
         if !self.board.is_sack() {
             return;

@@ -443,8 +443,8 @@ impl Sender {
         }
     }
 
-    /// Processes the acknowledgement of an acceptable segment. `is_predicted` tells whether the
-    /// segment passed header prediction.
+    /// Processes the acknowledgement of an acceptable segment. `is_predicted` is true if header
+    /// prediction expected the segment.
     #[inline]
     fn take_ack(&mut self, segment: &Segment, is_predicted: bool, host: &mut impl Host) {
         if !is_predicted {

@@ -213,8 +213,8 @@ impl Sender {
         0
     }
 
-    /// Like [`Self::rack_detect_loss`], for the case that packets which may be lost follow a packet
-    /// that is not marked lost now. Such a packet stays in the order by time.
+    /// Like [`Self::rack_detect_loss`], but continues behind packets that are not marked lost now.
+    /// Such packets stay in the order by time, and packets after them may be lost.
     #[cold]
     #[inline(never)]
     fn rack_detect_loss_among_all(&mut self, reo_wnd_us: u32, host: &mut impl Host) -> u32 {

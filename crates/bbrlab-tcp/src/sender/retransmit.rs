@@ -89,8 +89,7 @@ impl Sender {
         Some(at) == self.board.head() && self.timer.pending() != TimerPurpose::Reordering
     }
 
-    /// Restarts the timeout after retransmissions, if one of them was of the first packet in
-    /// flight.
+    /// Restarts the timeout after retransmissions, if the first packet in flight was among them.
     #[inline]
     fn end_repairs(&mut self, is_head_sent: bool, host: &mut impl Host) {
         if is_head_sent && !self.mechanisms.is_rto_impatient {

@@ -48,7 +48,8 @@ impl Undo {
         self.marker.is_some()
     }
 
-    /// Returns `snd_una` as it was when the episode started; `None` if the episode cannot be undone.
+    /// Returns `snd_una` as it was when the episode started, or `None` if the episode cannot be
+    /// undone.
     pub(super) const fn marker(&self) -> Option<u32> {
         self.marker
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `alert.rs` | the state machine of recovery (`recovery = "classic"`, `"prr"`, `"prr_ssrb"`) |
 //! | `prr.rs` | ns-3's variants of proportional rate reduction |
-//! | `next_seg.rs` | rules for sending: rule 3 of `NextSeg`, partial ACKs, above the highest SACK |
+//! | `next_seg.rs` | sending by rule 3 of `NextSeg`, on partial ACKs, and above the highest SACK |
 //! | `exit.rs` | cwnd at the end of recovery |
 //! | `pacing.rs` | the pacing timer |
 //! | `timeout.rs` | the timeout by RFC 6298 |
@@ -34,7 +34,7 @@ pub(super) use pacing::MAX_PACING_RATE;
 pub(super) struct Ns3 {
     /// Duplicate ACKs since the last ACK that was not a duplicate. ns-3: `m_dupAckCount`.
     dup_acks: u32,
-    /// Whether a partial ACK of this recovery has restarted the timeout. ns-3: not
+    /// Whether a partial ACK of this recovery has restarted the timeout. ns-3: the opposite of
     /// `m_isFirstPartialAck`.
     is_rto_restarted: bool,
     /// Packets in flight, or sent and not acknowledged, when the reduction began: the divisor of

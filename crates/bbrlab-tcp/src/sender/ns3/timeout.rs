@@ -12,7 +12,7 @@ use crate::rtt::RTO_MAX_S;
 const LONGEST_S: u32 = 60;
 
 impl Sender {
-    /// Longest timeout in seconds.
+    /// Returns the longest timeout in seconds.
     pub(in super::super) const fn longest_rto_s(&self) -> u32 {
         if self.mechanisms.has_rfc6298_rto { LONGEST_S } else { RTO_MAX_S }
     }

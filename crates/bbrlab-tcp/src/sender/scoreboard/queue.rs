@@ -217,8 +217,8 @@ impl Queue {
         own.retransmission
     }
 
-    /// Updates the record of a lost skb that is sent again at `wstamp_ns`: stores this time and the
-    /// delivery counters `tx`, counts the transmission, and moves the skb to the end of the order
+    /// Updates the record of a lost skb that is sent again at `wstamp_ns`. Stores this time and the
+    /// delivery counters `tx`, counts the transmission, and makes the skb the youngest in the order
     /// by time. Returns the data to transmit.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every retransmission passes here")]

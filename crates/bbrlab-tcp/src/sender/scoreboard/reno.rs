@@ -1,5 +1,5 @@
-//! Without SACK, every duplicate ACK counts as one SACKed packet; nothing shows which packet it
-//! was.
+//! Without SACK, every duplicate ACK counts as one SACKed packet, but does not show which packet
+//! arrived.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_add_reno_sack`, `tcp_remove_reno_sacks`,
 //! `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`, `tcp_reset_reno_sack`.
@@ -44,8 +44,8 @@ impl Scoreboard {
     }
 
     /// Limits the count of SACKed packets to the packets that are out and not lost; at least one
-    /// must count as lost. Returns the degree of reordering if the count was too large. Linux:
-    /// `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
+    /// packet must count as lost. Returns the degree of reordering if the count was too large.
+    /// Linux: `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
     fn limit_dup_acks(&mut self, addend: u32) -> Option<u32> {
         let holes = self.lost_out.max(1).min(self.packets_out);
         if self.sacked_out + holes <= self.packets_out {
