@@ -335,7 +335,7 @@ impl CalendarQueue {
         }
     }
 
-    /// Opens the first later bucket that has timers. There must be one.
+    /// Opens the first later bucket that has timers. Such a bucket must exist.
     #[inline]
     fn find_next_bucket(&mut self, now: Time) {
         let word = self.word_of(self.bucket);
@@ -348,7 +348,7 @@ impl CalendarQueue {
         }
     }
 
-    /// Opens the first of the `occupied` buckets in the word of `bucket`. It becomes the current
+    /// Opens the first of the `occupied` buckets in the word of `bucket`, and makes it the current
     /// bucket.
     #[inline]
     fn open_bucket(&mut self, bucket: u64, occupied: u64) {

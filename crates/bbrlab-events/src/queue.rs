@@ -29,16 +29,19 @@ pub enum Source {
 /// The next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The head of lane 0 or 1 arrives. Then set the next head with [`EventQueue::first_head_mut`].
+    /// The head of lane 0 or 1 arrives. The caller must set the next head with
+    /// [`EventQueue::first_head_mut`].
     FirstHead(u32),
-    /// The head of another lane arrives. Then call [`EventQueue::head_left`].
+    /// The head of another lane arrives. The caller must then call [`EventQueue::head_left`].
     Head(u32),
-    /// The tournament timer of this flow expires. End the event with [`EventQueue::close_timer`].
+    /// The tournament timer of this flow expires. The caller must end the event with
+    /// [`EventQueue::close_timer`].
     TournamentTimer(u32),
     /// The calendar timer of this flow expires.
     CalendarTimer(u32),
     /// An entry of the heap, with its index: an inserted event, or a timer, which expires if
-    /// [`EventQueue::expires`] returns true. End the event with [`EventQueue::close_entry`].
+    /// [`EventQueue::expires`] returns true. The caller must end the event with
+    /// [`EventQueue::close_entry`].
     Entry(Key, u32),
 }
 
@@ -214,7 +217,8 @@ impl EventQueue {
         }
     }
 
-    /// Returns the structure that holds the first event of [`Source::Others`]. There must be one.
+    /// Returns the structure that holds the first event of [`Source::Others`]. Such an event must
+    /// exist.
     #[inline]
     fn other(&self) -> Other {
         let in_heap = self.heap.top().0.time();

@@ -13,8 +13,8 @@ pub struct Policer {
     pub burst: Bytes,
 }
 
-/// The largest rate at which a link empties its token bucket. It is a second bucket, like `tbf`'s
-/// `peakrate` and `mtu`.
+/// A second token bucket, which limits the rate at which a link empties its first bucket, like
+/// `tbf`'s `peakrate` and `mtu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeakRate {
     /// The peak rate; above the link's rate.

@@ -374,7 +374,7 @@ impl<P: PacketData> Extras<P> {
 pub(crate) type Handle = u32;
 
 /// The packets that wait in queues of links by departure events, and the packets with individual
-/// delays. All other packets are in lanes. They are stored in a slab of slots with a free list.
+/// delays. All other packets are in lanes. The store is a slab of slots with a free list.
 #[derive(Debug)]
 pub(crate) struct Packets<P> {
     slots: Vec<Packet<P>>,

@@ -57,8 +57,8 @@ impl<P: PacketData> Port<'_, P> {
         self.net.now
     }
 
-    /// Sends a packet now from one end of a flow. `payload` returns the data for the other host. It
-    /// is called when the packet gets a place in the network; it is not called if the packet is
+    /// Sends a packet now from one end of a flow. `payload` returns the data for the other host.
+    /// `payload` is called when the packet gets a place in the network, but not if the packet is
     /// dropped before that.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "hosts send data and ACKs from one place each")]

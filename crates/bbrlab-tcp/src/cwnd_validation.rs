@@ -50,8 +50,8 @@ impl CwndUsage {
     /// Records usage after data was sent. `is_limited` is true if cwnd prevented more data from
     /// being sent. Linux: `tcp_cwnd_validate`.
     ///
-    /// If cwnd was the limit at any time in a round, that is what is recorded for the round.
-    /// Otherwise the largest number of unacknowledged packets is recorded.
+    /// If cwnd was the limit at any time in a round, the round is recorded as limited by cwnd.
+    /// Otherwise the largest number of unacknowledged packets in the round is recorded.
     #[must_use]
     pub fn validate(
         &mut self,
@@ -93,7 +93,7 @@ impl CwndUsage {
         false
     }
 
-    /// The last part of [`Self::validate`], for an algorithm that does not implement
+    /// Does the last part of [`Self::validate`], for an algorithm that does not implement
     /// `cong_control`: decays a cwnd that was not fully used for at least one RTO.
     pub(crate) fn decay_if_unused(
         &mut self,

@@ -71,8 +71,8 @@ impl RttEstimator {
         let error_us = rtt_us.wrapping_sub(i64::from(self.srtt_us >> 3));
         let srtt_us = self.srtt_us.wrapping_add(low_u32(error_us));
         let mut deviation_us = error_us.wrapping_abs().wrapping_sub(i64::from(self.mdev_us >> 2));
-        // The RTT has fallen. That also increases the deviation, which must not raise the timeout
-        // quickly.
+        // The RTT has fallen. A falling RTT also increases the deviation, but must not raise the
+        // timeout quickly.
         if error_us < 0 && deviation_us > 0 {
             deviation_us >>= 3;
         }
@@ -99,8 +99,8 @@ impl RttEstimator {
 
     /// Updates the windowed minimum with a sample. Linux: `tcp_update_rtt_min`.
     ///
-    /// A sample above the minimum is ignored if a delayed ACK may have lengthened it. Otherwise it
-    /// could become the minimum when older samples leave the window.
+    /// A sample above the minimum is ignored if a delayed ACK may have lengthened it. Without this
+    /// rule, a lengthened sample could become the minimum when older samples leave the window.
     #[inline]
     pub fn update_min(&mut self, rtt_us: u32, is_ack_maybe_delayed: bool, jiffies: u32, hz: u32) {
         if is_ack_maybe_delayed && rtt_us > self.rtt_min.get() {
@@ -129,7 +129,7 @@ impl RttEstimator {
     }
 
     /// Returns the timeout of [`Self::rto_jiffies`] in microseconds, before it is rounded and
-    /// bounded. There must have been a sample.
+    /// bounded. At least one sample must have been taken.
     #[inline]
     pub(crate) const fn rto_us(&self) -> u32 {
         (self.srtt_us >> 3).wrapping_add(self.rttvar_us)

@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn delays_have_the_spread_and_the_mean_of_their_distribution() {
         let spread = 10_000_000;
-        // The Pareto table ends at 4 standard deviations. That lowers its mean by 0.033, the
+        // The Pareto table ends at 4 standard deviations, which lowers its mean by 0.033, the
         // integral of 4/3 (p^(-1/3) - 9/2) up to p = (2/9)^3.
         for (distribution, expected, deviation) in [
             (Distribution::Uniform, 0.0, 1.0 / 3.0_f64.sqrt()),

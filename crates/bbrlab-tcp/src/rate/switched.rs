@@ -270,8 +270,8 @@ mod tests {
         }
     }
 
-    /// ns-3: `SkbDelivered` computes the time since `m_priorTime` before it sets `m_priorTime` for
-    /// the new packet.
+    /// In ns-3, `SkbDelivered` computes the time since `m_priorTime` before it sets `m_priorTime`
+    /// for the new packet.
     #[test]
     fn the_ack_phase_begins_with_the_sample_before() {
         let (mut flow, c, d) = Flow::two_acked(STICKY);

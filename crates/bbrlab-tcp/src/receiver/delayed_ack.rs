@@ -208,8 +208,8 @@ impl DelayedAck {
         }
     }
 
-    /// Processes data that this socket sends at `now` (jiffies). It counts as a reply if data
-    /// arrived less than `ato` jiffies before. Linux: `tcp_event_data_sent`.
+    /// Processes data that this socket sends at `now` (jiffies). The data counts as a reply if data
+    /// of the peer arrived less than `ato` jiffies before. Linux: `tcp_event_data_sent`.
     pub(super) fn on_data_sent(&mut self, now: u32) {
         if now.wrapping_sub(self.lrcvtime) < self.ato {
             self.pingpong = self.pingpong.saturating_add(1);

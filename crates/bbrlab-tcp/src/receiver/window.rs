@@ -35,7 +35,7 @@ const INIT_CWND: u32 = 10;
 #[repr(C)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(super) struct Window {
-    // Inputs of `steady`.
+    // The fields from which `steady` is computed.
     /// Whether the buffer counts memory or payload, and whether it grows.
     buffer: Buffer,
     /// Upper bound of the advertised window in bytes; `u32::MAX` for none.
@@ -527,8 +527,8 @@ impl Window {
         }
     }
 
-    /// When the buffer is full, enlarges it if possible; if the memory in use still exceeds it,
-    /// shrinks the window to two segments. Linux: `tcp_clamp_window`.
+    /// Enlarges a full buffer if possible. If the memory in use still exceeds the buffer, shrinks
+    /// the window to two segments. Linux: `tcp_clamp_window`.
     #[cold]
     pub(super) fn clamp(&mut self) {
         if let Some(rmem_max) = self.rmem_max()

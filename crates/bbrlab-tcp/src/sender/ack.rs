@@ -362,7 +362,7 @@ impl Sender {
         flag
     }
 
-    /// The loop of [`Self::clean_rtx_queue`]: frees the skbs below `snd_una`.
+    /// Frees the skbs below `snd_una`, in the loop of [`Self::clean_rtx_queue`].
     #[inline(never)]
     fn drop_acked(&mut self, ack_flag: u32, state: &mut AckState) -> Dropped {
         let snd_una = self.conn.snd_una;

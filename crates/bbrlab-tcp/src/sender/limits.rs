@@ -1,4 +1,4 @@
-//! Which factor limits the sender. At any time it is exactly one of [`Limit`].
+//! Which factor limits the sender. At any time, exactly one [`Limit`] applies.
 //!
 //! The kernel's `tcp_chrono` has only busy, receive-window and send-buffer time. Here the busy time
 //! is split further, and time without data to send counts as limited by the application.

@@ -257,8 +257,8 @@ impl Sender {
         self.write_new_now(nonagle, push, host)
     }
 
-    /// The rest of [`Self::write_new`], after the checks that there is data and that pacing does
-    /// not delay it.
+    /// Does the rest of [`Self::write_new`], after the checks that there is data and that pacing
+    /// does not delay it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a choice of what to call")]
     pub(super) fn write_new_now(
@@ -297,7 +297,7 @@ impl Sender {
         (self.is_held_by_pacing(host) && push != Push::AtOnce).then_some(Limit::Pacing)
     }
 
-    /// Fast path of [`Self::write_xmit`] for nearly every packet: no switch changes how data is
+    /// Does the work of [`Self::write_xmit`] for nearly every packet: no switch changes how data is
     /// sent, data is in flight, and the first unsent skb is longer than a full burst. When one of
     /// these conditions no longer holds, `write_xmit` continues. `SINGLE` is true for
     /// [`Sending::Segments`].

@@ -124,7 +124,7 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// The part of `tcp_fastretrans_alert` that may start a recovery. Returns `rexmit` if no
+    /// Does the part of `tcp_fastretrans_alert` that may start a recovery. Returns `rexmit` if no
     /// recovery starts.
     fn alert_outside_recovery(
         &mut self,

@@ -354,7 +354,7 @@ mod tests {
         }
     }
 
-    /// The cases that the comment above the kernel's `tcp_is_sackblock_valid` lists.
+    /// Checks the cases that the comment above the kernel's `tcp_is_sackblock_valid` lists.
     #[test]
     fn blocks_are_between_acknowledged_and_sent_data() {
         for is_dsack in [false, true] {

@@ -63,13 +63,13 @@ pub(super) struct Sndbuf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waiting {
     No,
-    /// It waits for free memory, in a buffer that grows: the usual case.
+    /// The application waits for free memory, in a buffer that grows: the usual case.
     ForMemory,
-    /// It waits for free memory, in a buffer that does not grow.
+    /// The application waits for free memory, in a buffer that does not grow.
     ForFixedMemory,
-    /// It waits for space in a buffer that counts payload.
+    /// The application waits for space in a buffer that counts payload.
     ForPayload,
-    /// It waits until memory is free and the unsent bytes are fewer than half of
+    /// The application waits until memory is free and the unsent bytes are fewer than half of
     /// `tcp_notsent_lowat`.
     ForUnsent,
 }

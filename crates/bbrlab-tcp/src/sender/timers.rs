@@ -87,7 +87,7 @@ impl Clock {
         ticks
     }
 
-    /// Counts the ticks from the last counted tick until `now`. There must be at least one.
+    /// Counts the ticks from the last counted tick until `now`. At least one tick must have passed.
     #[inline]
     fn pass_ticks(&mut self, now: Time) -> u32 {
         let tick_ns = self.tick_ns();

@@ -150,7 +150,7 @@ impl Bench {
         }
     }
 
-    /// `count` segments of the stream from `first` on arrive as one packet.
+    /// Makes `count` segments of the stream, from `first` on, arrive as one packet.
     fn offer(&mut self, first: u32, count: u32, push: bool, ce: bool, has_ts: bool) {
         self.offered.extend(first..first + count);
         let push = if push { flag::PSH } else { 0 };

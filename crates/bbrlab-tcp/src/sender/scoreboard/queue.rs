@@ -910,7 +910,7 @@ impl Queue {
         }
     }
 
-    /// Removes an skb from the order by time. It must be in that order.
+    /// Removes an skb from the order by time. The skb must be in that order.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -922,7 +922,7 @@ impl Queue {
         self.cut_from_order(id);
     }
 
-    /// Removes a linked skb from the order by time. It must be in that order.
+    /// Removes a linked skb from the order by time. The skb must be in that order.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -977,7 +977,8 @@ impl Queue {
         if self.plain == self.end { self.sorted.tail } else { places_on(self.end, u32::MAX) }
     }
 
-    /// Appends a linked skb that was just sent to the order by time. It must not be in that order.
+    /// Appends a linked skb that was just sent to the order by time. The skb must not be in that
+    /// order yet.
     #[inline]
     pub(super) fn append_again(&mut self, id: SkbId) {
         debug_assert!(self[id].has(tag::LINKED) && !self.is_in_order(id));

@@ -431,8 +431,8 @@ impl Scoreboard {
         id
     }
 
-    /// One step of [`Self::sacktag_walk`]: tags the covered part of one skb. Returns the next skb;
-    /// `None` if the block ends within the first segment.
+    /// Does one step of [`Self::sacktag_walk`]: tags the covered part of one skb. Returns the next
+    /// skb; `None` if the block ends within the first segment.
     #[inline(never)]
     fn sacktag_next(
         &mut self,
@@ -512,8 +512,8 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// The first step of [`Self::tag_sacked`] for [`Reported::First`], if the block reports plain
-    /// skbs. Tags these skbs and returns them; the next skb is then [`Self::first_plain`].
+    /// Does the first step of [`Self::tag_sacked`] for [`Reported::First`], if the block reports
+    /// plain skbs. Tags these skbs and returns them; the next skb is then [`Self::first_plain`].
     /// Otherwise returns `None`, without any change.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]

@@ -8,7 +8,8 @@ use super::{Counting, Scoreboard};
 use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;
 
-/// The end, the flags, the tags and the application-limited mark of an skb share a word.
+/// The end, the flags, the tags and the application-limited mark of an skb share a word, and must
+/// not change each other.
 #[test]
 fn the_largest_skb_keeps_its_end_flags_tags_and_mark_apart() {
     let (seq, span) = (u32::MAX - 9, MERGE_LIMIT + 1);
