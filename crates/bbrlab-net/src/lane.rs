@@ -42,8 +42,8 @@ pub(crate) struct Lane {
 impl Lane {
     const EMPTY: Self = Self { packets: Fifo::EMPTY, last: Time::NEVER };
 
-    /// Adds a packet that arrives at `at`. Returns true if it is the new head, which needs an entry
-    /// in the event queue.
+    /// Adds a packet that arrives at `at`. Returns true if the packet is the new head, which needs
+    /// an entry in the event queue.
     ///
     /// Packets enter in the order of their arrival times. Packets with equal times enter in the
     /// order of the events that sent them, which is the order of their keys, unless a packet has

@@ -198,7 +198,7 @@ pub enum DelAck {
 /// How explicit congestion notification (ECN) is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnMode {
-    /// ECN is not negotiated, unless the algorithm needs it.
+    /// ECN is not negotiated, unless the congestion control needs ECN.
     #[default]
     Off,
     /// ECN is negotiated, as in RFC 3168.
@@ -218,7 +218,7 @@ impl EcnMode {
         matches!(self, Self::Low | Self::L4s)
     }
 
-    /// Returns the codepoint of an ECN-capable packet.
+    /// Returns the codepoint that ECN-capable packets carry in this mode.
     #[must_use]
     pub fn ect(self) -> Ecn {
         if self == Self::L4s { Ecn::Ect1 } else { Ecn::Ect0 }

@@ -81,8 +81,9 @@ pub enum PartialAck {
     /// No segment.
     #[default]
     Nothing,
-    /// The first lost segment; if none is lost, new data; if there is none, the first
-    /// unacknowledged segment (the head). Nothing if the head is already retransmitted (ns-3).
+    /// The first lost segment. If no segment is lost: new data. If there is no new data either: the
+    /// first unacknowledged segment (the head). Nothing if the head is already retransmitted
+    /// (ns-3).
     Segment,
     /// The first unacknowledged segment (the head), which is then marked lost. Nothing if the head
     /// is SACKed or already retransmitted (ns-3 3.27, except that ns-3 sends the head in any case).
@@ -132,8 +133,8 @@ pub enum CwndValidation {
     /// while it is not filled, and after idle times.
     #[default]
     Linux,
-    /// cwnd may grow if, after the latest packet was sent, it had no space for another packet. cwnd
-    /// does not decay (ns-3 since 3.42).
+    /// cwnd may grow if it was full after the latest packet was sent. cwnd does not decay (ns-3
+    /// since 3.42).
     LastSent,
     /// cwnd may always grow and does not decay (ns-3 up to 3.41).
     Off,
@@ -155,7 +156,7 @@ pub struct RateSwitches {
     /// invalid.
     pub min_rtt: SampleBound,
     /// Whether every sample is invalid, so that a congestion control that models the path never
-    /// measures its rate.
+    /// measures the path's rate.
     pub is_blind: bool,
 }
 

@@ -11,11 +11,12 @@ use bbrlab_cc::linux_int::trunc_u32;
 /// `tcp_pacing_ss_ratio`.
 const SLOW_START_RATIO: u64 = 200;
 
-/// Pacing rate in percent of cwnd per RTT otherwise. Linux: `tcp_pacing_ca_ratio`.
+/// Pacing rate in percent of cwnd per RTT while cwnd is at least half of ssthresh. Linux:
+/// `tcp_pacing_ca_ratio`.
 const CONG_AVOID_RATIO: u64 = 120;
 
-/// The extra burst size for short paths is halved for every 512 microseconds of RTT. Linux:
-/// `tcp_tso_rtt_log`.
+/// Base-2 logarithm of 512: the extra burst size for short paths is halved for every 512
+/// microseconds of RTT. Linux: `tcp_tso_rtt_log`.
 const TSO_RTT_LOG: u32 = 9;
 
 /// Number of segments at the start of a connection that are not paced.
@@ -56,8 +57,8 @@ impl Window {
 pub struct Burst {
     /// Pacing rate in bytes per second.
     pub pacing_rate: u64,
-    /// Selects the duration of a burst: `pacing_rate >> pacing_shift` bytes, which with 10 is the
-    /// data of about a millisecond.
+    /// Selects the duration of a burst: `pacing_rate >> pacing_shift` bytes. With a shift of 10,
+    /// this is the data of about a millisecond.
     pub pacing_shift: u32,
     /// Largest number of bytes of a burst.
     pub gso_max_size: u32,

@@ -16,7 +16,8 @@
 //! the data runs out     check_app_limited  the application-limited period is marked
 //! ```
 //!
-//! A stack whose switches differ from Linux uses [`switched`] in addition.
+//! If a switch of the stack selects a behaviour other than Linux's, [`switched`] is used in
+//! addition.
 //!
 //! Sources: [linux] `net/ipv4/tcp_rate.c`; [linux-v3] the same file (32-bit stamps; `lost` and
 //! packets in flight recorded per packet); [delivery-rate].
@@ -109,7 +110,7 @@ impl Notes {
 }
 
 /// [`SkbStamps`] without the notes, with times relative to the packet's departure. In the sender's
-/// record of an skb they take 12 bytes and one bit.
+/// record of an skb, the packed stamps take 12 bytes and one bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PackedStamps {
     /// Microseconds from the start of the send phase to the departure.
@@ -144,8 +145,8 @@ impl PackedStamps {
         }
     }
 
-    /// Returns the stamps that were packed. The packed times are 32-bit differences: a stamp more
-    /// than 71 minutes before the departure is unpacked as a wrong, later time.
+    /// Returns the unpacked stamps. The packed times are 32-bit differences: a stamp more than 71
+    /// minutes before the departure is unpacked as a wrong, later time.
     #[inline]
     #[must_use]
     pub const fn unpack(self, notes: Notes, tx_mstamp: u64) -> SkbStamps {
@@ -220,9 +221,9 @@ pub struct RateSampler {
     pub rate_app_limited: bool,
     /// The kernel tree that the sampler follows.
     pub version: SamplerVersion,
-    /// Whether a switch differs from Linux; if so, `switched` is set.
+    /// Whether a switch selects a behaviour other than Linux's; if so, `switched` is set.
     is_switched: bool,
-    /// The state for the switches, if one differs from Linux.
+    /// The state for the switches; `None` if all of them select Linux's behaviour.
     switched: Option<Box<Switched>>,
 }
 
@@ -239,7 +240,8 @@ impl RateSampler {
         }
     }
 
-    /// Whether a switch differs from Linux. The sampler must then be passed every delivered packet.
+    /// Whether a switch selects a behaviour other than Linux's. The sampler must then be passed
+    /// every delivered packet.
     #[inline]
     pub(crate) const fn is_switched(&self) -> bool {
         self.is_switched
@@ -309,15 +311,17 @@ impl RateSampler {
     /// Samples a packet that is `SACKed` or cumulatively ACKed for the first time. Linux:
     /// `tcp_rate_skb_delivered`.
     ///
-    /// The sample of an ACK uses the delivered packet that was sent last: the latest departure,
-    /// then the highest sequence number.
+    /// The sample of an ACK uses the delivered packet that was sent last: the packet with the
+    /// latest departure. If several packets departed at the same time, it is the one with the
+    /// highest sequence number.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly each field is used at once")]
     pub fn skb_delivered(&mut self, ack: &mut AckRate, stamps: &mut SkbStamps, skb: DeliveredSkb) {
         if stamps.delivered_mstamp == 0 {
             return;
         }
-        // As in the kernel, 0 means "no packet yet", even if the count has wrapped to 0.
+        // As in the kernel, a `prior_delivered` of 0 means "no packet yet", even if the count has
+        // wrapped to 0.
         if self.is_switched {
             // `stamps` is passed by value, so that callers of the common path can hold it in
             // registers.
@@ -333,7 +337,7 @@ impl RateSampler {
     }
 
     /// Like [`Self::skb_delivered`], for a packet whose stamps are packed and that is not marked
-    /// `SACKed`, for a sampler without switches.
+    /// `SACKed`. The sampler must work as in Linux, without switches.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly each field is used at once")]
     pub(crate) fn packed_delivered(
@@ -413,8 +417,9 @@ impl RateSampler {
         }
     }
 
-    /// Like [`Self::generate_at`], for a sampler without switches. Returns the lengths of the send
-    /// phase and the ACK phase and does not store them; `None` if there is no sample.
+    /// Like [`Self::generate_at`], for a sampler that works as in Linux, without switches. Returns
+    /// the lengths of the send phase and the ACK phase and does not store them; `None` if there is
+    /// no sample.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(crate) fn generate_plainly(
@@ -445,8 +450,8 @@ impl RateSampler {
     /// packets to `conn`.
     ///
     /// Does the work of [`Self::skb_delivered`] for all packets of the ACK, and of
-    /// [`Self::generate`] except the part in [`Self::complete_newest`]. Only for a sampler without
-    /// switches.
+    /// [`Self::generate`] except the part in [`Self::complete_newest`]. The sampler must work as in
+    /// Linux, without switches.
     #[inline]
     pub(crate) fn sample_newest(
         &mut self,

@@ -3,7 +3,7 @@
 //!
 //! Retransmission, probe and delayed-ACK timers count in jiffies. These timers are stored in a
 //! timer wheel. The farther in the future a slot is, the more jiffies it covers. A timer therefore
-//! never fires early, but up to an eighth of its length late.
+//! never fires early, but late by up to an eighth of its duration.
 //!
 //! Sources: [linux] `kernel/time/timer.c`: `calc_wheel_index`, `calc_index`, `__mod_timer`.
 //! Deviations:

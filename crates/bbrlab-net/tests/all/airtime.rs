@@ -65,7 +65,7 @@ fn without_aggregation_each_packet_and_each_ack_pays_for_a_turn() {
 
 #[test]
 fn a_turn_sends_what_waits_when_it_begins_up_to_its_bound() {
-    // A turn has up to 16 packets and an overhead of 100 us: 16.1 ms for data, 0.804 ms for ACKs.
+    // A turn of 16 packets and 100 us of overhead takes 16.1 ms for data, or 0.804 ms for ACKs.
     let (mut net, _) = shared(airtime(100, 16, None), [12 * MBIT; 2], &[false]);
     let mut hosts = Hosts::new(vec![bulk(200)]);
     net.advance(Time(1000 * MS), &mut hosts);

@@ -20,7 +20,7 @@ use bbrlab_stack::{AckInterval, InvalidSample, RateSwitches, SampleBound};
 
 use super::{AckRate, DeliveredSkb, RateSampler, SkbStamps};
 
-/// The sampler's state for switches that differ from Linux.
+/// The sampler's state for switches that select ns-3's behaviour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Switched {
     switches: RateSwitches,
@@ -101,8 +101,8 @@ impl Switched {
         let has_newer = std::mem::take(&mut self.has_newer);
         self.resume(ack, has_newer);
         if self.switches.is_blind {
-            // Only the interval becomes invalid, not the count, as for an interval below the lower
-            // bound.
+            // As with an interval below the lower bound, only the interval becomes invalid, and the
+            // count of delivered packets stays valid.
             sampler.count(conn, ack);
             ack.rs.interval_us = -1;
             return;

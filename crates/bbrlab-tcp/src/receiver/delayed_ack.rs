@@ -24,7 +24,7 @@ pub(super) const NOMEM: u8 = 32;
 
 /// Largest number of ACKs to be sent at once in quick mode. Linux: `TCP_MAX_QUICKACKS`.
 pub(super) const MAX_QUICKACKS: u8 = 16;
-/// The MSS without an MSS option, in bytes. Linux: `TCP_MSS_DEFAULT`.
+/// The MSS in bytes if the peer has sent no MSS option. Linux: `TCP_MSS_DEFAULT`.
 pub(super) const MSS_DEFAULT: u32 = 536;
 /// The smallest MSS in bytes. Linux: `TCP_MIN_MSS`.
 pub(super) const MIN_MSS: u32 = 88;
@@ -138,7 +138,8 @@ impl DelayedAck {
     }
 
     /// Raises the number of ACKs to be sent at once to half the number of full segments that fit
-    /// into the window, but to at most `max`. Linux: `tcp_incr_quickack`.
+    /// into the window (to 2 if fewer than two fit), but to at most `max`. Linux:
+    /// `tcp_incr_quickack`.
     pub(super) fn incr_quickack(&mut self, rcv_wnd: u32, max: u8) {
         let fitting = rcv_wnd / (2 * self.rcv_mss);
         let fitting = if fitting == 0 { 2 } else { fitting };

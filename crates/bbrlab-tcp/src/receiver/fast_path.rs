@@ -55,8 +55,8 @@ pub struct Glance {
 
 /// An arriving segment, in any of the types that a host uses for segments.
 pub trait Incoming: Copy {
-    /// Returns the fields that the fast paths check. `None` unless the segment has payload, has no
-    /// flags except ACK and perhaps PSH, and has timestamps exactly if `has_ts` is true.
+    /// Returns the fields that the fast paths check. Returns `None` unless the segment has payload,
+    /// has no flags except ACK and perhaps PSH, and has timestamps exactly if `has_ts` is true.
     fn glance(self, has_ts: bool) -> Option<Glance>;
 
     /// Converts to a general segment.
@@ -119,7 +119,8 @@ impl Receiver {
     }
 
     /// Returns the kind of segment that the settings and the state allow on a fast path. Only a
-    /// segment off the fast paths, the application or the sending half can change the result.
+    /// segment that no fast path processes, the application, or the sending half can change the
+    /// result.
     fn find_expected(&self) -> Expected {
         if !self.is_plain || !self.is_reading || self.state != State::Established {
             Expected::Nothing

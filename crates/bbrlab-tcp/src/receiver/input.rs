@@ -443,7 +443,7 @@ impl Receiver {
             }
         }
         if self.out_of_order.is_empty() {
-            // RFC 5681, section 4.2: an immediate ACK when a gap is filled.
+            // RFC 5681, section 4.2, requires an immediate ACK when a gap is filled.
             self.ack.pending |= NOW;
             self.sacks.clear_blocks();
         } else {

@@ -20,7 +20,7 @@
 //! 1. Buffers are not collapsed when memory runs out (`tcp_collapse`): with tiny segments,
 //!    out-of-order data is dropped a little earlier.
 //! 2. A FIN sent by this half is not retransmitted; in a socket that also sends, the sending half
-//!    does that.
+//!    retransmits the FIN.
 //! 3. No urgent data, no RST, no SYN cookies, no TCP Fast Open.
 
 mod autotune;
@@ -126,7 +126,7 @@ pub struct SendSide {
     pub srtt_us: u32,
     /// Retransmission timeout in jiffies.
     pub rto: u32,
-    /// Earliest departure time of the next packet; timestamps of ACKs are not older. Linux:
+    /// Earliest departure time of the next packet. An ACK's timestamp is at least this time. Linux:
     /// `tcp_wstamp_ns`.
     pub wstamp: Time,
 }
@@ -212,7 +212,8 @@ pub struct Receiver {
     sacks: SackList,
     queue: ReceiveQueue,
     out_of_order: OutOfOrder,
-    /// Unread bytes that must be available before the application wakes up. Linux: `sk_rcvlowat`.
+    /// Number of unread bytes that must be available before the application wakes up. Linux:
+    /// `sk_rcvlowat`.
     rcvlowat: u32,
     config: Arc<ReceiverConfig>,
 }

@@ -169,7 +169,7 @@ impl Receiver {
         if srtt != 0 && srtt < rtt {
             rtt = srtt;
         }
-        // 5 % of the RTT, which is in microseconds << 3.
+        // 5 % of the RTT, in nanoseconds. `rtt` is in units of 1/8 microsecond.
         let delay = COMP_SACK_DELAY_NS.min(u64::from(rtt) * (1000 >> 3) / 20);
         let due = self.clock.now + (Span(delay) + COMP_SACK_SLACK);
         self.compressed_due = Some(due);

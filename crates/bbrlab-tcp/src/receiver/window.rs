@@ -164,8 +164,8 @@ impl Window {
         }
     }
 
-    /// Creates the window of a buffer that counts payload: from the start it is the whole buffer.
-    /// Memory is unlimited.
+    /// Creates the window of a buffer that counts payload. From the start, this window is the whole
+    /// buffer. Memory is unlimited.
     fn of_payload(config: &ReceiverConfig) -> Self {
         let largest = config.stack.tcp_rmem.most;
         let size = config.stack.rcvbuf.fixed_size(Sockbuf::Payload).unwrap_or(largest);
@@ -246,8 +246,8 @@ impl Window {
         self.steady = Steady::default();
     }
 
-    /// Returns the initial value of the bytes read per round trip, at most ten segments. Linux:
-    /// `rcvq_space.space`.
+    /// Returns the initial estimate of the bytes that the application reads per round trip, at most
+    /// ten segments. Linux: `rcvq_space.space`.
     pub(super) fn initial_space(&self) -> u32 {
         self.rcv_ssthresh.min(self.rcv_wnd).min(INIT_CWND * self.advmss)
     }

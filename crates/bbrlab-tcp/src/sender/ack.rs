@@ -4,8 +4,9 @@
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`,
 //! `tcp_ack_update_window`, `tcp_ack_update_rtt`, `tcp_ack_is_dubious`.
 //! Deviations:
-//! 1. No challenge ACKs here: an ACK for data never sent, or far below the window, is ignored. A
-//!    whole socket (`crate::socket`) sends them.
+//! 1. This file sends no challenge ACKs: an ACK for data never sent, or far below the window, is
+//!    ignored. In a socket that also receives (`crate::socket`), the receiving half sends challenge
+//!    ACKs.
 //! 2. Header prediction compares the segment's fields, not `pred_flags`. Its result matters only
 //!    for the slow-path flag that is passed to `in_ack_event`.
 
@@ -368,7 +369,7 @@ impl Sender {
         let snd_una = self.conn.snd_una;
         let (high_seq, now) = (self.episode.high_seq(), self.rack_now());
         let mut dropped = Dropped::nothing(self.conn.snd_nxt);
-        // A rate sampler with switches must be passed every skb separately.
+        // A rate sampler whose switches differ from Linux must be passed every skb separately.
         let is_each_sampled = self.sampler.is_switched();
         loop {
             if let Some(run) = self.board.pop_ordinary(snd_una, is_each_sampled) {
@@ -500,8 +501,8 @@ impl Sender {
         true
     }
 
-    /// Takes an RTT sample: `rtt_us` updates the retransmission timeout, `ca_rtt_us` (the RTT of
-    /// the newest packet) the minimum RTT.
+    /// Takes an RTT sample: `rtt_us` updates the retransmission timeout, and `ca_rtt_us` (the RTT
+    /// of the newest packet) updates the minimum RTT.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called from few places, in a recovery")]
     pub(super) fn take_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {

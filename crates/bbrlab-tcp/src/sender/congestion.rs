@@ -207,8 +207,8 @@ impl Sender {
         self.usage.snd_cwnd_stamp = self.conn.jiffies;
     }
 
-    /// Whether an ACK may raise cwnd: it acknowledges data or, while reordering is wide, SACKs new
-    /// data. Linux: `tcp_may_raise_cwnd`.
+    /// Whether an ACK may raise cwnd: it acknowledges data or, while the degree of reordering is
+    /// above its default, SACKs new data. Linux: `tcp_may_raise_cwnd`.
     fn may_raise_cwnd(&self, flag: u32) -> bool {
         let progress =
             if self.reordering.is_wide() { flags::FORWARD_PROGRESS } else { flags::DATA_ACKED };
@@ -282,7 +282,7 @@ impl Sender {
         self.ca_event(CwndEvent::CompleteCwr, host);
     }
 
-    /// Reduces ssthresh for an episode that starts with a timeout. Linux: in `tcp_enter_loss`.
+    /// Reduces ssthresh when a timeout starts the Loss state. Linux: in `tcp_enter_loss`.
     pub(super) fn reduce_ssthresh_for_loss(&mut self, host: &mut impl Host) {
         self.episode.undo.keep_ssthresh(current_ssthresh(&self.conn));
         self.conn.prior_cwnd = self.conn.ctl.cwnd;

@@ -57,9 +57,8 @@ impl Sender {
         self.fq.as_ref().map_or(0, |fq| fq.wmem_alloc)
     }
 
-    /// Whether another skb of `len` bytes must wait because the host's queue holds too much. The
-    /// limit is multiplied by 2^`factor`.
-    /// Linux: `tcp_small_queue_check`.
+    /// Whether another skb of `len` bytes must wait because the host's queue already holds too much
+    /// data. The limit is multiplied by 2^`factor`. Linux: `tcp_small_queue_check`.
     #[inline]
     pub(super) fn is_small_queue_full(&mut self, len: u32, factor: u32) -> bool {
         self.mechanisms.has_fq && self.is_fq_full(len, factor)

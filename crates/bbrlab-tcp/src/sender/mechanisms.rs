@@ -1,7 +1,7 @@
 //! The mechanisms of a sender that the switches of its stack turn on.
 //!
 //! [`Mechanisms`] is computed once per sender, because the code checks it for each packet and ACK.
-//! `ns3/` implements the switches' ns-3 values.
+//! `ns3/` implements the behaviour of ns-3 that switches can select.
 
 use bbrlab_stack::{
     CwndValidation, LossCount, Pacing, PacingSwitches, PartialAck, Recovery, RtoEstimate, Rule3,

@@ -197,7 +197,7 @@ impl AddAssign for Stats {
     }
 }
 
-/// Counts for the sender's decisions, which are not part of [`Stats`].
+/// Counts on which decisions of the sender depend. They are not part of [`Stats`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     /// Segments that the peer reported as duplicates.
@@ -339,7 +339,7 @@ impl Sender {
             gso_max_size: GSO_MAX_SIZE,
             ..Conn::default()
         };
-        // A rate sampler with switches must be passed every skb. With such a sampler no ACK is
+        // A rate sampler whose switches differ from Linux must be passed every skb, so no ACK is
         // predicted.
         let predicts_acks = config.stack.sack
             && config.stack.socket.rtt_clock == RttClock::Exact

@@ -88,8 +88,8 @@ impl Progress {
     }
 }
 
-/// Returns the number of segments that cwnd still allows, at most half of cwnd per burst. Linux:
-/// `tcp_cwnd_test`.
+/// Returns the number of segments that cwnd still allows, but at most half of cwnd, so that no
+/// burst is longer. Linux: `tcp_cwnd_test`.
 #[inline]
 fn cwnd_test(cwnd: u32, in_flight: u32) -> u32 {
     if in_flight >= cwnd {
@@ -280,7 +280,8 @@ impl Sender {
         stop
     }
 
-    /// Records that cwnd is full, when missing data or pacing prevents new data from being sent.
+    /// Records that cwnd is full, in a call that sends no new data because there is none or because
+    /// pacing delays it.
     #[inline(never)]
     pub(super) fn note_cwnd_full(&mut self) {
         self.validate_cwnd(true);
@@ -299,8 +300,8 @@ impl Sender {
 
     /// Does the work of [`Self::write_xmit`] for nearly every packet: no switch changes how data is
     /// sent, data is in flight, and the first unsent skb is longer than a full burst. When one of
-    /// these conditions no longer holds, `write_xmit` continues. `SINGLE` is true for
-    /// [`Sending::Segments`].
+    /// these conditions no longer holds, `write_xmit` continues. `SINGLE` is true if each burst is
+    /// one segment ([`Sending::Segments`]).
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all else")]
     fn write_full_bursts<const SINGLE: bool>(
@@ -774,8 +775,8 @@ impl Sender {
         }
     }
 
-    /// Returns the segment of an skb that departs. For an skb of several segments, it is one
-    /// segment with all their bytes. `is_new` is false for a retransmission.
+    /// Returns the segment of an skb that departs. For an skb of several segments, the result is
+    /// one segment with the bytes of all of them. `is_new` is false for a retransmission.
     #[inline]
     fn segment_of(&mut self, skb: &Sent, is_new: bool) -> Segment {
         let mut segment = self.segment_at(skb.seq, skb.tstamp_ns);

@@ -23,9 +23,9 @@ pub(super) struct Rack {
     mstamp_us: u64,
     /// RTT of the latest delivery in microseconds.
     rtt_us: u32,
-    /// End sequence of the packet that `mstamp_us` belongs to.
+    /// One past the last sequence number of the packet that was sent at `mstamp_us`.
     end_seq: u32,
-    /// `delivered` when the reordering window was last widened.
+    /// Number of packets delivered when the reordering window was last widened.
     last_delivered: u32,
     /// Width of the reordering window in quarters of the minimum RTT.
     reo_wnd_steps: u8,
@@ -72,7 +72,7 @@ impl Rack {
     /// Whether any packet sent after `skb` has been delivered.
     #[inline]
     fn is_overtaken(&self, skb: &Sent) -> bool {
-        // The comparison of `sent_after`, with the time of `skb` in nanoseconds.
+        // The same comparison as in `sent_after`, but with the time of `skb` in nanoseconds.
         let past_ns = skb.tstamp_ns.wrapping_sub(self.mstamp_us * 1000);
         let is_overtaken =
             past_ns.cast_signed() < 0 || (past_ns < 1000 && after(self.end_seq, skb.end_seq));
@@ -113,7 +113,7 @@ impl Rack {
     }
 
     /// Widens the reordering window after a DSACK, and resets it after [`RECOVERY_THRESH`]
-    /// recoveries without one. Linux: `tcp_rack_update_reo_wnd`.
+    /// recoveries without a DSACK. Linux: `tcp_rack_update_reo_wnd`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
@@ -180,8 +180,8 @@ impl Sender {
     }
 
     /// Whether any packet in the order by time was sent no later than the most recently sent packet
-    /// that was delivered. Times are compared in whole microseconds. If none was, no packet was
-    /// overtaken, and the scan for losses finds nothing.
+    /// that was delivered. Times are compared in whole microseconds. If there is no such packet, no
+    /// packet was overtaken, and a scan for losses finds nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     fn may_find_loss(&self) -> bool {

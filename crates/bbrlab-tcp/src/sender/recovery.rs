@@ -155,8 +155,8 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// If the first packet in flight is SACKed after an ACK, the receiver has reneged: sets a short
-    /// RTO and returns true. Linux: `tcp_check_sack_reneging`.
+    /// Sets a short RTO and returns true if, after an ACK, the first packet in flight is SACKed:
+    /// the receiver has then reneged. Linux: `tcp_check_sack_reneging`.
     #[inline]
     pub(super) fn check_sack_reneging(&mut self, flag: &mut u32, host: &mut impl Host) -> bool {
         let reneging = flags::SACK_RENEGING | flags::SND_UNA_ADVANCED;

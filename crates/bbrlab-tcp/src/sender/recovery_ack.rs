@@ -3,8 +3,8 @@
 //!
 //! During a recovery nearly every ACK is like this. Most checks of `ack.rs` then have a known
 //! result: nothing leaves the queue, no retransmission can prove spurious, the recovery continues,
-//! and the timer is the retransmission timeout. All other work is that of the general path in
-//! `ack.rs`, in the same order.
+//! and the timer is set for the retransmission timeout. All other work is that of the general path
+//! in `ack.rs`, in the same order.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_sacktag_write_queue`,
 //! `tcp_clean_rtx_queue`, `tcp_fastretrans_alert`.

@@ -147,8 +147,9 @@ impl Sender {
         stop
     }
 
-    /// Retransmits up to `segs` segments of an skb and tags it; returns false if the peer's window
-    /// does not allow it or a copy still waits in the host's queue. Linux: `tcp_retransmit_skb`.
+    /// Retransmits up to `segs` segments of an skb and tags the skb; returns false if the peer's
+    /// window does not allow it or a copy still waits in the host's queue. Linux:
+    /// `tcp_retransmit_skb`.
     pub(super) fn retransmit_skb(&mut self, at: Cursor, segs: u32, host: &mut impl Host) -> bool {
         let is_sent = self.retransmit_skb_quietly(at, segs, host);
         if is_sent {
@@ -171,7 +172,8 @@ impl Sender {
             return false;
         }
         let Some(seq) = self.board.lost_segment(at, mss) else { return false };
-        // For a plain sender, only the peer's window limits the data that may be sent.
+        // For a plain sender (see [`Sending`]), only the peer's window limits the data that may be
+        // sent.
         debug_assert_eq!(self.right_edge(), self.window_end());
         let room = self.right_edge().wrapping_sub(seq);
         if before(seq, self.conn.snd_una) || room.cast_signed() < mss.cast_signed() {

@@ -59,12 +59,12 @@ impl Sender {
         }
     }
 
-    /// Tags the data that the blocks of an ACK cover. There must be blocks, and none of them may
-    /// report a duplicate.
+    /// Tags the data that the blocks of an ACK cover. The ACK must have blocks, and none of them
+    /// may report a duplicate.
     #[inline]
     fn tag_without_dsack(&mut self, segment: &Segment, state: &mut AckState) {
         let blocks = Blocks::new(&segment.sack, segment.sack_count);
-        // A rate sampler with switches must be passed every skb separately.
+        // A rate sampler whose switches differ from Linux must be passed every skb separately.
         if !self.sampler.is_switched()
             && let Some(from) = self.new_data_of_first(&blocks)
         {
@@ -107,9 +107,9 @@ impl Sender {
         self.tag_sacked(Reported::Any(&blocks, dsack_index), self.sampler.is_switched(), state);
     }
 
-    /// Tags the data that only the first block reports, from `from` on, for a rate sampler without
-    /// switches. Mostly the new data is one skb, which has just arrived above a hole and follows
-    /// the data SACKed last.
+    /// Tags the data that only the first block reports, from `from` on. The rate sampler must work
+    /// as in Linux, without switches. Mostly the new data is one skb, which has just arrived above
+    /// a hole and follows the data SACKed last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(super) fn tag_first(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
@@ -271,8 +271,8 @@ impl SackVisitor for SackEffects<'_> {
     }
 }
 
-/// Records a run of newly SACKed skbs, all above the data SACKed before. `notes` belong to the last
-/// skb of the run.
+/// Records a run of newly SACKed skbs, all above the data SACKed before. `notes` are the counters
+/// stored with the last skb of the run.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
 fn note_run(

@@ -7,8 +7,8 @@
 //! 1. No global memory pressure.
 //!
 //! With [`Sockbuf::Payload`] the buffer counts the bytes that were written and not yet
-//! acknowledged, as in ns-3. Like ns-3, it calls the application whenever any byte is free. ns-3:
-//! `tcp-tx-buffer.cc`, `Available`; `tcp-socket-base.cc`, `NewAck`.
+//! acknowledged, as in ns-3. Like ns-3's buffer, it calls the application whenever any byte is
+//! free. ns-3: `tcp-tx-buffer.cc`, `Available`; `tcp-socket-base.cc`, `NewAck`.
 
 use bbrlab_cc::CongestionControl as _;
 use bbrlab_cc::linux_int::trunc_u32;
@@ -189,7 +189,7 @@ impl Sender {
     #[cold]
     #[inline(never)]
     fn expand_sndbuf_for(&mut self, segs: u32) {
-        // `factor` is the number of windows that the buffer must hold.
+        // `factor` is the number of congestion windows that the buffer must hold.
         let factor = self.cc.sndbuf_expand(&self.conn);
         let per_seg = bytes_per_segment(&self.config).wrapping_mul(factor);
         self.sndbuf.expand(segs, per_seg, self.config.stack.tcp_wmem.most);
@@ -225,7 +225,8 @@ impl Sender {
     }
 
     /// Like [`Self::check_space`], for a socket with `notsent_lowat`. The application is woken when
-    /// less than half of the limit is unsent. Linux: `__sk_stream_is_writeable` with `wake` 1.
+    /// the unsent bytes are fewer than half of the limit. Linux: `__sk_stream_is_writeable` with
+    /// `wake` 1.
     fn check_unsent(&mut self, in_flight: u32) {
         if self.sndbuf.grows && in_flight < self.conn.ctl.cwnd {
             self.expand_growing_sndbuf();

@@ -695,12 +695,13 @@ fn a_host_that_keeps_idle_pacing_timers_changes_nothing() {
     assert!(lapsed > 100, "only {lapsed} timers lapsed");
 }
 
-/// With many senders, each additional cache line per sender has to come from memory.
+/// With many senders, each additional cache line per sender comes from memory, not from the CPU's
+/// cache.
 #[test]
 fn a_packet_and_its_ack_touch_few_lines_of_a_sender() {
     use std::mem::offset_of;
     const LINE: usize = 64;
-    /// Returns the number of cache lines that hold the bytes from one field to before another.
+    /// Returns the number of cache lines that hold the bytes `from..to`.
     fn lines(from: usize, to: usize) -> usize {
         to.div_ceil(LINE) - from / LINE
     }

@@ -59,7 +59,7 @@ impl Tlp {
         self.high_seq
     }
 
-    /// Whether a probe is in flight that is a retransmission.
+    /// Whether the probe in flight is a retransmission; false if no probe is in flight.
     pub(super) const fn is_retransmission_out(&self) -> bool {
         self.high_seq.is_some() && self.is_retrans
     }
@@ -123,9 +123,9 @@ impl Sender {
         self.set_timer(TimerPurpose::LossProbe, timeout, host);
     }
 
-    /// Returns the probe timeout in jiffies after new data, at most the time until the RTO of the
-    /// first packet in flight. Several packets must be in flight. If the first packet was sent only
-    /// once, stores its send time.
+    /// Returns the probe timeout in jiffies after new data, at most the time until the first packet
+    /// in flight times out. Several packets must be in flight. If the first packet was sent only
+    /// once, stores its send time in `oldest_us`.
     #[inline(never)]
     fn probe_timeout_before_rto(&mut self) -> u32 {
         let Some(head) = self.board.head_sent() else { return self.tlp.timeout };

@@ -102,7 +102,7 @@ impl Sender {
         if skb.is_fin { None } else { Some(Limit::App) }
     }
 
-    /// Returns the number of bytes of an skb of several segments to send now. Linux:
+    /// Returns how many bytes of an skb of several segments are to be sent now. Linux:
     /// `tcp_mss_split_point`.
     #[inline]
     pub(super) fn mss_split_point(&self, skb: &Unsent, quota: u32, nonagle: Nonagle) -> u32 {

@@ -119,7 +119,7 @@ impl Sender {
     }
 
     /// Whether nothing was retransmitted, or the timestamp echo shows that an ACK is for an
-    /// original. Linux: `tcp_packet_delayed`.
+    /// original packet. Linux: `tcp_packet_delayed`.
     fn is_packet_delayed(&self) -> bool {
         if let Some(is_original) = self.episode.is_echo_of_original(self.rcv_tsecr) {
             return is_original;

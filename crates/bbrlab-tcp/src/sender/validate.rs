@@ -8,8 +8,8 @@
 //! `tcp_sequence`, `tcp_replace_ts_recent`, `tcp_send_dupack`, `tcp_send_challenge_ack`.
 //! Deviations:
 //! 1. A RST is ignored: no simulated peer sends one.
-//! 2. After both ends have closed, the kernel replaces the socket by the minimal one of
-//!    `TIME_WAIT`; here the sender remains unchanged.
+//! 2. After both ends have closed, the kernel replaces the socket by a minimal `TIME_WAIT` socket;
+//!    here the sender remains unchanged.
 
 use bbrlab_cc::linux_int::{after, before};
 

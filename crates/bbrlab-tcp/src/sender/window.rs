@@ -6,7 +6,7 @@
 
 use bbrlab_cc::linux_int::after;
 
-/// The MSS without an MSS option. Linux: `TCP_MSS_DEFAULT`.
+/// The MSS in bytes if the peer has sent no MSS option. Linux: `TCP_MSS_DEFAULT`.
 const MSS_DEFAULT: u32 = 536;
 
 /// The peer's window. Linux: `snd_wnd`, `snd_wl1` and `max_window`.
@@ -51,7 +51,7 @@ impl PeerWindow {
     }
 
     /// Whether a segment may update the window: it acknowledges new data, has a later sequence
-    /// number, or advertises a larger window or none. Linux: `tcp_may_update_window`.
+    /// number, or advertises a larger window or a window of 0. Linux: `tcp_may_update_window`.
     pub(crate) fn may_update(&self, is_new_ack: bool, seq: u32, size: u32) -> bool {
         is_new_ack || after(seq, self.seq) || (seq == self.seq && (size > self.size || size == 0))
     }
@@ -72,8 +72,8 @@ impl PeerWindow {
         is_record
     }
 
-    /// Returns the half of the largest window, or all of it if it is small. 0 if no window was
-    /// advertised.
+    /// Returns the half of the largest window, or all of it if it is at most [`MSS_DEFAULT`]; 0 if
+    /// no window was advertised.
     fn half(&self) -> u32 {
         if self.max > MSS_DEFAULT { self.max >> 1 } else { self.max }
     }

@@ -37,8 +37,8 @@ pub(super) struct Ns3 {
     /// Whether a partial ACK of this recovery has restarted the timeout. ns-3: the opposite of
     /// `m_isFirstPartialAck`.
     is_rto_restarted: bool,
-    /// Packets in flight, or sent and not acknowledged, when the reduction began: the divisor of
-    /// PRR. ns-3: `m_recoveryFlightSize`.
+    /// The divisor of PRR: the packets in flight or, with `Recovery::PrrSsrb`, the packets sent and
+    /// not acknowledged, when the reduction began. ns-3: `m_recoveryFlightSize`.
     flight: u32,
     /// Sequence number below which rule 3 has already retransmitted all packets that it may.
     rule3_seq: u32,

@@ -38,8 +38,8 @@ impl Merged {
 impl Scoreboard {
     /// Merges an skb that `block` covers entirely into the SACKed skb before it, together with the
     /// SACKed skb after it. `block` must not be a DSACK. Returns the merged skb. Returns `None`,
-    /// without any change, if `id` is not such a hole or if the SACKed skb before it has another
-    /// segment size.
+    /// without any change, if `id` is not an skb in such a hole, or if the SACKed skb before it has
+    /// another segment size.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

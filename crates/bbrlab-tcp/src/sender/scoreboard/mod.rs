@@ -224,7 +224,7 @@ impl Scoreboard {
         }
     }
 
-    /// Returns the [`Notes`] of an skb's latest transmission.
+    /// Returns the further delivery counters of an skb's latest transmission.
     #[inline]
     fn notes(&self, id: SkbId) -> Notes {
         if self.keeps_notes { self.queue.notes(id) } else { Notes::NONE }
@@ -239,7 +239,8 @@ impl Scoreboard {
         }
     }
 
-    /// Returns the number of retransmissions in flight of packets that are not marked lost.
+    /// Returns the count, mutable, of retransmissions in flight of packets that are not marked
+    /// lost.
     const fn spare(&mut self) -> &mut u32 {
         match self.count {
             Counting::Linux => &mut self.uncounted_spare_out,

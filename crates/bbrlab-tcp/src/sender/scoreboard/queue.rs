@@ -180,14 +180,14 @@ impl Queue {
         self.links = vec![SkbLinks::EMPTY; self.ring.len()].into_boxed_slice();
     }
 
-    /// Returns the notes of an skb's latest transmission; [`Notes::NONE`] if no notes were ever
-    /// stored.
+    /// Returns the further delivery counters of an skb's latest transmission; [`Notes::NONE`] if no
+    /// such counters were ever stored.
     #[inline]
     pub(super) fn notes(&self, id: SkbId) -> Notes {
         if self.links.is_empty() { Notes::NONE } else { self.links_of(id).notes }
     }
 
-    /// Stores the notes of an skb's latest transmission.
+    /// Stores the further delivery counters of an skb's latest transmission.
     #[inline]
     pub(super) fn note(&mut self, id: SkbId, notes: Notes) {
         self.new_links_of(id).notes = notes;
@@ -608,7 +608,7 @@ impl Queue {
         self.free_first_places();
     }
 
-    /// Frees the first places of the ring whose skbs were freed.
+    /// Frees the places at the start of the ring, up to the first skb that is not freed.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

@@ -79,8 +79,8 @@ impl Run {
         self.cut == 0
     }
 
-    /// Passes the newest skb, with its `notes`, to the rate sampler. The sampler would choose this
-    /// skb anyway if it got all skbs of the run.
+    /// Passes the newest skb, with its further delivery counters (`notes`), to the rate sampler.
+    /// The sampler would choose this skb anyway if it got all skbs of the run.
     #[inline]
     pub(crate) fn sample(&self, notes: Notes, sampler: &mut RateSampler, rate: &mut AckRate) {
         let delivered = DeliveredSkb {
@@ -93,7 +93,7 @@ impl Run {
         sampler.skb_delivered(rate, &mut stamps, delivered);
     }
 
-    /// Like [`Self::sample`], for a sampler without switches.
+    /// Like [`Self::sample`], for a sampler that works as in Linux, without switches.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     pub(crate) fn sample_plainly(
@@ -113,7 +113,8 @@ impl Run {
 }
 
 impl Scoreboard {
-    /// Returns the notes of the last skb of a run. The skb's place must not have been reused.
+    /// Returns the further delivery counters of the last skb of a run. The skb's place must not
+    /// have been reused.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly there are none")]
     pub(crate) fn notes_of(&self, run: &Run) -> Notes {

@@ -592,7 +592,7 @@ impl Scoreboard {
     }
 
     /// Whether `block` covers the skb. If the block covers only a part, the skb is split at a
-    /// segment boundary. `None` if the block ends within the first segment. Linux:
+    /// segment boundary. Returns `None` if the block ends within the first segment. Linux:
     /// `tcp_match_skb_to_sack`.
     fn match_skb_to_block(&mut self, id: SkbId, block: SackBlock) -> Option<bool> {
         let skb = &self.queue[id];
