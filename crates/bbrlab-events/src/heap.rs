@@ -8,8 +8,8 @@
 
 use crate::key::Key;
 
-/// Four siblings. Places beyond the end of the heap contain [`Key::NEVER`], so that finding the
-/// least key needs no bounds check.
+/// The keys of four siblings. Places beyond the end of the heap contain [`Key::NEVER`], so that
+/// finding the least key needs no bounds check.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Siblings([Key; 4]);

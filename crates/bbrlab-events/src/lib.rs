@@ -11,7 +11,7 @@
 //! | [`EventQueue::arm`] | arms a timer of a flow, or moves its deadline |
 //! | [`EventQueue::disarm`] | cancels a timer of a flow |
 //! | [`EventQueue::arm_link`] | arms the timer of a link |
-//! | [`EventQueue::head_arrived`] | sets a packet that has become the first of its lane |
+//! | [`EventQueue::head_arrived`] | sets the head of a lane when a packet has become its first |
 //! | [`EventQueue::first_head_mut`] | replaces the first packet of lane 0 or 1, which has left |
 //! | [`EventQueue::head_left`] | replaces the first packet of another lane, which has left |
 //!
@@ -40,8 +40,8 @@
 //! | `lane_tournament.rs` | tournament tree of keys | heads of lanes, except the first two |
 //! | `timer_tournament.rs` | tournament tree of words | one timer per flow, armed for every packet |
 //! | `calendar.rs` | calendar queue with a bitmap of its buckets | one timer per flow, armed often |
-//! | `queue.rs` | the comparison of the four, and the interface | |
-//! | `key.rs` | the order | |
+//! | `queue.rs` | the comparison of the four structures, and the interface | |
+//! | `key.rs` | the order of events | |
 //!
 //! The heads of the first two lanes are compared directly with the first events of these four
 //! structures. If all flows share one path, there are only two lanes: one for data and one for

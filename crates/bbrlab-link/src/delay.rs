@@ -65,7 +65,7 @@ pub enum RandomDelay {
     /// a Poisson number with mean 12, both spread evenly within a unit. Packets stay in order.
     /// picoquic: `picoquictest_sim_link_wifi_jitter`.
     Wifi {
-        /// The share of the packets that meet the longer delay.
+        /// The share of the packets that have the longer delay.
         share: Probability,
     },
 }

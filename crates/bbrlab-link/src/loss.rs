@@ -8,7 +8,7 @@ use bbrlab_units::{Span, Time};
 /// A probability in units of 2^-32. An event happens if a uniform 32-bit draw is below this number.
 /// The largest value, 2^32, means always.
 ///
-/// An integer, because floating-point results could differ between machines.
+/// The number is an integer, because floating-point results could differ between machines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Probability(pub u64);
 

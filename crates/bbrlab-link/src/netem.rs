@@ -15,7 +15,8 @@ use bbrlab_units::{LOG_BITS, LOG2_E, log2, times_power};
 /// Units of a table per standard deviation. Linux: `NETEM_DIST_SCALE`.
 pub const DIST_SCALE: i64 = 8192;
 
-/// Entries of a table. Every fourth entry of a finer table with `FINE` entries is kept.
+/// Number of entries of a table. A table has every fourth entry of a finer table with `FINE`
+/// entries.
 const ENTRIES: usize = 4096;
 const FINE: u64 = 16_384;
 
@@ -82,7 +83,7 @@ fn normal() -> Vec<i64> {
     let (mut step, mut area) = (0, 0);
     let (mut last, mut next) = (density(0), density(1));
     // Entry `middle + k` of the fine table ends where the area from 0 is (k + 1/2) / FINE. The
-    // distance below zero is symmetric.
+    // entries below zero follow by symmetry.
     for k in 0..FINE / 2 {
         // `area` is the area times 2 STEPS.
         let bound = (u128::from(2 * k + 1) << ONE_BITS) * u128::from(STEPS) / u128::from(FINE);

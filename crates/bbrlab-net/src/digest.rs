@@ -34,7 +34,7 @@ impl std::fmt::Display for Digest {
     }
 }
 
-/// Returns the hash of a packet's identity. Computed once, when the packet is sent.
+/// Returns the hash of a packet's identity, which is computed once, when the packet is sent.
 #[inline]
 pub(crate) fn identity(flow: FlowId, seq: u64, retransmission: u16) -> u64 {
     let who = (u64::from(flow.0) << 16) | u64::from(retransmission);

@@ -7,7 +7,7 @@
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `engine/mod.rs` | the network, its clock, the loop |
+//! | `engine/mod.rs` | the network, its clock, the event loop |
 //! | `engine/build.rs` | links, routes, flows |
 //! | `engine/path.rs` | the path of a packet: lanes and links |
 //! | `engine/burst.rs` | the path of the packets of a burst |

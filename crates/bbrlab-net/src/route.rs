@@ -66,7 +66,7 @@ pub(crate) enum AddsWait {
     /// The route is not measured.
     #[default]
     No,
-    /// It is the first wait of the packet.
+    /// This is the first wait of the packet.
     First,
     /// The packet has waited before.
     Further,

@@ -54,7 +54,7 @@ impl CakeParams {
         let own = if configured > 0 {
             configured
         } else if self.shaped_rate() > 0 {
-            // Four intervals' bytes at the shaper's rate, truncated to 32 bits.
+            // The bytes that the shaper sends in four intervals, truncated to 32 bits.
             let bytes = self.shaped_rate().wrapping_mul(self.interval_us()) / 250_000;
             (bytes & u64::from(u32::MAX)).max(MEMORY_MIN)
         } else {

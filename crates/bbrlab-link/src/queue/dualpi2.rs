@@ -2,7 +2,8 @@
 
 use bbrlab_units::{Packets, Span};
 
-/// The parameters of `dualpi2`, with `tc`'s names and defaults.
+/// The parameters of `dualpi2`, with `tc`'s names and defaults. The L queue has the packets of
+/// scalable senders (L4S), the classic queue all other packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DualPi2Params {
     /// The waiting time of packets that the control law aims at.

@@ -63,8 +63,8 @@ pub enum Queue {
     Pie(PieParams),
     /// `fq_pie`: one queue per flow, served in rounds, each with `pie`'s control law.
     FqPie(FqPieParams),
-    /// `red`: one queue that drops arriving packets with a probability that depends on its average
-    /// length.
+    /// `red`: one queue that drops arriving packets with a probability that depends on the queue's
+    /// average length.
     Red(RedParams),
     /// `dualpi2`: one queue for scalable senders (L4S) and one for all others, with a common
     /// control law.

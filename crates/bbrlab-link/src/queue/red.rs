@@ -20,8 +20,8 @@ pub struct RedParams {
     pub max: Option<Bytes>,
     /// Mean packet size.
     pub avpkt: Bytes,
-    /// Number of packets that may arrive at once without a drop. It determines how slowly the
-    /// average follows the queue length. `None`: `(2 min + max) / (3 avpkt)`.
+    /// Number of packets that may arrive at once without a drop. This number determines how slowly
+    /// the average follows the queue length. `None`: `(2 min + max) / (3 avpkt)`.
     pub burst: Option<u32>,
     /// The probability of a drop when the average reaches `max`.
     pub probability: Probability,
@@ -56,8 +56,8 @@ impl RedParams {
     };
 
     /// Returns the limit for a link without `buffer`: the bytes that it sends in 300 ms, but at
-    /// least 60 packets. `min` is then 25 ms or 5 packets, and `max` 75 ms or 15 packets, whichever
-    /// is larger.
+    /// least 60 packets. With this limit, `min` is the larger of 25 ms and 5 packets, and `max` the
+    /// larger of 75 ms and 15 packets.
     #[must_use]
     pub fn limit(&self, rate: BitRate) -> Bytes {
         let sent = u128::from(rate.0) * 300 / 8000;

@@ -6,9 +6,9 @@
 //! since the step when the timer was set. This lateness is the phase.
 //!
 //! If the reading when the timer fires is still before the due time, the timer is set again, for at
-//! least [`MIN_DELTA`]. With steps of 256 ns, most events therefore happen one step later than
-//! possible. If a packet arrives in the same microsecond in which another departs, these steps
-//! decide which happens first.
+//! least [`MIN_DELTA`]. With steps of 256 ns, more than half of the events therefore happen not at
+//! the first step after their due time, but at the second. If a packet arrives in the same
+//! microsecond in which another departs, these steps decide which happens first.
 //!
 //! Sources: [linux] `kernel/time/hrtimer.c`, `hrtimer_interrupt`; `kernel/time/clockevents.c`,
 //! `clockevents_program_event`; `arch/um/kernel/time.c`, `timer_read` and `um_setup_timer`.

@@ -133,9 +133,9 @@ impl<P: PacketData> Network<P> {
     /// emulates a network with timers of this granularity. Call it before links are added.
     ///
     /// A departure, arrival or timer that is due between two steps happens at the later step. With
-    /// steps below 500 ns it often happens one step after that. Events keep the order in which they
-    /// were due, with one exception: packets that are due to leave a queue leave it before any
-    /// packet arrives. A link still serves at its exact rate.
+    /// steps below 500 ns, it often happens one step after the later step. Events keep the order in
+    /// which they were due, with one exception: packets that are due to leave a queue leave it
+    /// before any packet arrives. A link still serves at its exact rate.
     ///
     /// # Panics
     /// If `step` is 0, or if the network already has links.
@@ -308,8 +308,8 @@ impl<P: PacketData> Network<P> {
         self.now = if self.clock.is_none() { due } else { self.notice(due, self.now) };
     }
 
-    /// Returns the time at which an event with the due time `due` happens: `now` or later. It is a
-    /// separate function, because most runs have no clock with steps and do not call it.
+    /// Returns the time at which an event with the due time `due` happens: `now` or later. This is
+    /// a separate function, because most runs have no clock with steps and do not call it.
     #[cold]
     #[inline(never)]
     fn notice(&mut self, due: Time, now: Time) -> Time {
@@ -336,7 +336,8 @@ impl<P: PacketData> Network<P> {
         self.now = self.now.max(until);
     }
 
-    /// Handles an event of the event queue. If a packet arrives, returns the packet instead.
+    /// Handles an event of the event queue. If the event is the arrival of a packet, returns the
+    /// packet instead.
     #[inline(never)]
     fn handle<H: Handler<P>>(
         &mut self,

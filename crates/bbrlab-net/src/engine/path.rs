@@ -530,8 +530,8 @@ fn passes_front<P: PacketData>(
     link.front.is_none() || !stops_in_front(link, (id, due, now), packet, recorded, accounts)
 }
 
-/// Whether a packet is dropped in front of the queue: lost at random, above the policer's rate, or
-/// a thinned ACK.
+/// Whether a packet is dropped in front of the queue, because it is lost at random, exceeds the
+/// policer's rate, or is an ACK that thinning drops.
 fn stops_in_front<P: PacketData>(
     Link { front, stats, .. }: &mut Link,
     (id, due, now): (LinkId, Time, Time),

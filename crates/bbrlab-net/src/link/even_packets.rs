@@ -164,8 +164,8 @@ mod tests {
                 serialiser.serve_with_bound(1500, |departs| even.end(departs));
             }
         }
-        // The first packet cannot be decided, because no packet has set the size. From the second
-        // packet on, all packets have one size.
+        // For the first packet the last departure does not decide, because no packet has set the
+        // size yet. From the second packet on, all packets have one size.
         assert_eq!(answers[0] + answers[1], 998);
         assert!(answers[0] > 0);
     }

@@ -92,7 +92,7 @@ pub(crate) enum Backlog {
     /// serves packets.
     Plain(Ledger),
     /// Departures computed on arrival. The packets themselves are already on their next leg;
-    /// `records` has a record of each.
+    /// `records` has a record of each packet.
     Virtual { buffer: Buffer, records: chunks::Queue<DepartureRecord> },
     /// One event per departure. `chance` supplies the queue discipline's random numbers.
     Events { queue: Discipline, chance: Chance, in_service: Option<InService>, served: u32 },
@@ -197,7 +197,7 @@ impl Link {
         self.record_waits_on_arrival();
     }
 
-    /// Makes a plain link one that records each packet's wait when the packet arrives.
+    /// Changes a plain link into a link that records each packet's wait when the packet arrives.
     pub(crate) fn record_waits_on_arrival(&mut self) {
         if let Backlog::Plain(ledger) = &self.backlog {
             self.backlog =

@@ -358,7 +358,8 @@ fn settle_departures(
 }
 
 impl Link {
-    /// Admits a packet to a plain link. Returns when it departs; `None` if the buffer is full.
+    /// Admits a packet to a plain link. Returns when the packet departs; `None` if the buffer is
+    /// full.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once where hosts send, once for other arrivals")]
     pub(crate) fn admit_plainly(

@@ -63,8 +63,8 @@ impl<const EASY: bool> Walk<'_, EASY> {
         self.place.now -= 1;
     }
 
-    /// Adds the time up to `at` to the current length. Time before the start of the measurement
-    /// does not count.
+    /// Counts the time up to `at` as spent at the current length. Time before the start of the
+    /// measurement does not count.
     #[inline]
     fn advance(&mut self, at: Time) {
         let Place { now, since, .. } = self.place;
@@ -82,8 +82,8 @@ impl<const EASY: bool> Walk<'_, EASY> {
     #[inline]
     #[expect(clippy::cast_precision_loss, reason = "a sum of squares for a standard deviation")]
     fn add_square(&mut self, ns: u64) {
-        // Signed, because both are far below 2^63 and converting signed numbers takes one
-        // instruction.
+        // Both numbers are converted as signed numbers, which takes one instruction; they are far
+        // below 2^63.
         let (ns, length) = (ns.cast_signed() as f64, self.place.now.cast_signed() as f64);
         self.place.squares += ns * length * length;
     }
@@ -120,8 +120,8 @@ impl QueueLength {
         self.walk(0, |walk| walk.falls(at));
     }
 
-    /// Adds the time up to `at` to the current length. Time before the start of the measurement
-    /// does not count.
+    /// Counts the time up to `at` as spent at the current length. Time before the start of the
+    /// measurement does not count.
     #[inline]
     pub(crate) fn advance(&mut self, at: Time) {
         self.walk(0, |walk| walk.advance(at));

@@ -11,11 +11,13 @@ pub enum EcnEcho {
     /// ECN is not negotiated.
     #[default]
     Off,
-    /// After a CE mark, every ACK carries ECE until CWR arrives. RFC 3168.
+    /// After a CE mark, every ACK carries ECE until CWR arrives (RFC 3168).
     Classic,
-    /// Only ACKs of marked data carry ECE, and an ACK is sent at once when the marking changes. RFC
-    /// 8257. Linux echoes marks this way if the receiving socket's congestion control is DCTCP, or
-    /// BBRv2 or BBRv3 with ECN enabled.
+    /// Only ACKs of marked data carry ECE, and an ACK is sent at once when the marking changes, as
+    /// in RFC 8257.
+    ///
+    /// Linux echoes marks this way if the receiving socket's congestion control is DCTCP, or BBRv2
+    /// or BBRv3 with ECN enabled.
     Dctcp {
         /// The ECN field of SYN-ACKs and ACKs. With Linux's `TCP_CONG_NEEDS_ECN`, these are
         /// ECN-capable too.
