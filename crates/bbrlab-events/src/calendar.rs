@@ -9,8 +9,8 @@
 //! A bucket is an unordered linked list, sorted when it becomes the current bucket. A bucket is
 //! about as wide as the time between two successive timers, and there are several buckets per
 //! timer. The width is adapted from time to time. A timer whose deadline is beyond the last bucket
-//! is not accepted; the caller puts it into the heap, where timers cost more. Such deadlines come
-//! from flows that arm their timers less often than most flows.
+//! is not accepted; the caller puts it into the heap, where timers cost more than in the calendar.
+//! Such deadlines come from flows that arm their timers less often than most flows.
 //!
 //! Sources: R. Brown, "Calendar queues: a fast O(1) priority queue implementation for the
 //! simulation event set problem", Communications of the ACM 31(10), 1988.
@@ -43,8 +43,9 @@ const WIDTH_SHIFT_MAX: u32 = 35;
 /// Buckets per word of the bitmap.
 const WORD: usize = 64;
 
-/// Minimum number of buckets per timer. Each of the first `FEW_TIMERS` timers counts as `1 +
-/// MORE_FOR_FEW` timers, because with few timers, some may be armed much further ahead than others.
+/// Minimum number of buckets per timer. The first `FEW_TIMERS` timers have `MORE_FOR_FEW` times as
+/// many buckets in addition, because with few timers, some may be armed much further ahead than
+/// others.
 const BUCKETS_PER_TIMER: usize = 4;
 const FEW_TIMERS: usize = 32;
 const MORE_FOR_FEW: usize = 3;
@@ -400,8 +401,8 @@ impl CalendarQueue {
         self.check_occupancy(now);
     }
 
-    /// Makes buckets wider if too few of them had timers, and narrower if too many had timers. No
-    /// deadline may be before `now`.
+    /// Makes the buckets wider if too few of the passed buckets had timers, and narrower if too
+    /// many had timers. No deadline may be before `now`.
     #[inline]
     fn check_occupancy(&mut self, now: Time) {
         let Occupancy { buckets, opened, refused } = self.occupancy;

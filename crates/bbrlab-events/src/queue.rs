@@ -348,7 +348,7 @@ impl EventQueue {
         }
     }
 
-    /// Like [`Self::arm`], faster if the timer is the calendar timer.
+    /// Like [`Self::arm`], but faster than `arm` if the timer is the calendar timer.
     #[inline]
     pub fn arm_mostly_calendar(&mut self, flow: u32, timer: TimerId, at: Time, now: Time) {
         if timer == self.calendar_timer {
@@ -515,8 +515,8 @@ mod tests {
     use crate::lazy_timers::TimerId;
     use bbrlab_units::Time;
 
-    /// A deadline too late for an entry of the tournament, where 64 bits contain the deadline and
-    /// the flow.
+    /// A deadline that is too late for an entry of the tournament, because the 64 bits of an entry
+    /// contain both the deadline and the flow.
     const LATE: Time = Time(u64::MAX / 2);
 
     #[test]

@@ -19,7 +19,7 @@ pub struct Policer {
 pub struct PeakRate {
     /// The peak rate; above the link's rate.
     pub rate: BitRate,
-    /// The size of the second bucket: the number of bytes that may leave at once. A larger packet
-    /// is dropped on arrival.
+    /// The size of the second bucket: the number of bytes that may leave at once. A packet larger
+    /// than this is dropped on arrival.
     pub mtu: Bytes,
 }

@@ -81,8 +81,8 @@ impl Lane {
     }
 
     /// Removes the head and returns it. Writes the key of the next packet into `next`, or
-    /// [`Key::NEVER`] if there is none; returning a pair would copy the packet once more. The lane
-    /// must not be empty.
+    /// [`Key::NEVER`] if there is none; if the function returned a pair, the packet would be copied
+    /// once more. The lane must not be empty.
     #[inline]
     pub(crate) fn pop<P: PacketData>(
         &mut self,

@@ -18,15 +18,17 @@ pub trait Handler<P: PacketData> {
     /// disarmed.
     fn on_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8);
 
-    /// Like [`Self::on_timer`], for the swift timer ([`Network::set_swift_timer`]). A handler that
-    /// uses only one such timer can override this method, to save the look-up of the timer.
+    /// Like [`Self::on_timer`], for the swift timer, which [`Network::set_swift_timer`] has
+    /// selected. A handler that uses only one such timer can override this method, to save the
+    /// look-up of the timer.
     #[inline]
     fn on_swift_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8) {
         self.on_timer(port, flow, side, timer);
     }
 
-    /// Like [`Self::on_timer`], for the even timer ([`Network::set_even_timer`]). A handler that
-    /// uses only one such timer can override this method, to save the look-up of the timer.
+    /// Like [`Self::on_timer`], for the even timer, which [`Network::set_even_timer`] has selected.
+    /// A handler that uses only one such timer can override this method, to save the look-up of the
+    /// timer.
     #[inline]
     fn on_even_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8) {
         self.on_timer(port, flow, side, timer);
@@ -94,7 +96,8 @@ impl<P: PacketData> Port<'_, P> {
         self.net.arm(flow, side, timer, at);
     }
 
-    /// Like [`Self::arm`], faster if the timer is the even timer: see [`Network::set_even_timer`].
+    /// Like [`Self::arm`], but faster than `arm` if the timer is the even timer: see
+    /// [`Network::set_even_timer`].
     #[inline]
     pub fn arm_even(&mut self, flow: FlowId, side: Side, timer: u8, at: Time) {
         self.net.arm_even(flow, side, timer, at);

@@ -1,10 +1,11 @@
 //! Round-trip time: the smoothed RTT, its deviation, the retransmission timeout and the windowed
 //! minimum.
 //!
-//! The estimator is Jacobson's with the kernel's refinements. A falling RTT changes the deviation
-//! eight times more slowly. The timeout uses the largest deviation of the last round trip; when
-//! deviations become smaller, the used value falls by a quarter of the difference per round trip.
-//! The minimum of 200 ms applies to that deviation, not to the timeout.
+//! The estimator is Jacobson's with the kernel's refinements. A falling RTT raises the deviation
+//! eight times more slowly than a rising RTT. The timeout uses the largest deviation of the last
+//! round trip; when deviations become smaller, the value that the timeout uses falls by a quarter
+//! of the difference per round trip. The minimum of 200 ms applies to that deviation, not to the
+//! timeout.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rtt_estimator`, `__tcp_set_rto`, `tcp_bound_rto`,
 //! `tcp_update_rtt_min`; [jacobson]; [rfc6298].
@@ -167,7 +168,8 @@ impl Rfc6298 {
     }
 }
 
-/// Returns the timeout in jiffies after it has expired once more. Linux: `tcp_retransmit_timer`.
+/// Returns the timeout in jiffies after another expiry: twice `rto_jiffies`, but at most 120
+/// seconds. Linux: `tcp_retransmit_timer`.
 #[must_use]
 pub const fn backed_off(rto_jiffies: u32, hz: u32) -> u32 {
     let doubled = rto_jiffies.saturating_mul(2);

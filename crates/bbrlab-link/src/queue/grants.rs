@@ -13,7 +13,7 @@ pub struct GrantParams {
     /// While no request is outstanding, requests are sent at multiples of this time; if it is 0,
     /// requests are sent at once.
     pub every: Span,
-    /// Maximum number of bytes per grant; a larger packet gets a separate grant. `None`: each grant
-    /// covers all bytes that its request reported.
+    /// Maximum number of bytes per grant; a packet larger than this gets a separate grant. `None`:
+    /// each grant covers all bytes that its request reported.
     pub bytes: Option<Bytes>,
 }

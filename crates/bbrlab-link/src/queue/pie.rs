@@ -17,7 +17,7 @@ pub struct PieParams {
     pub beta: u32,
     /// Whether ECN-capable packets are marked instead of dropped, up to a probability of 10 %.
     pub ecn: bool,
-    /// Whether small packets are dropped with a smaller probability.
+    /// Whether small packets are dropped with a smaller probability than large packets.
     pub bytemode: bool,
     /// Whether the waiting time is computed from the backlog and a measured rate. Otherwise it is
     /// measured directly.

@@ -65,7 +65,8 @@ impl<P: PacketData> Network<P> {
 
     /// Makes each data packet on a forward route carry the sum of its waits in the queues of the
     /// route, which [`crate::Port::waited`] returns. The results do not change, but the links of
-    /// the route are no longer plain, so their packets cost more. Call it before the run.
+    /// the route are no longer plain, so each of their packets takes more CPU time. Call it before
+    /// the run.
     pub fn measure_waits(&mut self, route: RouteId) {
         let mut wait = AddsWait::First;
         let mut place = route.0 as usize;

@@ -42,7 +42,8 @@ pub(super) struct Autotune {
 }
 
 impl Autotune {
-    /// Size in bytes of the part at the start of the struct that a segment may read or write.
+    /// Number of bytes at the start of the struct that hold all fields that a segment may read or
+    /// write.
     pub(super) const HOT: usize = std::mem::offset_of!(Self, rtt_time);
 
     /// Creates the state before the handshake.

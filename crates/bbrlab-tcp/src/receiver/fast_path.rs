@@ -7,7 +7,8 @@
 //! compares the two.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_established`: Van Jacobson's header prediction).
-//! Deviations: none visible in the results. The kernel's fast path requires more conditions.
+//! Deviations: none visible in the results. The kernel's fast path requires more conditions than
+//! this one.
 
 use bbrlab_stack::DelAck;
 use bbrlab_units::{Span, Time};

@@ -6,8 +6,8 @@
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_data_queue_ofo`, `tcp_ofo_queue`, `tcp_prune_ofo_queue`).
 //! Deviations:
-//! 1. A ring instead of a red-black tree: a retransmission that fills a hole in the middle moves
-//!    the entries on the shorter side, 20 bytes for each buffer of up to 25 kB.
+//! 1. The queue is a ring, not a red-black tree. A retransmission that fills a hole in the middle
+//!    moves the entries on the shorter side of the hole, 20 bytes for each buffer of up to 25 kB.
 
 use std::collections::VecDeque;
 

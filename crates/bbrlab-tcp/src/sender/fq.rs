@@ -2,8 +2,9 @@
 //!
 //! With `fq`, TCP does not delay an skb itself. TCP writes the departure time into the skb and
 //! queues the skb in `fq`. At most two skbs wait in `fq`, or the data of about a millisecond if
-//! that is more (TCP Small Queues). When an skb has departed, TCP queues more. Algorithms that set
-//! no pacing rate are then paced too, at the rate that TCP computes: 200 or 120 % of cwnd per RTT.
+//! that is more (TCP Small Queues). When an skb has departed, TCP queues more skbs. With `fq`,
+//! algorithms that set no pacing rate are paced too, at the rate that TCP computes: 200 or 120 % of
+//! cwnd per RTT.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`: `fq_enqueue`, `fq_dequeue`; `net/ipv4/tcp_output.c`:
 //! `tcp_small_queue_check`, `tcp_wfree`, `skb_still_in_host_queue`; `net/ipv4/tcp.c`:
@@ -77,7 +78,7 @@ impl Sender {
         true
     }
 
-    /// Makes the next expiry of the queue's timer call TCP, so that TCP sends more.
+    /// Makes the next expiry of the queue's timer call TCP, so that TCP sends more data.
     pub(super) fn throttle(&mut self) {
         if let Some(fq) = &mut self.fq {
             fq.is_throttled = true;

@@ -31,7 +31,7 @@ pub enum Limit {
 pub(super) enum Stop {
     /// The call sent everything that it had to send.
     Done,
-    /// This limit prevented the call from sending more.
+    /// This limit prevented the call from sending more data.
     Limited(Limit),
 }
 

@@ -216,7 +216,7 @@ struct Counts {
 ///
 /// - A packet touches seven lines: six from the last half of `limits` to the front of the queue in
 ///   `board`, and one from the end of `stats` to the beginning of `sampler`.
-/// - An ACK touches four more, from `rack` to the fields of BBRv1 in `cc`.
+/// - An ACK touches four more lines, from `rack` to the fields of BBRv1 in `cc`.
 ///
 /// Fields that few packets and ACKs need are before, between and after these lines.
 #[derive(Clone, Debug)]

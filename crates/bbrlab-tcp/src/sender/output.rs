@@ -89,7 +89,7 @@ impl Progress {
 }
 
 /// Returns the number of segments that cwnd still allows, but at most half of cwnd, so that no
-/// burst is longer. Linux: `tcp_cwnd_test`.
+/// burst is longer than that. Linux: `tcp_cwnd_test`.
 #[inline]
 fn cwnd_test(cwnd: u32, in_flight: u32) -> u32 {
     if in_flight >= cwnd {

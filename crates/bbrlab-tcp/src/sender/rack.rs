@@ -1,4 +1,5 @@
-//! RACK: a packet is lost if another packet that was sent sufficiently later was delivered.
+//! RACK: a packet counts as lost if a packet that was sent sufficiently long after it was
+//! delivered.
 //!
 //! Sources: [linux] `net/ipv4/tcp_recovery.c`; RFC 8985.
 //! Deviations: see `scoreboard/lost.rs`.
@@ -57,7 +58,8 @@ impl Rack {
     #[inline]
     pub(super) fn advance(&mut self, tags: u8, end_seq: u32, sent_us: u64, now: RackNow) {
         let rtt_us = stamp_us_delta(now.mstamp_us, sent_us);
-        // The ACK comes too early to be for the retransmission, so it must be for the original.
+        // The ACK comes too early to be for the retransmission, so it must be for the original
+        // transmission.
         if tags & tag::ANY_RETRANS != 0 && rtt_us < now.min_rtt_us {
             return;
         }
@@ -107,7 +109,7 @@ impl Rack {
     }
 
     /// Records a recovery that ended without an undo: a widened reordering window then lasts for
-    /// one recovery less.
+    /// one recovery fewer.
     pub(super) fn note_recovery(&mut self) {
         self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
     }

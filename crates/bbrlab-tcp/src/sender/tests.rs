@@ -563,7 +563,7 @@ fn linux_transfer(seed: u64, totals: &mut Totals) {
 }
 
 /// Returns a segment with arbitrary fields. Its sequence numbers are close to those of the sender,
-/// or arbitrary too.
+/// or arbitrary.
 fn nonsense(dice: &mut Dice, sender: &Sender) -> Segment {
     let near = |dice: &mut Dice| {
         let base = [sender.conn.snd_una, sender.conn.snd_nxt, sender.episode.high_seq()]

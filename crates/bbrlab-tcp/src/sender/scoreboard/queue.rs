@@ -42,7 +42,7 @@ use crate::segment::flag;
 const MILESTONE_SHIFT: u32 = 14;
 
 /// Number of places of a new ring. The initial cwnd needs fewer places, but most flows outgrow a
-/// smaller ring, whose memory would then have to be freed.
+/// ring of fewer places, whose memory would then have to be freed.
 const FIRST_PLACES: usize = 32;
 
 /// Returns the element of a ring at the place that `id` maps to.
@@ -405,7 +405,7 @@ impl Queue {
         if ring.is_empty() {
             return false;
         }
-        // `NIL` maps to some place of the ring too. The time is compared first: mostly the skb in
+        // Even `NIL` maps to some place of the ring. The time is compared first: mostly the skb in
         // the place was not sent before `tstamp_ns`, and the check for `NIL` is not needed.
         let is_before = |id: SkbId| at(ring, id).tstamp_ns < tstamp_ns && id != NIL;
         is_before(again) || is_before(once)
