@@ -80,7 +80,7 @@ impl Accounts {
         self.count_lost(flow, wire_bytes, why);
     }
 
-    /// Like [`Self::lose`], for callers that are themselves marked cold.
+    /// Like [`Self::lose`], for callers that have the attribute `#[cold]` themselves.
     #[inline]
     pub(crate) fn count_lost(&mut self, flow: FlowId, wire_bytes: u32, why: Lost) {
         let flow = flow.0 as usize;

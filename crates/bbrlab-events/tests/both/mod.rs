@@ -135,7 +135,7 @@ enum Open {
 }
 
 impl Structured {
-    /// Removes the head of a lane. Returns it and the key of the next packet.
+    /// Removes the head of a lane. Returns the key of the head and the key of the next packet.
     fn pop(&mut self, lane: u32) -> (Key, Key) {
         let packets = &mut self.lanes[lane as usize];
         let head = packets.pop_front().expect("its head was next");

@@ -9,7 +9,7 @@ pub struct CakeParams {
     /// The rate of `cake`'s own shaper. `None`: no shaper, so packets leave when the link requests
     /// them.
     pub bandwidth: Option<BitRate>,
-    /// The tins into which packets are sorted.
+    /// The tins (classes of traffic) into which packets are sorted.
     pub tins: CakeTins,
     /// The hosts or flows among which the link is shared.
     pub flows: CakeFlows,

@@ -122,7 +122,7 @@ pub(crate) enum State {
 pub struct SendSide {
     /// Sequence number of an ACK without data.
     pub snd_nxt: u32,
-    /// Smoothed RTT in microseconds `<< 3`, 0 for none.
+    /// Smoothed RTT in units of 1/8 microsecond; 0 if there is none.
     pub srtt_us: u32,
     /// Retransmission timeout in jiffies.
     pub rto: u32,

@@ -44,8 +44,8 @@ impl Blocks {
     }
 
     /// Inserts a block so that the blocks stay sorted by their starts. A block with the same start
-    /// as earlier blocks is inserted after those blocks. Returns its index. All earlier blocks must
-    /// also have been added by this function.
+    /// as earlier blocks is inserted after those blocks. Returns the block's index. All earlier
+    /// blocks must also have been added by this function.
     #[inline]
     pub(crate) fn insert(&mut self, block: SackBlock) -> usize {
         let mut place = usize::from(self.count);
