@@ -433,7 +433,8 @@ impl CalendarQueue {
         }
     }
 
-    /// Changes the width of the buckets. All timers must have a bucket of the new width.
+    /// Changes the width of the buckets. The deadline of every timer in the calendar must be within
+    /// the horizon of the new width.
     fn change_width(&mut self, width_shift: u32) {
         self.lists.fill(NIL);
         self.occupied.fill(0);

@@ -144,7 +144,7 @@ pub(crate) struct TimerTournament {
     /// The number of low bits of an entry that contain the flow.
     flow_bits: u32,
     flow_mask: u64,
-    /// Deadlines at or after this time do not fit an entry.
+    /// An entry has too few bits for deadlines at or after this time.
     late: u64,
     entries: Tree,
 }

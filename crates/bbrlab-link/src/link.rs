@@ -33,7 +33,7 @@ pub struct Link {
     pub airtime: Option<Airtime>,
     /// Propagation delay; with `delay_steps`, the delay at the start.
     pub delay: Span,
-    /// The changes of the propagation delay.
+    /// Changes of the propagation delay over time; `None` if the delay is constant.
     pub delay_steps: Option<DelaySteps>,
     /// Limit of the packets that wait.
     pub buffer: Buffer,

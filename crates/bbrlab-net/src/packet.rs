@@ -160,7 +160,8 @@ impl<P: PacketData> Packet<P> {
         self.extra != ExtraId::NONE
     }
 
-    /// Puts the packet on its next leg. `tie_base` holds the high bits for events on that leg.
+    /// Puts the packet on its next leg. `tie_base` holds the high bits of `tie` for events on that
+    /// leg.
     #[inline]
     pub(crate) fn advance(&mut self, tie_base: u64) {
         self.tie = tie_base | (self.tie & ID_TIE);

@@ -184,9 +184,9 @@ pub enum DelAck {
     Linux,
     /// Like `Linux`, but with an ACK for every segment. Linux: the route's `quickack 1`.
     Quick,
-    /// An ACK after `every` segments, or `timer` after the first unacknowledged segment (RFC 1122,
-    /// as in ns-3). The ACK is immediate for the first segment of a connection, a duplicate, a
-    /// segment above a gap, and a segment that fills a gap.
+    /// An ACK after `every` segments, or when `timer` has passed since the first unacknowledged
+    /// segment arrived (RFC 1122, as in ns-3). The ACK is immediate for the first segment of a
+    /// connection, a duplicate, a segment above a gap, and a segment that fills a gap.
     Every {
         /// Segments per ACK.
         every: u32,

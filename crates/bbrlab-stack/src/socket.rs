@@ -11,7 +11,7 @@ pub struct SocketSwitches {
     /// Whether Nagle's algorithm may delay a short segment. In Linux it may, except with
     /// `TCP_NODELAY`.
     pub nagle: bool,
-    /// Whether the receiver reports duplicates (RFC 2883).
+    /// Whether the receiver reports duplicate data in DSACK blocks (RFC 2883).
     pub dsack: bool,
     /// Whether both ends ignore segments whose timestamp is older than the timestamp of an earlier
     /// segment (PAWS, RFC 7323). `None`: true with Linux's handshake, false with ns-3's: see

@@ -47,8 +47,8 @@ pub struct Decay {
 }
 
 impl CwndUsage {
-    /// Records usage after data was sent. `is_limited` is true if cwnd prevented more data from
-    /// being sent. Linux: `tcp_cwnd_validate`.
+    /// Records the usage of cwnd after data was sent. `is_limited` is true if cwnd prevented more
+    /// data from being sent. Linux: `tcp_cwnd_validate`.
     ///
     /// If cwnd was the limit at any time in a round, the round is recorded as limited by cwnd.
     /// Otherwise the largest number of unacknowledged packets in the round is recorded.

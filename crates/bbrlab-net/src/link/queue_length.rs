@@ -39,8 +39,9 @@ struct Place {
     squares: f64,
 }
 
-/// A sequence of changes of the length in order of time. An easy walk begins at or after the start
-/// of the measurement, and its lengths stay below `EXACT`, which saves two checks per change.
+/// A sequence of changes of the length in order of time. If `EASY` is true, the walk begins at or
+/// after the start of the measurement and its lengths stay below `EXACT`; two checks per change are
+/// then omitted.
 #[derive(Debug)]
 pub(crate) struct Walk<'a, const EASY: bool> {
     place: Place,

@@ -232,7 +232,8 @@ impl Schedule {
         if work == u128::from(wire_bytes) * u128::from(WORK_PER_BYTE) {
             return serialiser.serve(wire_bytes);
         }
-        // The rate has changed during the transmission, at a whole nanosecond.
+        // The rate has changed during the transmission. The rest of the work begins at the last
+        // change, at exactly `free_ns`.
         let (ns, rem) = divide(work, serialiser.rate);
         serialiser.free_ns =
             serialiser.free_ns.saturating_add(ns).saturating_add(u64::from(rem > 0));

@@ -63,8 +63,8 @@ impl Server {
         Self::Shaped { rate, free_at: Time::ZERO }
     }
 
-    /// Sets the interval at which the clock is read. Only a token bucket uses it: for other
-    /// servers, the engine moves departures to readings of the clock.
+    /// Sets the interval at which the clock is read. Only a token bucket uses this interval: for
+    /// other servers, the engine moves departures to readings of the clock.
     pub(crate) fn set_clock_step(&mut self, step: Span) {
         if let Self::Bucket(bucket) = self {
             bucket.set_clock_step(step);

@@ -26,7 +26,7 @@ pub struct LinkStats {
     pub drops_policer: Option<u64>,
     /// ACKs dropped by ACK thinning.
     pub drops_thinned: u64,
-    /// Packets marked `Ce` here, counted when they depart.
+    /// Packets that this link marked `Ce`, counted when they depart.
     pub marks: u64,
     /// Packets sent, including those lost at random after the queue.
     pub sent_packets: u64,

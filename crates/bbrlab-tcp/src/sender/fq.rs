@@ -162,7 +162,7 @@ impl Sender {
     }
 }
 
-/// Transmits an skb as one burst, or cut into packets, as `tso` says.
+/// Transmits an skb as one burst or as separate packets, depending on `tso`.
 pub(super) fn transmit_burst(burst: &Segment, mss: u32, tso: Tso, host: &mut impl Host) {
     if burst.len == 0 || burst.has(flag::SYN) {
         host.transmit(Transmission::Segment(burst));

@@ -135,7 +135,8 @@ impl Sender {
         }
     }
 
-    /// Sets the MSS, at most half of the peer's largest window. Linux: `tcp_sync_mss`.
+    /// Sets the MSS: the configured MSS, but at most half of the peer's largest window. Linux:
+    /// `tcp_sync_mss`.
     pub(super) fn sync_mss(&mut self) {
         self.conn.mss = self.bound_to_half_window(self.config.mss);
     }

@@ -186,8 +186,9 @@ impl Sender {
         }
     }
 
-    /// Sends new data that is due. The function is separate from [`Self::on_pacing_timer`], so that
-    /// it does not save registers that only the other branch of `on_pacing_timer` needs.
+    /// Sends new data, as far as pacing and the windows allow it. The function is separate from
+    /// [`Self::on_pacing_timer`], so that it does not save registers that only the other branch of
+    /// `on_pacing_timer` needs.
     #[inline(never)]
     fn push_new_when_due(&mut self, now: Time, host: &mut impl Host) {
         let stop = if self.sending == Sending::Segments {

@@ -192,10 +192,10 @@ impl Scoreboard {
         }
     }
 
-    /// Sends the first `segs` full segments of the first unsent skb, which must be longer: adds the
-    /// skb that [`Self::cut_unsent`] would make to the skbs in flight. The new skb departs at
-    /// `wstamp_ns` with the delivery counters from `stamp` and the [`Notes`] from `note`. Returns
-    /// the first sequence number of the new skb and one past its last.
+    /// Sends the first `segs` full segments of the first unsent skb, which must have more data than
+    /// these segments: adds to the skbs in flight the skb that [`Self::cut_unsent`] would make. The
+    /// new skb departs at `wstamp_ns` with the delivery counters from `stamp` and the [`Notes`]
+    /// from `note`. Returns the first sequence number of the new skb and one past its last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn send_front(
