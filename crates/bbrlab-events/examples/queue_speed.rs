@@ -7,8 +7,8 @@
 //! The flows share one path. Each flow has a pacing timer that sends about one packet per
 //! millisecond. A link serves packets one after the other, and each packet arrives 5 ms after its
 //! service. The receiver acknowledges every second packet, and every eighth packet arms a timer for
-//! compressed ACKs. An ACK arrives after 5 ms and arms the retransmission timer 200 ms ahead. With
-//! `--own-delays`, each flow has its own delays and therefore its own lanes.
+//! compressed ACKs. An ACK arrives after 5 ms and arms the retransmission timer, which would fire
+//! 200 ms later. With `--own-delays`, each flow has its own delays and therefore its own lanes.
 //!
 //! The checksum covers the keys of all events in order, so it shows whether a queue changes the
 //! order. To count instructions, run two different lengths under `valgrind --tool=callgrind` and

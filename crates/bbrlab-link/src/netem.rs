@@ -1,8 +1,8 @@
 //! netem's random delays: their distributions as tables, computed as iproute2 computes them.
 //!
-//! A table is the inverse of a distribution function at 4,096 even steps, in 1/8192 of a standard
-//! deviation. The formulas are those of the programs that generate iproute2's tables, evaluated
-//! with integers, so that every machine has the same table.
+//! A table has the inverse of a distribution function at 4,096 evenly spaced probabilities, in
+//! units of 1/8192 of a standard deviation. The formulas are those of the programs that generate
+//! iproute2's tables, evaluated with integers, so that every machine has the same table.
 //!
 //! Sources: [iproute2] `netem/normal.c`, `pareto.c`, `paretonormal.c`; [linux]
 //! `net/sched/sch_netem.c`.

@@ -168,9 +168,10 @@ pub enum Recovery {
     /// retransmits the packet once. At the start of a recovery, cwnd is set to ssthresh in one
     /// step.
     Classic,
-    /// Like `Classic`, with ns-3's PRR since 3.43 (RFC 6937bis).
+    /// Like `Classic`, but cwnd follows PRR as in ns-3 since 3.43 (RFC 6937bis).
     Prr,
-    /// Like `Classic`, with ns-3's PRR up to 3.42 (RFC 6937 with the slow-start reduction bound).
+    /// Like `Classic`, but cwnd follows PRR as in ns-3 up to 3.42 (RFC 6937 with the slow-start
+    /// reduction bound).
     PrrSsrb,
 }
 

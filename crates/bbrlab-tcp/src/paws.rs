@@ -19,8 +19,9 @@ pub(crate) const PAWS_WINDOW: i32 = 1;
 /// Age in milliseconds above which a timestamp counts as wrapped. Linux: `TCP_PAWS_WRAP`.
 const PAWS_WRAP_MS: i32 = 2_147_000;
 
-/// Whether `tsval` is at most `window` milliseconds older than `ts_recent`. Linux:
-/// `tcp_paws_check`.
+/// Whether a segment with the timestamp `tsval` passes the check: `tsval` is at most `window`
+/// milliseconds older than `ts_recent`, or counts as wrapped, or no timestamp is stored
+/// (`ts_recent` is 0). Linux: `tcp_paws_check`.
 #[inline]
 pub(crate) const fn passes(ts_recent: u32, tsval: u32, window: i32) -> bool {
     let age_ms = ts_recent.wrapping_sub(tsval).cast_signed();

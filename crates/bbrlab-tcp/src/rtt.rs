@@ -149,7 +149,7 @@ impl Rfc6298 {
     /// The clock's granularity in nanoseconds. ns-3: `ClockGranularity`.
     const GRANULARITY_NS: u64 = 1_000_000;
 
-    /// Takes a sample of `rtt_ns` nanoseconds.
+    /// Updates the estimate with an RTT sample of `rtt_ns` nanoseconds.
     pub fn sample(&mut self, rtt_ns: u64) {
         if self.srtt_ns == 0 {
             self.srtt_ns = rtt_ns;

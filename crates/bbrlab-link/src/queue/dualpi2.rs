@@ -38,9 +38,9 @@ pub struct DualPi2Params {
 /// The threshold above which packets of the L queue are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepThreshold {
-    /// The packet has waited longer than this.
+    /// A packet is marked if it has waited longer than this.
     Wait(Span),
-    /// More packets than this are left in the L queue.
+    /// A packet is marked if more packets than this are left in the L queue.
     Packets(Packets),
 }
 

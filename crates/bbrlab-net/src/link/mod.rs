@@ -98,7 +98,7 @@ pub(crate) enum Backlog {
     Events { queue: Discipline, chance: Chance, in_service: Option<InService>, served: u32 },
 }
 
-/// What a link stores about an accepted packet until the packet departs.
+/// Data of an accepted packet that a link stores until the packet departs.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent facts")]
 pub(crate) struct DepartureRecord {

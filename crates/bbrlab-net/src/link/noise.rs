@@ -62,8 +62,9 @@ impl Noise {
         (!is_silent).then(|| Box::new(noise))
     }
 
-    /// Returns the arrival of a packet that would arrive at `at` without a random delay. The result
-    /// is earlier than `at` by at most `own`, the delay of the link.
+    /// Returns the arrival of a packet that would arrive at `at` without a random delay. A negative
+    /// random delay makes the result earlier than `at`, but by at most `own`, the delay of the
+    /// link.
     pub(crate) fn arrival(&mut self, at: Time, own: Span) -> Time {
         self.delay.as_mut().map_or(at, |delay| delay.arrival(at, own))
     }

@@ -326,9 +326,9 @@ impl Ledger {
     }
 }
 
-/// Accounts for the departures of `entries`, except in the length of the queue. Returns their bytes
-/// on the wire. `free_at` is the departure before the first of them, and becomes the departure of
-/// the last.
+/// Accounts for the departures of `entries`, except in the length of the queue. Returns the sum of
+/// their bytes on the wire. `free_at` is the departure before the first of them, and becomes the
+/// departure of the last.
 #[inline(never)]
 fn settle_departures(
     entries: &[Entry],

@@ -44,8 +44,8 @@ impl Receiver {
         }
     }
 
-    /// Like [`Self::check_ack`], for a due ACK while there is out-of-order data, which SACK blocks
-    /// report.
+    /// Like [`Self::check_ack`], for an ACK that is due while there is out-of-order data, which
+    /// SACK blocks report.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each segment above a hole ends here")]
     pub(super) fn check_ack_out_of_order(&mut self, host: &mut impl Host) {
@@ -56,7 +56,7 @@ impl Receiver {
         }
     }
 
-    /// Like [`Self::check_ack`], for a due ACK while there is no out-of-order data.
+    /// Like [`Self::check_ack`], for an ACK that is due while there is no out-of-order data.
     pub(super) fn check_ack_in_order(&mut self, host: &mut impl Host) {
         if self.is_ack_due_now() {
             self.send_ack(host);

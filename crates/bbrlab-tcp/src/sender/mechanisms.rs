@@ -21,7 +21,7 @@ pub(super) enum Sending {
     Segments,
     /// The path that sends bursts of full segments.
     Bursts,
-    /// No short path: a switch changes how data is sent.
+    /// No short path, because the sender is not plain.
     Otherwise,
 }
 
