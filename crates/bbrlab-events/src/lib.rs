@@ -47,9 +47,9 @@
 //! structures. If all flows share one path, there are only two lanes: one for data and one for
 //! ACKs.
 //!
-//! A binary heap alone gives the same order. `tests/order.rs` compares both on random events,
-//! `examples/queue_speed.rs` measures both, and `docs/decisions/0008-event-queue.md` has the
-//! measurements that justify each structure.
+//! A binary heap alone would return the events in the same order as this queue. `tests/order.rs`
+//! compares both on random events, `examples/queue_speed.rs` measures both, and
+//! `docs/decisions/0008-event-queue.md` has the measurements that justify each structure.
 //!
 //! Sources: R. Brown, "Calendar queues: a fast O(1) priority queue implementation for the
 //! simulation event set problem", Communications of the ACM 31(10), 1988; D. Knuth, "The Art of

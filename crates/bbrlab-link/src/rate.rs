@@ -8,7 +8,7 @@ use bbrlab_units::{BitRate, Time};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rate {
     /// No limit: the link is a pure delay and never has a queue. Loss, jitter and reordering still
-    /// apply. Comments and messages say "link with a rate" for all other links.
+    /// apply. Comments and messages call every other link a "link with a rate".
     Unlimited,
     /// One rate for the whole run.
     Constant(BitRate),
@@ -26,7 +26,8 @@ impl Rate {
         !matches!(self, Self::Unlimited)
     }
 
-    /// Returns the rate at the start. For a trace, returns the mean over its period, rounded down.
+    /// Returns the rate at the start of the run; `None` for `Unlimited`. For a trace, returns the
+    /// mean over its period, rounded down.
     #[must_use]
     pub fn at_start(&self) -> Option<BitRate> {
         self.at(Time::ZERO)

@@ -42,7 +42,8 @@ pub enum Transmission<'a> {
     Burst(&'a DataSegment, u32),
     /// A pure ACK without SACK blocks.
     Ack(&'a PureAck),
-    /// A segment that is a pure ACK except for its SACK blocks; then the blocks, and their number.
+    /// A segment that is a pure ACK except for its SACK blocks: its other fields, the blocks, and
+    /// the number of blocks.
     AckWithBlocks(&'a PureAck, &'a [SackBlock; 4], u8),
 }
 

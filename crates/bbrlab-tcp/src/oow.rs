@@ -7,7 +7,7 @@
 //! `sysctl_tcp_invalid_ratelimit`.
 //! Deviations: none.
 
-/// The time of the last answer. Linux: `last_oow_ack_time`.
+/// The time of the last answer to an unacceptable segment. Linux: `last_oow_ack_time`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OowLimit {
     /// Time of the last answer in jiffies; 0 for never.

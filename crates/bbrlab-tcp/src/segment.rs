@@ -186,7 +186,8 @@ impl DataSegment {
 /// CWR.
 #[derive(Clone, Debug)]
 pub struct Cut {
-    /// The next packet. Its length, and the flags of the last packet, are set when it is returned.
+    /// The next packet. Its length is set when it is returned; if it is the last packet, its flags
+    /// are set too.
     packet: DataSegment,
     /// Bytes of this packet and of all later ones.
     left: u32,

@@ -74,11 +74,11 @@ const MEMORY_MAX: u64 = 10_240 * 1514;
 /// Which ACKs are dropped because newer ACKs of their flow wait behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CakeAckFilter {
-    /// No ACKs.
+    /// No ACKs are dropped.
     Off,
-    /// All redundant ACKs except the last two.
+    /// All redundant ACKs of a flow except the last two are dropped.
     Conservative,
-    /// All redundant ACKs except the last one.
+    /// All redundant ACKs of a flow except the last one are dropped.
     Aggressive,
 }
 

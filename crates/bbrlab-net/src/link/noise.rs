@@ -130,7 +130,8 @@ fn correlated(correlation: u32, last: &mut u32, rng: &mut Rng) -> u32 {
     *last
 }
 
-/// Returns the random distance from the mean in nanoseconds. Linux: `tabledist` with a mean of 0.
+/// Returns the random part of a delay in nanoseconds: its distance from the mean. Linux:
+/// `tabledist` with a mean of 0.
 fn distance(spread: i64, draw: u32, table: Option<&[i16]>) -> i64 {
     let Some(table) = table else {
         return i64::from(draw) % (2 * spread) - spread;

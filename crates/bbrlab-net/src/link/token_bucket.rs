@@ -180,7 +180,8 @@ mod tests {
         }
     }
 
-    /// Nanoseconds per byte. They are whole numbers, so that nothing is rounded.
+    /// Rates for the test, in nanoseconds per byte. They are whole numbers, so that nothing is
+    /// rounded.
     const BYTES_NS: [i64; 9] = [1, 8, 40, 80, 200, 500, 800, 1000, 8000];
 
     proptest! {

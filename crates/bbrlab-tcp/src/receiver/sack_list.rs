@@ -44,8 +44,8 @@ impl Touched {
     }
 }
 
-/// Extends `block` by `seq..end_seq` if the two ranges touch; returns whether they touch. Linux:
-/// `tcp_sack_extend`.
+/// Extends `block` so that it includes `seq..end_seq`, if the two ranges touch; returns whether
+/// they touch. Linux: `tcp_sack_extend`.
 fn extend(block: &mut SackBlock, seq: u32, end_seq: u32) -> bool {
     if after(seq, block.end) || after(block.start, end_seq) {
         return false;
@@ -182,7 +182,8 @@ impl SackList {
         }
     }
 
-    /// Extends the duplicate to report by `seq..end_seq`. Linux: `tcp_dsack_extend`.
+    /// Extends the duplicate that the next ACK reports, so that it includes `seq..end_seq`. Linux:
+    /// `tcp_dsack_extend`.
     pub(super) fn extend_duplicate(&mut self, seq: u32, end_seq: u32) {
         match &mut self.dsack {
             Some(block) => {

@@ -27,7 +27,7 @@ const CALLS_MAX: usize = 1024;
 /// The data that the application has written or will write.
 #[derive(Clone, Debug)]
 pub(super) struct App {
-    /// Sequence number of the next byte written.
+    /// Sequence number of the next byte that the application writes.
     pub(super) write_seq: u32,
     /// End of the data that was last marked with PSH. Linux: `pushed_seq`.
     pub(super) pushed_seq: u32,

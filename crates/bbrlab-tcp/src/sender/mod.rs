@@ -271,7 +271,8 @@ pub struct Sender {
     /// The echoed timestamp of the segment being processed, if it has one. Linux: `rcv_tsecr`,
     /// `saw_tstamp`.
     rcv_tsecr: Option<u32>,
-    /// End of the last segment that was not full. Linux: `snd_sml`.
+    /// One past the last sequence number of the latest segment sent that was not full. Linux:
+    /// `snd_sml`.
     snd_sml: u32,
     /// Whether RTT samples come from echoed timestamps only.
     measures_by_echo: bool,

@@ -210,8 +210,8 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Sends data after the pacing timer has fired, if a switch changes how data is sent or if lost
-    /// packets may be waiting: first lost packets, then new data. Linux: `tcp_tsq_write`.
+    /// Sends lost packets, then new data, after the pacing timer has fired and [`Self::repair_one`]
+    /// has sent nothing. Linux: `tcp_tsq_write`.
     #[inline(never)]
     pub(super) fn push_all_that_waits(&mut self, now: Time, host: &mut impl Host) {
         if !self.mechanisms.has_fq || self.on_fq_timer(host) {

@@ -108,9 +108,9 @@ pub(super) struct Queue {
     /// The linked skbs in order of sequence number. The link of the last linked skb leads to
     /// `plain`.
     linked: Chain,
-    /// The linked skbs that were sent once, by time. Every plain skb is younger than these.
-    /// `sorted`, the plain skbs and `again` together are Linux's `tsorted_sent_queue`: all skbs in
-    /// flight except those that are SACKed, or lost and not retransmitted.
+    /// The linked skbs that were sent once, by time of transmission. Every plain skb is younger
+    /// than these. `sorted`, the plain skbs and `again` together are Linux's `tsorted_sent_queue`:
+    /// all skbs in flight except those that are SACKed, or lost and not retransmitted.
     sorted: Chain,
     /// The skbs that were sent again, by time of the latest transmission.
     again: Chain,
