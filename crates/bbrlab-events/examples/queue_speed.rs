@@ -43,11 +43,13 @@ enum Variant {
     Plain,
     /// The 4-ary heap alone, with lazy timers.
     Heap,
-    /// In addition, lanes: the first two are compared directly, the others are in a tournament.
+    /// The heap and the lanes: the first two lanes are compared directly, the others are in a
+    /// tournament.
     Lanes,
-    /// In addition, the tournament of pacing timers.
+    /// The heap, the lanes and the tournament of pacing timers.
     Tournament,
-    /// In addition, the calendar of timers for compressed ACKs: the complete queue.
+    /// The complete queue: the heap, the lanes, the tournament, and the calendar of timers for
+    /// compressed ACKs.
     Calendar,
 }
 

@@ -2,9 +2,9 @@
 //!
 //! A sender with pacing arms its timer again whenever the timer fires. The tree updates the timer's
 //! entry with one comparison per level. An entry is one word: the deadline, and the flow in the low
-//! bits. The flow determines the order at equal times, as in a [`Key`]. The flow determines which
-//! entries are on the path to the root, so the processor can load all of them at once. An update of
-//! the heap, which also contains other events, takes several times as long.
+//! bits. The flow determines the order at equal times, as in a [`Key`]. The flow also determines
+//! which entries are on the path to the root, so the processor can load all of them at once. An
+//! update of the heap, which also contains other events, takes several times as long.
 //!
 //! As in the heap, the entry of a timer that has fired stays open (not removed) until the timer is
 //! armed again or its event ends. The removal and the insertion then take one update of the path to

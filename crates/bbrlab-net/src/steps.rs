@@ -8,7 +8,7 @@ use bbrlab_units::Time;
 #[derive(Clone, Debug)]
 pub(crate) struct Steps<T> {
     steps: Arc<[(Time, T)]>,
-    /// The step that held at the last call of `value`.
+    /// The index of the step that applied at the last call of `value`.
     at: usize,
 }
 

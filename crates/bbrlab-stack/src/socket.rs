@@ -100,8 +100,8 @@ pub enum RttClock {
     /// retransmission makes the record ambiguous.
     #[default]
     Exact,
-    /// Timestamps in whole milliseconds, on ACKs of new data: the difference of two truncated clock
-    /// values. A difference of zero counts as 1 us (ns-3 since 3.37).
+    /// Echoed timestamps in whole milliseconds, on ACKs of new data: a sample is the difference of
+    /// two truncated clock values. A difference of zero counts as 1 us (ns-3 since 3.37).
     Milliseconds,
     /// Like `Milliseconds`, but a difference of zero gives no sample (ns-3 3.27 and 3.28).
     PositiveMilliseconds,

@@ -33,7 +33,7 @@ pub(super) struct EvenPackets {
 const END: u64 = 1 << 62;
 
 impl EvenPackets {
-    /// The state before a packet has entered.
+    /// The state before any packet has entered the queue.
     pub(super) const NONE: Self = Self { wire_bytes: 0, since: 0, lasts: 0, reach: 0 };
 
     /// Whether there is space for one more packet of `wire_bytes` at `due` if the last packet

@@ -60,7 +60,7 @@ pub(crate) struct Link {
     pub(crate) backlog: Backlog,
     pub(crate) server: Server,
     pub(crate) rated: bool,
-    /// Propagation delay after the departure, if constant.
+    /// Propagation delay after the departure, if the delay is constant.
     pub(crate) delay: Span,
     pub(crate) ecn_threshold: Option<EcnThreshold>,
     pub(crate) front: Option<Box<Front>>,

@@ -129,7 +129,7 @@ const RATE_MAX: u64 = 1 << 62;
 /// A rate that changes at known times.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
-    /// Start and rate of each period; the first starts at 0.
+    /// Start in nanoseconds and rate of each period; the first period starts at 0.
     steps: Vec<(u64, BitRate)>,
     /// The period that contains the time from which the serialiser is free.
     current: usize,

@@ -39,7 +39,7 @@ fn shared(airtime: Airtime, rates: [u64; 2], is_back: &[bool]) -> (Network<Toy>,
     (net, [there, back])
 }
 
-/// Makes a flow with a window of `window` packets of 1,500 B that never ends.
+/// Makes a flow that never ends and keeps `window` packets of 1,500 B in flight.
 fn bulk(window: u64) -> ToyFlow {
     let mut flow = ToyFlow::new(window, 1500, u64::MAX);
     flow.idle_timeout = Span::from_secs(100);

@@ -36,8 +36,8 @@ pub struct ReceiverConfig {
     pub rmem_max: u32,
     /// The window scale; with `None`, it is computed as in Linux.
     pub wscale: Option<u8>,
-    /// `TCP_WINDOW_CLAMP`, set before `listen()`: determines the window scale. In 6.12 the clamp
-    /// itself is recomputed when data arrives.
+    /// `TCP_WINDOW_CLAMP`, set before `listen()`: determines the window scale. In Linux 6.12 the
+    /// clamp itself is recomputed when data arrives.
     pub window_clamp: Option<u32>,
     /// Whether the timestamp option is negotiated.
     pub timestamps: bool,

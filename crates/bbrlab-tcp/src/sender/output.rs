@@ -299,10 +299,10 @@ impl Sender {
         (self.is_held_by_pacing(host) && push != Push::AtOnce).then_some(Limit::Pacing)
     }
 
-    /// Does the work of [`Self::write_xmit`] for nearly every packet: no switch changes how data is
-    /// sent, data is in flight, and the first unsent skb is longer than a full burst. When one of
-    /// these conditions no longer holds, `write_xmit` continues. `SINGLE` is true if each burst is
-    /// one segment ([`Sending::Segments`]).
+    /// Does the work of [`Self::write_xmit`] for nearly every packet: the sender is plain (see
+    /// [`Sending`]), data is in flight, and the first unsent skb is longer than a full burst. When
+    /// one of these conditions no longer holds, `write_xmit` continues. `SINGLE` is true if each
+    /// burst is one segment ([`Sending::Segments`]).
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all else")]
     fn write_full_bursts<const SINGLE: bool>(

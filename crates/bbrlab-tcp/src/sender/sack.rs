@@ -360,12 +360,13 @@ mod tests {
         for is_dsack in [false, true] {
             check((6000, 7000), is_dsack, true);
             check((5001, 9000), is_dsack, true);
-            // Blocks beyond the data that was sent, an empty block, a reversed block.
+            // Blocks that end beyond the data that was sent or start at its end, an empty block and
+            // a reversed block are invalid.
             check((8000, 9001), is_dsack, false);
             check((9000, 9000), is_dsack, false);
             check((6000, 6000), is_dsack, false);
             check((7000, 6000), is_dsack, false);
-            // Blocks that begin at or below `snd_una` and end above it.
+            // Blocks that begin at or below `snd_una` and end above it are invalid too.
             check((5000, 6000), is_dsack, false);
             check((4000, 5001), is_dsack, false);
         }

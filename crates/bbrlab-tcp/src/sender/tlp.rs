@@ -154,9 +154,9 @@ impl Sender {
     ///
     /// No packet in flight was sent before `oldest_us`, the send time of an earlier first packet
     /// that had been sent only once. Packets are first sent in the order of their sequence numbers,
-    /// so every other packet was sent at `oldest_us` or later. A retransmission only makes a
-    /// packet's time later. Therefore `oldest_us` remains a bound, and the current first packet
-    /// need not be read.
+    /// so every other packet was sent at `oldest_us` or later. A retransmission can only make a
+    /// packet's send time later. Therefore `oldest_us` remains a bound, and the current first
+    /// packet need not be read.
     #[inline]
     fn is_rto_beyond_probe(&self) -> bool {
         let rto_us = u64::from(self.timer.rto()) * u64::from(self.clock.us_per_jiffy());
