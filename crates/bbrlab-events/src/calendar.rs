@@ -237,7 +237,8 @@ impl CalendarQueue {
         self.check_occupancy(now);
     }
 
-    /// Disarms a timer at `now`. For a timer in the heap, only the state changes.
+    /// Disarms a timer at `now`. For a timer in the heap, this only records that the timer is not
+    /// armed.
     pub(crate) fn disarm(&mut self, flow: u32, now: Time) {
         let Timer { at, after } = self.timers[flow as usize];
         self.timers[flow as usize].after = IDLE;

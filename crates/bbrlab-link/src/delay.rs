@@ -44,8 +44,7 @@ pub struct Jitter {
     pub keep_order: bool,
 }
 
-/// A random delay per packet whose distribution is not uniform, drawn when the packet leaves the
-/// link.
+/// A random delay per packet as in netem or on Wi-Fi, drawn when the packet leaves the link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RandomDelay {
     /// As netem's `delay DELAY SPREAD CORRELATION distribution NAME`: the link's delay plus a

@@ -50,9 +50,10 @@ pub struct Link {
     pub loss: Option<Loss>,
     /// The place of random loss.
     pub loss_at: LossAt,
-    /// Random additional delay after the queue.
+    /// Random delay after the queue, in addition to the propagation delay, uniform between 0 and a
+    /// bound.
     pub jitter: Option<Jitter>,
-    /// Random additional delay after the queue, not uniform.
+    /// Random delay after the queue, in addition to the propagation delay, as in netem or on Wi-Fi.
     pub random_delay: Option<RandomDelay>,
     /// The probability that a packet that leaves the link arrives twice.
     pub duplicate: Probability,

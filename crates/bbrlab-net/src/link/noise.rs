@@ -1,4 +1,4 @@
-//! Random delays with a distribution, duplicates and corruption after a link.
+//! Random delays as in netem or on Wi-Fi, duplicates and corruption after a link.
 //!
 //! Sources: [linux] `net/sched/sch_netem.c`: `get_crandom`, `tabledist`, `netem_enqueue`;
 //! [picoquic] `picoquictest/sim_link.c`: `picoquictest_sim_link_wifi_jitter`.
@@ -17,11 +17,12 @@ use crate::rng::Rng;
 const EXP_MINUS_1: u64 = 6_786_177_901_268_885_274;
 const EXP_MINUS_12: u64 = 113_340_712_816_370;
 
-/// The units of the two parts of the delay on Wi-Fi.
+/// The units of the two parts of the delay on Wi-Fi: each part is a Poisson number of units, minus
+/// a random fraction of a unit.
 const WIFI_SHORT: Span = Span::from_millis(1);
 const WIFI_LONG: Span = Span::from_micros(7500);
 
-/// The effects on a packet after its departure, except uniform delays and reordering.
+/// The effects on a packet after its departure, except jitter and reordering.
 #[derive(Debug)]
 pub(crate) struct Noise {
     delay: Option<Delay>,

@@ -65,7 +65,7 @@ pub struct TinStats {
 }
 
 impl LinkStats {
-    /// Returns the number of drops for all reasons, and of random losses.
+    /// Returns the number of packets dropped for any reason, random losses included.
     #[must_use]
     pub fn drops(&self) -> u64 {
         let queue = self.drops_full + self.drops_aqm;
