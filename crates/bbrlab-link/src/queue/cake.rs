@@ -15,7 +15,7 @@ pub struct CakeParams {
     pub flows: CakeFlows,
     /// The RTT for which the control law is tuned. The law's target is a twentieth of this RTT.
     pub rtt: Span,
-    /// Limit of the memory that packets take. `None`: computed from rate and RTT.
+    /// Limit of the memory that packets take. `None`: computed from `bandwidth` and `rtt`.
     pub memlimit: Option<Bytes>,
     /// Which ACKs are dropped because a newer ACK of their flow waits behind them.
     pub ack_filter: CakeAckFilter,

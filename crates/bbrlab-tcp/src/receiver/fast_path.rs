@@ -32,7 +32,8 @@ pub(super) enum Expected {
     OutOfOrder,
 }
 
-/// Whether the settings allow the fast paths, and the application wakes up for every byte.
+/// Whether the settings in `config` allow the fast paths: one `recv()` reads a full segment and
+/// takes no time, and ACKs are delayed as in Linux.
 pub(super) fn allows(config: &ReceiverConfig) -> bool {
     config.recv_bytes >= config.mss
         && config.skb_read_cost == Span::ZERO
