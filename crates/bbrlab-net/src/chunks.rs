@@ -59,13 +59,13 @@ impl<T> Default for Chunks<T> {
 }
 
 impl<T: Copy + Default> Chunks<T> {
-    /// Returns the first value of a queue.
+    /// Returns the first value of a queue; `None` if the queue is empty.
     #[inline]
     pub(crate) fn front(&self, queue: &Fifo) -> Option<&T> {
         self.places.get(queue.head as usize)
     }
 
-    /// Returns the last value of a queue.
+    /// Returns the last value of a queue; `None` if the queue is empty.
     pub(crate) fn back(&self, queue: &Fifo) -> Option<&T> {
         self.places.get(queue.tail as usize)
     }
@@ -150,7 +150,8 @@ impl<T: Copy + Default> Chunks<T> {
         place
     }
 
-    /// Returns a chunk to the free list. `last` is the last place of the chunk or of the queue.
+    /// Returns the first chunk of a queue to the free list. `last` is the last place of the chunk
+    /// or of the queue.
     #[inline(never)]
     fn give_back(&mut self, queue: &mut Fifo, last: u32) {
         let chunk = last as usize / CHUNK;
@@ -256,7 +257,7 @@ impl<T: Copy + Default> Queue<T> {
         self.len += 1;
     }
 
-    /// Returns the place of the first value.
+    /// Returns the place of the first value; if the queue is empty, a place that does not exist.
     #[inline]
     pub(crate) fn first(&self) -> usize {
         self.fifo.head as usize

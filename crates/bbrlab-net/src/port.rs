@@ -121,7 +121,7 @@ impl<P: PacketData> Port<'_, P> {
         self.net.disarm(flow, side, timer);
     }
 
-    /// Returns the time for which a timer is armed.
+    /// Returns the time for which a timer is armed; `None` if it is not armed.
     #[must_use]
     pub fn deadline(&self, flow: FlowId, side: Side, timer: u8) -> Option<Time> {
         self.net.deadline(flow, side, timer)

@@ -82,8 +82,8 @@ pub(crate) struct Onward {
 }
 
 impl Leg {
-    /// Returns the link at the end of the leg, if any, and whether it is the route's last link with
-    /// a rate.
+    /// Returns the link at the end of the leg, and whether it is the route's last link with a rate;
+    /// `None` if the leg ends at a host.
     pub(crate) fn link(&self) -> Option<(LinkId, bool)> {
         match self.target {
             Target::Link(id) => Some((id, self.last_rated)),

@@ -56,8 +56,8 @@ impl RedParams {
     };
 
     /// Returns the limit for a link without `buffer`: the bytes that it sends in 300 ms, but at
-    /// least 60 packets. With this limit, `min` is the larger of 25 ms and 5 packets, and `max` the
-    /// larger of 75 ms and 15 packets.
+    /// least 60 packets. With this limit, the default of `min` is the larger of 25 ms and 5
+    /// packets, and the default of `max` is the larger of 75 ms and 15 packets.
     #[must_use]
     pub fn limit(&self, rate: BitRate) -> Bytes {
         let sent = u128::from(rate.0) * 300 / 8000;

@@ -255,7 +255,7 @@ impl<P: PacketData> Network<P> {
         self.extras.waited(packet.packet())
     }
 
-    /// Returns the last link with a rate on a flow's forward route.
+    /// Returns the last link with a rate on a flow's forward route; `None` if no link has a rate.
     fn last_rated_link(&self, flow: FlowId) -> Option<LinkId> {
         let first = self.flows[flow.0 as usize].first_leg[Side::Sender as usize] as usize;
         self.legs[first..].iter().map_while(Leg::link).find_map(|(id, last)| last.then_some(id))

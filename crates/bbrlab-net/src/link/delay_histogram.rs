@@ -36,7 +36,7 @@ impl DelayHistogram {
         self.counts.iter().sum()
     }
 
-    /// Returns the exact mean in nanoseconds.
+    /// Returns the exact mean in nanoseconds; `None` if there is no delay.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a mean for display")]
     pub fn mean_ns(&self) -> Option<f64> {

@@ -103,7 +103,7 @@ impl QueueLength {
         self.place.now
     }
 
-    /// Returns the largest length.
+    /// Returns the largest length since the start of the measurement.
     #[must_use]
     pub fn max(&self) -> u64 {
         self.place.max

@@ -135,7 +135,7 @@ impl Receiver {
         }
     }
 
-    /// Whether a segment starts at `seq`, fits into the window, is full, and has no old timestamp.
+    /// Whether a segment starts at `seq` and within the window, is full, and has no old timestamp.
     #[inline]
     pub(super) fn is_next(&self, segment: Glance, seq: u32) -> bool {
         debug_assert_eq!(self.expected, self.find_expected());

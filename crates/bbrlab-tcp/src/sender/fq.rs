@@ -59,7 +59,8 @@ impl Sender {
     }
 
     /// Whether another skb of `len` bytes must wait because the host's queue already holds too much
-    /// data. The limit is multiplied by 2^`factor`. Linux: `tcp_small_queue_check`.
+    /// data. The limit of this data is multiplied by 2^`factor`. If the skb must wait, the next
+    /// expiry of the queue's timer calls TCP. Linux: `tcp_small_queue_check`.
     #[inline]
     pub(super) fn is_small_queue_full(&mut self, len: u32, factor: u32) -> bool {
         self.mechanisms.has_fq && self.is_fq_full(len, factor)
@@ -85,8 +86,8 @@ impl Sender {
         }
     }
 
-    /// Whether the latest copy of an skb still waits in the host's queue. Linux:
-    /// `skb_still_in_host_queue`.
+    /// Whether the latest copy of an skb still waits in the host's queue. If so, the next expiry of
+    /// the queue's timer calls TCP. Linux: `skb_still_in_host_queue`.
     #[inline]
     pub(super) fn is_in_host_queue(&mut self, at: Cursor) -> bool {
         if !self.board.sent(at).has(tag::IN_HOST_QUEUE) {
@@ -147,7 +148,7 @@ impl Sender {
     }
 
     /// Whether a partly filled skb of `len` bytes should wait for more data, because other skbs of
-    /// the socket wait in the host's queue.
+    /// the socket wait in the host's queue. If so, the next expiry of the queue's timer calls TCP.
     /// Linux: `tcp_should_autocork`.
     pub(super) fn should_autocork(&mut self, len: u32, size_goal: u32) -> bool {
         if self.fq.is_none()

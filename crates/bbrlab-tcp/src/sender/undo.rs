@@ -118,8 +118,9 @@ impl Sender {
         skb.has(tag::ANY_RETRANS) && self.is_echo_before(super::timestamp_ms(skb.tstamp_ns))
     }
 
-    /// Whether nothing was retransmitted, or the timestamp echo shows that an ACK is for an
-    /// original packet. Linux: `tcp_packet_delayed`.
+    /// Whether the timestamp echo shows that an ACK is for an original packet. If nothing was
+    /// retransmitted, the result is true, except before the SYN is acknowledged and, without SACK,
+    /// when all data of the episode is acknowledged. Linux: `tcp_packet_delayed`.
     fn is_packet_delayed(&self) -> bool {
         if let Some(is_original) = self.episode.is_echo_of_original(self.rcv_tsecr) {
             return is_original;
