@@ -382,7 +382,8 @@ impl EventQueue {
         }
     }
 
-    /// Puts a timer into the calendar, unless it is armed or its deadline has no bucket.
+    /// Puts a timer into the calendar and returns true, unless the timer is armed or its deadline
+    /// has no bucket.
     #[inline]
     fn enter_calendar(&mut self, flow: u32, at: Time, now: Time) -> bool {
         let is_armed = self.calendar.arm(flow, at, now);
@@ -408,7 +409,7 @@ impl EventQueue {
         self.insert(Key::new(at, tie(Kind::Timer, id_tie(flow, timer.sequence()))), slot);
     }
 
-    /// Arms a tournament timer for a deadline that does not fit an entry of the tournament.
+    /// Arms a tournament timer for a deadline that is too late for an entry of the tournament.
     #[cold]
     #[inline(never)]
     fn arm_late_tournament_timer(&mut self, flow: u32, at: Time, now: Time) {

@@ -94,7 +94,8 @@ impl CwndUsage {
     }
 
     /// Does the last part of [`Self::validate`], for an algorithm that does not implement
-    /// `cong_control`: decays a cwnd that was not fully used for at least one RTO.
+    /// `cong_control`. If cwnd was not fully used for at least one RTO, returns what
+    /// [`Self::decay`] returns, otherwise `None`.
     pub(crate) fn decay_if_unused(
         &mut self,
         conn: &Conn,
@@ -108,8 +109,9 @@ impl CwndUsage {
         self.decay(conn, starving)
     }
 
-    /// Decays a cwnd to the mean of cwnd and the part of it that was used. Linux:
-    /// `tcp_cwnd_application_limited`.
+    /// Returns a decayed cwnd, the mean of cwnd and its used part (at least the initial cwnd), and
+    /// the ssthresh to set. Returns `None` if cwnd does not decay: outside the Open state, if the
+    /// send buffer is full, or if all of cwnd was used. Linux: `tcp_cwnd_application_limited`.
     fn decay(&mut self, conn: &Conn, starving: UnderuseInput) -> Option<Decay> {
         let mut decay = None;
         if conn.ca_state == CaState::Open && !starving.is_sndbuf_full {

@@ -136,8 +136,8 @@ impl Receiver {
         self.init_transfer(now, segment);
     }
 
-    /// Returns the RTT of the SYN-ACK that `segment` acknowledges at `now`. Linux:
-    /// `tcp_synack_rtt_meas`.
+    /// Returns the RTT of the SYN-ACK that `segment` acknowledges at `now`; `None` if the SYN-ACK
+    /// was retransmitted and there are no timestamps. Linux: `tcp_synack_rtt_meas`.
     pub(crate) fn synack_rtt_us(&self, now: Time, segment: &Segment) -> Option<u32> {
         if self.synack_retrans == 0 {
             Some(stamp_us_delta(now.0 / 1000, self.synack_at.0 / 1000))

@@ -476,9 +476,9 @@ impl Sender {
         true
     }
 
-    /// Takes an RTT sample from the timestamp that an ACK of new data echoes. As in ns-3, both
-    /// times are truncated to whole milliseconds. ns-3: `tcp-socket-base.cc`, `EstimateRtt`,
-    /// `CalculateRttSample`; `tcp-option-ts.cc`.
+    /// Takes an RTT sample from the timestamp that an ACK of new data echoes; returns whether the
+    /// ACK gives a sample. As in ns-3, both times are truncated to whole milliseconds. ns-3:
+    /// `tcp-socket-base.cc`, `EstimateRtt`, `CalculateRttSample`; `tcp-option-ts.cc`.
     #[cold]
     fn update_rtt_by_echo(&mut self, flag: u32, state: &mut AckState) -> bool {
         state.rate.rs.rtt_us = -1;
@@ -544,8 +544,8 @@ impl Sender {
         self.rtt.sample(i64::from(rtt_us), self.conn.snd_una, self.conn.snd_nxt);
     }
 
-    /// Returns the RTT from an echoed timestamp, in microseconds, at a resolution of milliseconds.
-    /// Linux: `tcp_rtt_tsopt_us`.
+    /// Returns the RTT from an echoed timestamp, in microseconds, at a resolution of milliseconds;
+    /// `None` if the timestamp is older than about 35 minutes. Linux: `tcp_rtt_tsopt_us`.
     fn timestamp_rtt_us(&self, tsecr: u32) -> Option<u32> {
         let delta_ms = self.now_ms().wrapping_sub(tsecr);
         (delta_ms < (i32::MAX / 1000).cast_unsigned()).then(|| delta_ms.max(1) * 1000)

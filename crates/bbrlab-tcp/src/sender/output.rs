@@ -288,9 +288,9 @@ impl Sender {
         self.validate_cwnd(true);
     }
 
-    /// Returns the reason not to send, before cwnd and the windows are checked: there is no data,
-    /// or pacing delays the data. About every second call of the output engine ends here, because
-    /// an ACK has arrived before the next departure time.
+    /// Returns the reason not to send, if there is one, before cwnd and the windows are checked:
+    /// there is no data, or pacing delays the data. About every second call of the output engine
+    /// ends here, because an ACK has arrived before the next departure time.
     #[inline]
     fn limit_before_cwnd(&mut self, push: Push, host: &mut impl Host) -> Option<Limit> {
         if !self.board.has_unsent() {

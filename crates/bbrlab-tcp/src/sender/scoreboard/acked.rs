@@ -184,7 +184,7 @@ impl Scoreboard {
         }
     }
 
-    /// Removes and returns the run of [`Self::ordinary_run`].
+    /// Removes and returns the run of [`Self::ordinary_run`], if there is one.
     #[inline]
     pub(crate) fn pop_ordinary(&mut self, snd_una: u32, only_one: bool) -> Option<Run> {
         let run = self.ordinary_run(snd_una, only_one)?;
@@ -221,8 +221,9 @@ impl Scoreboard {
         }
     }
 
-    /// Removes the part below `snd_una` of the first skb, which must not be ordinary: it is SACKed,
-    /// marked lost or retransmitted, acknowledged in part, or the SYN.
+    /// Removes and returns the part below `snd_una` of the first skb; `None` if no whole segment of
+    /// it is below `snd_una`. The skb must not be ordinary: it is SACKed, marked lost or
+    /// retransmitted, acknowledged in part, or the SYN.
     #[inline]
     pub(crate) fn pop_unusual(&mut self, snd_una: u32) -> Option<Acked> {
         let id = self.queue.head();

@@ -27,7 +27,8 @@ struct Merged {
 }
 
 impl Merged {
-    /// Adds an skb, unless the result is too large for one skb. Linux: in `tcp_skb_shift`.
+    /// Returns the size with `skb` added; `None` if the result is too large for one skb. Linux: in
+    /// `tcp_skb_shift`.
     #[inline]
     fn with(self, skb: &Skb) -> Option<Self> {
         let (len, pcount) = (self.len + skb.len(), self.pcount + u32::from(skb.pcount));

@@ -186,7 +186,7 @@ impl Scoreboard {
     }
 
     /// Moves bytes from the next skb into the first unsent skb until the first has `len` bytes.
-    /// Returns the first skb. Linux: `tcp_grow_skb`.
+    /// Returns the first skb; `None` if there is no unsent skb. Linux: `tcp_grow_skb`.
     pub(crate) fn grow_first_unsent(&mut self, len: u32) -> Option<Unsent> {
         if self.first_unsent()?.len < len {
             self.fill_first_unsent(len);
