@@ -29,7 +29,7 @@ pub struct Link {
     /// have enough tokens.
     pub peak_rate: Option<PeakRate>,
     /// The medium that the link shares with other links. The link must have a rate that is not a
-    /// trace, and no bucket.
+    /// trace, and no token bucket.
     pub airtime: Option<Airtime>,
     /// Propagation delay; with `delay_steps`, the delay at the start.
     pub delay: Span,

@@ -1,7 +1,7 @@
 //! Proportional rate reduction: how cwnd falls to ssthresh in CWR and in recovery.
 //!
 //! While inflight is above ssthresh, the sender sends ssthresh / prior cwnd packets per packet
-//! delivered, so that cwnd shrinks over one round trip and not at once. While inflight is below
+//! delivered, so that cwnd shrinks over one round trip and not immediately. While inflight is below
 //! ssthresh, the sender sends as many packets as are delivered, and one more for each ACK that
 //! advances `snd_una` without new losses.
 //!

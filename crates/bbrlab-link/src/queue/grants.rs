@@ -11,7 +11,7 @@ pub struct GrantParams {
     /// Time from a request to its grant.
     pub delay: Span,
     /// While no request is outstanding, requests are sent at multiples of this time; if it is 0,
-    /// requests are sent at once.
+    /// requests are sent immediately.
     pub every: Span,
     /// Maximum number of bytes per grant; a packet larger than this gets a separate grant. `None`:
     /// each grant covers all bytes that its request reported.

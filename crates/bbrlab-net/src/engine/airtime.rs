@@ -39,7 +39,7 @@ struct Turn {
 }
 
 impl Medium {
-    /// Whether a packet that arrives now is sent at once.
+    /// Whether a packet that arrives now is sent immediately.
     pub(super) fn is_free(&self) -> bool {
         self.turn.is_none()
     }

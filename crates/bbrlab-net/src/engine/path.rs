@@ -43,7 +43,7 @@ impl<P: PacketData> Network<P> {
             self.enter_lane(lane, self.now + delay, packed);
             return;
         }
-        // The link handles the packet at once: an arrival event would always be the next event.
+        // The link handles the packet immediately: an arrival event would always be the next event.
         let Target::Link(id) = leg.target else { unreachable!("only a link is reached at once") };
         // Few routes lead an ACK from its host directly to a link, so only data packets have a fast
         // path.

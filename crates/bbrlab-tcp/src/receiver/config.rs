@@ -13,8 +13,8 @@ pub enum EcnEcho {
     Off,
     /// After a CE mark, every ACK carries ECE until CWR arrives (RFC 3168).
     Classic,
-    /// Only ACKs of marked data carry ECE, and an ACK is sent at once when the marking changes, as
-    /// in RFC 8257.
+    /// Only ACKs of marked data carry ECE, and an ACK is sent immediately when the marking changes,
+    /// as in RFC 8257.
     ///
     /// Linux echoes marks this way if the receiving socket's congestion control is DCTCP, or BBRv2
     /// or BBRv3 with ECN enabled.

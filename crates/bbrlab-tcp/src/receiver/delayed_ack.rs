@@ -17,12 +17,13 @@ pub(super) const TIMER: u8 = 2;
 pub(super) const PUSHED: u8 = 4;
 /// A second short segment arrived that ends a write. Linux: `ICSK_ACK_PUSHED2`.
 pub(super) const PUSHED2: u8 = 8;
-/// An ACK must be sent at once. Linux: `ICSK_ACK_NOW`.
+/// An ACK must be sent immediately. Linux: `ICSK_ACK_NOW`.
 pub(super) const NOW: u8 = 16;
 /// Data was dropped for lack of memory. Linux: `ICSK_ACK_NOMEM`.
 pub(super) const NOMEM: u8 = 32;
 
-/// Largest number of ACKs to be sent at once in quick mode. Linux: `TCP_MAX_QUICKACKS`.
+/// Largest number of successive ACKs that are sent immediately in quick mode. Linux:
+/// `TCP_MAX_QUICKACKS`.
 pub(super) const MAX_QUICKACKS: u8 = 16;
 /// The MSS in bytes if the peer has sent no MSS option. Linux: `TCP_MSS_DEFAULT`.
 pub(super) const MSS_DEFAULT: u32 = 536;
@@ -37,7 +38,7 @@ const PINGPONG_THRESH: u8 = 1;
 pub(super) struct DelayedAck {
     /// Bits: [`SCHED`], [`TIMER`], [`PUSHED`], [`PUSHED2`], [`NOW`], [`NOMEM`].
     pub(super) pending: u8,
-    /// Number of ACKs still to be sent at once.
+    /// Number of successive ACKs that are still to be sent immediately.
     pub(super) quick: u8,
     /// Number of replies that carried an ACK. From [`PINGPONG_THRESH`] replies on, the connection
     /// counts as interactive.
@@ -111,7 +112,7 @@ impl DelayedAck {
         self.pingpong = 0;
     }
 
-    /// Whether every ACK is sent at once. Linux: `tcp_in_quickack_mode`.
+    /// Whether every ACK is sent immediately. Linux: `tcp_in_quickack_mode`.
     pub(super) const fn in_quickack_mode(&self) -> bool {
         self.dst_quick_ack || (self.quick != 0 && !self.in_pingpong_mode())
     }
@@ -127,8 +128,8 @@ impl DelayedAck {
         self.has(PUSHED2) || (self.has(PUSHED) && !self.in_pingpong_mode())
     }
 
-    /// Whether an ACK that is due must be sent at once, even if it acknowledges less than two full
-    /// segments.
+    /// Whether an ACK that is due must be sent immediately, even if it acknowledges less than two
+    /// full segments.
     pub(super) const fn is_due_at_once(&self) -> bool {
         self.in_quickack_mode() || self.has(NOW)
     }
@@ -137,8 +138,8 @@ impl DelayedAck {
         self.pending |= SCHED;
     }
 
-    /// Raises the number of ACKs to be sent at once to half the number of full segments that fit
-    /// into the window (to 2 if fewer than two fit), but to at most `max`. Linux:
+    /// Raises the number of successive ACKs to be sent immediately to half the number of full
+    /// segments that fit into the window (to 2 if fewer than two fit), but to at most `max`. Linux:
     /// `tcp_incr_quickack`.
     pub(super) fn incr_quickack(&mut self, rcv_wnd: u32, max: u8) {
         let fitting = rcv_wnd / (2 * self.rcv_mss);
@@ -147,8 +148,8 @@ impl DelayedAck {
         self.quick = self.quick.max(quick);
     }
 
-    /// Makes up to `max` ACKs be sent at once from now on, and resets the delay. Linux:
-    /// `tcp_enter_quickack_mode`.
+    /// Makes up to `max` successive ACKs be sent immediately from now on, and resets the delay.
+    /// Linux: `tcp_enter_quickack_mode`.
     pub(super) fn enter_quickack_mode(&mut self, rcv_wnd: u32, max: u8) {
         self.incr_quickack(rcv_wnd, max);
         self.exit_pingpong_mode();
@@ -169,8 +170,8 @@ impl DelayedAck {
             } else if since < self.ato {
                 self.ato = ((self.ato >> 1) + since).min(rto).min(self.delack_max());
             } else if since > rto {
-                // After a long pause the sender restarts with a small window, so ACKs are sent at
-                // once.
+                // After a long pause the sender restarts with a small window, so ACKs are sent
+                // immediately.
                 self.incr_quickack(rcv_wnd, MAX_QUICKACKS);
             }
         }

@@ -1,4 +1,5 @@
-//! The fast path for the common case: the next full segment arrives in order and is read at once.
+//! The fast path for the common case: the next full segment arrives in order and is read
+//! immediately.
 //!
 //! In bulk transfer nearly every segment is in order, has the same length as the segments before
 //! it, carries only data, and is read before the next segment arrives. Such a segment is not stored

@@ -5,9 +5,9 @@
 //! (`output`, `delayed_ack`). Reads by the application (`read`) free memory, which opens the window
 //! (`window`), and determine how large the buffer should be (`autotune`).
 //!
-//! In-order data that is read at once takes a fast path, which uses only the sequence numbers, a
-//! few counters and one buffer inside the socket. The queues are used only while there is a hole or
-//! unread data. They allocate no memory before their first use.
+//! In-order data that is read immediately takes a fast path, which uses only the sequence numbers,
+//! a few counters and one buffer inside the socket. The queues are used only while there is a hole
+//! or unread data. They allocate no memory before their first use.
 //!
 //! ```text
 //!             SYN                  ACK                    FIN
@@ -200,7 +200,8 @@ pub struct Receiver {
     /// Number of ACKs that are delayed because of a hole, to be compressed into one. Linux:
     /// `compressed_ack`.
     compressed_ack: u8,
-    /// Number of duplicate ACKs sent at once for the current hole. Linux: `dup_ack_counter`.
+    /// Number of duplicate ACKs sent immediately, not compressed, for the current hole. Linux:
+    /// `dup_ack_counter`.
     dup_ack_counter: u8,
     /// The value of `rcv_nxt` at the hole for which `dup_ack_counter` counts. Linux:
     /// `compressed_ack_rcv_nxt`.
@@ -307,8 +308,8 @@ impl Receiver {
         }
     }
 
-    /// Whether the application is woken up to read. If so, the caller must call [`Self::read`], at
-    /// once or when the application is scheduled.
+    /// Whether the application is woken up to read. If so, the caller must call [`Self::read`],
+    /// immediately or when the application is scheduled.
     #[must_use]
     pub fn wants_read(&self) -> bool {
         self.is_reading && self.is_readable()

@@ -1,4 +1,4 @@
-//! ACKs: whether an ACK is sent at once, delayed, or compressed with others into one.
+//! ACKs: whether an ACK is sent immediately, delayed, or compressed with others into one.
 //!
 //! Sources: [linux] `tcp_input.c` (`__tcp_ack_snd_check`, `tcp_sack_compress_send_ack`),
 //! `tcp_output.c` (`tcp_send_delayed_ack`, `__tcp_send_ack`, `tcp_event_ack_sent`,
@@ -21,7 +21,7 @@ pub(super) const COMP_SACK_SLACK: Span = Span::from_micros(100);
 const COMP_SACK_DELAY_NS: u64 = 1_000_000;
 /// Largest number of ACKs that are compressed into one. Linux: `tcp_comp_sack_nr`.
 const COMP_SACK_NR: u8 = 44;
-/// Number of ACKs for a new hole that are sent at once. Linux: `TCP_FASTRETRANS_THRESH`.
+/// Number of ACKs for a new hole that are sent immediately. Linux: `TCP_FASTRETRANS_THRESH`.
 const DUP_ACKS_AT_ONCE: u8 = 3;
 
 impl Receiver {
@@ -140,7 +140,8 @@ impl Receiver {
         }
     }
 
-    /// Sends the first few ACKs above a hole at once, then compresses them into one per interval.
+    /// Sends the first few ACKs above a hole immediately, and compresses the later ACKs into one
+    /// per interval.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

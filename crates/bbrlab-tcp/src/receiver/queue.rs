@@ -1,6 +1,6 @@
 //! In-order data that the application has not read yet.
 //!
-//! With an application that reads at once there is at most one buffer. It is stored outside the
+//! With an application that reads immediately there is at most one buffer. It is stored outside the
 //! ring, so the common case does not use the ring.
 
 use std::collections::VecDeque;

@@ -111,7 +111,7 @@ impl Sender {
     }
 
     /// Whether the application has data or a FIN to write, and the socket is writable. If so, the
-    /// caller must call [`Self::run_app`], at once or when the application is scheduled.
+    /// caller must call [`Self::run_app`], immediately or when the application is scheduled.
     #[must_use]
     #[inline]
     pub fn app_is_ready(&self) -> bool {

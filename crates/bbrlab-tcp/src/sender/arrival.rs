@@ -51,7 +51,8 @@ impl Segment {
 
 impl Sender {
     /// Processes a segment from the peer, on a socket that only sends. The peer's FIN is
-    /// acknowledged at once. Returns whether the segment was acceptable and therefore processed.
+    /// acknowledged immediately. Returns whether the segment was acceptable and therefore
+    /// processed.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a choice of what to call, at one place")]
     pub fn on_arrival(

@@ -14,7 +14,7 @@
 //! `tcp_event_new_data_sent`, `__tcp_push_pending_frames`,
 //! `tcp_pacing_check`, `tcp_update_skb_after_send`, `tcp_tsq_write`, `tcp_send_ack`.
 //! Deviations:
-//! 1. An skb leaves the host at once unless it waits in `fq`, so without `fq` TCP Small Queues
+//! 1. An skb leaves the host immediately unless it waits in `fq`, so without `fq` TCP Small Queues
 //!    never delay an skb. In Linux, TCP Small Queues delay skbs while other ACKs that arrived at
 //!    the same time are still unprocessed: see `docs/fidelity.md`, `9_slot_reno`.
 
@@ -505,8 +505,8 @@ impl Sender {
             let mut len = first.len;
             let mut limit = quota * mss;
             let room = self.window_end().wrapping_sub(first.seq);
-            // A full burst that fits cwnd and the window is sent at once; every other case needs
-            // the full checks.
+            // A full burst that fits cwnd and the window is sent immediately; every other case
+            // needs the full checks.
             if quota != max_segs || len < limit || room.cast_signed() < limit.cast_signed() {
                 match self.choose_limit(quota, max_segs, nonagle, push) {
                     Ok(chosen) => (len, limit) = chosen,

@@ -6,7 +6,7 @@
 //! Only the first and the last skb need to be read. All other work is that of the general path in
 //! `ack.rs`, in the same order, with two exceptions:
 //!
-//! - The rate sample is computed at once from the delivery counters of the last skb.
+//! - The rate sample is computed immediately from the delivery counters of the last skb.
 //! - The timer is set last. If the sender sends data after the ACK, sending has already set the
 //!   timer.
 //!

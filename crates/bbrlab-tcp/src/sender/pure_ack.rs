@@ -53,7 +53,7 @@ impl Sender {
     }
 
     /// Does the work of [`Self::send_pending`] after a pure ACK, and sets the timer. Mostly unsent
-    /// data waits for its departure time or is sent at once. If data is sent, sending sets the
+    /// data waits for its departure time or is sent immediately. If data is sent, sending sets the
     /// timer, and this function does not set it again.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK ends here")]

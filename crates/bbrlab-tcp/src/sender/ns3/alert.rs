@@ -126,8 +126,8 @@ impl Sender {
         }
     }
 
-    /// Starts a recovery and retransmits the first packet in flight at once, even if cwnd or pacing
-    /// does not allow it. ns-3: `EnterRecovery`.
+    /// Starts a recovery and retransmits the first packet in flight immediately, even if cwnd or
+    /// pacing does not allow it. ns-3: `EnterRecovery`.
     pub(in super::super) fn ns3_enter_recovery(&mut self, delivered: u32, host: &mut impl Host) {
         if self.board.head().is_none() {
             return;

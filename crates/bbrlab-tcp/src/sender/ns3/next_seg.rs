@@ -54,7 +54,7 @@ impl Sender {
         self.conn.snd_nxt
     }
 
-    /// Retransmits one segment at once, even if cwnd or pacing does not allow it, unless the
+    /// Retransmits one segment immediately, even if cwnd or pacing does not allow it, unless the
     /// segment is SACKed. The first packet in flight can be SACKed if the receiver has reneged.
     pub(super) fn send_again_now(&mut self, at: Cursor, host: &mut impl Host) {
         if self.board.sent(at).has(tag::SACKED) {
@@ -65,8 +65,8 @@ impl Sender {
         }
     }
 
-    /// Sends one segment at once on a partial ACK, even beyond cwnd and pacing, if `partial_ack`
-    /// allows it.
+    /// Sends one segment immediately on a partial ACK, even beyond cwnd and pacing, if
+    /// `partial_ack` allows it.
     #[inline]
     pub(in super::super) fn send_for_partial_ack(&mut self, host: &mut impl Host) {
         match self.config.stack.loss.partial_ack {

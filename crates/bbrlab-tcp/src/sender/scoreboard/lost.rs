@@ -3,9 +3,9 @@
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_mark_skb_lost`, `tcp_timeout_mark_lost`,
 //! `tcp_undo_cwnd_reduction`, `tcp_mark_head_lost`.
 //! Deviations:
-//! 1. Packets that a timeout marked lost are removed from the order by time at once, so that scans
-//!    after a timeout do not visit the whole window. They are put back if the timeout was spurious.
-//!    The kernel's scans skip such packets one by one; the results are the same.
+//! 1. Packets that a timeout marked lost are removed from the order by time immediately, so that
+//!    scans after a timeout do not visit the whole window. They are put back if the timeout was
+//!    spurious. The kernel's scans skip such packets one by one; the results are the same.
 
 use bbrlab_cc::LostSkb;
 use bbrlab_cc::linux_int::before;

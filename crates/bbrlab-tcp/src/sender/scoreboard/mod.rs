@@ -109,7 +109,7 @@ pub(super) struct Scoreboard {
     /// The unsent skbs after the first.
     behind: VecDeque<Written>,
     // Used in recovery.
-    /// With [`Counting::Linux`], the number that `spare_out` would have otherwise.
+    /// With [`Counting::Linux`], the value that `spare_out` would have with [`Counting::Spare`].
     uncounted_spare_out: u32,
     /// The blocks of the latest ACK. Linux: `recv_sack_cache`.
     sack_cache: Blocks,
