@@ -123,8 +123,8 @@ impl Lane {
     }
 }
 
-/// Number of lanes that are reached without an indirection. They belong to the first flow, or to
-/// all flows if the flows share a path.
+/// Number of lanes that are reached without an indirection. These lanes belong to the first flow,
+/// or to all flows if the flows share a path.
 const FIRST: usize = 2;
 
 /// All lanes, by number.

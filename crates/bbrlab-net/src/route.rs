@@ -54,13 +54,14 @@ pub(crate) struct Leg {
     pub(crate) wait: AddsWait,
     /// The DSCP of the packets on this leg.
     pub(crate) dscp: u8,
-    /// The hosts of the packets on this leg.
+    /// The sending and the receiving host of the packets on this leg.
     pub(crate) hosts: Hosts,
     /// A copy of parts of the leg after `target`, if `target` is a link.
     pub(crate) onward: Onward,
 }
 
-/// Whether a data packet on a leg adds its wait at the link before the leg to its sum.
+/// Whether a data packet on a leg adds its wait at the link before the leg to the packet's sum of
+/// waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum AddsWait {
     /// The route is not measured.

@@ -247,8 +247,8 @@ impl Sender {
         (self.app.gso_segs * mss).max(mss)
     }
 
-    /// Returns `bytes` or half of the peer's largest window, whichever is smaller. Linux:
-    /// `tcp_bound_to_half_wnd`.
+    /// Returns `bytes`, but no more than half of the peer's largest window, or all of a window of
+    /// at most 536 bytes. Linux: `tcp_bound_to_half_wnd`.
     pub(super) fn bound_to_half_window(&self, bytes: u32) -> u32 {
         let header = if self.config.timestamps { 32 } else { 20 };
         self.window.bound_to_half(bytes, header)

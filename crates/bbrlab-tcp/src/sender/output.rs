@@ -411,8 +411,8 @@ impl Sender {
         room.cast_signed() >= burst.cast_signed() && self.board.join_first_unsent(burst)
     }
 
-    /// Sends the first `segs` full segments of the first unsent skb, which must be longer. [`Conn`]
-    /// must hold the current number of packets in flight.
+    /// Sends the first `segs` full segments of the first unsent skb, which must have more data than
+    /// these segments. [`Conn`] must hold the current number of packets in flight.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the body of the loop over bursts")]
     fn transmit_full_burst(&mut self, segs: u32, host: &mut impl Host) {

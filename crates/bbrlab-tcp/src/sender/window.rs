@@ -78,7 +78,9 @@ impl PeerWindow {
         if self.max > MSS_DEFAULT { self.max >> 1 } else { self.max }
     }
 
-    /// Returns `bytes`, but at most half of the largest window. Linux: `tcp_bound_to_half_wnd`.
+    /// Returns `bytes`. If `bytes` exceeds [`Self::half`], returns `half` instead, but at least 68
+    /// bytes minus the bytes of the `header`. Before a window was advertised, returns `bytes`.
+    /// Linux: `tcp_bound_to_half_wnd`.
     pub(super) fn bound_to_half(&self, bytes: u32, header: u32) -> u32 {
         let cutoff = self.half();
         if cutoff == 0 || bytes <= cutoff {
