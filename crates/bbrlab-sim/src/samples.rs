@@ -7,7 +7,7 @@ use crate::histogram::Histogram;
 /// values together is cheaper.
 const WAITING: usize = 32;
 
-/// RTT samples in microseconds.
+/// A flow's RTT samples in microseconds.
 #[derive(Clone, Debug)]
 pub(crate) enum Samples {
     /// Samples with their distribution.
