@@ -323,7 +323,7 @@ impl Application {
         }
     }
 
-    /// Begins an on or off period, and schedules the end of the period if it has one.
+    /// Begins an on or off period, and schedules its end if the period has an end.
     pub(crate) fn begin_period(
         &mut self,
         port: &mut Port<'_, Payload>,
