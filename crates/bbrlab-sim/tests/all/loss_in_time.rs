@@ -31,12 +31,13 @@ fn download_s(loss: &str) -> f64 {
     times.iter().sum::<f64>() / 10.0
 }
 
-/// The report measured loss bursts of 16.7 ms, in total 2.56 % of the time. With twelve
-/// schedules of such bursts, drawn by another program and given as `loss = [[..]]`, the download
-/// took 23 to 242 s, 141 s on average; with two of the twelve it took 45 and 46 s. The report's
-/// chain with p and r changes its state only when packets pass, and the download takes several
-/// times as long: a burst that begins at the end of a window lasts for as many timeouts as the
-/// burst has packets.
+/// The report measured loss bursts of 16.7 ms, in total 2.56 % of the time. Another program
+/// drew twelve schedules of such bursts, given as `loss = [[..]]`. With them, the download took 23
+/// to 242 s, 141 s on average, and 45 and 46 s with two of them.
+///
+/// The report's chain with p and r changes its state only when packets pass. The download then
+/// takes several times as long, because a burst at the end of a window lasts for as many timeouts
+/// as the burst has packets.
 #[test]
 fn a_burst_ends_after_its_time_whether_or_not_packets_pass() {
     let in_time =
