@@ -23,9 +23,9 @@ impl<V: Variant> Bbr<V> {
         Recovered::Grow(cwnd.max(self.recovery.prior_cwnd))
     }
 
-    /// Follows the port of 2018. Only the first ACK of a recovery conserves packets. Each ACK of a
-    /// recovery subtracts the losses of its sample from cwnd. A cwnd smaller than the losses wraps
-    /// to a huge value. cwnd is not restored after a timeout.
+    /// Follows the port of 2018. Packets are conserved only at the first ACK of a recovery. At each
+    /// ACK of a recovery, the losses of the ACK's sample are subtracted from cwnd. A cwnd smaller
+    /// than the losses wraps to a huge value. cwnd is not restored after a timeout.
     #[cold]
     pub(super) fn recover_as_port(&mut self, conn: &Conn, rs: &RateSample, cwnd: u32) -> Recovered {
         let is_starting = self.recovery.is_starting(conn);
