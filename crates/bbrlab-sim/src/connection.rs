@@ -307,8 +307,8 @@ impl Connection {
         self.note_reported(wire::stamp_us(wire::host_time(now)), packet);
     }
 
-    /// Adds the round-trip times not yet counted to the histogram. They include those of packets
-    /// whose arrival is reported after the active time.
+    /// Adds to the histogram the round-trip times that it does not contain yet. They include those
+    /// of packets whose arrival is reported after the active time.
     pub(crate) fn count_round_trips(&mut self) {
         self.round_trips.count(&mut self.meter.rtt_us);
     }

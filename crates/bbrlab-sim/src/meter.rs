@@ -131,7 +131,7 @@ impl Meter {
         self.recent_srtts += 1;
     }
 
-    /// Adds the smoothed RTTs not yet counted to the histogram.
+    /// Adds to the histogram the smoothed RTTs that it does not contain yet.
     #[inline(never)]
     fn count_srtts(&mut self) {
         for &(srtt_us, times) in &self.recent.srtts_us[..usize::from(self.recent_srtts)] {

@@ -90,8 +90,8 @@ impl Bbr3Ietf {
         if self.state == State::ProbeBwUp { cap.saturating_add(2 * c.smss()) } else { cap }
     }
 
-    /// Draft: `Inflight(gain)`. The draft defines this function with a gain only, but calls it with
-    /// a bandwidth as well.
+    /// Draft: `Inflight(gain)`. The draft defines this function with only a gain, but also calls it
+    /// with a bandwidth and a gain.
     pub(super) fn inflight(&self, c: &Transport<'_>, bw: u64, gain_percent: u64) -> u64 {
         self.quantization_budget(c, self.bdp_multiple(bw, gain_percent))
     }

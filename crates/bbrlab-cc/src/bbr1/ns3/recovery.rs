@@ -1,8 +1,6 @@
 //! Loss recovery as in ns-3 and in the port of 2018.
 //!
-//! Sources: [ns3] `tcp-bbr.cc`, `ModulateCwndForRecovery`, `CongestionStateSet`, `SaveCwnd`; for
-//! `losses = "port"` the same functions of [lanigan-code] `tcp-bbr.cc`.
-//! Deviations: none but those of the folder.
+//! Deviations: none except that of the folder's `mod.rs`.
 
 use crate::{CaState, Conn, RateSample};
 
