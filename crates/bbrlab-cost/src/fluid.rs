@@ -177,8 +177,8 @@ impl Class {
         }
         activity.is_sure |= is_covered;
         // Short transfers that lose packets at a full link retry at the same times, and the link
-        // may be idle between these times. The estimate is then only an upper
-        // bound.
+        // may be idle between these times. The estimate is then only an
+        // upper bound.
         let is_short = crowd.is_none() && demand.packets < SHORT_PACKETS;
         activity.is_sure &= !(is_short && activity.starved_s > 0.5 * activity.flow_s);
         let stay = crowd.map_or(started, |crowd| crowd.waiting);
