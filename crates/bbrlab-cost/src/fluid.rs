@@ -88,8 +88,8 @@ pub(crate) fn activities(outline: &Outline) -> Vec<Activity> {
         slice(&mut classes, &outline.links, pair[0], pair[1]);
     }
     // A greedy flow uses all capacity that the other flows leave, so all flows together use the
-    // whole capacity of the link. The estimates of all classes on this link are then more than
-    // upper bounds.
+    // whole capacity of the link. The estimates of all classes on this link are then sure: they
+    // are not only upper bounds.
     let mut is_full = vec![false; outline.links.len()];
     for class in classes.iter().filter(|class| class.demand.is_greedy && class.demand.is_sure) {
         class.links.iter().for_each(|&link| is_full[link] = true);

@@ -13,7 +13,7 @@ use bbrlab_run::Run;
 use super::reference::ReferencePoint;
 use super::{LinuxError, LinuxOptions, LinuxReport, plan, scenario_text, series};
 
-/// Which points to draw.
+/// The points to draw.
 #[derive(Clone, Debug)]
 pub enum Pictures {
     /// The given number of points with the largest differences, measured as multiples of the

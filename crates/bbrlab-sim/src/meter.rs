@@ -38,7 +38,7 @@ pub(crate) struct Meter {
     cwnd_now: u32,
     last_sample_us: u32,
     is_frozen: bool,
-    /// The number of values in `recent` that are not counted yet.
+    /// The number of values in `recent` that are not yet in the histogram.
     recent_srtts: u8,
     recent: Recent,
     // Fields that are accessed only once per several ACKs. Each histogram fills a cache line.
