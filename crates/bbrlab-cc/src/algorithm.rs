@@ -1,5 +1,5 @@
-//! The list of built-in algorithms. Parsing, help, contract tests and documents are derived from
-//! it.
+//! The list of built-in algorithms. From this list, parsing, help, contract tests and documents are
+//! derived.
 
 use crate::bbr_bounded::Params as BoundedParams;
 use crate::bbr1::{
@@ -44,7 +44,8 @@ struct Entry {
     new: Constructor,
 }
 
-/// A group of algorithms that share parameters. A profile can set a parameter for the whole group.
+/// A group of algorithms that share parameters. A profile can set a parameter for all algorithms of
+/// the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// BBR v1 and its variants.
@@ -71,20 +72,22 @@ impl Family {
     }
 }
 
-/// A rough model of cwnd under losses and over time, used to estimate the cost of a run.
+/// A rough model of how cwnd grows over time and how losses limit it. Estimates of the cost of a
+/// run use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// cwnd is at most Reno's mean window under random loss, and grows by one packet per round
+    /// Random loss limits cwnd to at most Reno's mean window. cwnd grows by one packet per round
     /// trip.
     Reno,
-    /// cwnd is at most the mean window of Reno or CUBIC under random loss, and grows along CUBIC's
-    /// curve.
+    /// Random loss limits cwnd to at most the larger of Reno's and CUBIC's mean window. cwnd grows
+    /// along CUBIC's curve.
     Cubic,
-    /// cwnd grows at least as fast as CUBIC's.
+    /// cwnd grows at least as fast as with CUBIC.
     Faster,
-    /// After a loss, cwnd follows the rate of the ACKs, which may be far below the link's rate.
+    /// After a loss, cwnd follows the rate at which ACKs arrive. This rate may be far below the
+    /// link's rate.
     AckRate,
-    /// cwnd fills the link at random loss up to `loss_ppm`.
+    /// cwnd is large enough to fill the link while the random-loss ratio is at most `loss_ppm`.
     Bears {
         /// The largest random loss ratio at which the link stays full, in millionths.
         loss_ppm: u32,
@@ -418,14 +421,15 @@ impl Algorithm {
         self.entry().family
     }
 
-    /// Whether the pacing timer, not the arrival of ACKs, determines when packets leave.
+    /// Whether a pacing timer determines when packets leave. If not, packets leave when ACKs
+    /// arrive.
     #[must_use]
     pub fn is_paced(self) -> bool {
         self.entry().is_paced
     }
 
-    /// Whether the algorithm is a version of BBR: only versions of BBR keep a link full in spite of
-    /// losses.
+    /// Whether the algorithm is a version of BBR. This follows from the window model, because only
+    /// versions of BBR keep a link full in spite of losses.
     #[must_use]
     pub fn is_bbr(self) -> bool {
         matches!(self.window(), Window::Bears { .. })
@@ -444,8 +448,8 @@ impl Algorithm {
     }
 
     /// Whether the algorithm, with these parameters, can respond in proportion to the share of
-    /// marks. RFC 9331, section 4.3, requires this of a sender of ECT(1). The receiver then echoes
-    /// every single mark.
+    /// marks. RFC 9331, section 4.3, requires this of a sender of ECT(1). For such an algorithm,
+    /// the receiver echoes each mark individually.
     #[must_use]
     pub fn answers_share_of_marks(self, params: &Params) -> bool {
         let is_enabled = |(name, value): &(String, ParamValue)| {
@@ -458,8 +462,8 @@ impl Algorithm {
         }
     }
 
-    /// Builds an instance whose private state is all zero; call `init` when the connection is
-    /// established.
+    /// Builds an instance whose private state is all zero. The caller must call `init` when the
+    /// connection is established.
     ///
     /// # Errors
     /// If a parameter is unknown or its value out of range.
@@ -481,8 +485,8 @@ impl Algorithm {
 }
 
 /// Calls the callbacks of an ACK and stores their results in the connection. The methods are not
-/// inlined, so the dispatch over all algorithms compiles to a jump. Fields that the algorithm does
-/// not change are not written.
+/// inlined, so that the dispatch over all algorithms compiles to a jump. Fields that the algorithm
+/// does not change are not written.
 trait Apply: CongestionControl {
     #[inline(never)]
     fn apply_cong_control(&mut self, conn: &mut Conn, rs: &RateSample, draw: &mut impl Draw) {
@@ -664,7 +668,7 @@ mod tests {
 
     #[test]
     fn who_is_paced_asks_for_it_and_nobody_else() {
-        // Without ECN, Prague is Reno.
+        // Without ECN, Prague behaves as Reno.
         let ecn_flags = crate::ecn_flags::OK;
         let ctl = Control { cwnd: 10, cwnd_clamp: u32::MAX, ecn_flags, ..Control::default() };
         let conn = Conn { ctl, mss: 1448, hz: 1000, max_pacing_rate: u64::MAX, ..Conn::default() };

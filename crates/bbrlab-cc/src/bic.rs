@@ -1,4 +1,4 @@
-//! `bic`: a binary search for the cwnd at which the last loss occurred.
+//! `bic`: searches for the cwnd at which the last loss occurred, by bisection.
 //!
 //! ```text
 //! below Wmax: a quarter of the way per round trip, at most 16 packets; near it a packet per 5 round trips
@@ -6,8 +6,8 @@
 //! on loss:    Wmax = cwnd (a little less if the last Wmax was not reached), cwnd = 0.8 cwnd
 //! ```
 //!
-//! With a cwnd of up to 14 packets, BIC behaves like Reno. Growth is corrected for ACKs that cover
-//! several packets.
+//! With a cwnd of up to 14 packets, BIC behaves like Reno. The growth per ACK is corrected for ACKs
+//! that cover several packets.
 //!
 //! Sources: [linux] `net/ipv4/tcp_bic.c`; [bic].
 //! Deviations: none.
@@ -52,28 +52,29 @@ pub const PARAMS: &[ParamSpec] = &[
 /// The value of `beta` that means 1. Linux: `BICTCP_BETA_SCALE`.
 const BETA_SCALE: u32 = 1024;
 
-/// A step of the search is the distance to Wmax divided by this number. Linux: `BICTCP_B`.
+/// Per round trip, cwnd grows by the distance to Wmax divided by this number. Linux: `BICTCP_B`.
 const STEP: u32 = 4;
 
 /// Fraction bits of the average number of packets per ACK. Linux: `ACK_RATIO_SHIFT`.
 const ACK_RATIO_SHIFT: u32 = 4;
 
-/// Upper bound of `cnt` while no loss has set Wmax: growth by at least 5 % per round trip.
+/// Upper bound of `cnt` before a loss has set Wmax. It makes cwnd grow by at least 5 % per round
+/// trip.
 const CNT_WITHOUT_WMAX: u32 = 20;
 
 /// BIC as in Linux. Linux: `struct bictcp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bic {
     params: BicParams,
-    /// Number of acknowledged packets per packet of growth of cwnd.
+    /// Number of packets that must be acknowledged for cwnd to grow by one packet.
     cnt: u32,
-    /// Wmax: cwnd at the last loss, in packets; 0 before a loss.
+    /// Wmax: cwnd at the last loss, in packets; 0 before the first loss.
     last_max_cwnd: u32,
-    /// cwnd at the latest calculation.
+    /// cwnd at the latest calculation of `cnt`.
     last_cwnd: u32,
-    /// Time of the latest calculation, in jiffies.
+    /// Time of the latest calculation of `cnt`, in jiffies.
     last_time: u32,
-    /// Time of the epoch's first ACK in jiffies; 0 between epochs.
+    /// Time in jiffies of the first ACK after the last loss; 0 until that ACK.
     epoch_start: u32,
     /// Average number of packets per ACK, in 1/16.
     delayed_ack: u32,
@@ -90,7 +91,7 @@ struct BicParams {
 }
 
 impl Bic {
-    /// Makes the state before `init`: all zero.
+    /// Makes the state before `init`, which is all zero.
     ///
     /// # Errors
     /// If a parameter is out of range.
@@ -149,7 +150,8 @@ impl Bic {
         if self.last_max_cwnd == 0 {
             self.cnt = self.cnt.min(CNT_WITHOUT_WMAX);
         }
-        // Corrects `cnt` for delayed ACKs: it becomes smaller if ACKs cover more packets.
+        // Correct `cnt` for delayed ACKs: the more packets an ACK covers on average, the smaller is
+        // `cnt`.
         self.cnt = (self.cnt << ACK_RATIO_SHIFT).checked_div(self.delayed_ack).unwrap_or(0).max(1);
     }
 

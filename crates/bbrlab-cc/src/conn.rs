@@ -1,7 +1,8 @@
-//! The socket's fields that an algorithm may read and write, as values.
+//! The socket's fields that an algorithm may read and write, passed as values.
 //!
-//! `fields.rs` has one row per field. The kernel traces have `Conn` as input columns and `Control`
-//! as output columns. The sender keeps one `Conn` and updates it in place, so no call copies it.
+//! `fields.rs` has one row per field. In the kernel traces, the fields of `Conn` are input columns
+//! and the fields of `Control` are output columns. The sender has one `Conn` and updates it in
+//! place, so no call copies it.
 //!
 //! Sources: [linux] `include/linux/tcp.h` `struct tcp_sock`, `include/net/tcp.h`
 //! `struct rate_sample`.
@@ -62,13 +63,13 @@ pub enum CwndEvent {
     CwndRestart,
     /// CWR or recovery ends.
     CompleteCwr,
-    /// A retransmission timeout occurs.
+    /// A retransmission timeout has occurred.
     Loss,
     /// A packet with ECT but without CE was received.
     EcnNoCe,
     /// A CE-marked packet was received.
     EcnIsCe,
-    /// A tail-loss probe repaired a loss (v3 tree only).
+    /// A tail-loss probe has repaired a loss (only in v3's kernel tree).
     TlpRecovery,
 }
 
@@ -76,7 +77,7 @@ pub enum CwndEvent {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum PacingStatus {
-    /// None: packets are not paced.
+    /// No component: packets are not paced.
     #[default]
     None = 0,
     /// TCP's own pacing timer.
@@ -180,8 +181,8 @@ impl Control {
 
 fields!(Conn, record {
     ///
-    /// The sender reads the first fields whenever it may send; they fill a cache line. Constant
-    /// fields come last.
+    /// The first fields fill a cache line: the sender reads them whenever it may send. Fields that
+    /// never change come last.
     #[repr(C)]
     [ctl: Control, "The fields that an algorithm may also write."]
 });
@@ -210,17 +211,17 @@ fields!(LostSkb, record {});
 pub mod ecn_flags {
     /// ECN was negotiated.
     pub const OK: u8 = 1;
-    /// Send CWR with the next new data.
+    /// The sender must send CWR with the next new data.
     pub const QUEUE_CWR: u8 = 2;
-    /// Send ECE with every ACK until CWR arrives.
+    /// The receiver must send ECE with every ACK until CWR arrives.
     pub const DEMAND_CWR: u8 = 4;
     /// An ECT packet was received.
     pub const SEEN: u8 = 8;
-    /// v2: ECT on every packet. v3: low-latency ECN.
+    /// v2: ECT is set on every packet. v3: ECN is used on a low-latency route.
     pub const ECT_PERMANENT_V2: u8 = 16;
-    /// v3: low-latency ECN negotiated.
+    /// v3: ECN was negotiated on a low-latency route.
     pub const LOW_V3: u8 = 16;
-    /// v3: ECT on every packet.
+    /// v3: ECT is set on every packet.
     pub const ECT_PERMANENT_V3: u8 = 32;
 }
 

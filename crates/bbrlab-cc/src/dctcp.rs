@@ -5,15 +5,15 @@
 //! on a mark: cwnd -= alpha / 2 cwnd, once per window; on a loss: cwnd / 2; growth is Reno's
 //! ```
 //!
-//! The receiver reports every change of the CE mark with an immediate ACK, so that the sender can
-//! count the marks. Alpha is `<< 10`.
+//! The receiver sends an immediate ACK whenever the CE mark of arriving packets changes, so that
+//! the sender can count the marks. Alpha is `<< 10`.
 //!
 //! Sources: [linux] `net/ipv4/tcp_dctcp.c`, `net/ipv4/tcp_dctcp.h`; [rfc8257].
 //! Deviations:
-//! 1. PLB (protective load balancing) is not implemented: it is off by default in Linux, and a flow
-//!    has only one path here.
+//! 1. PLB (protective load balancing) is not implemented: it is off by default in Linux, and here a
+//!    flow has only one path.
 //! 2. If the mark changes while an ACK is delayed, the kernel's DCTCP sends an extra ACK for the
-//!    data before the change. Here the receiver sends this ACK when `ack_pending` changes.
+//!    data before the change. In bbrlab, TCP's receiver sends this ACK when `ack_pending` changes.
 
 use crate::linux_int::before;
 use crate::params::ParamTable;
@@ -41,14 +41,14 @@ const ACK_NOW: u8 = 16;
 pub struct Dctcp {
     shift_g: u32,
     alpha_on_init: u32,
-    /// Whether the peer does not support ECN; the flow is then Reno from the start. Linux:
-    /// `dctcp_reno`.
+    /// Whether the peer does not support ECN. If so, the flow behaves as Reno from the start.
+    /// Linux: `dctcp_reno`.
     is_reno: bool,
-    /// The connection's counts at the start of the window: packets delivered, and packets delivered
-    /// with a mark.
+    /// The connection's counts at the start of the window: first of packets delivered, then of
+    /// packets delivered with a mark.
     old_delivered: u32,
     old_delivered_ce: u32,
-    /// `rcv_nxt` at the latest packet received.
+    /// `rcv_nxt` when the latest packet was received.
     prior_rcv_nxt: u32,
     /// The average share of marked packets, `<< 10`.
     alpha: u32,
@@ -61,7 +61,7 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    /// Makes the state before `init`: all zero.
+    /// Makes the state before `init`, which is all zero.
     ///
     /// # Errors
     /// If a parameter is out of range.
@@ -84,8 +84,8 @@ impl Dctcp {
     fn update_alpha(&mut self, conn: &Conn) {
         let delivered = conn.delivered.wrapping_sub(self.old_delivered);
         let delivered_ce = conn.delivered_ce.wrapping_sub(self.old_delivered_ce);
-        // If alpha is so small that the shift gives 0, alpha becomes 0; otherwise it would never
-        // decrease to 0.
+        // If alpha is so small that the shift gives 0, alpha becomes 0. Without this rule, alpha
+        // would never decrease to 0.
         let decay = match self.alpha >> self.shift_g {
             0 => self.alpha,
             decay => decay,
@@ -155,7 +155,8 @@ impl CongestionControl for Dctcp {
 
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
-        // Only fast recovery is handled here; a timeout reduces cwnd at the event `Loss`.
+        // Only fast recovery is handled here. The reduction after a timeout is made at the event
+        // `Loss`.
         if !self.is_reno && new == CaState::Recovery && conn.ca_state != CaState::Recovery {
             self.react_to_loss(&mut ctl);
         }
@@ -223,7 +224,7 @@ mod tests {
             conn.delivered_ce += 10;
             dctcp.in_ack_event(&conn, 0);
         }
-        // If a tenth of the packets are marked, cwnd decreases by a twentieth.
+        // If a tenth of the packets are marked, cwnd is reduced by a twentieth.
         assert_eq!(dctcp.ssthresh(&conn), 95);
     }
 

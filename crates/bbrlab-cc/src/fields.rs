@@ -10,10 +10,10 @@ use crate::linux_int::trunc_u32;
 
 /// Calls the macro `$make` with `{ $with } Record, "meaning" { rows } computed { rows }`.
 ///
-/// A field's row is `name: type, column, unit, kernel's name, meaning`; a writable field's row ends
-/// with the smallest and largest values allowed. `column` is the name of the field's column in
-/// kernel traces; it is empty if the traces do not have the field. Computed values are methods of
-/// the record.
+/// A field's row is `name: type, column, unit, kernel's name, meaning`; the row of a writable field
+/// ends with the smallest and the largest value allowed. `column` is the name of the field's column
+/// in kernel traces; it is empty if the traces do not have the field. Computed values are methods
+/// of the record.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! fields {
@@ -106,7 +106,7 @@ pub struct About {
     pub name: &'static str,
     /// The field's type.
     pub kind: Kind,
-    /// The name of the field's column in kernel traces, if the traces have the field.
+    /// The name of the field's column in kernel traces; `None` if the traces do not have the field.
     pub column: Option<&'static str>,
     /// The field's unit; `flag` for a field that is true or false.
     pub unit: &'static str,
@@ -121,11 +121,12 @@ pub struct About {
 /// A field of a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<R: 'static> {
-    /// The field's row.
+    /// The description of the field.
     pub about: About,
     /// Reads the field as 64 bits, sign-extended if the type is signed.
     pub get: fn(&R) -> i64,
-    /// Stores the low bits of a value; returns `false` if the field's type has no such value.
+    /// Stores the low bits of a value in the field; returns `false` if the field's type has no such
+    /// value.
     pub put: fn(&mut R, i64) -> bool,
 }
 

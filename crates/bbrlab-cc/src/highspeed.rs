@@ -1,10 +1,10 @@
 //! `highspeed`: HighSpeed TCP. The larger cwnd is, the faster it grows, and the smaller is its
 //! reduction after a loss.
 //!
-//! With a cwnd of up to 38 packets, HighSpeed TCP behaves like Reno. Above 38 packets, each row of
-//! a table gives the growth in packets per window, up to 72 with a cwnd above 84,035 packets. The
-//! row also gives the share of cwnd that a loss subtracts, from a half down to a tenth. With these
-//! values, 10 Gbit/s can be reached at a loss rate that occurs in practice.
+//! With a cwnd of up to 38 packets, HighSpeed TCP behaves like Reno. For larger cwnds, each row of
+//! a table gives the growth in packets per window, up to 72 packets with a cwnd above 84,035
+//! packets. The row also gives the share of cwnd that a loss subtracts, from a half down to a
+//! tenth. With these values, a flow can reach 10 Gbit/s at loss rates that occur in practice.
 //!
 //! Sources: [linux] `net/ipv4/tcp_highspeed.c`; [rfc3649].
 //! Deviations: none.
@@ -12,9 +12,9 @@
 use crate::reno;
 use crate::{CongestionControl, Conn, Control, Draw, Hooks};
 
-/// Per row: the largest cwnd to which the row applies, in packets, and the share of cwnd that a
-/// loss subtracts, in 1/256. The row's number, from 1, is the growth in packets per window.
-/// [rfc3649] appendix B.
+/// Each row has the largest cwnd to which it applies, in packets, and the share of cwnd that a loss
+/// subtracts, in 1/256. The row's number, from 1, is the growth in packets per window. [rfc3649]
+/// appendix B.
 #[rustfmt::skip]
 const ROWS: [(u32, u32); 72] = [
     (38, 128), (118, 112), (221, 104), (347, 98), (495, 93), (663, 89),
@@ -42,7 +42,7 @@ pub struct Highspeed {
 }
 
 impl Highspeed {
-    /// Moves from the current row to the row of `cwnd`, which is usually near.
+    /// Moves from the current row to the row that applies to `cwnd`, which is usually near.
     fn move_to_row_of(&mut self, cwnd: u32) {
         while cwnd > ROWS[self.ai].0 && self.ai + 1 < ROWS.len() {
             self.ai += 1;
@@ -111,13 +111,13 @@ impl CongestionControl for Highspeed {
 mod tests {
     use super::{Highspeed, ROWS};
 
-    /// [rfc3649] section 5: the decrease falls linearly in log w, from a half at 38 to a tenth at
-    /// 83,000.
+    /// [rfc3649] section 5: the share that a loss subtracts falls linearly in log w, from a half at
+    /// w = 38 to a tenth at w = 83,000.
     fn decrease(w: f64) -> f64 {
         0.5 - 0.4 * (w / 38.0).ln() / (83_000.0_f64 / 38.0).ln()
     }
 
-    /// [rfc3649] section 5: the increase that keeps the response function `p = 0.078 / w^1.2`.
+    /// [rfc3649] section 5: the increase for which the response function is `p = 0.078 / w^1.2`.
     fn increase(w: f64) -> f64 {
         let b = decrease(w);
         w * w * 0.078 / w.powf(1.2) * 2.0 * b / (2.0 - b)

@@ -1,5 +1,5 @@
-//! `htcp`: H-TCP. cwnd's increase grows with the time since the last loss; its decrease depends on
-//! the RTT.
+//! `htcp`: H-TCP. the increase of cwnd grows with the time since the last loss, and its decrease
+//! depends on the RTT.
 //!
 //! ```text
 //! alpha = 2 (1 - beta) (1 + 10 D + D^2 / 4)      D = seconds since the last loss, less one; at least 0
@@ -34,14 +34,14 @@ pub const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// 1 in alpha and beta. Linux: `ALPHA_BASE`.
+/// The value of alpha and of beta that means 1. Linux: `ALPHA_BASE`.
 const UNIT: u32 = 1 << 7;
 
-/// Bounds of beta: 0.5 and 0.8. Linux: `BETA_MIN`, `BETA_MAX`.
+/// Smallest and largest beta: 0.5 and 0.8. Linux: `BETA_MIN`, `BETA_MAX`.
 const BETA: (u8, u8) = (1 << 6, 102);
 
-/// Largest increase of the maximum RTT by one sample, in milliseconds; a sample further above the
-/// maximum is ignored.
+/// Largest amount in milliseconds by which one sample can raise the maximum RTT. A sample that
+/// exceeds the maximum by more is ignored.
 const MAX_RTT_STEP_MS: u32 = 20;
 
 /// Minimum RTT up to which a loss always halves cwnd, in milliseconds.
@@ -56,22 +56,22 @@ pub struct Htcp {
     alpha: u32,
     /// Factor by which a loss multiplies cwnd, `<< 7`.
     beta: u8,
-    /// Whether beta may depend on the RTT: false until the first congestion.
+    /// Whether beta may depend on the RTT. It may not before the first congestion.
     modeswitch: bool,
-    /// Number of packets covered by the latest ACK, truncated to 16 bits; set to 1 when it has been
-    /// used.
+    /// Number of packets covered by the latest ACK, truncated to 16 bits. It is set to 1 after its
+    /// use.
     pkts_acked: u16,
     throughput: Throughput,
-    /// Lowest RTT ever, in jiffies; 0 for none.
+    /// Lowest RTT of the connection, in jiffies; 0 before the first sample.
     min_rtt: u32,
-    /// Highest recent RTT, in jiffies; it decays towards the lowest RTT at each loss.
+    /// Highest recent RTT, in jiffies. At each loss it decays towards the lowest RTT.
     max_rtt: u32,
     /// End of the latest congestion, in jiffies.
     last_cong: u32,
     undo: Undo,
 }
 
-/// The values to restore after a spurious reduction; not set if `last_cong` is 0.
+/// The values that are restored after a spurious reduction. They are not set if `last_cong` is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Undo {
     last_cong: u32,
@@ -79,7 +79,7 @@ struct Undo {
     old_max_b: u32,
 }
 
-/// Achieved throughput in packets per second.
+/// The throughput that the flow has achieved, in packets per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Throughput {
     /// Packets acknowledged since `lasttime`.
@@ -96,7 +96,7 @@ struct Throughput {
 }
 
 impl Htcp {
-    /// Makes the state before `init`: all zero.
+    /// Makes the state before `init`, which is all zero.
     ///
     /// # Errors
     /// If a parameter is not a switch.
@@ -152,14 +152,14 @@ impl Htcp {
         measured.lasttime = now;
     }
 
-    /// Updates beta at a loss, from throughput and RTT. Linux: `htcp_beta_update`.
+    /// Updates beta at a loss, from the throughput and the RTT. Linux: `htcp_beta_update`.
     fn update_beta(&mut self, hz: u32) {
         if self.use_bandwidth_switch {
             let Throughput { max_b, old_max_b, .. } = self.throughput;
             self.throughput.old_max_b = max_b;
             let (low, high) = (old_max_b.wrapping_mul(4), old_max_b.wrapping_mul(6));
-            // Whether `max_b` is outside 0.8 to 1.2 times `old_max_b`, in wrapping 32-bit
-            // arithmetic. Linux: `between`.
+            // Whether `max_b` is less than 0.8 or more than 1.2 times `old_max_b`, in wrapping
+            // 32-bit arithmetic. Linux: `between`.
             if high.wrapping_sub(low) < max_b.wrapping_mul(5).wrapping_sub(low) {
                 self.beta = BETA.0;
                 self.modeswitch = false;

@@ -5,8 +5,8 @@
 //! slow start: cwnd += 2^rho - 1 per ACK      congestion avoidance: cwnd += rho^2 / cwnd per ACK
 //! ```
 //!
-//! Hybla is meant for satellite paths. Rho is computed from the lowest smoothed RTT. Outside the
-//! Open state, Hybla behaves like Reno. Fractions of a packet are in 1/128.
+//! Hybla was designed for satellite paths. Rho is computed from the lowest smoothed RTT. Outside
+//! the Open state, Hybla behaves like Reno. Fractions of a packet are in 1/128.
 //!
 //! Sources: [linux] `net/ipv4/tcp_hybla.c`; [hybla]. Deviations: none. As in the kernel, growth is
 //! per ACK, regardless of how many packets the ACK covers.
@@ -42,8 +42,8 @@ pub struct Hybla {
     hybla_en: bool,
     /// The growth of cwnd that is not a whole packet yet, in 1/128 packets.
     snd_cwnd_cents: u32,
-    /// Rho rounded down. The next fields: its square rounded down, rho in 1/8, and the square in
-    /// 1/128.
+    /// Rho rounded down. The next three fields are its square rounded down, rho in 1/8, and the
+    /// square of rho in 1/128.
     rho: u32,
     rho2: u32,
     rho_3ls: u32,
@@ -53,7 +53,8 @@ pub struct Hybla {
 }
 
 impl Hybla {
-    /// Makes the state before `init`: `rtt0` from the parameters, everything else zero.
+    /// Makes the state before `init`: `rtt0` is set from the parameters, and everything else is
+    /// zero.
     ///
     /// # Errors
     /// If `rtt0` is out of range.

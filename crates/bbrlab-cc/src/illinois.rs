@@ -1,4 +1,4 @@
-//! `illinois`: TCP-Illinois. cwnd's increase and decrease depend on the queueing delay.
+//! `illinois`: TCP-Illinois. the increase and the decrease of cwnd depend on the queueing delay.
 //!
 //! ```text
 //! da = average RTT of the round trip, dm = highest RTT ever, each less the lowest
@@ -59,7 +59,8 @@ const NO_RTT_US: u32 = 0x7fff_ffff;
 pub struct Illinois {
     win_thresh: u32,
     theta: u32,
-    /// Sum of the round trip's RTT samples in microseconds; the next field is their number.
+    /// Sum of the RTT samples of the round trip in microseconds. The next field is the number of
+    /// samples.
     sum_rtt_us: u64,
     cnt_rtt: u16,
     /// Lowest and highest RTT sample ever, in microseconds.
@@ -71,18 +72,19 @@ pub struct Illinois {
     alpha: u32,
     /// Share of cwnd that a loss subtracts, `<< 6`.
     beta: u32,
-    /// Number of packets covered by the latest ACK, truncated to 16 bits; set to 1 when it has been
-    /// used.
+    /// Number of packets covered by the latest ACK, truncated to 16 bits. It is set to 1 after its
+    /// use.
     acked: u16,
-    /// Whether the average queueing delay has been above a hundredth of the highest. False again
-    /// when alpha rises to its maximum.
+    /// Whether the average queueing delay has been above a hundredth of the highest delay since
+    /// alpha last rose to its maximum.
     rtt_above: bool,
-    /// Number of round trips at or below that hundredth, counted until alpha rises to its maximum.
+    /// Number of round trips with an average delay of at most this hundredth, counted until alpha
+    /// rises to its maximum.
     rtt_low: u8,
 }
 
 impl Illinois {
-    /// Makes the state before `init`: all zero.
+    /// Makes the state before `init`, which is all zero.
     ///
     /// # Errors
     /// If a parameter is out of range.
@@ -101,8 +103,8 @@ impl Illinois {
         self.sum_rtt_us = 0;
     }
 
-    /// Sets alpha and beta from the delays of a round trip, and begins the next. Linux:
-    /// `update_params`.
+    /// Sets alpha and beta from the delays of the round trip that has ended, and begins the next
+    /// round trip. Linux: `update_params`.
     fn end_round(&mut self, conn: &Conn) {
         if conn.ctl.cwnd < self.win_thresh {
             self.alpha = ALPHA_BASE;
@@ -117,15 +119,15 @@ impl Illinois {
         self.begin_round(conn);
     }
 
-    /// Returns alpha for the average delay `da` and the highest delay `dm`. Linux: `alpha`.
+    /// Computes alpha from the average delay `da` and the highest delay `dm`. Linux: `alpha`.
     fn alpha_of(&mut self, da: u32, dm: u32) -> u32 {
         let low = dm / 100;
         if da <= low {
             if !self.rtt_above {
                 return ALPHA_MAX;
             }
-            // A single round trip with low delay may be chance, so alpha rises only after `theta`
-            // such round trips.
+            // A single round trip with low delay may occur by chance, so alpha rises only after
+            // `theta` such round trips.
             self.rtt_low = self.rtt_low.wrapping_add(1);
             if u32::from(self.rtt_low) < self.theta {
                 return self.alpha;
@@ -141,7 +143,7 @@ impl Illinois {
     }
 }
 
-/// Returns beta for the average delay `da` and the highest delay `dm`. Linux: `beta`.
+/// Computes beta from the average delay `da` and the highest delay `dm`. Linux: `beta`.
 fn beta_of(da: u32, dm: u32) -> u32 {
     let low = dm / 10;
     if da <= low {

@@ -2,9 +2,9 @@
 //!
 //! An algorithm has no access to a clock, socket or simulator. It reads a [`Conn`], a
 //! [`RateSample`], an [`AckSample`] or a [`LostSkb`], and returns the fields that it writes as a
-//! [`Control`]. The callbacks are the callbacks of Linux's `tcp_congestion_ops`, with values
-//! instead of pointers. So one implementation can serve the simulator, the replay of kernel traces,
-//! an ns-3 module, a C interface and a notebook.
+//! [`Control`]. The callbacks are those of Linux's `tcp_congestion_ops`, with values instead of
+//! pointers. Because of this, the simulator, the replay of kernel traces, an ns-3 module, a C
+//! interface and a notebook can all use one implementation.
 //!
 //! Sources: [linux] `include/net/tcp.h`, `struct tcp_congestion_ops`, and its callers.
 
@@ -53,7 +53,8 @@ pub use reno::Reno;
 pub use vegas::Vegas;
 pub use windowed_filter::WindowedFilter;
 
-/// The source of an algorithm's random integers. A replay supplies the kernel's draws.
+/// The source of an algorithm's random integers. In a replay, the integers are those that the
+/// kernel drew.
 pub trait Draw {
     /// Returns a random integer in `0..bound`. Linux: `get_random_u32_below`.
     fn below(&mut self, bound: u32) -> u32;
@@ -73,9 +74,9 @@ pub trait Draw {
 
 /// A copy of a source of random integers, which a custom algorithm uses during a call.
 ///
-/// It is a value, so that a custom algorithm has no pointer to the host that contains the sender.
-/// With such a pointer, the compiler would have to reload the host's fields after every call, even
-/// a call of a built-in algorithm.
+/// It is a value, so a custom algorithm needs no pointer to the host that contains the sender. With
+/// such a pointer, the compiler would have to reload the host's fields after every call, even after
+/// calls of built-in algorithms.
 #[derive(Clone, Debug)]
 pub struct Lent {
     state: [u64; 4],
@@ -111,10 +112,11 @@ impl Draw for Lent {
     }
 }
 
-/// The callbacks that an algorithm implements: in the kernel's `tcp_congestion_ops`, they are not
-/// null.
+/// The callbacks that an algorithm implements. In the kernel, these are the pointers in
+/// `tcp_congestion_ops` that are not null.
 ///
-/// The sender reads this struct once, at set-up, and does not call absent callbacks.
+/// The sender reads this struct once, when the connection is set up, and does not call callbacks
+/// that are absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -133,7 +135,8 @@ pub struct Hooks {
     pub tso_segs: bool,
     /// `min_tso_segs` (BBRv1), which sets only a lower bound of the burst size.
     pub min_tso_segs: bool,
-    /// `TCP_CONG_NEEDS_ECN`: negotiates ECN by itself and sets ECT on every packet (DCTCP).
+    /// `TCP_CONG_NEEDS_ECN`: the algorithm requests ECN itself and sets ECT on every packet
+    /// (DCTCP).
     pub needs_ecn: bool,
     /// Whether the algorithm's kernel tree records `lost` and the packets in flight for each packet
     /// sent (BBRv2 and v3).
@@ -161,9 +164,10 @@ pub struct Info {
 
 /// One congestion control: Linux's `tcp_congestion_ops` as a state machine.
 ///
-/// Every method receives the connection as it is before the call, and returns the connection's
-/// writable fields as they are after the call. A method that changes no field returns `conn.ctl`.
-/// The default methods behave like the kernel for a null callback.
+/// Most methods receive the connection as it is before the call, and return the connection's
+/// writable fields as they should be after the call. A method that changes no field returns
+/// `conn.ctl`. A method that an algorithm does not implement behaves like the kernel with a null
+/// callback.
 pub trait CongestionControl {
     /// Returns the callbacks that the algorithm has.
     fn hooks(&self) -> Hooks;
@@ -199,8 +203,8 @@ pub trait CongestionControl {
         conn.ctl
     }
 
-    /// Called when new data was cumulatively acknowledged up to `ack`; `acked` packets are newly
-    /// (S)ACKed.
+    /// Called when new data was cumulatively acknowledged up to `ack`. `acked` is the number of
+    /// packets newly acknowledged, cumulatively or by SACK.
     fn cong_avoid(&mut self, conn: &Conn, _ack: u32, _acked: u32) -> Control {
         conn.ctl
     }
@@ -212,7 +216,7 @@ pub trait CongestionControl {
         conn.ctl.ssthresh
     }
 
-    /// Called when an ACK arrives; `flags` are those of [`ack_flags`].
+    /// Called when an ACK arrives. `flags` is a combination of the bits in [`ack_flags`].
     fn in_ack_event(&mut self, conn: &Conn, _flags: u32) -> Control {
         conn.ctl
     }

@@ -1,5 +1,5 @@
-//! Operations that are implicit in the kernel's C: truncation, wrapping comparison, conversion
-//! between clocks.
+//! Operations that C code of the kernel performs implicitly or by macros: truncation, wrapping
+//! comparison, conversion between clocks.
 //!
 //! Sources: [linux] `include/net/tcp.h` (`before`, `after`), `include/linux/jiffies.h`,
 //! `include/linux/win_minmax.h`.
@@ -23,8 +23,8 @@ pub const fn after(a: u32, b: u32) -> bool {
     before(b, a)
 }
 
-/// Returns the microseconds from `b` to `a`, zero if negative, truncated to 32 bits. Linux:
-/// `tcp_stamp_us_delta`.
+/// Returns the microseconds from `b` to `a`, truncated to 32 bits; zero if `a` is before `b`.
+/// Linux: `tcp_stamp_us_delta`.
 #[must_use]
 pub const fn stamp_us_delta(a: u64, b: u64) -> u32 {
     let delta = a.wrapping_sub(b).cast_signed();
@@ -36,7 +36,8 @@ pub const fn stamp_us_delta(a: u64, b: u64) -> u32 {
 #[must_use]
 #[inline]
 pub const fn msecs_to_jiffies(ms: u32, hz: u32) -> u32 {
-    // Avoids a division at 1000 Hz, the most common rate, because this function runs at every ACK.
+    // At 1000 Hz, the most common rate, this branch avoids the division. The function runs at every
+    // ACK.
     if hz == 1000 {
         return ms;
     }

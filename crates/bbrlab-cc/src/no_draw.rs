@@ -1,5 +1,5 @@
-//! A source of random integers that must not be used, for tests of algorithms that use no random
-//! integers.
+//! A source of random integers that panics when it is used, for tests of algorithms that use no
+//! random integers.
 
 use crate::Draw;
 

@@ -1,4 +1,5 @@
-//! An algorithm's parameters: a table of names and values, each with a default and a meaning.
+//! The parameters of an algorithm: a table of names, each with a default and a meaning, and the
+//! values that a scenario sets.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -48,7 +49,7 @@ impl ParamSpec {
     }
 }
 
-/// The reason for refusing a parameter.
+/// The error for a parameter that is refused.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParamError {
     /// The name of the parameter that was refused.
@@ -88,7 +89,7 @@ impl<'a> ParamTable<'a> {
         Self { specs, given }
     }
 
-    /// Returns a ratio as an integer, `<< 16`, because algorithms compute in integers.
+    /// Returns a ratio as an integer in 1/65536, because algorithms compute with integers.
     pub(crate) fn ratio_q16(
         &self,
         name: &str,
@@ -111,7 +112,7 @@ impl<'a> ParamTable<'a> {
         Ok((value * 65536.0).round() as u32)
     }
 
-    /// Returns a ratio in millionths; values above `most` millionths are refused.
+    /// Returns a ratio in millionths. Values above `most` millionths are refused.
     pub(crate) fn ratio_ppm(&self, name: &str, most: u32) -> Result<u32, ParamError> {
         let value = match self.value(name) {
             ParamValue::Int(value @ 0..=1) => f64::from(i32::try_from(value).expect("0 or 1")),
@@ -160,7 +161,8 @@ impl<'a> ParamTable<'a> {
         matches!(self.value(name), ParamValue::Text(value) if value == text)
     }
 
-    /// Returns the second part of the element of `choices` whose name is the parameter's value.
+    /// Returns the second part of that element of `choices` whose first part is the parameter's
+    /// value.
     pub(crate) fn choice<T: Copy>(
         &self,
         name: &str,

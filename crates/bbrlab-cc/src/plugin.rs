@@ -1,4 +1,4 @@
-//! Custom congestion controls: those that are not in the list of [`Algorithm`](crate::Algorithm).
+//! Custom congestion controls, which are not in the list of [`Algorithm`](crate::Algorithm).
 //!
 //! Any [`CongestionControl`] can be put into a [`Plugged`], which is one variant of
 //! [`Cc`](crate::Cc). Only calls to this variant go through a table of functions, so built-in
@@ -224,8 +224,8 @@ pub trait Maker: fmt::Debug + Send + Sync {
     fn make(&self, params: &Params, place: Place) -> Plugged;
 
     /// Whether an instance could not be made, or a call of an instance has failed. The run then
-    /// continues briefly with the values that the instances return, and is aborted. The maker
-    /// stores the reason.
+    /// continues for a short time with the values that the instances return, before it is aborted.
+    /// The maker stores the reason of the failure.
     fn has_failed(&self) -> bool {
         false
     }

@@ -7,18 +7,18 @@
 //! pacing at w per RTT, twice that in early slow start; bursts of at most 1/4096 s
 //! ```
 //!
-//! The window w has a fractional part of 20 bits. cwnd follows w, rounded up, by one packet per
-//! ACK. If cwnd is at most four packets, the rate takes the place of w. It grows and shrinks by the
-//! same rules with an RTT of at least 25 ms. In the first half of each such RTT the pacing rate is
-//! 3 % above it, in the second half 3 % below.
+//! The window w has a fractional part of 20 bits. At each ACK, cwnd moves by at most one packet
+//! towards w, rounded up. If cwnd is at most four packets, the state is a rate instead of w. The
+//! rate grows and shrinks by the same rules, with an RTT of at least 25 ms. In the first half of
+//! each such RTT the pacing rate is 3 % above this rate, in the second half 3 % below it.
 //!
 //! Sources: [linux-prague] `net/ipv4/tcp_prague.c`, version 0.7; [rfc9331].
 //! Deviations:
 //! 1. Marks are counted by DCTCP's echo: ECE on every ACK of marked packets, and an immediate ACK
-//!    when the marking changes. Accurate ECN counts marks also if ACKs are lost, and needs no such
-//!    ACKs. No ECN field on SYNs.
-//! 2. Below about 1 Mbit/s the kernel sends smaller packets; here packets keep their size.
-//! 3. Without ECN the kernel changes to Reno with PRR; here Reno reduces cwnd at once.
+//!    when the marking changes. The kernel uses Accurate ECN, which counts marks correctly even if
+//!    ACKs are lost, and needs no such ACKs. SYNs are not ECN-capable.
+//! 2. Below about 1 Mbit/s the kernel sends smaller packets. Here, packets keep their size.
+//! 3. Without ECN the kernel changes to Reno with PRR. Here, Reno reduces cwnd at once.
 //! 4. `alpha * w` has 128 bits; in the kernel it overflows above 2^20 packets.
 
 use std::cmp::Ordering;
@@ -70,33 +70,36 @@ pub const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// Linux: `MIN_CWND_RTT`.
+/// Smallest cwnd in packets. Linux: `MIN_CWND_RTT`.
 const MIN_CWND: u32 = 2;
 /// Lowest pacing rate in bytes per second. Linux: `MINIMUM_RATE`.
 const MINIMUM_RATE: u64 = 12_500;
 const ALPHA_BITS: u32 = 24;
-/// 1 in alpha. Linux: `PRAGUE_MAX_ALPHA`.
+/// The value of alpha that means 1. Linux: `PRAGUE_MAX_ALPHA`.
 const ALPHA_MAX: u64 = 1 << ALPHA_BITS;
 /// Fractional bits of the window.
 const CWND_UNIT: u32 = 20;
 /// One packet in the window. Linux: `ONE_CWND`.
 const ONE_CWND: u64 = 1 << CWND_UNIT;
-/// The gain of alpha is 2^-this. Linux: `PRAGUE_SHIFT_G`.
+/// The gain of alpha is 2 to the power of minus this number. Linux: `PRAGUE_SHIFT_G`.
 const SHIFT_G: u32 = 4;
-/// Above this RTT in microseconds the increase is not scaled. Linux: `MAX_SCALED_RTT`.
+/// RTT in microseconds above which the increase of the window is not scaled. Linux:
+/// `MAX_SCALED_RTT`.
 const MAX_SCALED_RTT: u32 = 100_000;
-/// Packets grow the window as if they had this size. Linux: `MTU_SYS`.
+/// The window grows as if every packet had this many bytes. Linux: `MTU_SYS`.
 const MTU_SYS: u64 = 1500;
-/// The variation of the pacing rate, in 1/128. Linux: `RATE_OFFSET`, `OFFSET_UNIT`.
+/// The variation of the pacing rate: its amount, and the base-2 logarithm of the amount's unit.
+/// Linux: `RATE_OFFSET`, `OFFSET_UNIT`.
 const RATE_OFFSET: u64 = 4;
 const OFFSET_UNIT: u32 = 7;
-/// Linux: `HSRTT_SHIFT`.
+/// Additional fraction bits of the slow average of the RTT. Linux: `HSRTT_SHIFT`.
 const HSRTT_SHIFT: u32 = 7;
-/// About log2 of the units of `srtt_us` in a second. Linux: `RTT2SEC_SHIFT`.
+/// The base-2 logarithm, rounded, of the number of units of `srtt_us` in a second. Linux:
+/// `RTT2SEC_SHIFT`.
 const RTT2SEC_SHIFT: u32 = 23;
-/// IP and TCP headers with timestamps. Linux: `tcp_mss_to_mtu`.
+/// Bytes of the IP and TCP headers, with timestamps. Linux: `tcp_mss_to_mtu`.
 const HEADERS: u32 = 52;
-/// Units of `srtt_us` in a second.
+/// Number of units of `srtt_us` in a second.
 const SECOND: u64 = 1_000_000 << 3;
 
 /// The module's parameters.
@@ -118,60 +121,61 @@ pub struct Prague {
     settings: Settings,
     /// Whether ECN was not negotiated. Linux: `prague_reno`.
     is_reno: bool,
-    /// When the window was last reduced because of a mark, in microseconds.
+    /// The time of the last reduction of the window because of a mark, in microseconds.
     cwr_stamp: u64,
-    /// When alpha was last updated, in microseconds.
+    /// The time of the last update of alpha, in microseconds.
     alpha_stamp: u64,
     /// The average share of marked packets, `<< 28`.
     upscaled_alpha: u64,
-    /// The growth of the window by a packet without a mark, times the window.
+    /// The amount by which a packet without a mark enlarges the window, multiplied by the window.
     ai_ack_increase: u64,
     /// A slow average of the smoothed RTT, in microseconds `<< 10`.
     hsrtt_us: u64,
     /// The window in packets `<< 20`.
     frac_cwnd: u64,
-    /// The rate in bytes per second.
+    /// The rate in bytes per second; see the module's text.
     rate_bytes: u64,
     /// The rate before the last loss.
     loss_rate_bytes: u64,
     /// cwnd before the last loss.
     loss_cwnd: u32,
-    /// Segments in a full burst.
+    /// Number of segments in the longest burst.
     max_tso_burst: u32,
-    /// The counts of packets delivered, and delivered with a mark, at the start of the round.
+    /// The connection's counts at the start of the round: first of packets delivered, then of
+    /// packets delivered with a mark.
     old_delivered: u32,
     old_delivered_ce: u32,
-    /// Packets delivered with a mark at the previous ACK.
+    /// The count of packets delivered with a mark at the previous ACK.
     prior_delivered_ce: u32,
     /// The round ends when this sequence number is acknowledged.
     next_seq: u32,
-    /// Rounds since slow start.
+    /// Number of rounds since slow start.
     round: u32,
-    /// Whether a mark has been seen.
+    /// Whether a mark has ever been seen.
     saw_ce: bool,
-    /// Whether the rate, not the window, determines what is sent. Linux: `cwnd_mode`.
+    /// Whether the rate, and not the window, determines how much is sent. Linux: `cwnd_mode`.
     is_by_rate: bool,
-    /// Whether a reduction because of a loss is under way.
+    /// Whether cwnd is currently reduced because of a loss.
     in_loss: bool,
 }
 
-/// `value * factor >> shift`. Linux: `mul_u64_u64_shr`.
+/// Returns `value * factor >> shift`. Linux: `mul_u64_u64_shr`.
 fn mul_shr(value: u64, factor: u64, shift: u32) -> u64 {
     u64::try_from((u128::from(value) * u128::from(factor)) >> shift).unwrap_or(u64::MAX)
 }
 
-/// `value / divisor`, rounded to the nearest. Linux: `DIV64_U64_ROUND_CLOSEST`.
+/// Returns `value / divisor`, rounded to the nearest integer. Linux: `DIV64_U64_ROUND_CLOSEST`.
 fn div_closest(value: u64, divisor: u64) -> u64 {
     (value + divisor / 2) / divisor
 }
 
-/// Bytes of a full packet without framing. Linux: `tcp_mss_to_mtu`.
+/// Returns the bytes of a full packet without framing. Linux: `tcp_mss_to_mtu`.
 fn mtu(conn: &Conn) -> u64 {
     u64::from(conn.mss + HEADERS)
 }
 
 impl Prague {
-    /// The state before `init`: all zero.
+    /// Makes the state before `init`, which is all zero.
     ///
     /// # Errors
     /// If a parameter is out of range.
@@ -195,42 +199,44 @@ impl Prague {
         ctl.cwnd >= ctl.ssthresh && self.round >= self.settings.rtt_transition
     }
 
-    /// Whether the rate determines what is sent, not the window.
+    /// Whether the rate, and not the window, determines how much is sent.
     fn is_rate_based(&self, ctl: &Control) -> bool {
         self.is_by_rate && self.is_rtt_independent(ctl)
     }
 
-    /// The target RTT in microseconds `<< 3`. Linux: `prague_target_rtt`.
+    /// Returns the target RTT in microseconds `<< 3`. Linux: `prague_target_rtt`.
     fn target_rtt(&self) -> u64 {
         u64::from(self.settings.rtt_target) << 3
     }
 
-    /// The RTT that the flow behaves as if it had, in microseconds `<< 3`. Linux:
-    /// `prague_virtual_rtt`.
+    /// Returns the larger of the RTT and the target RTT, in microseconds `<< 3`. A flow that is
+    /// independent of its RTT behaves as if it had this RTT. Linux: `prague_virtual_rtt`.
     fn virtual_rtt(&self, conn: &Conn) -> u64 {
         self.target_rtt().max(u64::from(conn.srtt_us))
     }
 
-    /// Microseconds since alpha was last updated. Linux: `prague_elapsed_since_alpha_update`.
+    /// Returns the microseconds since the last update of alpha. Linux:
+    /// `prague_elapsed_since_alpha_update`.
     fn since_alpha_update(&self, conn: &Conn) -> u64 {
         u64::from(stamp_us_delta(conn.tcp_mstamp(), self.alpha_stamp))
     }
 
-    /// Whether alpha must be updated: at the end of a round, but of rounds shorter than the target
-    /// RTT only once per target RTT. Linux: `prague_should_update_ewma`.
+    /// Whether alpha must be updated: at the end of each round but, if rounds are shorter than the
+    /// target RTT, at most once per target RTT. Linux: `prague_should_update_ewma`.
     fn should_update_alpha(&self, conn: &Conn, ctl: &Control) -> bool {
         !before(conn.snd_una, self.next_seq)
             && (!self.is_rtt_independent(ctl)
                 || u64::from(self.settings.rtt_target) <= self.since_alpha_update(conn))
     }
 
-    /// The window as cwnd. Linux: `prague_frac_cwnd_to_snd_cwnd`.
+    /// Returns the window in whole packets, rounded up, within the bounds of cwnd. Linux:
+    /// `prague_frac_cwnd_to_snd_cwnd`.
     fn whole_cwnd(&self, ctl: &Control) -> u32 {
         let whole = self.frac_cwnd.saturating_add(ONE_CWND - 1) >> CWND_UNIT;
         u32::try_from(whole).unwrap_or(u32::MAX).max(MIN_CWND).min(ctl.cwnd_clamp)
     }
 
-    /// The window that gives the rate. Linux: `prague_pacing_rate_to_frac_cwnd`.
+    /// Returns the window that corresponds to the rate. Linux: `prague_pacing_rate_to_frac_cwnd`.
     fn cwnd_of_rate(&self, conn: &Conn) -> u64 {
         let rtt = match self.hsrtt_us >> HSRTT_SHIFT {
             0 => u64::from(conn.srtt_us),
@@ -239,15 +245,15 @@ impl Prague {
         mul_shr(self.rate_bytes, rtt, RTT2SEC_SHIFT - CWND_UNIT).div_ceil(mtu(conn))
     }
 
-    /// The rate that the window gives. Linux: `prague_frac_cwnd_to_pacing_rate`.
+    /// Returns the rate that corresponds to the window. Linux: `prague_frac_cwnd_to_pacing_rate`.
     fn rate_of_cwnd(&self, conn: &Conn) -> u64 {
         let rate = SECOND * mtu(conn) / u64::from(conn.srtt_us).max(1);
         mul_shr(rate, self.frac_cwnd, CWND_UNIT).max(MINIMUM_RATE)
     }
 
-    /// Computes what a packet without a mark adds to the window: less with a short RTT, so that the
-    /// flow grows as one with the target RTT. Linux: `prague_ai_ack_increase`,
-    /// `prague_rate_scaled_ai_ack_increase`.
+    /// Computes by how much a packet without a mark enlarges the window. With a short RTT the
+    /// amount is smaller, so that the flow grows like a flow with the target RTT. Linux:
+    /// `prague_ai_ack_increase`, `prague_rate_scaled_ai_ack_increase`.
     fn update_increase(&mut self, conn: &Conn) {
         let (rtt, target) = (u64::from(conn.srtt_us), self.target_rtt());
         let is_unscaled = self.round < self.settings.rtt_transition
@@ -261,7 +267,8 @@ impl Prague {
         };
     }
 
-    /// Sets the pacing rate and the longest burst. Linux: `prague_update_pacing_rate`.
+    /// Sets the pacing rate and the length of the longest burst. Linux:
+    /// `prague_update_pacing_rate`.
     fn update_pacing_rate(&mut self, conn: &Conn, ctl: &mut Control) {
         let mut rate = if self.is_rate_based(ctl) {
             let offset = mul_shr(RATE_OFFSET, self.rate_bytes, OFFSET_UNIT);
@@ -315,7 +322,7 @@ impl Prague {
         self.begin_round(conn, ctl);
     }
 
-    /// Grows the window for packets without a mark, and moves cwnd towards the window. Linux:
+    /// Enlarges the window for packets without a mark, and moves cwnd towards the window. Linux:
     /// `prague_update_cwnd`.
     fn update_cwnd(&mut self, conn: &Conn, ctl: &mut Control, acked_sacked: u32) {
         let marked = conn.delivered_ce.wrapping_sub(self.prior_delivered_ce);
@@ -350,7 +357,7 @@ impl Prague {
         self.update_increase(conn);
     }
 
-    /// Grows the window, or the rate, for `acked` packets without a mark.
+    /// Enlarges the window, or the rate, for `acked` packets without a mark.
     fn grow(&mut self, conn: &Conn, ctl: &Control, acked: u64) {
         if self.is_rate_based(ctl) {
             let virtual_rtt = self.virtual_rtt(conn);
@@ -386,7 +393,7 @@ impl Prague {
         self.in_loss = true;
     }
 
-    /// Reduces the window, or the rate, by half of alpha. Linux: `prague_enter_cwr`.
+    /// Reduces the window, or the rate, by half of alpha as a share. Linux: `prague_enter_cwr`.
     fn enter_cwr(&mut self, conn: &Conn) {
         let since = stamp_us_delta(conn.tcp_mstamp(), self.cwr_stamp);
         if self.is_rtt_independent(&conn.ctl) && self.settings.rtt_target > since {
@@ -406,7 +413,8 @@ impl Prague {
         }
     }
 
-    /// Chooses between window and rate by the size of cwnd. Linux: in `prague_cong_control`.
+    /// Decides by the size of cwnd whether the window or the rate determines how much is sent.
+    /// Linux: in `prague_cong_control`.
     fn choose_mode(&mut self, conn: &Conn, ctl: &Control) {
         if self.settings.cwnd_mode != 2 {
             return;
@@ -421,7 +429,7 @@ impl Prague {
         }
     }
 
-    /// An ACK on a connection without ECN.
+    /// Handles an ACK on a connection without ECN, like Reno.
     fn reno_ack(conn: &Conn, acked: u32) -> Control {
         if matches!(conn.ca_state, CaState::Cwr | CaState::Recovery) {
             let cwnd = conn.ctl.cwnd.min(conn.ctl.ssthresh).max(1);
@@ -541,7 +549,7 @@ mod tests {
     use crate::no_draw::NoDraw;
     use crate::{CaState, CongestionControl as _, Conn, Params, RateSample, ecn_flags};
 
-    /// A connection after slow start with cwnd packets of 1,448 bytes.
+    /// Makes a connection after slow start, whose cwnd is `cwnd` packets of 1,448 bytes.
     fn conn(cwnd: u32, srtt_ms: u32) -> Conn {
         let mut conn = Conn {
             is_cwnd_limited: true,
@@ -560,7 +568,7 @@ mod tests {
         conn
     }
 
-    /// The growth of the window in packets per RTT, `rounds` rounds after slow start.
+    /// Returns the growth of the window in packets per RTT, `rounds` rounds after slow start.
     fn growth(srtt_ms: u32, rounds: u32) -> f64 {
         let mut prague = Prague::new(&Params::new()).unwrap();
         let mut conn = conn(100, srtt_ms);
@@ -583,8 +591,8 @@ mod tests {
 
     #[test]
     fn a_flow_with_a_short_rtt_grows_as_fast_in_rate_as_one_with_25_ms() {
-        // A packet per RTT at first; then (5 / 25)^2 of a packet per RTT of 5 ms, which is a fifth
-        // of the growth in bytes per second.
+        // At an RTT of 5 ms, the growth is one packet per RTT at first. Later it is (5 / 25)^2
+        // packets per RTT, so that the rate grows as fast as with an RTT of 25 ms.
         assert!((0.9..1.0).contains(&growth(5, 1)), "{}", growth(5, 1));
         assert!((0.035..0.041).contains(&growth(5, 10)), "{}", growth(5, 10));
         assert!((0.9..1.0).contains(&growth(50, 10)), "{}", growth(50, 10));

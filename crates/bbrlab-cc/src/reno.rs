@@ -1,4 +1,4 @@
-//! `reno`: NewReno, and the two growth rules that other window-based algorithms use.
+//! `reno`: NewReno, with two rules of growth that other window-based algorithms use too.
 //!
 //! Slow start adds a packet for each acknowledged packet up to ssthresh; congestion avoidance adds
 //! one packet per `weight` acknowledged packets. cwnd grows only if cwnd limited the sender.
@@ -14,15 +14,15 @@ use crate::{CaState, CongestionControl, Conn, Control, Hooks};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reno;
 
-/// Whether cwnd limited the sender. Linux: `tcp_is_cwnd_limited`.
+/// Returns whether cwnd limited the sender. Linux: `tcp_is_cwnd_limited`.
 #[must_use]
 pub fn is_cwnd_limited(conn: &Conn) -> bool {
     conn.is_cwnd_limited
         || (conn.in_slow_start() && conn.ctl.cwnd < conn.max_packets_out.wrapping_mul(2))
 }
 
-/// Adds one packet per acknowledged packet until cwnd reaches ssthresh; returns the part of `acked`
-/// that is left. Linux: `tcp_slow_start`.
+/// Adds one packet to cwnd per acknowledged packet until cwnd reaches ssthresh; returns the part of
+/// `acked` that was not used for this. Linux: `tcp_slow_start`.
 pub fn slow_start(ctl: &mut Control, acked: u32) -> u32 {
     let cwnd = ctl.cwnd.wrapping_add(acked).min(ctl.ssthresh);
     let left = acked.wrapping_sub(cwnd.wrapping_sub(ctl.cwnd));
@@ -30,10 +30,10 @@ pub fn slow_start(ctl: &mut Control, acked: u32) -> u32 {
     left
 }
 
-/// Adds one packet per `weight` acknowledged packets. Linux: `tcp_cong_avoid_ai`.
+/// Adds one packet to cwnd per `weight` acknowledged packets. Linux: `tcp_cong_avoid_ai`.
 pub fn cong_avoid_ai(ctl: &mut Control, weight: u32, acked: u32) {
-    // The count may exceed the weight if the weight has decreased; it then adds only one packet, so
-    // that cwnd does not jump.
+    // The count may exceed the weight if the weight has decreased; in this case only one packet is
+    // added for it, so that cwnd does not jump.
     if ctl.cwnd_cnt >= weight {
         ctl.cwnd_cnt = 0;
         ctl.cwnd = ctl.cwnd.wrapping_add(1);
@@ -81,8 +81,8 @@ pub fn undo_cwnd(conn: &Conn) -> u32 {
     conn.ctl.cwnd.max(conn.prior_cwnd)
 }
 
-/// Returns the larger of ssthresh and three quarters of cwnd; during a reduction, ssthresh. Linux:
-/// `tcp_current_ssthresh`.
+/// Returns the larger of ssthresh and three quarters of cwnd; while cwnd is being reduced, returns
+/// ssthresh. Linux: `tcp_current_ssthresh`.
 #[must_use]
 pub fn current_ssthresh(conn: &Conn) -> u32 {
     if matches!(conn.ca_state, CaState::Cwr | CaState::Recovery) {

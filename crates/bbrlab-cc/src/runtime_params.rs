@@ -1,5 +1,5 @@
-//! Parameters that a connection stores as values, because a scenario sets them. Other connections
-//! use constants that are fixed at compile time.
+//! Parameters that a connection stores as values, because the scenario sets them. Connections of
+//! other scenarios use constants that are fixed at compile time.
 
 use std::ops::{Deref, DerefMut};
 

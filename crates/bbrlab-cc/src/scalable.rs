@@ -1,7 +1,7 @@
-//! `scalable`: Scalable TCP. Adds one packet to cwnd per hundred acknowledged packets, and
+//! `scalable`: Scalable TCP. It adds one packet to cwnd per hundred acknowledged packets, and
 //! subtracts an eighth of cwnd at a loss.
 //!
-//! After a loss, cwnd regains its old value within about 13 round trips, whatever the rate. With a
+//! After a loss, cwnd regains its old value within about 13 round trips, whatever its size. With a
 //! cwnd below 100 packets, cwnd grows as in Reno.
 //!
 //! Sources: [linux] `net/ipv4/tcp_scalable.c`; [kelly].

@@ -1,5 +1,5 @@
-//! `veno`: a variant of Reno that estimates from the flow's backlog in the queue whether a loss was
-//! caused by congestion.
+//! `veno`: a variant of Reno. From the number of the flow's packets in the queue (the backlog), it
+//! estimates whether a loss was caused by congestion.
 //!
 //! ```text
 //! backlog = cwnd (rtt - base_rtt) / rtt      in half packets
@@ -16,7 +16,7 @@ use crate::{AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Dra
 /// The backlog is in half packets. Linux: `V_PARAM_SHIFT`.
 const BACKLOG_SHIFT: u32 = 1;
 
-/// The backlog that means congestion: three packets. Linux: `beta`.
+/// The smallest backlog that indicates congestion: three packets. Linux: `beta`.
 const BETA: u32 = 3 << BACKLOG_SHIFT;
 
 /// The value before the first RTT sample.
@@ -32,10 +32,10 @@ pub struct Veno {
     /// Lowest RTT since the last reset, plus one microsecond. As in the kernel, every ACK resets
     /// it.
     min_rtt_us: u32,
-    /// Lowest RTT ever, plus one microsecond.
+    /// Lowest RTT of the connection, plus one microsecond.
     base_rtt_us: u32,
-    /// Whether cwnd grows when the next window is acknowledged. With a long backlog, cwnd grows
-    /// after every second window.
+    /// Whether cwnd grows when the next window has been acknowledged. While the backlog indicates
+    /// congestion, cwnd grows only after every second window.
     inc: bool,
     /// The backlog in half packets.
     diff: u32,
@@ -79,7 +79,7 @@ impl Veno {
             let weight = ctl.cwnd;
             reno::cong_avoid_ai(ctl, weight, acked);
         } else if ctl.cwnd_cnt >= ctl.cwnd {
-            // Grows by a packet per two windows.
+            // cwnd grows by one packet per two windows.
             if self.inc && ctl.cwnd < ctl.cwnd_clamp {
                 ctl.cwnd += 1;
                 self.inc = false;
@@ -138,7 +138,8 @@ impl CongestionControl for Veno {
         if !reno::is_cwnd_limited(conn) {
             return conn.ctl;
         }
-        // Two samples or fewer may all come from delayed ACKs, so they are not used.
+        // If there are at most two samples, all of them may come from delayed ACKs, so they are not
+        // used.
         let ctl =
             if self.cnt_rtt <= 2 { reno::cong_avoid(conn, acked) } else { self.grow(conn, acked) };
         self.min_rtt_us = NO_RTT_US;

@@ -1,7 +1,7 @@
 //! `westwood`: TCP Westwood+. After a loss, cwnd is the estimated bandwidth times the lowest RTT.
 //!
 //! The bandwidth is measured as the bytes acknowledged per round trip, or per 50 ms if the RTT is
-//! shorter, and smoothed twice with weight 7/8. Growth is Reno's. Times are in jiffies, the
+//! shorter, and is smoothed twice with weight 7/8. cwnd grows as in Reno. Times are in jiffies, the
 //! bandwidth in bytes per jiffy.
 //!
 //! Sources: [linux] `net/ipv4/tcp_westwood.c`; [westwood].
@@ -11,29 +11,31 @@ use crate::linux_int::usecs_to_jiffies;
 use crate::reno;
 use crate::{AckSample, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, ack_flags};
 
-/// RTT before the first sample, in seconds. Linux: `TCP_WESTWOOD_INIT_RTT`.
+/// The RTT that is assumed before the first sample, in seconds. Linux: `TCP_WESTWOOD_INIT_RTT`.
 const INIT_RTT_S: u32 = 20;
 
-/// The shortest window of a bandwidth sample is 1/20 s. Linux: `TCP_WESTWOOD_RTT_MIN`.
+/// Number per second of the shortest windows of a bandwidth sample: such a window lasts 50 ms.
+/// Linux: `TCP_WESTWOOD_RTT_MIN`.
 const WINDOWS_PER_S: u32 = 20;
 
 /// Westwood+ as in Linux. Linux: `struct westwood`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Westwood {
-    /// The bandwidth in bytes per jiffy, smoothed once; the next field is smoothed twice.
+    /// The bandwidth in bytes per jiffy, smoothed once. The next field is the bandwidth smoothed
+    /// twice.
     bw_ns_est: u32,
     bw_est: u32,
     /// Start of the window of the bandwidth sample, in jiffies.
     rtt_win_sx: u32,
-    /// Bytes acknowledged in the window.
+    /// Bytes acknowledged in the window so far.
     bk: u32,
-    /// Bytes before this sequence number have been counted.
+    /// The sequence number up to which bytes have been counted.
     snd_una: u32,
     /// Number of bytes that the latest slow-path ACK acknowledged.
     cumul_ack: u32,
     /// Bytes counted at duplicate ACKs, which the next cumulative ACK must not count again.
     accounted: u32,
-    /// Latest RTT in jiffies; the next field is the lowest RTT.
+    /// Latest RTT in jiffies. The next field is the lowest RTT in jiffies.
     rtt: u32,
     rtt_min: u32,
     first_ack: bool,
@@ -73,7 +75,8 @@ impl Westwood {
     }
 
     /// Returns the number of bytes that a slow-path ACK acknowledges. A duplicate ACK counts as one
-    /// segment, which the next cumulative ACK must not count again. Linux: `westwood_acked_count`.
+    /// segment, which is not counted again at the next cumulative ACK. Linux:
+    /// `westwood_acked_count`.
     fn acked_count(&mut self, conn: &Conn) -> u32 {
         self.cumul_ack = conn.snd_una.wrapping_sub(self.snd_una);
         if self.cumul_ack == 0 {

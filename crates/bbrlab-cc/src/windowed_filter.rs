@@ -1,12 +1,13 @@
-//! Running maximum or minimum over a sliding window, with memory for three samples.
+//! A running maximum or minimum over a sliding window, which stores only three samples.
 //!
 //! The exact maximum or minimum would need every sample of the window. This filter stores three:
-//! the best, the best sample measured after it, and the best sample measured after the second. The
-//! result is nearly exact and never older than the window. BBR v1 uses the filter for its bandwidth
-//! (time in rounds), and the TCP stack uses it for the minimum RTT (time in jiffies).
+//! the best sample, the best sample measured after that, and the best sample measured after the
+//! second. The result is nearly exact, and its sample is never older than the window. BBR v1 uses
+//! the filter for its bandwidth (time in rounds), and the TCP stack uses it for the minimum RTT
+//! (time in jiffies).
 //!
-//! Time is a 32-bit counter that wraps and never decreases. Each filter is used either for maxima
-//! or for minima, so its samples are ordered from best to third best.
+//! Time is a 32-bit counter that wraps and never decreases. A filter is used either for maxima or
+//! for minima. "Best" accordingly means largest or smallest.
 //!
 //! Sources: [linux] `lib/win_minmax.c`, `include/linux/win_minmax.h`; Kathleen Nichols' algorithm.
 //! Deviations: none.
@@ -14,14 +15,14 @@
 /// A value and the time of its measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
-    /// The time in the caller's unit; wraps. Linux: `t`.
+    /// The time in the caller's unit. It wraps. Linux: `t`.
     pub t: u32,
     /// The value. Linux: `v`.
     pub v: u32,
 }
 
-/// The best three samples of the window, best first; each is newer than the sample before it, or
-/// equal to it. Linux: `struct minmax`.
+/// The best three samples of the window, best first. Each sample is newer than the sample before
+/// it, or is the same sample. Linux: `struct minmax`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowedFilter {
     samples: [Measured; 3],
@@ -72,9 +73,9 @@ impl WindowedFilter {
         self.running(window, Measured { t, v }, |new, old| new <= old)
     }
 
-    /// Adds `new`. Usually `new` does not change the filter: it is worse than all three samples,
-    /// and either the best sample is recent, or it is in the window and the other two are newer
-    /// than it.
+    /// Adds `new`. Usually `new` does not change the filter, because it is worse than all three
+    /// samples. In addition, the best sample is then recent, or it is still in the window and the
+    /// other two are newer.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "at every ACK")]
     fn running(
@@ -119,15 +120,15 @@ impl WindowedFilter {
     }
 
     /// Drops the best sample when it leaves the window. Replaces the second and third best by `new`
-    /// when they are too old, so that a sample remains when the best is dropped.
+    /// in time, so that newer samples remain when the best is dropped.
     #[inline]
     fn expire(&mut self, window: u32, new: Measured) {
         let [best, second, third] = &mut self.samples;
         let age = new.age_of(*best);
         if age > window {
             self.shift(new);
-            // The second best may have left the window as well. The third is still in the window:
-            // otherwise the filter would have been restarted.
+            // The second best may have left the window as well. The third is still in the window,
+            // because otherwise the filter would have been restarted.
             if new.age_of(self.samples[0]) > window {
                 self.shift(new);
             }
@@ -141,7 +142,8 @@ impl WindowedFilter {
         }
     }
 
-    /// Moves the second and third best up by one, and makes `new` the third.
+    /// Makes the second best sample the best and the third best the second, and makes `new` the
+    /// third.
     fn shift(&mut self, new: Measured) {
         let [_, second, third] = self.samples;
         self.samples = [second, third, new];

@@ -1,4 +1,4 @@
-//! Random numbers for generated sequences of events in tests.
+//! Random numbers with which tests generate sequences of events.
 
 /// A xorshift generator: the same numbers in every run.
 pub(crate) struct Xorshift(u64);

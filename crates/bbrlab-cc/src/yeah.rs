@@ -1,4 +1,5 @@
-//! `yeah`: `YeAH-TCP`. Grows like Scalable TCP while the queue is short, otherwise like Reno.
+//! `yeah`: `YeAH-TCP`. cwnd grows as in Scalable TCP while the queue is short, and otherwise as in
+//! Reno.
 //!
 //! ```text
 //! queue = cwnd (rtt - base_rtt) / rtt      this flow's packets in the queue, once per round trip
@@ -20,11 +21,11 @@ use crate::{AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Dra
 /// `TCP_YEAH_ALPHA`.
 const QUEUE_MAX: u32 = 80;
 
-/// The smallest reduction after a loss is cwnd shifted right by this number of bits. Linux:
+/// The reduction after a loss is at least cwnd shifted right by this number of bits. Linux:
 /// `TCP_YEAH_DELTA`.
 const LOSS_SHIFT: u32 = 3;
 
-/// The largest reduction without a loss is cwnd shifted right by this number of bits. Linux:
+/// The reduction without a loss is at most cwnd shifted right by this number of bits. Linux:
 /// `TCP_YEAH_EPSILON`.
 const DECONGESTION_SHIFT: u32 = 1;
 
@@ -32,7 +33,8 @@ const DECONGESTION_SHIFT: u32 = 1;
 /// `TCP_YEAH_PHY`.
 const DELAY_DIVISOR: u32 = 8;
 
-/// Number of consecutive slow rounds that indicate competing Reno flows. Linux: `TCP_YEAH_RHO`.
+/// Number of consecutive slow rounds from which YeAH assumes that Reno flows compete. Linux:
+/// `TCP_YEAH_RHO`.
 const SLOW_ROUNDS: u32 = 16;
 
 /// Number of fast rounds after which the estimate of Reno's window is reset. Linux:
@@ -46,22 +48,22 @@ const CLAMP_MAX: u32 = u32::MAX / 128;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Yeah {
     round: RttRound,
-    /// First sequence number of the last round; the next field is cwnd at the end of that round.
-    /// Both are recorded as in the kernel, but not used.
+    /// First sequence number of the last round. The next field is cwnd at the end of that round.
+    /// Both are recorded because the kernel records them; neither is used.
     beg_snd_una: u32,
     beg_snd_cwnd: u32,
     /// The flow's packets in the queue at the end of the last round.
     last_queue: u32,
     /// Number of consecutive slow rounds; 0 in fast mode.
     doing_reno_now: u32,
-    /// The cwnd that Reno would have, estimated in slow rounds.
+    /// The estimated cwnd of a Reno flow, which is updated in slow rounds.
     reno_count: u32,
     /// Number of fast rounds.
     fast_count: u32,
 }
 
 impl Yeah {
-    /// Estimates the queue at the end of a round, and selects fast or slow mode.
+    /// At the end of a round, estimates the queue, and selects fast or slow mode.
     fn judge(&mut self, ctl: &mut Control) {
         let RttRound { min_rtt_us, base_rtt_us, .. } = self.round;
         let delay_us = min_rtt_us.wrapping_sub(base_rtt_us);

@@ -1,5 +1,5 @@
-//! Models flows that arrive faster than their link can serve them: how many flows wait, and how
-//! often their timers expire.
+//! Models flows that arrive faster than their link can serve them: how many flows are waiting, and
+//! how often their timers expire.
 
 use bbrlab_run::Arrivals;
 use bbrlab_units::Span;
@@ -30,19 +30,19 @@ impl Crowd {
         Self { gap_s, each: demand.each, alone_s, at_most, waiting: 0.0, under_way, rejected: 0.0 }
     }
 
-    /// Returns the number of packets that the waiting flows still have to send.
+    /// Returns the number of packets that the flows in `waiting` still have to send.
     pub(crate) fn backlog(&self) -> f64 {
         self.waiting * self.each
     }
 
-    /// Returns the largest number of flows of the class that can be active at the same time. It is
-    /// the weight of the class when flows share a link.
+    /// Returns the largest number of flows of the class that can be active at the same time. When
+    /// classes share a link, this number is the weight of the class.
     pub(crate) fn weight(&self) -> f64 {
         self.at_most
     }
 
-    /// Accounts for `present_s` seconds in which the class sent `packets` packets. Returns the time
-    /// that its flows were active within these seconds, summed over the flows.
+    /// Accounts for `present_s` seconds in which the class sent `packets` packets. Returns for how
+    /// many seconds the flows of the class were active in this time, summed over the flows.
     pub(crate) fn sent(&mut self, packets: f64, present_s: f64) -> f64 {
         let (came, served) = (present_s / self.gap_s, packets / self.each);
         let on_the_way_s = served * self.alone_s;
@@ -54,8 +54,8 @@ impl Crowd {
         self.waiting = before + grown - rejected;
         self.under_way =
             self.under_way.max((self.waiting + self.alone_s / self.gap_s).min(self.at_most));
-        // The number of waiting flows changes linearly, until it reaches its limit and stays
-        // constant.
+        // The number of waiting flows changes linearly with time until it reaches its limit; then
+        // it is constant.
         let ramp = if grown > 0.0 { 1.0 - rejected / grown } else { 1.0 };
         let mean = f64::midpoint(before, self.waiting) * ramp + self.waiting * (1.0 - ramp);
         on_the_way_s + mean * present_s
@@ -63,16 +63,16 @@ impl Crowd {
 }
 
 /// Returns the share of a flow's duration for which it waits for a timeout. `packets` is the number
-/// of packets per flow that fit on the flow's link, in flight and in the queue together. Fitted to
-/// runs of 16 to 100,000 CUBIC flows at 20 and 100 Mbit/s: the share is 0.9 below one packet and
-/// 0.3 at seven packets.
+/// of packets per flow that fit on the flow's link, in flight and in the queue together. The
+/// formula is fitted to runs of 16 to 100,000 CUBIC flows at 20 and 100 Mbit/s, in which the share
+/// was 0.9 below one packet and 0.3 at seven packets.
 pub(crate) fn starved(packets: f64) -> f64 {
     1.0 / (1.0 + packets / 3.0)
 }
 
 /// Returns how often the timer of a connection expires while it receives nothing for `silent_s`
-/// seconds. Linux: `tcp_syn_linear_timeouts` timeouts of one second each, then each timeout is
-/// twice as long as the one before.
+/// seconds. Linux: the first `tcp_syn_linear_timeouts` timeouts take one second each; each later
+/// timeout is twice as long as the one before.
 pub(crate) fn timeouts(silent_s: f64) -> f64 {
     const LINEAR: f64 = 4.0;
     if silent_s <= LINEAR { silent_s } else { LINEAR + (silent_s - LINEAR + 1.0).log2() }

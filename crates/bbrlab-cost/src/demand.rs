@@ -15,13 +15,13 @@ use bbrlab_units::{BitRate, NS_PER_S, Span, Time};
 /// Bytes of the headers of a data packet: Ethernet, IP, TCP and timestamps.
 pub(crate) const AROUND_PAYLOAD: f64 = (Link::ETHERNET.0 + headers::DATA as u64) as f64;
 
-/// Payload bytes per byte of memory in a socket buffer. Linux: `tcp_rcv_established` measures the
-/// ratio of payload to truesize, 1448 / 2304 for full segments.
+/// Payload bytes per byte of memory in a socket buffer. Linux measures this ratio of payload to
+/// truesize (`tcp_rcv_established`). For full segments it is 1448 / 2304.
 const PAYLOAD_OF_MEMORY: f64 = 0.628;
 
 /// The mean window of Reno under random loss is at most this value divided by the square root of
-/// the loss ratio. The mean of a deterministic sawtooth is 1.22 (Mathis et al. 1997); measured
-/// means are up to 1.3 times larger, because losses come in clusters.
+/// the loss ratio. The mean of a deterministic sawtooth is 1.22 (Mathis et al. 1997). Random losses
+/// come in clusters, so measured means are up to 1.3 times larger.
 const WINDOW_UNDER_LOSS: f64 = 1.22 * 1.5;
 
 /// The demand of one flow of a class, as if the flow were alone on its path.
@@ -29,28 +29,29 @@ const WINDOW_UNDER_LOSS: f64 = 1.22 * 1.5;
 pub(crate) struct Demand {
     /// The largest rate in data packets per second; infinite if only links limit the rate.
     pub(crate) rate: f64,
-    /// The largest number of data packets; infinite if the source never ends.
+    /// The largest number of data packets that the flow sends; infinite if the source never ends.
     pub(crate) packets: f64,
     /// Duration of a finite source on an idle path in seconds, including the pauses of a train.
     pub(crate) alone_s: f64,
     /// Packets per connection, or per response if the flow sends responses to requests; infinite if
     /// the source never ends.
     pub(crate) each: f64,
-    /// Packets that leave before the first random loss, in addition to the packets at `rate`.
+    /// Packets that the flow sends before the first random loss, in addition to the packets at
+    /// `rate`.
     pub(crate) before_loss: f64,
     /// Packets that are in the network and in the send buffer when the application stops. Zero if
-    /// the source is slower than its path, because all data that it wrote has left.
+    /// the source is slower than its path, because all data that the source wrote has then been
+    /// sent.
     pub(crate) after_stop: f64,
-    /// Whether the flow really sends at `rate`, or at the rate of its links if that is lower. If
-    /// false, these rates are only upper bounds.
+    /// Whether the flow really sends at the lower of `rate` and the rate of its links. If false,
+    /// this rate is only an upper bound.
     pub(crate) is_sure: bool,
-    /// Whether the flow, while it is active, uses all capacity that the other flows on its links
-    /// leave.
+    /// Whether the flow, while active, uses all capacity of its links that other flows leave.
     pub(crate) is_greedy: bool,
-    /// Whether no connection's window limits `rate`, because the flow represents many arriving
-    /// flows or sends datagrams.
+    /// Whether the window of a connection does not limit `rate`. This is so if the flow represents
+    /// many arriving flows, or sends datagrams.
     is_many: bool,
-    /// The slow start of a connection of the flow.
+    /// The slow start of each connection of the flow.
     ramp: Ramp,
 }
 
@@ -65,8 +66,8 @@ struct Ramp {
     link: f64,
 }
 
-/// Mean rate of a schedule in bits per second over the first `active_s` seconds; infinite if a step
-/// in this time has no rate.
+/// Returns the mean rate of a schedule in bits per second over the first `active_s` seconds;
+/// infinite if a step in this time has no limit.
 pub(crate) fn mean_rate(paces: &[(Time, Pace)], active_s: f64) -> f64 {
     let ends = paces.iter().skip(1).map(|(at, _)| at.as_secs_f64()).chain([f64::INFINITY]);
     let bits = paces.iter().zip(ends).map(|(&(at, pace), end)| {
@@ -119,9 +120,10 @@ impl Demand {
         }
         demand.read_reading(class.reading.as_ref(), (mss, active_s));
         if loss > 0.0 && rtt_s > 0.0 && follows_reno(class.cc) {
-            // A burst of losses reduces the window once, so bursts are counted and not packets.
+            // A burst of losses reduces the window only once, so the number of bursts counts, not
+            // the number of lost packets.
             let bursts = links().map(loss_bursts).sum::<f64>().max(1e-12);
-            // CUBIC's mean window: RFC 9438, section 5.1.
+            // CUBIC's mean window by RFC 9438, section 5.1.
             let cubic = 1.054 * (rtt_s / bursts).powf(0.75);
             let mean = (WINDOW_UNDER_LOSS / bursts.sqrt()).max(cubic);
             demand.rate = demand.rate.min(mean / rtt_s);
@@ -166,14 +168,14 @@ impl Demand {
                 && ramp.seconds_to(rate * rtt_s) < active_s / 2.0;
         }
         if demand.packets.is_finite() && loss > 0.0 {
-            // Lost packets are retransmitted, which adds to the packets sent.
+            // Lost packets are retransmitted, so the flow sends more packets.
             demand.packets /= 1.0 - loss.min(0.5);
         }
         demand
     }
 
-    /// Sets the demand of a flow of datagrams, which leave at their rate whether or not they
-    /// arrive.
+    /// Sets the demand of a flow that sends datagrams. The flow sends at its rate, whether or not
+    /// the datagrams arrive.
     fn of_datagrams(mut self, source: &Source, (mss, active_s): (f64, f64)) -> Self {
         let own = |rate: BitRate| rate.0 as f64 / 8.0 / mss;
         self.rate = match *source {
@@ -191,15 +193,15 @@ impl Demand {
         self
     }
 
-    /// Bounds the rate by a schedule of rates.
+    /// Limits the flow's rate to the mean rate of a schedule.
     fn follow(&mut self, paces: &[(Time, Pace)], (mss, active_s): (f64, f64)) {
         let mean = mean_rate(paces, active_s) / 8.0 / mss;
-        // At a step to a lower rate, data waits in the socket and leaves later.
+        // At a step to a lower rate, data that waits in the socket is sent later.
         self.is_sure &= paces.len() == 1 && mean.is_finite();
         self.rate = self.rate.min(mean);
     }
 
-    /// Bounds the rate by the receiving application's reads.
+    /// Limits the flow's rate to the rate at which the receiving application reads.
     fn read_reading(&mut self, reading: Option<&Reading>, (mss, active_s): (f64, f64)) {
         match reading {
             None => {}
@@ -228,8 +230,8 @@ impl Demand {
                 self.rate = self.rate.min(own * seconds(on) / seconds(on + off));
             }
             Source::OnOff { on, off, rate: None } => {
-                // Data that is in the send buffer when an `on` period ends leaves later, in
-                // addition to the data of the period.
+                // Data that is in the send buffer when an `on` period ends is sent after the
+                // period, in addition to the data sent during the period.
                 let full = self.ramp.full_rate();
                 let buffered = 4.0 * (full * self.ramp.rtt_s).max(self.ramp.initial);
                 let each = full * seconds(on) + buffered;
@@ -238,7 +240,7 @@ impl Demand {
             }
             Source::Write { bytes, every } => {
                 // By Nagle's algorithm, at most one segment below the full size is in flight, so at
-                // most one such segment leaves per RTT.
+                // most one such segment is sent per RTT.
                 let per_write = bytes.0 as f64 / mss;
                 let full = per_write.floor() / seconds(every);
                 let cut = (per_write / seconds(every) - full + 1.0 / self.ramp.rtt_s.max(1e-9))
@@ -251,15 +253,15 @@ impl Demand {
                     Some(rate) => rate.0 as f64 / 8.0 / mss * on_s,
                     None => self.ramp.full_rate() * (on_s + 4.0 * self.ramp.rtt_s),
                 };
-                // Random periods may give more traffic than the average, so the bound is twice the
-                // average.
+                // Random periods may give more traffic than the average, so the bound on the rate
+                // is twice the average rate.
                 self.rate = self.rate.min(2.0 * most / (on_s + off_s));
                 self.is_sure = false;
             }
             Source::Requests(ref requests) => self.read_requests(requests, packets_of),
             Source::Arrivals(Arrivals { ref gap, ref size, at_most }) => {
                 // Together the flows send all arriving data except the data of rejected flows,
-                // independently of the speed of a single flow.
+                // whatever the rate of a single flow.
                 self.each = packets_of(size.mean as f64);
                 let alone_s = self.ramp.seconds_for(self.each);
                 let come = 1.0 / seconds(Span(gap.mean));
@@ -280,13 +282,14 @@ impl Demand {
         }
     }
 
-    /// Sets the demand of a client with requests. On an open connection, a response takes one round
-    /// trip and its transmission time.
+    /// Sets the demand of a client that sends requests. On an open connection, a response takes one
+    /// round trip plus its transmission time.
     fn read_requests(&mut self, requests: &Requests, packets_of: impl Fn(f64) -> f64) {
         let each = packets_of(requests.size.mean as f64);
         self.each = each;
         let full = self.ramp.full_rate();
-        // The last packet of a response may be short, so its transmission time is not counted.
+        // The last packet of a response may be shorter than a full packet, so its transmission time
+        // is omitted.
         let fastest_s = self.ramp.rtt_s + (each - 1.0) / full;
         match requests.pause {
             Pause::Player { piece, buffer } => {
@@ -298,7 +301,7 @@ impl Demand {
             Pause::None => self.rate = self.rate.min(each / fastest_s),
             Pause::Think(ref think) => {
                 // Random draws may give pauses shorter than the average and responses larger than
-                // the average, so the bound is twice the average.
+                // the average, so the bound on the rate is twice the average rate.
                 let is_constant = [&requests.size.distribution, &think.distribution]
                     .map(|distribution| *distribution == Distribution::Constant);
                 let most = if is_constant == [true, true] { 1.0 } else { 2.0 };
@@ -378,14 +381,14 @@ impl Ramp {
         0.0
     }
 
-    /// Returns the seconds until the window reaches this many packets.
+    /// Returns the number of seconds after which the window has this many packets.
     fn seconds_to(self, packets: f64) -> f64 {
         let packets = packets.min(self.window);
         self.rounds().find(|&(_, window)| window >= packets).map_or(0.0, |(at, _)| at)
     }
 }
 
-/// Returns the highest value of a rate, in bits per second.
+/// Returns the highest value that a rate reaches, in bits per second.
 pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     match rate {
         Rate::Schedule(steps) => steps.iter().map(|(_, rate)| rate.0 as f64).reduce(f64::max),
@@ -393,8 +396,8 @@ pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     }
 }
 
-/// Returns the largest number of bytes in flight that windows and buffers allow, and the key that
-/// limits it.
+/// Returns the largest number of bytes in flight that windows and socket buffers allow, and the
+/// name of the key that sets this limit.
 fn window_of_sockets(stack: &Stack) -> (f64, &'static str) {
     let sockbuf = stack.socket.sockbuf;
     let memory = |buffer: SocketBuffer, bounds: BufferBounds, [fixed, grows]: [&'static str; 2]| {
@@ -415,8 +418,8 @@ fn window_of_sockets(stack: &Stack) -> (f64, &'static str) {
     smaller(smaller(receiver, sender), rwnd)
 }
 
-/// The limit that the sockets of a flow set below the rate of its path: its goodput in bits per
-/// second, and the key. `None` if its path or its source limits it.
+/// Returns the goodput in bits per second to which the sockets of a flow limit it, and the key that
+/// sets this limit; `None` if instead the path or the source limits the flow.
 pub(crate) fn socket_limit(class: &FlowClass, outline: &Outline) -> Option<(f64, &'static str)> {
     let is_bulk = matches!(class.source, Source::Unlimited | Source::Bytes(_));
     let rtt_s = seconds(least_rtt(class, outline));
@@ -441,7 +444,8 @@ fn mean_loss(link: &Link) -> f64 {
             * match &link.loss {
                 None => 0.0,
                 Some(Loss::Bernoulli(loss)) => ratio(*loss),
-                // While the loss ratio is lowest, the flow may send at its full rate.
+                // The lowest loss ratio of the schedule counts, because the flow may send at its
+                // full rate in that time.
                 Some(Loss::Steps(steps)) => {
                     steps.iter().map(|step| ratio(step.1)).fold(1.0, f64::min)
                 }
@@ -457,7 +461,7 @@ fn mean_loss(link: &Link) -> f64 {
             }
 }
 
-/// Returns the mean number of bursts of losses per packet on a link.
+/// Returns the mean number of loss bursts per packet on a link.
 fn loss_bursts(link: &Link) -> f64 {
     let ratio = |probability: Probability| probability.0 as f64 / Probability::ONE.0 as f64;
     match link.loss {
@@ -488,7 +492,7 @@ fn has_acks(class: &FlowClass, outline: &Outline, packets_per_s: f64) -> bool {
     bytes >= ACK_BYTES / 2.0 / 3.0 * packets_per_s || packets_per_s.is_infinite()
 }
 
-/// Returns the RTT without queues if each link has its shortest delay.
+/// Returns the RTT without queueing if the delay of each link is at its shortest.
 fn least_rtt(class: &FlowClass, outline: &Outline) -> Span {
     let saved = |hop: &Hop| match *hop {
         Hop::Link(number) => {
@@ -512,7 +516,7 @@ fn changes(class: &FlowClass, outline: &Outline) -> bool {
 }
 
 /// Returns whether slots, grants or transmission opportunities may limit the rate of data or ACKs,
-/// or whether an ACK filter drops most ACKs.
+/// or an ACK filter may drop most ACKs.
 fn waits_for_slots(class: &FlowClass, outline: &Outline) -> bool {
     class.forward.iter().chain(&class.reverse).any(|hop| match *hop {
         Hop::Link(number) => {
@@ -539,8 +543,8 @@ fn loss_that_is_borne(cc: Algorithm) -> f64 {
     }
 }
 
-/// Returns whether flows of this algorithm use more than half of a link, if only the link's queue
-/// limits them.
+/// Returns whether flows of this algorithm use more than half of a link that is limited only by its
+/// queue.
 fn fills(
     cc: Algorithm,
     link: &Link,

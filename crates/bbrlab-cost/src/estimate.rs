@@ -1,10 +1,11 @@
 //! Estimates the cost of a run before it is run: packets, events, memory, rows, bytes on disk,
 //! work.
 //!
-//! No simulation takes place. [`demand`](crate::demand) computes how much a flow can send at most,
-//! and [`fluid`](crate::fluid) how the flows share the links. If flows fill a link or send all data
-//! of their source, the estimates are correct within a factor of two. If losses, short queues or
-//! short runs prevent this, some of the estimates are only upper bounds: see [`Estimate::at_most`].
+//! No simulation takes place. [`demand`](crate::demand) computes the largest amount that a flow can
+//! send, and [`fluid`](crate::fluid) computes how the flows share the links. If flows fill a link
+//! or send all data of their source, the estimates are correct within a factor of two. If losses,
+//! short queues or short runs prevent flows from doing so, some of the estimates are only upper
+//! bounds: see [`Estimate::at_most`].
 //!
 //! `crates/bbrlab-lab/tests/all/estimates.rs` compares estimates with runs.
 
@@ -28,26 +29,26 @@ use crate::fluid::{Activity, activities};
 pub struct Estimate {
     /// Number of runs.
     pub runs: u64,
-    /// Flows of the largest run.
+    /// Number of flows in the run with the most flows.
     pub flows: u64,
     /// Simulated seconds, summed over all runs.
     pub sim_s: f64,
-    /// Data packets of all runs.
+    /// Number of data packets, summed over all runs.
     pub data_packets: u64,
-    /// Events of all runs.
+    /// Number of events, summed over all runs.
     pub events: u64,
-    /// Peak memory of the largest run, including its series.
+    /// Peak memory of the run that needs the most memory, including its series.
     pub memory_bytes: u64,
-    /// Rows of the time series of all runs. There are series per flow and per link.
+    /// Rows of the time series of flows and of links, summed over all runs.
     pub series_rows: u64,
-    /// Bytes of the time series of all runs on disk.
+    /// Bytes on disk of the time series of all runs.
     pub series_bytes: u64,
     /// Memory for the records of all runs of a sweep, if the caller keeps all records at once.
     pub records_bytes: u64,
-    /// Memory for the summary and the table of a sweep, in addition to the memory of its runs, if
-    /// the caller does not keep all records.
+    /// Memory for the summary and the table of a sweep if the caller does not keep all records. It
+    /// adds to the memory of the sweep's runs.
     pub sweep_bytes: u64,
-    /// Bytes of the folders of all runs on disk, without pictures.
+    /// Bytes on disk of the folders of all runs, without pictures.
     pub disk_bytes: u64,
     /// Computing time of all runs. The unit is the computing time of one event in a run with one
     /// flow.
@@ -58,7 +59,8 @@ pub struct Estimate {
     pub series_rows_unsure: u64,
     /// Whether `memory_bytes` is only an upper bound.
     pub is_memory_at_most: bool,
-    /// The lowest limit that the sockets of a flow set below the rate of its path, if there is one.
+    /// The lowest goodput to which sockets limit a flow whose path is faster; `None` if sockets
+    /// limit no flow.
     pub socket_limit: Option<SocketLimit>,
 }
 
@@ -72,8 +74,8 @@ pub struct SocketLimit {
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "one for each kind of figure")]
-/// Flags the values of an estimate that are upper bounds. Other values are correct within a factor
-/// of two.
+/// Whether each kind of value in an estimate is an upper bound. Values that are not upper bounds
+/// are correct within a factor of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtMost {
     /// Whether data packets, events and computing time are upper bounds.
@@ -89,7 +91,7 @@ pub struct AtMost {
 /// Memory of a flow with its scoreboard, receiver, timers and record, in bytes.
 const FLOW_BYTES: f64 = 5600.0;
 
-/// Memory of a slot for arriving flows: timers and counters, in bytes.
+/// Memory of a slot for arriving flows, with its timers and counters, in bytes.
 const PLACE_BYTES: f64 = 250.0;
 
 /// Memory of a packet in the network, in bytes.
@@ -101,7 +103,7 @@ const LINK_BYTES: f64 = 512.0;
 /// Memory of the program itself, in bytes.
 const BASE_BYTES: f64 = 11e6;
 
-/// Memory in bytes of the record of a run in a sweep, with the names of the run, and of the record
+/// Memory in bytes of records in a sweep: the record of a run with the names in it, and the record
 /// of a flow.
 const RUN_RECORD_BYTES: f64 = 3500.0;
 const FLOW_RECORD_BYTES: f64 = 700.0;
@@ -116,33 +118,33 @@ const RUN_BYTES: f64 = 35.0;
 const POINT_BYTES: f64 = 2800.0;
 
 /// Memory in bytes of a row in the series of flows, and of a row in the series of queues, on
-/// machines with 64-bit pointers. They are constants so that an estimate is the same on all
-/// machines.
+/// machines with 64-bit pointers. They are constants, so that an estimate does not depend on the
+/// machine.
 const SERIES_ROW_MEMORY_BYTES: f64 = 328.0;
 const QUEUE_ROW_MEMORY_BYTES: f64 = 120.0;
 
 /// Memory in bytes of one value when rows are converted to columns for writing. Most values are
-/// optional, so each takes twice eight bytes.
+/// optional: eight bytes for the value, and eight bytes for whether there is one.
 const COLUMN_BYTES: f64 = 16.0;
 
 /// Number of columns in the series of flows, and number of columns in the series of queues.
 const SERIES_COLUMNS: f64 = 24.0;
 const QUEUE_COLUMNS: f64 = 9.0;
 
-/// Bytes of a run's folder that do not depend on the run (schemas, names of values, hashes). The
-/// second constant is the part of these bytes that is in the files of the series.
+/// Bytes of a run's folder that do not depend on the run (schemas, names of values, hashes): in the
+/// whole folder, and of these in the files of the time series.
 const FOLDER_BYTES: f64 = 28e3;
 const SERIES_FILES_BYTES: f64 = 10e3;
 
 /// Bytes that each run adds to the files of its sweep.
 const SWEEP_BYTES: f64 = 10e3;
 
-/// Bytes of the records of a flow on disk: with indentation, and without.
+/// Bytes on disk of the records of a flow: written with indentation, and without.
 const RECORD_BYTES: f64 = 1800.0;
 const COMPACT_RECORD_BYTES: f64 = 1120.0;
 
-/// Bytes of a transfer in the table of transfers, and the largest number of transfers that the
-/// table has for a class of arriving flows.
+/// Bytes of a transfer in the table of transfers, and the largest number of rows that the table has
+/// for a class of arriving flows.
 const TRANSFER_BYTES: f64 = 16.0;
 const TRANSFERS_MAX: f64 = 10_000.0;
 
@@ -152,24 +154,24 @@ const FLOWS_INDENTED: u64 = 1000;
 /// Bytes of a compressed row of a queue on disk, without the bytes of its time.
 const QUEUE_ROW_BYTES: f64 = 2.7;
 
-/// Bytes of the time of a row on disk. Rows of several flows or links at the same time share these
-/// bytes.
+/// Bytes on disk of the time of a row. Rows of several flows or links at the same time share the
+/// bytes of this time.
 const TIME_BYTES: f64 = 6.3;
 
-/// Bytes of a compressed row of a flow on disk: if nothing happened since the previous row, and if
-/// much happened.
+/// Bytes on disk of a compressed row of a flow: a row without changes since the previous row, and a
+/// row with many changes.
 const QUIET_ROW_BYTES: f64 = 1.5;
 const BUSY_ROW_BYTES: f64 = 30.0;
 
-// The unit of work is one event of a run of one flow, which took 34 ns when these values were
-// measured. The values are user plus system time of `bbrlab run --no-pictures --jobs 1` on a Xeon
-// at 2.9 GHz, from the faster of two runs, minus the time of a run without the measured part.
-// `cpu_s` in the results covers the events, setting up flows and taking rows; the rest is writing
-// files.
+// The unit of work is the time of one event in a run of one flow: 34 ns in these measurements. The
+// times in the comments below are user plus system time of `bbrlab run --no-pictures --jobs 1` on a
+// Xeon at 2.9 GHz, from the faster of two runs, minus the time of a run without the measured part.
+// `cpu_s` in the results covers events, the setup of flows and the recording of rows, but not the
+// writing of files.
 
 /// The work of a row in the series of flows, and the work of a row in the series of queues. A row
-/// of a flow takes 0.15 us to record and 0.5 to 1.2 us to write. Rows of one queue take 0.2 us,
-/// rows of two queues 0.4 us.
+/// of a flow takes 0.15 us to record and 0.5 to 1.2 us to write. At each sampling time, the rows of
+/// queues take 0.2 us with one queue and 0.4 us with two.
 const WORK_PER_FLOW_ROW: f64 = 27.0;
 const WORK_PER_QUEUE_ROW: f64 = 9.0;
 
@@ -180,28 +182,29 @@ const WORK_PER_RUN: f64 = 50_000.0;
 /// The work of a flow, or of a slot for arriving flows: setup, memory and summary take 6 to 10 us.
 const WORK_PER_FLOW: f64 = 220.0;
 
-/// The work of writing the records of a flow: 10 us with 1000 and 10,000 flows, 14 us with 100,000.
+/// The work of writing the records of a flow: 10 us per flow in runs of 1000 and 10,000 flows, 14
+/// us in runs of 100,000.
 const WORK_PER_RECORD: f64 = 350.0;
 
 /// The work of a connection in addition to the work of its events, if the connection reuses the
 /// slot of an earlier connection: 1.1 us.
 const WORK_PER_CONNECTION: f64 = 32.0;
 
-/// The work per event by number of concurrent flows: state outside the processor's cache makes an
-/// event slower. CUBIC bulk flows at 10 Gbit/s and 100 ms took 34, 41, 73, 145 and 210 ns per event
-/// with 1, 16, 1000, 10,000 and 100,000 flows. A million flows that wait on a full link of 100
-/// Mbit/s took 225 ns per event.
+/// Pairs of a number of concurrent flows and the work per event. Events take longer with more
+/// flows, because the flows' state does not fit into the processor's cache. CUBIC bulk flows at 10
+/// Gbit/s and 100 ms took 34, 41, 73, 145 and 210 ns per event with 1, 16, 1000, 10,000 and 100,000
+/// flows. A million flows that wait on a full link of 100 Mbit/s took 225 ns per event.
 const SLOWDOWN: [(f64, f64); 5] = [(1.0, 1.0), (16.0, 1.2), (1e3, 2.1), (1e4, 4.2), (1e5, 6.2)];
 
 /// The work of an event of a datagram flow, which has no connection state: 20 ns.
 const WORK_PER_DATAGRAM_EVENT: f64 = 0.6;
 
 /// The number of packets of a connection that are acknowledged one by one, while the receiver's
-/// window grows. Later every second packet is acknowledged. Measured with CUBIC transfers of 1 to
-/// 20,000 packets at 20 Mbit/s and 1 Gbit/s.
+/// window grows. After them, only every second packet is acknowledged. Measured with CUBIC
+/// transfers of 1 to 20,000 packets at 20 Mbit/s and 1 Gbit/s.
 const ACKED_ONE_BY_ONE: f64 = 200.0;
 
-/// The lower of two limits.
+/// Returns the lower of two limits; `None` if neither exists.
 fn lower(one: Option<SocketLimit>, other: Option<SocketLimit>) -> Option<SocketLimit> {
     [one, other].into_iter().flatten().min_by(|a, b| a.bits_per_s.total_cmp(&b.bits_per_s))
 }
@@ -237,8 +240,8 @@ impl Estimate {
                 // Arriving flows have rows in the table of transfers, which is not a series.
                 _ if class.source.arrivals().is_some() => 0.0,
                 Sample::Every(period) => active.active_s / seconds(period) + count,
-                // There is a row per ACK. Every second packet causes an ACK, or every packet if
-                // packets are rare; 0.7 is between the two.
+                // There is one row per ACK. Every second packet causes an ACK, but every packet
+                // does if packets are rare; 0.7 ACKs per packet is a value in between.
                 Sample::Ack => active.packets * 0.7,
                 Sample::Off => 0.0,
             };
@@ -248,7 +251,7 @@ impl Estimate {
                     if active.is_sure || !ends(class, outline.sample) { 0.0 } else { rows };
                 let per_row = active.packets / rows.max(1.0);
                 let busy = per_row.powf(1.5) / (per_row.powf(1.5) + 1.2);
-                // An upper bound must also hold for rows that compress badly.
+                // An upper bound on the bytes must also hold if the rows compress badly.
                 let least = if active.is_sure { 1.0 } else { 1.6 };
                 // The transfers of a train are similar, so their rows compress well.
                 let is_train = matches!(class.source, Source::Train { .. });
@@ -323,12 +326,12 @@ impl Estimate {
     pub fn at_most(&self) -> AtMost {
         let packets = self.data_packets_unsure > self.data_packets / 2;
         let rows = self.series_rows_unsure > self.series_rows / 2;
-        // The more packets pass between two rows, the less the rows compress, so the bytes on disk
-        // also depend on the packets.
+        // The more packets pass between two rows, the worse the rows compress. The bytes on disk
+        // therefore also depend on the packets.
         AtMost { packets, memory: self.is_memory_at_most, rows, disk: rows || packets }
     }
 
-    /// Returns the total cost of `runs` runs that each have this cost.
+    /// Returns the total cost of `runs` runs, each with the cost `self`.
     pub(crate) fn times(self, runs: u64) -> Self {
         Self {
             runs: self.runs.saturating_mul(runs),
@@ -345,7 +348,7 @@ impl Estimate {
         }
     }
 
-    /// Returns the total cost of `self` and `other`, if they run one after the other.
+    /// Returns the total cost of `self` and `other`, if they are simulated one after the other.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let socket_limit = lower(self.socket_limit, other.socket_limit);
@@ -398,8 +401,8 @@ fn is_counted(class: &FlowClass, outline: &Outline) -> bool {
     outline.bottleneck.is_none_or(|link| class.forward.contains(&Hop::Link(link)))
 }
 
-/// Returns whether the rows of a flow of this class end with its last packet, even if the flow
-/// stops later.
+/// Returns whether a flow of this class has no rows after its last packet, even if its stop time is
+/// later.
 fn ends(class: &FlowClass, sample: Sample) -> bool {
     sample == Sample::Ack || matches!(class.source, Source::Bytes(_) | Source::Train { .. })
 }
@@ -423,9 +426,9 @@ fn events_of(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
         + events_of_connections(class, outline, active)
 }
 
-/// Returns the number of events of a data packet and of an ACK of this class in the network. A
-/// packet has one event per link after the first hop, one per departure from a queue that is not
-/// drop-tail, and one at the receiver.
+/// Returns the number of events in the network per data packet and per ACK of this class. A packet
+/// has one event for each link after the first hop, one for each departure from a queue that is not
+/// drop-tail, and one at its receiver.
 fn events_on_the_way(class: &FlowClass, outline: &Outline) -> (f64, f64) {
     let beyond_first = |hops: &[Hop]| {
         let links = hops.iter().skip(1).filter(|hop| !matches!(hop, Hop::Delay(_)));
@@ -443,7 +446,8 @@ fn events_on_the_way(class: &FlowClass, outline: &Outline) -> (f64, f64) {
     (events(&class.forward), events(&class.reverse))
 }
 
-/// Returns the number of events per data packet, including its share of ACKs, pacing and writes.
+/// Returns the number of events per data packet, including the packet's share of the events of
+/// ACKs, pacing and writes.
 fn events_per_packet(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
     let (forward, reverse) = events_on_the_way(class, outline);
     let acks = acks_per_packet(class, active);
@@ -477,13 +481,12 @@ fn acks_per_packet(class: &FlowClass, active: &Activity) -> f64 {
 }
 
 /// Returns the number of events of connections that are not events of delivered packets:
-/// handshakes, and losses and timeouts of flows that cannot deliver data.
+/// handshakes, and the lost packets and timeouts of flows that cannot deliver data.
 fn events_of_connections(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
     let (forward, reverse) = events_on_the_way(class, outline);
     // One event for the connect; then a SYN, a SYN-ACK and an ACK cross the network.
     let opening = 1.0 + 2.0 * forward + reverse;
-    // Packets of a waiting flow reach a link and are dropped there, so they have no event at the
-    // receiver.
+    // Packets of a waiting flow are dropped at a link, so they have no event at the receiver.
     let dropped = (forward - 1.0).max(0.0);
     let first_window = active.each.min(10.0);
     active.connections * opening
@@ -492,8 +495,8 @@ fn events_of_connections(class: &FlowClass, outline: &Outline, active: &Activity
         + active.timeouts * (1.0 + dropped)
 }
 
-/// Events per second of the applications that also occur if no packet is sent, for a flow that is
-/// active for `active_s` seconds.
+/// Returns the number of events per second of an application that occur whether or not packets are
+/// sent. The flow is active for `active_s` seconds.
 fn events_per_second(class: &FlowClass, active_s: f64) -> f64 {
     let pieces = |paces: &Paces| {
         let rate = mean_rate(paces, active_s);
@@ -527,7 +530,8 @@ fn waiting(link: &Link, wire_bytes: f64) -> f64 {
     let Some(rate) = link.rate.at_start() else { return 0.0 };
     let on_the_way = rate.0 as f64 / 8.0 * seconds(link.delay) / wire_bytes;
     let queue = link.room_packets(wire_bytes).unwrap_or(on_the_way);
-    // Flows with bounded windows do not fill a very deep buffer, so at most 10^7 packets count.
+    // Flows with bounded windows do not fill a very deep buffer, so the queue counts for at most
+    // 10^7 packets.
     on_the_way + queue.min(1e7)
 }
 

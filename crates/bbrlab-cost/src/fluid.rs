@@ -10,15 +10,15 @@ use bbrlab_scenario::{FlowsOutline, Outline};
 use crate::crowd::{Crowd, starved, timeouts};
 use crate::demand::{AROUND_PAYLOAD, Demand, highest, seconds};
 
-/// The largest number of slices of a run. Starts, stops and rate changes beyond this number are
-/// merged.
+/// The largest number of slices of a run. If there are more starts, stops and rate changes, slices
+/// are merged.
 const SLICES_MAX: usize = 48;
 
 /// The largest number of rounds of sharing in a slice. The last round gives all remaining classes
 /// the same rate per flow.
 const ROUNDS_MAX: usize = 24;
 
-/// The number of packets below which a transfer may finish within its first windows.
+/// Transfers of fewer packets than this may finish within their first windows.
 const SHORT_PACKETS: f64 = 100.0;
 
 /// The activity of the flows of a class in a run.
@@ -31,26 +31,27 @@ pub(crate) struct Activity {
     pub(crate) active_s: f64,
     /// Whether the values are estimates. If false, they are upper bounds.
     pub(crate) is_sure: bool,
-    /// Seconds for which flows are active, summed over the flows. Each arriving flow counts.
+    /// Seconds for which flows are active, summed over the flows. Each arriving flow counts as a
+    /// flow here.
     pub(crate) flow_s: f64,
-    /// Connections whose data the links carry; zero for datagrams.
+    /// Number of connections whose data the links carry; zero for datagrams.
     pub(crate) connections: f64,
     /// Packets per connection, or per response if the flow sends responses to requests; infinite if
     /// the source never ends.
     pub(crate) each: f64,
     /// The largest number of concurrent arriving flows.
     pub(crate) under_way: f64,
-    /// The number of arriving flows that still wait when the run ends.
+    /// The number of arriving flows that have not completed when the run ends.
     pub(crate) waiting: f64,
     /// The number of arriving flows that are rejected.
     pub(crate) rejected: f64,
     /// The part of `flow_s` in which flows wait for a timeout, because other flows fill the link.
     pub(crate) starved_s: f64,
-    /// Number of timeouts of flows that wait.
+    /// Number of timeouts of the flows in `waiting`; in a class without arrivals, of all its flows.
     pub(crate) timeouts: f64,
 }
 
-/// The state of a class, which is carried over from slice to slice.
+/// The state of a class. It is carried over from each slice to the next.
 struct Class {
     starts: Starts,
     demand: Demand,
@@ -62,7 +63,7 @@ struct Class {
     is_udp: bool,
     /// The arriving flows, if the class has arrivals.
     crowd: Option<Crowd>,
-    /// Packets that are still to be sent of transfers that have begun.
+    /// Packets that transfers that have begun still have to send.
     backlog: f64,
     activity: Activity,
 }
@@ -86,8 +87,9 @@ pub(crate) fn activities(outline: &Outline) -> Vec<Activity> {
     for pair in cuts.windows(2) {
         slice(&mut classes, &outline.links, pair[0], pair[1]);
     }
-    // A greedy flow uses all capacity that the other flows leave, so the total is the capacity of
-    // the link. The estimates of all classes on this link are then sure, not only upper bounds.
+    // A greedy flow uses all capacity that the other flows leave, so all flows together use the
+    // whole capacity of the link. The estimates of all classes on this link are then sure: they
+    // are not only upper bounds.
     let mut is_full = vec![false; outline.links.len()];
     for class in classes.iter().filter(|class| class.demand.is_greedy && class.demand.is_sure) {
         class.links.iter().for_each(|&link| is_full[link] = true);
@@ -117,7 +119,7 @@ impl Class {
         let class = &flows.class;
         let end = flows.stop.map_or(outline.duration, |stop| stop.min(outline.duration));
         // Random starts are spread over the range of the jitter. If the starts also have a fixed
-        // step, they are later by half the range on average.
+        // step, the jitter delays them by half its range on average.
         let count = flows.count as f64;
         let (step_s, jitter_s) = (seconds(flows.start_step), seconds(flows.start_jitter));
         let (wait_s, step_s) = if step_s > 0.0 {
@@ -157,8 +159,9 @@ impl Class {
         }
     }
 
-    /// Returns the weight of the class in a slice, in flow-seconds: `present_s`, which is summed
-    /// over the flows, times the largest number of concurrent flows if the class has arrivals.
+    /// Returns the weight of the class in a slice, in flow-seconds. For a class without arrivals
+    /// this is `present_s`, which is summed over the flows; for a class with arrivals, `present_s`
+    /// times the largest number of concurrent flows.
     fn weight(&self, present_s: f64) -> f64 {
         present_s * self.crowd.map_or(1.0, |crowd| crowd.weight())
     }
@@ -166,15 +169,16 @@ impl Class {
     fn finished(self, end_s: f64, is_covered: bool) -> Activity {
         let Self { starts, demand, crowd, mut activity, .. } = self;
         let started = starts.started(starts.end_s);
-        // A flow sends no more than slow start permits in its active time.
+        // A flow sends no more than its slow start permits while it is active.
         let present_s = starts.present_s(0.0, starts.end_s) / started.max(1.0);
         activity.packets = activity.packets.min(started * demand.packets_within(present_s));
         if starts.end_s < end_s {
             activity.packets += started * demand.after_stop;
         }
         activity.is_sure |= is_covered;
-        // Short transfers that find their link full retry at the same times. Between these times
-        // the link may be empty.
+        // Short transfers that lose packets at a full link retry at the same times, and the link
+        // may be idle between these times. The estimate is then only an
+        // upper bound.
         let is_short = crowd.is_none() && demand.packets < SHORT_PACKETS;
         activity.is_sure &= !(is_short && activity.starved_s > 0.5 * activity.flow_s);
         let stay = crowd.map_or(started, |crowd| crowd.waiting);
@@ -194,7 +198,8 @@ impl Class {
         activity
     }
 
-    /// Returns the number of packets that the class would send in a slice if links set no limit.
+    /// Returns the number of packets that the class would send in a slice if the links set no
+    /// limit.
     fn wanted(&self, from_s: f64, to_s: f64) -> f64 {
         let present_s = self.starts.present_s(from_s, to_s);
         let arrived = self.starts.started(to_s) - self.starts.started(from_s);
@@ -245,7 +250,7 @@ impl Class {
 }
 
 impl Starts {
-    /// Returns the number of flows that have started before this time.
+    /// Returns the number of flows that have started before `at_s`.
     fn started(self, at_s: f64) -> f64 {
         if at_s <= self.first_s {
             return 0.0;
@@ -256,7 +261,7 @@ impl Starts {
         ((at_s - self.first_s) / self.step_s).ceil().min(self.count)
     }
 
-    /// Returns the seconds between two times for which flows are active, summed over the flows.
+    /// Returns for how many seconds flows are active between two times, summed over the flows.
     fn present_s(self, from_s: f64, to_s: f64) -> f64 {
         (self.present_until_s(to_s) - self.present_until_s(from_s)).max(0.0)
     }
@@ -308,8 +313,8 @@ fn cuts(classes: &[Class], links: &[Link], end_s: f64) -> Vec<f64> {
 fn slice(classes: &mut [Class], links: &[Link], from_s: f64, to_s: f64) {
     let mut room: Vec<f64> =
         links.iter().map(|link| capacity_bytes(&link.rate, from_s, to_s)).collect();
-    // The weights are the flow-seconds of the classes. So classes with the same rate per flow send
-    // the same number of packets per unit of weight.
+    // The weights are the flow-seconds of the classes. Classes with the same rate per flow
+    // therefore send the same number of packets per unit of weight.
     let mut open: Vec<(usize, f64, f64)> = Vec::new();
     for (number, class) in classes.iter().enumerate() {
         let weight = class.weight(class.starts.present_s(from_s, to_s));

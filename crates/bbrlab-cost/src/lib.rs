@@ -1,5 +1,5 @@
 //! Estimates the cost of runs before they run: packets, events, memory, rows, bytes on disk, work.
-//! Simulates nothing. No result of a run depends on an estimate.
+//! An estimate simulates nothing, and no result of a run depends on it.
 //!
 //! | file | what |
 //! |---|---|

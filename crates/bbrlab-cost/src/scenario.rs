@@ -8,7 +8,8 @@ use bbrlab_scenario::Scenario;
 use crate::estimate::Estimate;
 
 impl Estimate {
-    /// Estimates the cost of all runs together; memory is the memory of the largest run.
+    /// Estimates the cost of all runs of a scenario together. The memory is that of the run that
+    /// needs the most.
     #[must_use]
     pub fn of_scenario(scenario: &Scenario) -> Self {
         let points = (0..scenario.points())

@@ -2,8 +2,8 @@
 //! many scenarios.
 //!
 //! `crates/bbrlab-lab/tests/all/estimates.rs` compares such estimates with runs, within the factor
-//! of two that they promise. A changed value below changes the output of `bbrlab check`; that test
-//! decides whether the new value is acceptable.
+//! of two that they promise. If a value below changes, so does the output of `bbrlab check`; the
+//! test in `bbrlab-lab` decides whether the new value is acceptable.
 
 use bbrlab_cost::Estimate;
 use bbrlab_scenario::Scenario;
@@ -14,7 +14,8 @@ fn scenario(text: &str) -> Scenario {
         .unwrap_or_else(|errors| panic!("{text}\n{errors}"))
 }
 
-/// Returns a scenario of 6 s with a 20 Mbit/s bottleneck and an RTT of 40 ms. `; ` ends a line.
+/// Returns a scenario of 6 s with a 20 Mbit/s bottleneck and an RTT of 40 ms. In the arguments,
+/// `; ` ends a line.
 fn dumbbell(link: &str, flow: &str) -> String {
     let rate = if link.starts_with("rate =") { "" } else { "rate = \"20Mbit/s\"; " };
     let rtt = if flow.starts_with("rtt =") { "" } else { "rtt = \"40ms\"; " };
@@ -28,7 +29,7 @@ fn estimate(top: &str, link: &str, flow: &str) -> Estimate {
     Estimate::of_scenario(&scenario(&format!("{top}\n{}", dumbbell(link, flow))))
 }
 
-/// Returns all values of an estimate as a line of text; `<` before a value means an upper bound.
+/// Returns all values of an estimate as a line of text. `<` before a value marks an upper bound.
 fn line(name: &str, estimate: &Estimate) -> String {
     let at_most = estimate.at_most();
     let mark = |is_at_most: bool| if is_at_most { "<" } else { "" };
@@ -65,8 +66,8 @@ fn a_source_at_a_constant_rate_sends_that_much_and_a_transfer_its_bytes() {
     assert_eq!(packets("train = { bytes = \"14480B\", count = 5, gap = \"10ms\" }"), 50);
     // Two full segments per write, ten writes per second.
     assert_eq!(packets("write = { bytes = \"2896B\", every = \"100ms\" }"), 120);
-    // 20 Mbit/s carry 9,907 packets of 1,514 bytes in 6 s. The connect and the slow start, with
-    // windows of 10, 20 and 40 packets, cost a few hundred of them.
+    // 20 Mbit/s carry 9,907 packets of 1,514 bytes in 6 s. The flow sends a few hundred packets
+    // fewer, because of the connect and of slow start's windows of 10, 20 and 40 packets.
     let full = packets("");
     assert!((9600..=9907).contains(&full), "{full}");
 }
@@ -84,15 +85,15 @@ fn an_application_that_turns_on_and_off_has_an_event_for_each_turn() {
 #[test]
 fn a_connection_has_events_besides_those_of_its_packets() {
     let of = |link: &str, flow: &str| estimate("", link, &format!("cc = \"cubic\"; {flow}"));
-    // Opening a connection takes 6 events: the connect, a SYN and an ACK at link and receiver, and
-    // a SYN-ACK at the sender. Each of the first 200 packets takes 3 events, because it has its own
-    // ACK. Later a packet takes 2.5 events.
+    // Opening a connection takes 6 events: the connect, the SYN and the ACK each at the link and at
+    // the receiver, and the SYN-ACK at the sender. Each of the first 200 packets takes 3 events,
+    // because each has its own ACK. Each later packet takes 2.5 events.
     let transfer =
         |packets: u64| of("rate = \"1Gbit/s\"", &format!("bytes = \"{}B\"", 1448 * packets));
     assert_eq!([1, 7, 200].map(|packets| transfer(packets).events), [9, 27, 606]);
     assert_eq!(transfer(300).events, 606 + 250);
-    // 1000 flows per second arrive for 6 s. Each sends one packet, and so causes the 9 events of a
-    // transfer of one packet.
+    // 1000 flows per second arrive for 6 s. Each sends one packet, so each causes 9 events, like
+    // the transfer of one packet above.
     let come = of("rate = \"1Gbit/s\"", "arrivals = { rate = \"1000/s\" }; bytes = \"1KB\"");
     assert_eq!((come.data_packets, come.events), (6000, 6000 * 9));
     // A queue other than drop-tail has one event per departure.
@@ -105,7 +106,7 @@ fn flows_that_come_faster_than_they_are_served_wait_and_try_again() {
     let of = |flow: &str| {
         estimate("sample = \"off\"", "", &format!("cc = \"cubic\"; bytes = \"10KB\"; {flow}"))
     };
-    // A link of 20 Mbit/s serves 236 flows of 7 packets per second.
+    // A link of 20 Mbit/s serves 236 flows of 7 packets each per second.
     let come = |rate: u32, at_most: u32| {
         of(&format!("arrivals = {{ rate = \"{rate}/s\", at_most = {at_most} }}"))
     };
@@ -137,7 +138,7 @@ fn flows_that_meet_at_a_link_share_it_and_others_do_not() {
         }
         Estimate::of_scenario(&scenario(&text)).data_packets
     };
-    // Each link carries 1000 packets of 1514 bytes per second.
+    // Each link can send 1000 packets of 1514 bytes per second.
     let (a, b, both) = ("[\"a\"]", "[\"b\"]", "[\"a\", \"b\"]");
     let near = |found: u64, expected: u64| found.abs_diff(expected) <= expected / 100;
     assert!(near(parking_lot(&[a]), 100_000));
@@ -159,8 +160,8 @@ fn a_flow_takes_5600_bytes_and_state_outside_the_cache_makes_events_slower() {
         estimate("sample = \"off\"", "rate = \"10Gbit/s\"", &flow)
     };
     assert_eq!(of(1001).memory_bytes - of(1).memory_bytes, 5_600_000);
-    // Without rows of series, the work besides events is setup and files: 50,000 units per run and
-    // 570 per flow.
+    // Without rows of series, work that is not the work of events comes from setup and files:
+    // 50,000 units per run and 570 per flow.
     #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
     let per_event = |count: u32| {
         let estimate = of(count);
@@ -170,8 +171,8 @@ fn a_flow_takes_5600_bytes_and_state_outside_the_cache_makes_events_slower() {
     let known = [1, 16, 1000, 10_000, 100_000, 1_000_000].map(per_event);
     assert_eq!(known, ["1.00", "1.20", "2.10", "4.20", "6.20", "6.20"]);
     // 4 is the geometric mean of 1 and 16, and 100 is close to the geometric mean of 16 and 1000.
-    // On the logarithmic scale both numbers are halfway between numbers in the table, so their work
-    // per event is halfway between the values in the table.
+    // On a logarithmic scale, both are halfway between two numbers in the table, so the work per
+    // event is halfway between the two values in the table.
     assert_eq!([4, 100].map(per_event), ["1.10", "1.60"]);
 }
 
@@ -226,8 +227,8 @@ fn a_sum_of_which_most_is_an_upper_bound_is_one() {
     }
 }
 
-/// Each row: name, keys of the top level, keys of the bottleneck, keys of the flows and of later
-/// tables.
+/// Each row has four texts: the scenario's name, keys of the top level, keys of the bottleneck, and
+/// keys of the flows and of later tables.
 #[rustfmt::skip]
 const TABLE: &[(&str, &str, &str, &str)] = &[
     ("bulk", "", "", "cc = \"cubic\""),

@@ -1,10 +1,10 @@
-//! Bounds on the agreement with Linux over all points together.
+//! Bounds on the agreement with Linux, each over all points together.
 //!
 //! A single point may differ by chance or for a known reason, but most points must agree.
 
 use super::difference::{Metric, MetricSummary};
 
-/// A bound on one statistic of a metric's summary.
+/// A bound on one statistic of a metric's differences.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aim {
     /// The metric whose summary is bounded.

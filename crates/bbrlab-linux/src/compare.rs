@@ -7,8 +7,7 @@ use super::difference::{LinuxComparison, Metric};
 use super::reference::ReferencePoint;
 use super::settings::Settings;
 
-/// Smallest time between the starts of two flows at which the flows count as distinguishable, in
-/// seconds.
+/// Smallest time in seconds between the starts of two flows with which the flows can be told apart.
 const STARTS_APART_S: f64 = 1.0;
 
 /// Whether each flow differs from all others in congestion control, RTT or start time.
@@ -47,8 +46,8 @@ pub(super) fn compare(
         #[expect(clippy::cast_precision_loss, reason = "a handful of flows")]
         let mean =
             |run: &RunSummary, pick: OfFlow| sum(run, pick).map(|sum| sum / members.len() as f64);
-        // For a sequence of transfers, goodput follows from the mean completion time, which is
-        // compared in any case.
+        // The goodput of a sequence of transfers follows from the mean completion time, which is
+        // compared anyway.
         if flows[0].fct_ms.mean.is_none() {
             add(Metric::Goodput, flow, &|run| sum(run, |flow| flow.goodput_mbps));
         }
@@ -61,7 +60,7 @@ pub(super) fn compare(
     add(Metric::Retransmissions, None, &|run| {
         count(run.flows.iter().map(|flow| flow.retransmitted_packets).sum())
     });
-    // The policer or the bottleneck's queue drops a packet, so the two counts are added.
+    // Either the policer or the bottleneck's queue drops a packet, so the two counts are added.
     add(Metric::Drops, None, &|run| {
         let link = run.links.first()?;
         count(Some(link.drops? + link.policer_drops.unwrap_or(0)))

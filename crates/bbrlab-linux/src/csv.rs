@@ -26,7 +26,7 @@ impl Columns {
         Ok(Self { csv })
     }
 
-    /// Splits a line into cells. The line must have one cell per column.
+    /// Splits a line into cells. It is an error if the line does not have one cell per column.
     pub(super) fn row<'a>(
         &'a self,
         path: &'a Path,
@@ -60,13 +60,13 @@ impl Row<'_> {
         )
     }
 
-    /// Reads a cell that may be empty or missing.
+    /// Returns the text of a cell; `None` if the cell is empty or the column is missing.
     pub(super) fn optional_text(&self, column: &str) -> Option<&str> {
         let place = self.columns.csv.position(column)?;
         Some(&*self.cells[place]).filter(|cell| !cell.is_empty())
     }
 
-    /// Reads a cell that must not be empty.
+    /// Returns the text of a cell that must not be empty.
     pub(super) fn text(&self, column: &str) -> Result<&str, LinuxError> {
         self.optional_text(column).ok_or_else(|| self.wrong(column, "a value"))
     }

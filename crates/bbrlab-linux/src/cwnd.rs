@@ -3,8 +3,9 @@
 //! Only runs in which Linux and our stack should have the same cwnd are compared: a single flow
 //! without random loss. Congestion controls that use no random numbers are compared over the whole
 //! run. BBR draws the phase of its gain cycle at random, so only its first seconds are compared,
-//! for several of our seeds; the best agreement counts. With a buffer below half a BDP, BBR is not
-//! compared, because its start-up already depends on which packet of a burst is lost.
+//! for several of our seeds, of which the one that agrees best counts. With a buffer below half a
+//! BDP, BBR is not compared at all, because even its start-up depends on which packet of a burst is
+//! lost.
 
 use std::path::Path;
 
@@ -13,14 +14,14 @@ use bbrlab_units::Span;
 use super::reference::ReferencePoint;
 use super::{LinuxError, scenario_text, series};
 
-/// Families of scenarios with one flow that differ only in the path.
+/// Families of scenarios with one flow. The scenarios of a family differ only in the path.
 const FAMILIES: [&str; 2] = ["1_single", "v_base"];
 
 /// Congestion controls that use no random numbers.
 const WITHOUT_CHANCE: [&str; 3] = ["cubic", "reno", "vegas"];
 
-/// For BBR: the length of the compared part, from the start of the run, and the number of our
-/// seeds.
+/// For BBR: the length of the part that is compared, from the start of the run, and the number of
+/// our seeds.
 const BBR_UNTIL: Span = Span::from_secs(10);
 const BBR_SEEDS: u64 = 10;
 /// The smallest buffer with which BBR is compared, in BDP.
@@ -31,13 +32,13 @@ const BBR_BUFFER_BDP_MIN: f64 = 0.5;
 const NEAR_PACKETS: f64 = 2.0;
 const NEAR_SHARE: f64 = 0.05;
 
-/// The agreement of cwnd in a run.
+/// How far our cwnd agrees with Linux's in the runs of a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CwndAgreement {
     /// Number of Linux's samples that were compared.
     pub samples: usize,
-    /// Share of these samples for which our cwnd is near; with several seeds, the share of the best
-    /// seed.
+    /// Share of these samples for which our cwnd is near Linux's. With several seeds, it is the
+    /// largest share of a seed.
     pub share: f64,
     /// Number of our seeds that were run.
     pub seeds: u64,
@@ -93,7 +94,7 @@ pub(super) fn series_of(
 }
 
 impl CwndSeries {
-    /// Computes the agreement from the share that each seed reached.
+    /// Computes the agreement from the shares that our seeds reached, one share per seed.
     pub(super) fn agreement(&self, shares: &[f64]) -> CwndAgreement {
         CwndAgreement {
             samples: self.samples.len(),
@@ -116,7 +117,8 @@ impl CwndSeries {
         let mut row = 0;
         let mut near: u32 = 0;
         for &(time_s, cwnd) in &self.samples {
-            // Both series have samples at whole milliseconds.
+            // Both series have samples at whole milliseconds, so samples within 0.5 ms belong
+            // together.
             while row < ours.len() && ours.time_s[row] < time_s - 0.5e-3 {
                 row += 1;
             }

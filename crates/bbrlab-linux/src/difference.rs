@@ -13,7 +13,7 @@ pub enum Metric {
     MeanRtt,
     /// 95th percentile of the sampled smoothed RTT, in ms.
     P95Rtt,
-    /// Mean queue in packets.
+    /// Mean length of the queue in packets.
     MeanQueue,
     /// Retransmitted packets of all flows.
     Retransmissions,
@@ -21,9 +21,9 @@ pub enum Metric {
     Drops,
     /// Jain's index in the steady state.
     Jain,
-    /// Mean completion time in ms.
+    /// Mean completion time of transfers in ms.
     Fct,
-    /// CE marks at the bottleneck.
+    /// Number of CE marks at the bottleneck.
     Marks,
     /// Drops at the second bottleneck, or at the link of the reverse path.
     SecondDrops,
@@ -80,9 +80,9 @@ impl Metric {
         }
     }
 
-    /// Returns the smallest value by which a difference is divided, so that a queue of two packets
-    /// instead of one does not count as 100 %. Returns `None` if differences of the metric are not
-    /// divided.
+    /// Returns the smallest value by which a difference is divided. With it, a queue of two packets
+    /// instead of one does not count as a difference of 100 %. Returns `None` if differences of the
+    /// metric are not divided.
     const fn floor(self) -> Option<f64> {
         match self {
             Self::MeanQueue => Some(5.0),
@@ -98,26 +98,29 @@ impl Metric {
 pub struct LinuxComparison {
     /// The metric.
     pub metric: Metric,
-    /// The flow, if flows are distinguishable and the metric is per flow; otherwise `None`.
+    /// The index of the flow if the metric is compared for each flow, which requires that flows can
+    /// be told apart; otherwise `None`.
     pub flow: Option<usize>,
-    /// Mean over our seeds.
+    /// Mean of the metric over our seeds.
     pub ours: f64,
-    /// Mean over Linux's seeds.
+    /// Mean of the metric over Linux's seeds.
     pub linux: f64,
     /// max(0, |ours - Linux| - 2 SE) / max(Linux, floor), where SE is the standard error of the
-    /// difference and floor the metric's smallest divisor. For Jain's index the numerator alone.
+    /// difference, and floor is the metric's smallest divisor. For Jain's index, it is the
+    /// numerator alone.
     pub difference: f64,
 }
 
 impl LinuxComparison {
-    /// Compares two samples; returns `None` if either is empty.
+    /// Compares our sample of a metric with Linux's; returns `None` if either sample is empty.
     pub(super) fn new(
         metric: Metric,
         flow: Option<usize>,
         ours: &[f64],
         linux: &[f64],
     ) -> Option<Self> {
-        /// With fewer seeds, Linux's spread is too uncertain, so our spread is used instead.
+        /// With fewer seeds than this, the spread of Linux's values is too uncertain, so the spread
+        /// of ours is used instead.
         const SEEDS_MIN: usize = 5;
         let (our_mean, linux_mean) = (mean(ours)?, mean(linux)?);
         let our_sd = variance(ours).sqrt();

@@ -1,15 +1,15 @@
-//! Compares our stack with a real Linux stack: simulates every scenario of a reference folder,
-//! which contains results of real kernels.
+//! Compares our stack with a real Linux stack: simulates every scenario of a reference folder. Such
+//! a folder contains results of real kernels.
 //!
-//! A point is a scenario on a kernel. Linux's value of a metric is the mean over the seeds of the
-//! reference. Our value is the mean over ten seeds, which use the start times of Linux's seeds in
-//! turn. Only the part of a difference above twice its standard error counts. Differences within
-//! that range can be chance: two BBR flows can settle in different modes, and a microsecond decides
-//! in which.
+//! A *point* is a scenario on one kernel. Linux's value of a metric is the mean over the seeds of
+//! the reference. Our value is the mean over ten seeds; the start times of the runs are those of
+//! Linux's seeds, which are used in turn. Only the part of a difference above twice its standard
+//! error counts. A smaller difference can be chance: two BBR flows can settle in different modes,
+//! and a microsecond decides in which.
 //!
 //! On both sides, mean queues and mean smoothed RTTs are means of samples at the reference's
-//! period, because the reference has no time integrals of queues. The mean of samples differs from
-//! a time integral if, for example, an application writes at a multiple of the period.
+//! period, because the reference has no time averages of queues. The mean of samples differs from
+//! the time average if, for example, an application writes at multiples of the period.
 //!
 //! | file | idea |
 //! | --- | --- |
@@ -53,10 +53,10 @@ use tasks::PlannedPoint;
 /// Default number of our seeds per point.
 const SEEDS: u64 = 10;
 
-/// Congestion controls of the reference that we have deliberately not implemented.
+/// Congestion controls of the reference that bbrlab deliberately does not implement.
 const LEFT_OUT: [&str; 3] = ["cdg", "nv", "lp"];
 
-/// Why a reference folder cannot be used: its content is invalid.
+/// The error for a reference folder with invalid content. The text says what is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinuxError(String);
 
@@ -92,7 +92,7 @@ pub struct LinuxPoint {
     pub cc: Vec<String>,
     /// Whether a flow uses a version of BBR and packets are dropped before the buffer is full.
     pub is_bbr_under_early_drops: bool,
-    /// Number of seeds of the reference.
+    /// Number of the reference's seeds at this point.
     pub linux_seeds: usize,
     /// The comparisons of the point's metrics.
     pub comparisons: Vec<LinuxComparison>,
@@ -101,7 +101,7 @@ pub struct LinuxPoint {
 }
 
 impl LinuxPoint {
-    /// Returns the largest difference of the point, as a multiple of the metric's tolerance.
+    /// Returns the largest difference of the point, as a multiple of the tolerance of its metric.
     #[must_use]
     pub fn worst(&self) -> f64 {
         let multiples = self.comparisons.iter().map(|c| c.difference / c.metric.tolerance());
@@ -109,29 +109,29 @@ impl LinuxPoint {
     }
 }
 
-/// The comparison of a reference folder.
+/// The result of comparing reference folders with our simulations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinuxReport {
-    /// The points, in the order of the folder.
+    /// The compared points, in the order of the folder.
     pub points: Vec<LinuxPoint>,
-    /// Scenarios that were left out, with the reason.
+    /// Scenarios that were left out, each with the reason.
     pub skipped: Vec<(String, String)>,
     /// The summary of each metric over all points.
     pub summary: Vec<(Metric, MetricSummary)>,
-    /// Whether the user interrupted the comparison. Points are then missing.
+    /// Whether the user interrupted the comparison. If so, some points are missing.
     pub is_interrupted: bool,
 }
 
 /// The options of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct LinuxOptions {
-    /// Substrings of names: only scenarios whose name contains one of them are run; all if empty.
+    /// If not empty, only scenarios are run whose name contains one of these substrings.
     pub only: Vec<String>,
     /// Number of our seeds per point; `None` means ten.
     pub seeds: Option<u64>,
     /// Number of runs that are simulated in parallel.
     pub jobs: usize,
-    /// Is set when the user interrupts the comparison.
+    /// A flag that is set when the user interrupts the comparison.
     pub stop: Stop,
 }
 
@@ -166,7 +166,7 @@ pub fn validate_linux(
     Ok(LinuxReport { points, skipped, summary, is_interrupted })
 }
 
-/// Summarises each metric over some points. A metric that no point has is omitted.
+/// Summarises each metric over some points. A metric that none of the points has is omitted.
 #[expect(clippy::needless_pass_by_value, reason = "an iterator that is cheap to clone")]
 pub fn summarise<'a>(
     points: impl IntoIterator<Item = &'a LinuxPoint> + Clone,
@@ -189,7 +189,7 @@ pub fn summarise<'a>(
 /// The names of scenarios that are left out, each with the reason.
 type Skipped = Vec<(String, String)>;
 
-/// Returns the requested points of the folders.
+/// Returns the points of the folders that the options request.
 fn plan(
     dirs: &[PathBuf],
     options: &LinuxOptions,
@@ -226,8 +226,8 @@ fn settings_of(dir: &Path, point: &ReferencePoint) -> Result<Settings, LinuxErro
     })
 }
 
-/// Whether we can run a point. If the point's congestion control is in [`LEFT_OUT`], adds the point
-/// to `skipped`.
+/// Returns whether bbrlab can run a point. If the point's congestion control is in [`LEFT_OUT`],
+/// adds the point to `skipped`.
 fn is_ours(dir: &Path, point: &ReferencePoint, skipped: &mut Skipped) -> Result<bool, LinuxError> {
     let path = reference::summary_path(dir);
     for flow in &point.seeds[0].flows {

@@ -1,10 +1,10 @@
 //! Converts settings in the syntax of `tc` (a queue discipline, a policer, slots) to scenario keys.
 //!
 //! The reference's bottleneck is an exact serialiser after the discipline. The packet in service is
-//! not in the discipline, as at our links. A policer precedes the discipline. If there are two
-//! bottlenecks, both have the discipline: flow 0 passes both, flow 1 the first and flow 2 the
-//! second. Slots belong to the `netem` that delays data or ACKs; the delay is then written as a
-//! link's delay, not as a flow's.
+//! no longer in the discipline, as at our links. A policer precedes the discipline. If there are
+//! two bottlenecks, both have the discipline: flow 0 passes both bottlenecks, flow 1 only the first
+//! and flow 2 only the second. Slots are settings of the `netem` that delays data or ACKs. With
+//! slots, our scenario writes the delay as a link's delay, not as a flow's.
 
 use std::fmt::Write as _;
 
@@ -13,15 +13,16 @@ use bbrlab_oracle::queues::{Child, police, qdisc, slot};
 use bbrlab_scenario::queue_to_toml;
 use bbrlab_units::Span;
 
-/// Returns the keys of a link with a queue discipline, and those of a policer in front of the
-/// discipline if there is one.
+/// Returns the keys of a link with a queue discipline and, if there is one, of a policer in front
+/// of the discipline.
 pub(super) fn link(words: &str, rate_mbps: f64, policer: Option<&str>) -> Result<String, String> {
     let Child::Queue { mut queue, limit } = qdisc(words)? else {
         return Err(format!("found {words:?}, expected a queue discipline"));
     };
     if let Queue::Red(red) = &mut queue {
         // From version 5.7 on, `tc` passes `adaptive` in an attribute that the kernel does not
-        // check when it decides whether to start the timer. RED in the reference does not adapt.
+        // check when it decides whether to start the timer. RED in the reference therefore does not
+        // adapt.
         red.adaptive = false;
     }
     let has_shaper = matches!(queue, Queue::Cake(cake) if cake.bandwidth.is_some());
@@ -39,7 +40,7 @@ pub(super) fn link(words: &str, rate_mbps: f64, policer: Option<&str>) -> Result
     Ok(text)
 }
 
-/// Returns the line that sets the key `key` to the slots; empty without slots.
+/// Returns the line that sets the key `key` to the slots; empty if `words` is `None`.
 pub(super) fn slot_key(key: &str, words: Option<&str>) -> Result<String, String> {
     let Some(words) = words else { return Ok(String::new()) };
     let Child::Queue { queue: Queue::Slots(params), .. } = slot(words, Span::ZERO)? else {

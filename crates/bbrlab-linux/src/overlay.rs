@@ -13,10 +13,10 @@ use bbrlab_run::Run;
 use super::reference::ReferencePoint;
 use super::{LinuxError, LinuxOptions, LinuxReport, plan, scenario_text, series};
 
-/// Which points to draw.
+/// The points to draw.
 #[derive(Clone, Debug)]
 pub enum Pictures {
-    /// The given number of points: those with the largest differences, as multiples of the
+    /// The given number of points with the largest differences, measured as multiples of the
     /// tolerances.
     Worst(usize),
     /// The points of the scenarios with these names.

@@ -20,8 +20,8 @@ const BYTES_MAX: u64 = 64 << 20;
 const NEEDED: [&str; 8] =
     ["kernel", "scenario", "family", "seed", "flow", "cc", "start_s", "flow_rtt_ms"];
 
-/// The setting for the rate of a second bottleneck. If it is set, the columns `rev_*` describe the
-/// second bottleneck.
+/// The setting for the rate of a second bottleneck. If it is set, the columns `rev_*` of the
+/// summary describe the second bottleneck.
 pub(super) const SECOND_RATE: &str = "rate2_mbps";
 
 /// The settings for the rate of a second link. If one is set, the columns `rev_*` describe that
@@ -184,7 +184,8 @@ fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSumma
 }
 
 /// Reads the counter `police.drops` from the column `qdisc_stats`; returns `None` if there is no
-/// policer. The reference omits counters that are 0, so a policer without this counter has 0 drops.
+/// policer. The reference omits counters that are 0, so the result is 0 for a policer without this
+/// counter.
 fn policer_drops(row: &Row<'_>) -> Result<Option<u64>, LinuxError> {
     let counters = row.optional_text("qdisc_stats").unwrap_or_default();
     let mut of_police = counters.split(';').filter_map(|pair| pair.strip_prefix("police."));

@@ -1,15 +1,15 @@
 //! Converts a point of the reference to a scenario, from its row, its settings and its family.
 //!
 //! In the reference's network, a flow passes sender, router, bottleneck, router and receiver. Half
-//! of the RTT follows the bottleneck and the other half is on the reverse path, so the left access
-//! delay is 0. The queue limit of `netem` includes the packet in service. Our limit does not:
-//! `buffer_pkts` counts only packets that wait. When the rate changes, packets that `netem` has
-//! already accepted keep their departure times.
+//! of the RTT follows the bottleneck and the other half is on the reverse path, so the delay of the
+//! left access link is 0. The queue limit of `netem` includes the packet in service; the limit of
+//! our queues, and `buffer_pkts`, count only packets that wait. When the rate changes, packets that
+//! `netem` has already accepted keep their departure times.
 //!
-//! If the reverse path has a rate, or flows have separate slots, both directions are written as
-//! paths. Each flow then has two private links with its delays. The right link is between the
-//! second router and the right host. It has the random loss and the reordering of the reference,
-//! for all packets that cross it. The left link has only a delay.
+//! If the reverse path has a rate, or flows have separate slots, the scenario gives both directions
+//! as paths of links. Each flow then has two private links with its delays. The right link is
+//! between the second router and the right host. The random loss and the reordering of the
+//! reference apply to all packets that cross the right link. The left link has only a delay.
 
 use std::fmt::Write as _;
 
@@ -20,15 +20,17 @@ use super::reference::ReferencePoint;
 use super::settings::{Application, Ecn, QueueKind, Reorder, Reverse, Settings};
 use super::{LinuxError, managed};
 
-/// Time from the kernel's 1 ms tick to time 0 of the run, in microseconds, for seeds 2 to 5.
+/// Time in microseconds from a tick of the kernel's 1 ms clock to time 0 of the run, for seeds 2 to
+/// 5.
 const PHASE_US: [f64; 4] = [137.3, 411.9, 733.1, 288.7];
 
-/// Families in which seed 2 has no such time offset, because it was recorded before offsets were
-/// introduced.
+/// Families in which seed 2 has no such offset from the tick, because these runs were recorded
+/// before offsets were introduced.
 const SEED_2_WITHOUT_PHASE: [&str; 5] = ["2_loss", "3_two", "4_vs", "5_rtt", "7_many"];
 
 /// The step of the reference machine's clock in nanoseconds. Timers are rounded up to a step, so an
-/// application that writes at a multiple of the sampling period writes just after the sample.
+/// application that writes at a multiple of the sampling period writes just after a sample is
+/// taken.
 const CLOCK_STEP_NS: u32 = 256;
 
 /// Returns the time from the kernel's tick to time 0 of the run with this seed, in seconds.
@@ -41,7 +43,7 @@ fn phase_s(point: &ReferencePoint, seed: u64) -> f64 {
     }
 }
 
-/// Converts a point to a run with seed `seed` and the start times of the reference's run
+/// Converts a point to a run with the seed `seed`. The flows start as in the reference's run
 /// `reference`.
 pub(super) fn run(
     point: &ReferencePoint,
@@ -55,7 +57,8 @@ pub(super) fn run(
     Ok(scenario.run(0))
 }
 
-/// Sets the scenario hash of the reference's runs to the hash of our scenario for the point.
+/// Sets the scenario hash of each run of the reference at this point to the hash of our scenario
+/// for the run.
 pub(super) fn name_runs(point: &mut ReferencePoint) -> Result<(), LinuxError> {
     for place in 0..point.seeds.len() {
         let seed = point.seeds[place].seed;
@@ -79,18 +82,18 @@ fn sample_ms(point: &ReferencePoint) -> u32 {
 /// How our scenario describes the network of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
-    /// One bottleneck for all flows, and behind it a delay for each flow.
+    /// One bottleneck for all flows, followed by a separate delay for each flow.
     Dumbbell,
     /// Two bottlenecks in a row.
     TwoHops,
-    /// Each direction is a path over links; delays are also links.
+    /// Each direction is a path of links. Delays are links too.
     Paths,
 }
 
 impl Layout {
     fn of(settings: &Settings, flows: usize) -> Self {
         // In the reference, each flow has its own `netem` with slots. A dumbbell cannot express
-        // this: all flows share the slots, and the delays of both directions are equal.
+        // this, because its flows share the slots and its delays are equal in both directions.
         let has_slots = settings.data_slot.is_some() || settings.ack_slot.is_some();
         if let QueueKind::Discipline { second_rate_mbps: Some(_), .. } = settings.queue {
             Self::TwoHops
@@ -104,7 +107,7 @@ impl Layout {
     }
 }
 
-/// Returns the text of our scenario for a point, with the seed `seed` and the start times of the
+/// Returns the text of our scenario for a point, with the seed `seed`. The flows start as in the
 /// reference's run `reference`.
 fn scenario_text(
     point: &ReferencePoint,
@@ -208,7 +211,7 @@ fn stack(point: &ReferencePoint, settings: &Settings) -> String {
     text
 }
 
-/// Which link with a rate to describe.
+/// The link with a rate to be described.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     /// The bottleneck, or the first of two.
@@ -241,7 +244,8 @@ fn link(point: &ReferencePoint, settings: &Settings, side: Side) -> Result<Strin
     } else {
         let _ = writeln!(text, "rate = \"{rate_mbps}Mbit/s\"");
     }
-    // In `tbf`, the queue limit includes the packet that waits for tokens; our limit does not.
+    // In `tbf`, the queue limit includes the packet that waits for tokens. Our limit does not
+    // include it.
     let is_token_bucket = settings.queue != QueueKind::Netem;
     let waiting = buffer_pkts - u64::from(is_token_bucket && buffer_pkts > 1);
     let _ = writeln!(text, "buffer = \"{waiting}pkt\"");
@@ -254,7 +258,7 @@ fn link(point: &ReferencePoint, settings: &Settings, side: Side) -> Result<Strin
     Ok(text)
 }
 
-/// Returns the keys of random loss and reordering, which occur after the bottleneck.
+/// Returns the keys of random loss and reordering, which packets meet after the bottleneck.
 fn impairments(point: &ReferencePoint, settings: &Settings) -> String {
     let mut text = String::new();
     if point.loss > 0.0 {
@@ -266,14 +270,15 @@ fn impairments(point: &ReferencePoint, settings: &Settings) -> String {
     text
 }
 
-/// Returns the two links with a flow's delays: the one right and the one left of the routers.
+/// Returns the two links with a flow's delays: the link right of the routers and the link left of
+/// them.
 fn delays(
     point: &ReferencePoint,
     settings: &Settings,
     (number, rtt_ms): (usize, f64),
 ) -> Result<String, String> {
-    // With reordering, the delay that some packets skip is written as `reorder` and not as the
-    // right link's delay.
+    // Some packets skip a part of the delay if there is reordering. This part is given as
+    // `reorder`, not as the right link's delay.
     let [right_ms, left_ms] = match settings.reorder {
         Some(Reorder { by_ms, .. }) => [0.0, rtt_ms - by_ms],
         None => [rtt_ms / 2.0; 2],
@@ -325,14 +330,14 @@ fn application(application: Application) -> String {
     }
 }
 
-/// Returns the parameters of `cc`: the module parameters of the run, and those that depend on the
-/// kernel's version.
+/// Returns the parameters of the congestion control `cc`: the module parameters of the reference's
+/// run, and parameters that depend on the kernel's version.
 fn cc_params(point: &ReferencePoint, settings: &Settings, cc: &str) -> String {
     let mut params = Vec::new();
     let family = Algorithm::from_name(cc).and_then(Algorithm::family);
     if family == Algorithm::Bbr2.family() {
-        // The port of the BBRv2 alpha uses a kernel constant that became eight times as large in
-        // Linux 5.19.
+        // The port of BBRv2 alpha to later kernels uses a kernel constant that became eight times
+        // as large in Linux 5.19.
         if !point.kernel.starts_with("5.") {
             params.push("gso_max_size = 524280".to_owned());
         }

@@ -1,8 +1,9 @@
-//! Reads the time series of a real Linux stack: those of the run with seed 1 in a reference folder.
+//! Reads the time series of a real Linux stack from a reference folder, which has them for the run
+//! with seed 1.
 //!
-//! The series are in `<folder>/<scenario>.flows.csv.gz` and `.queue.csv.gz`; the folder has the
-//! kernel's name. A reference without series is valid. The series are converted to the type of our
-//! runs' series.
+//! The files are `<folder>/<scenario>.flows.csv.gz` and `.queue.csv.gz`, where `<folder>` is
+//! derived from the kernel's name. A reference folder may have no series. The series are converted
+//! to the type of our runs' series.
 
 use std::fs;
 use std::io::Read as _;
@@ -21,7 +22,7 @@ const BYTES_MAX: u64 = 256 << 20;
 const FLOW_COLUMNS: [&str; 8] =
     ["t", "flow", "cwnd", "unacked", "srtt_us", "retrans_total", "delivered", "rx_bytes"];
 
-/// Reads the series of a point's flows; `None` if the folder has no such series.
+/// Reads the time series of a point's flows; `None` if the folder has no such series.
 pub(super) fn flows(
     dir: &Path,
     kernel: &str,
@@ -57,7 +58,7 @@ pub(super) fn flows(
     Ok(Some(series))
 }
 
-/// Reads the series of a point's queue; `None` if the folder has no such series.
+/// Reads the time series of a point's queue; `None` if the folder has no such series.
 pub(super) fn queue(
     dir: &Path,
     kernel: &str,
@@ -80,8 +81,8 @@ pub(super) fn queue(
     Ok(Some(series))
 }
 
-/// Returns the folder of a kernel, such as `linux-6.12-bbrv3` for `6.12.117 + BBRv3`. Text in
-/// brackets is ignored.
+/// Returns the name of the folder for a kernel, such as `linux-6.12-bbrv3` for `6.12.117 + BBRv3`.
+/// Text in brackets in the kernel's name is ignored.
 fn folder(kernel: &str) -> PathBuf {
     let kernel = kernel.split('(').next().unwrap_or_default().trim();
     let (version, patch) = kernel.split_once(" + ").unwrap_or((kernel, ""));
@@ -106,7 +107,8 @@ fn unpack(path: &Path) -> Result<Option<String>, LinuxError> {
     }
 }
 
-/// Returns the columns of a table, and the lines after its header with their line numbers.
+/// Returns the positions of a table's columns, and the lines after its header, each with its line
+/// number.
 fn table<'a>(
     path: &Path,
     text: &'a str,

@@ -1,7 +1,7 @@
 //! Reads and checks the settings of a point: how its network differs from the reference's dumbbell.
 //!
 //! A point may combine several settings. An unsupported combination or an unknown value is an
-//! error: if it were ignored silently, two different networks would be compared.
+//! error: ignoring it would mean comparing two different networks.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -52,9 +52,11 @@ pub(super) struct Settings {
     pub(super) police: Option<String>,
     pub(super) reverse: Reverse,
     pub(super) reorder: Option<Reorder>,
-    /// Slots of the `netem` that delays each flow's data, in the syntax of `tc`.
+    /// The slots of the `netem` that delays each flow's data, in the syntax of `tc`; `None` without
+    /// slots.
     pub(super) data_slot: Option<String>,
-    /// Slots of the `netem` that delays each flow's ACKs, in the syntax of `tc`.
+    /// The slots of the `netem` that delays each flow's ACKs, in the syntax of `tc`; `None` without
+    /// slots.
     pub(super) ack_slot: Option<String>,
     pub(super) bbr2: Bbr2,
 }
@@ -100,11 +102,11 @@ pub(super) enum QueueKind {
     Netem,
     /// A token bucket with a FIFO inside.
     Tbf,
-    /// A token bucket with a `codel` inside, which marks packets whose sojourn time exceeds the
+    /// A token bucket with a `codel` inside. It marks packets whose sojourn time exceeds the
     /// threshold.
     TbfCodel { ce_threshold_ms: f64 },
     /// An exact serialiser after a queue discipline; `words` is the discipline in the syntax of
-    /// `tc`. With `second_rate_mbps`, a second serialiser of that rate follows.
+    /// `tc`. If `second_rate_mbps` is set, a second serialiser with that rate follows.
     Discipline { words: String, second_rate_mbps: Option<f64> },
 }
 
@@ -116,12 +118,13 @@ pub(super) enum Reverse {
     Free,
     /// A link like the bottleneck, which carries only ACKs.
     Acks { rate_mbps: f64, buffer_pkts: u64 },
-    /// A link like the bottleneck. Every second flow sends its data over this link.
+    /// A link like the bottleneck. Every second flow sends its data over this link, so the two
+    /// directions both carry data and ACKs.
     TwoWay { rate_mbps: f64, buffer_pkts: u64 },
 }
 
-/// Reordering: data packets are delayed by `by_ms` milliseconds, except the share `ratio` of
-/// packets.
+/// Reordering: data packets are delayed by `by_ms` milliseconds, except for the share `ratio` of
+/// the packets, which are not delayed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Reorder {
     pub(super) ratio: f64,
@@ -234,7 +237,7 @@ fn quoted(key: &str) -> String {
 struct Left(BTreeMap<String, String>);
 
 impl Left {
-    /// Reads the number of a key, if the key is set.
+    /// Reads the number that is the value of a key; `None` if the key is not set.
     fn number<N: FromStr + PartialOrd + Default + Display>(
         &mut self,
         key: &str,
@@ -244,7 +247,7 @@ impl Left {
         number.map(Some).ok_or_else(|| format!("{key}: found {text:?}, expected a number"))
     }
 
-    /// Reads the number of a key that must be set because `other` is set.
+    /// Reads the number that is the value of a key. The key must be set, because `other` is set.
     fn other_number<N: FromStr + PartialOrd + Default + Display>(
         &mut self,
         key: &str,
@@ -253,7 +256,7 @@ impl Left {
         self.number(key)?.ok_or_else(|| format!("`{other}`: expected `{key}` as well"))
     }
 
-    /// Reads whether a setting is on.
+    /// Reads whether the setting `key` is on.
     fn flag(&mut self, key: &str) -> Result<bool, String> {
         match self.0.remove(key).as_deref() {
             None | Some("0" | "off" | "False") => Ok(false),

@@ -18,7 +18,7 @@ pub(super) struct PlannedPoint {
     pub(super) dir: usize,
 }
 
-/// The results of a point's runs. A run is `None` if an interrupt prevented it.
+/// The results of a point's runs. A run is `None` if it did not take place because of an interrupt.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PointRuns {
     runs: Vec<Option<RunSummary>>,
@@ -40,7 +40,7 @@ impl PointRuns {
 enum Task {
     /// The run with this index, counted from 0.
     Run(usize),
-    /// The run for the comparison of cwnd with this index, counted from 0.
+    /// A run for the comparison of cwnd, with this index, counted from 0.
     Cwnd(usize),
 }
 
@@ -50,7 +50,7 @@ enum Done {
     Cwnd(f64),
 }
 
-/// Runs all points with `seeds` seeds each. Calls `watch` with the progress.
+/// Runs all points, each with `seeds` seeds. Calls `watch` with the progress.
 pub(super) fn run_all(
     planned: &[PlannedPoint],
     seeds: u64,
@@ -102,19 +102,20 @@ pub(super) fn run_all(
 
 impl PlannedPoint {
     /// Whether the results of the point do not depend on chance. In the families with queue
-    /// disciplines (`9_`), the reference has only one seed of such a point. In other families, a
-    /// single seed has other reasons.
+    /// disciplines (`9_`), the reference has only one seed for such a point. In other families, a
+    /// point may have a single seed for other reasons.
     fn is_certain(&self) -> bool {
         self.point.family.starts_with("9_") && self.point.seeds.len() == 1
     }
 
-    /// Computes the agreement of cwnd from the share that each of our seeds reached.
+    /// Computes the agreement of cwnd from the shares that our seeds reached, one per seed; `None`
+    /// if cwnd is not compared.
     pub(super) fn agreement(&self, shares: &[f64]) -> Option<CwndAgreement> {
         self.cwnd.as_ref().map(|cwnd| cwnd.agreement(shares))
     }
 }
 
-/// Simulates our run number `place` (counted from 0) of a point. The mean queue is computed from
+/// Simulates our run number `place` (counted from 0) of a point. Its mean queue is computed from
 /// samples, as in the reference.
 fn run_one(point: &ReferencePoint, place: u64) -> Result<RunSummary, LinuxError> {
     let turn = usize::try_from(place).unwrap_or(usize::MAX) % point.seeds.len();
@@ -132,8 +133,8 @@ fn run_one(point: &ReferencePoint, place: u64) -> Result<RunSummary, LinuxError>
 }
 
 /// Returns the mean of the queue samples of the first link, from `from_s` on. The reference has
-/// this mean, not the time integral. The two can differ: if an application writes every 50 ms,
-/// samples every 10 ms are always taken at the same times after a write.
+/// this mean, not the time average. The two can differ: if an application writes every 50 ms and
+/// samples are taken every 10 ms, each sample has one of five fixed times after a write.
 fn sampled_mean(queue: &QueueSeries, from_s: f64) -> Option<f64> {
     let rows = (0..queue.len()).filter(|&row| queue.link[row] == 0 && queue.time_s[row] >= from_s);
     #[expect(clippy::cast_precision_loss, reason = "a count of packets")]

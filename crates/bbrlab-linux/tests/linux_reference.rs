@@ -10,12 +10,12 @@ fn excerpt() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/linux-reference")
 }
 
-/// Returns the folder with points that have queue disciplines.
+/// Returns the folder of the excerpt with points that have queue disciplines.
 fn managed_excerpt() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/linux-aqm")
 }
 
-/// Returns the folder with points that were drawn at random.
+/// Returns the folder of the excerpt with points that were drawn at random.
 fn random_excerpt() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/linux-random")
 }
@@ -67,9 +67,9 @@ fn eight_points_drawn_at_random_agree_with_a_real_stack_in_every_metric() {
     assert_eq!(beyond(&report), Vec::<String>::new());
 }
 
-/// Linux has five seeds, in which competing flows may differ by chance from the mean of many seeds.
-/// Therefore three of a hundred comparisons of a metric may exceed its tolerance, and one of the 28
-/// comparisons of Jain's index.
+/// At each point Linux has only five seeds, whose mean may differ by chance from the mean of many
+/// seeds if flows compete. Three of a hundred comparisons of a metric may exceed its tolerance, and
+/// so may one of the 28 comparisons of Jain's index.
 #[test]
 fn sixty_points_drawn_at_random_agree_with_a_real_stack() {
     let Some(reference) =

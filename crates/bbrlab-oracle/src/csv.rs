@@ -1,8 +1,8 @@
 //! Reads comma-separated text of the reference data: a header with the columns' names, then lines
 //! with one cell per column.
 //!
-//! The traces of `golden` have another reader (`golden/csv.rs`), because their cells can be
-//! differences from the previous line and their files have up to hundreds of megabytes.
+//! The traces of `golden` have another reader (`golden/csv.rs`), because a cell there can be a
+//! difference from the previous line, and a file can have hundreds of megabytes.
 
 use std::borrow::Cow;
 use std::io::Read as _;
@@ -28,11 +28,11 @@ impl CsvColumns {
         self.names.iter().position(|column| column == name)
     }
 
-    /// Returns the cells of a line, one for each column. A cell in double quotes may contain
-    /// commas.
+    /// Returns the cells of a line, one per column. A cell in double quotes may contain commas.
     ///
     /// # Errors
-    /// A description of the text found, if the line is malformed or has another number of cells.
+    /// If the line is malformed or does not have one cell per column. The text describes what was
+    /// found.
     pub fn cells<'l>(&self, line: &'l str) -> Result<Vec<Cow<'l, str>>, String> {
         let cells = split(line)?;
         if cells.len() == self.names.len() {

@@ -18,7 +18,7 @@ pub enum LogError {
         /// The system's error.
         reason: String,
     },
-    /// A file is not valid gzip data: it was truncated or altered.
+    /// A file is not valid gzip data, because it was truncated or altered.
     BadGzip {
         /// The file.
         path: PathBuf,
@@ -38,7 +38,7 @@ pub enum LogError {
     BadRow {
         /// The file.
         path: PathBuf,
-        /// The row, from 1, the header not counted.
+        /// The number of the row, from 1. The header is not counted.
         row: usize,
         /// The fault.
         reason: String,
@@ -56,16 +56,16 @@ pub enum LogError {
     },
     /// An episode has a setting that is not supported.
     Unsupported(Unsupported),
-    /// The list of the folder has no episode with this name.
+    /// The folder's list of episodes has no episode with this name.
     NoSuchEpisode {
-        /// The name asked for.
+        /// The requested name.
         name: String,
         /// The names in the folder.
         known: Vec<String>,
     },
 }
 
-/// An unsupported setting of an episode. The episode, or one side of it, is not compared.
+/// An unsupported setting of an episode. The episode, or one of its two sides, is not compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
     /// The episode.

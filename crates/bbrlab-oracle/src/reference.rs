@@ -1,4 +1,4 @@
-//! Finds the complete reference data, for tests that need them.
+//! Finds the complete reference data. Tests that need them call this.
 
 use std::env;
 use std::io::Write as _;

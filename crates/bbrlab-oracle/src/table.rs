@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::csv::{CsvColumns, unpack};
 use crate::error::LogError;
 
-/// A CSV file as text. Every row has as many cells as the header.
+/// The cells of a CSV file as text. Every row has as many cells as the header.
 #[derive(Debug)]
 pub(crate) struct Table {
     columns: CsvColumns,

@@ -124,8 +124,8 @@ impl Discipline {
         }
     }
 
-    /// Returns the part of each packet's time in the discipline that does not count as waiting: the
-    /// fixed delay of slots; 0 for other disciplines.
+    /// Returns the time for which the discipline delays every packet and which does not count as
+    /// waiting time. It is the fixed delay of slots, and 0 for other disciplines.
     #[inline]
     #[must_use]
     pub fn delay(&self) -> Span {
@@ -170,8 +170,8 @@ impl Discipline {
         }
     }
 
-    /// Returns the internal state of the discipline; `None` for a discipline whose state is not in
-    /// the kernel's logs.
+    /// Returns the internal state of the discipline; `None` if the kernel's logs do not contain the
+    /// state of such a discipline.
     #[must_use]
     pub fn info(&self) -> Option<DisciplineInfo> {
         match self {

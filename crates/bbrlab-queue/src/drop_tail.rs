@@ -1,4 +1,4 @@
-//! Drop-tail: first in, first out; packets that do not fit into the buffer are dropped on arrival.
+//! Drop-tail: first in, first out. Packets that do not fit into the buffer are dropped on arrival.
 //! Linux: `pfifo`, `bfifo`.
 //!
 //! Sources: [linux] `net/sched/sch_fifo.c`.

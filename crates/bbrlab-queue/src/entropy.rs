@@ -2,7 +2,7 @@
 
 use crate::packet::Queued;
 
-/// Hashes of flows, and random numbers. The engine has a separate stream for each link; a replay
+/// Hashes of flows, and random numbers. In the engine, each link has a separate stream. A replay
 /// supplies the values that the kernel logged.
 pub trait Entropy {
     /// Returns the hash of the packet's flow. Linux: `skb_get_hash`.

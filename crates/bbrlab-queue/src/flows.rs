@@ -47,14 +47,14 @@ pub(crate) fn scaled(hash: u32, of: usize) -> u32 {
     ((u64::from(hash) * of as u64) >> 32) as u32
 }
 
-/// The order of service: queues that have just become busy are served first, for one quantum; then
-/// the other queues by deficit round robin. Linux: `new_flows` and `old_flows` of `fq_codel` and
-/// `fq_pie`.
+/// The order of service: queues that have just got a packet are served first, for one quantum each,
+/// and then the other queues by deficit round robin. Linux: `new_flows` and `old_flows` of
+/// `fq_codel` and `fq_pie`.
 #[derive(Debug)]
 pub(crate) struct Turns {
     quantum: i32,
     queues: Vec<Turn>,
-    /// Queues that have just become busy.
+    /// Queues that got a packet while empty and have not had their first quantum.
     new: Ring,
     /// Queues that have had their first quantum.
     old: Ring,
@@ -117,7 +117,8 @@ impl Turns {
         Self { quantum, queues, new: Ring::EMPTY, old: Ring::EMPTY }
     }
 
-    /// Adds the queue `at`, which has a packet, to the new queues, unless it is in a ring.
+    /// Adds the queue `at`, which has just got a packet, to the new queues, unless it is already in
+    /// a ring.
     pub(crate) fn join(&mut self, at: u32) {
         let turn = &mut self.queues[at as usize];
         if !turn.is_listed {
@@ -127,8 +128,8 @@ impl Turns {
         }
     }
 
-    /// Returns the queue whose turn it is. Refills the deficits of queues that have used up their
-    /// deficits.
+    /// Returns the queue to be served. Refills the deficits of queues that have used theirs up, and
+    /// moves these queues to the end of the old queues.
     pub(crate) fn next(&mut self) -> Option<u32> {
         loop {
             let (at, is_new) = self.head()?;
@@ -146,14 +147,14 @@ impl Turns {
         }
     }
 
-    /// Charges a packet to the queue whose turn it is.
+    /// Subtracts a packet's bytes from the deficit of the queue that sent it.
     pub(crate) fn sent(&mut self, at: u32, wire_bytes: u32) {
         let turn = &mut self.queues[at as usize];
         // The result fits, because a packet is shorter than 2^31 bytes.
         turn.deficit = turn.deficit.saturating_sub_unsigned(wire_bytes);
     }
 
-    /// Ends the turn of a queue that has become empty.
+    /// Records that the queue to be served was found empty.
     pub(crate) fn found_empty(&mut self, at: u32) {
         let is_new = !self.new.is_empty();
         let ring = if is_new { &mut self.new } else { &mut self.old };
@@ -167,13 +168,13 @@ impl Turns {
         }
     }
 
-    /// Returns the first queue, its deficit, and whether the queue is new.
+    /// Returns the queue to be served, its deficit, and whether it is a new queue.
     pub(crate) fn first(&self) -> Option<(u32, i32, bool)> {
         let (at, is_new) = self.head()?;
         Some((at, self.queues[at as usize].deficit, is_new))
     }
 
-    /// Returns the first queue, and whether the queue is new.
+    /// Returns the queue to be served, and whether it is a new queue.
     fn head(&self) -> Option<(u32, bool)> {
         match self.new.first(&self.queues) {
             Some(at) => Some((at, true)),

@@ -1,13 +1,13 @@
 //! FQ-CoDel: flows are hashed into queues. Queues are served in turn, and each has its own `CoDel`
 //! control law.
 //!
-//! Queues that have just become busy are served first, for one quantum, so that a sparse flow does
-//! not wait behind bulk transfers; then the other queues by deficit round robin.
+//! Queues that have just got a packet are served first, for one quantum each, so that a sparse flow
+//! does not wait for bulk transfers. Then the other queues are served by deficit round robin.
 //!
 //! Sources: [linux] `net/sched/sch_fq_codel.c`; [rfc8290].
 //! Deviations:
 //! 1. `memory_limit` is not implemented: the kernel's memory for a packet depends on the driver.
-//!    With `tc`'s defaults, 10,240 Ethernet packets stay below the limit of 32 MB.
+//!    With `tc`'s defaults, the memory of 10,240 Ethernet packets is below the limit of 32 MB.
 //! 2. The limit may also be in bytes; in the kernel it is in packets.
 
 use bbrlab_link::{Buffer, FqCodelParams};
@@ -45,8 +45,8 @@ struct Flow {
     control: Control,
 }
 
-/// One queue as the source of packets for its control law. The backlog that the law reads is the
-/// bytes of all queues, as in the kernel.
+/// The queue of one flow as the source of packets for its control law. As in the kernel, the
+/// backlog that the law reads is the bytes of all queues.
 struct OneQueue<'a> {
     waiting: &'a mut Waiting,
     queue: &'a mut List,
@@ -75,8 +75,8 @@ impl FqCodel {
         }
     }
 
-    /// Returns the state of the queue to be served next. Usually this is the queue served last,
-    /// unless it has become empty.
+    /// Returns the state of the queue to be served next. This is usually the queue that was served
+    /// last, if it still has packets.
     pub(crate) fn info(&self) -> Option<DisciplineInfo> {
         let (bucket, deficit, is_new) = self.turns.first()?;
         let codel = self.flows[bucket as usize].control.info();

@@ -1,16 +1,16 @@
 //! FQ-PIE: flows are hashed into queues. Queues are served in turn, and each has its own PIE
 //! control law.
 //!
-//! Queues that have just become busy are served first, for one quantum; then the other queues by
-//! deficit round robin. One timer computes the drop probabilities of all queues.
+//! Queues that have just got a packet are served first, for one quantum each. Then the other queues
+//! are served by deficit round robin. One timer computes the drop probabilities of all queues.
 //!
 //! Sources: [linux] `net/sched/sch_fq_pie.c`.
 //! Deviations:
 //! 1. A packet that goes into service at once does not count against the limit. The limit may also
 //!    be in bytes; in the kernel it is in packets.
 //! 2. `memory_limit` is not implemented: the kernel only counts how often it is exceeded.
-//! 3. The probability of a queue is not recomputed while an update would not change it. This saves
-//!    time and changes no result.
+//! 3. The probability of a queue is not recomputed when the computation would not change it. This
+//!    saves computing time and changes no result.
 //! 4. The discipline is set up two seconds before the run.
 
 use bbrlab_link::{Buffer, FqPieParams};
@@ -47,8 +47,8 @@ pub struct FqPie {
     timer: Time,
     /// The first queue that the timer's next call updates. Linux: `flows_cursor`.
     cursor: u32,
-    /// The queues whose probability may change at the next update. An update that changes nothing
-    /// removes the queue from this list until a packet arrives or leaves.
+    /// The queues whose probability may change at the next update. A queue whose probability an
+    /// update does not change is removed from this list until a packet joins or leaves the queue.
     awake: Vec<u32>,
 }
 
@@ -77,8 +77,8 @@ impl FqPie {
         }
     }
 
-    /// Returns the queue `at`, to which a packet is added or from which one leaves, and adds it to
-    /// `awake`.
+    /// Returns the queue `at`, to which a packet is added or from which a packet is removed, and
+    /// adds the queue to `awake`.
     fn wake(&mut self, at: u32) -> &mut Flow {
         let flow = &mut self.flows[at as usize];
         if !flow.is_awake {
@@ -184,7 +184,7 @@ mod tests {
     use bbrlab_link::{Buffer, FqPieParams};
     use bbrlab_units::{Bytes, Ecn, NS_PER_MS, Packets, Time};
 
-    /// Flow `n` is hashed into queue `n`; every random number causes a drop.
+    /// Hashes flow `n` into queue `n`, and draws only random numbers that cause a drop.
     struct Plain {
         flows: u32,
     }

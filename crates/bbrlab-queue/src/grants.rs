@@ -2,9 +2,10 @@
 //! the network grants a request.
 //!
 //! If a packet arrives while no request is outstanding, the sender requests capacity at the next
-//! opportunity. The request covers all bytes that wait at that time, and the grant arrives after
-//! `delay`. Capacity for packets that arrive before the grant is requested when the granted packets
-//! leave, without another opportunity. So a queue that never empties has one grant per `delay`.
+//! opportunity. The request covers all bytes that wait at that time, and the grant arrives `delay`
+//! later. Packets that arrive in the meantime are requested together with the transmission of the
+//! granted packets, without waiting for another opportunity. A queue that never empties therefore
+//! gets one grant per `delay`.
 //!
 //! Sources: the piggyback requests of [docsis] and the buffer status reports of [lte-mac],
 //! simplified; this discipline is a model, not the code of a device. Deviations:
@@ -21,17 +22,17 @@ use crate::entropy::Entropy;
 use crate::packet::Queued;
 use crate::rule::{DropCause, Rule};
 
-/// A queue that is emptied by grants.
+/// A queue from which packets leave only when they are covered by a grant.
 #[derive(Debug)]
 pub struct Grants {
     params: GrantParams,
     limit: Buffer,
     queue: VecDeque<Queued>,
     bytes: u64,
-    /// Time at which the outstanding request is sent. If packets wait, a request is always
-    /// outstanding.
+    /// The time at which the outstanding request is or was sent. Whenever packets wait, there is
+    /// such a request.
     asked_at: Time,
-    /// Bytes left of the current grant; `None` between two grants.
+    /// Bytes of the current grant that are not yet used; `None` if no grant is in use.
     left: Option<u64>,
 }
 
@@ -55,8 +56,8 @@ impl Grants {
         }
     }
 
-    /// Whether the grant covers the first packet: it arrived before the request was sent, and the
-    /// bytes left are enough.
+    /// Whether the grant covers the first packet: the packet arrived before the request was sent,
+    /// and the grant has enough unused bytes.
     fn covers(&self, packet: &Queued) -> bool {
         let fits = self.left.is_none_or(|left| u64::from(packet.wire_bytes) <= left);
         packet.arrived_at <= self.asked_at && fits

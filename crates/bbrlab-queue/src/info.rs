@@ -5,8 +5,8 @@
 pub enum DisciplineInfo {
     /// The state of `codel`.
     Codel(CodelInfo),
-    /// The state of `fq_codel`'s next queue to be served. Just after a packet was dequeued, this is
-    /// the packet's queue.
+    /// The state of the queue of `fq_codel` that is to be served next. Just after a packet was
+    /// dequeued, this is the packet's queue.
     FqCodel {
         /// The state of the queue's control law.
         codel: CodelInfo,
@@ -23,7 +23,7 @@ pub enum DisciplineInfo {
     Red {
         /// Number of packets since a random number was drawn; -1 if no number is in use.
         qcount: i32,
-        /// The random number that spaces the drops, drawn last.
+        /// The random number that was drawn last; it determines when the next packet is dropped.
         qr: u32,
         /// The average queue length in bytes, times `2^wlog`.
         qavg: u64,
@@ -33,9 +33,9 @@ pub enum DisciplineInfo {
 /// The state of `CoDel`'s control law. Times are in units of 1,024 ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodelInfo {
-    /// Drops since the dropping state was entered.
+    /// Number of drops since the dropping state was entered.
     pub count: u32,
-    /// `count` when the dropping state was entered.
+    /// The value of `count` when the dropping state was entered.
     pub lastcount: u32,
     /// Time of the next drop.
     pub drop_next: u32,
@@ -44,7 +44,7 @@ pub struct CodelInfo {
     pub first_above_time: u32,
     /// Whether the law is in the dropping state.
     pub dropping: bool,
-    /// The reciprocal root of `count`, in 1/2^16.
+    /// The reciprocal square root of `count`, in 1/2^16.
     pub rec_inv_sqrt: u16,
 }
 
@@ -53,7 +53,7 @@ pub struct CodelInfo {
 pub struct PieInfo {
     /// The measured waiting time in the queue.
     pub qdelay: u64,
-    /// Remaining time, after an idle time, in which no packet is dropped.
+    /// Remaining part of the time after an idle time in which no packet is dropped.
     pub burst_time: u64,
     /// The drop probability, as a share of 2^56 - 1.
     pub prob: u64,

@@ -1,8 +1,8 @@
-//! Computes the times at which Linux's timers fire, in jiffies of 1 ms, with the rounding of the
-//! timer wheel.
+//! Computes when Linux's timers fire. Times are in jiffies of 1 ms and are rounded as by the timer
+//! wheel.
 //!
 //! A timer never fires early. A timer of up to 62 jiffies fires one jiffy late. For longer timers
-//! the wheel's slots are coarser, so a timer of 500 jiffies fires at the next multiple of eight.
+//! the wheel's slots are coarser: a timer of 500 jiffies fires at the next multiple of eight.
 //!
 //! Sources: [linux] `kernel/time/timer.c`: `calc_wheel_index`, `calc_index`, `__run_timers`.
 //! Deviations:
@@ -14,15 +14,15 @@ use bbrlab_units::{NS_PER_MS, NS_PER_US, Span, Time};
 const LEVEL_SHIFT: u32 = 3;
 
 /// The smallest distance in jiffies that belongs to level 1; each further level starts at eight
-/// times the distance. Linux: `LVL_START(1)`.
+/// times the distance of the level before. Linux: `LVL_START(1)`.
 const LEVEL_1_START: u64 = 63;
 
 /// The highest level of the wheel. Linux: `LVL_DEPTH - 1`.
 const LEVEL_MAX: u32 = 8;
 
-/// Age of a discipline when the run begins, in jiffies. The runs of a real stack with which results
-/// are compared have the same age; a discipline set up just before the first packets would behave
-/// differently.
+/// Age of a discipline when the run begins, in jiffies. It is the age in the runs of real Linux
+/// with which results are compared. A discipline that is set up just before the first packets would
+/// behave differently.
 const SET_UP: u64 = 2000;
 
 /// Converts a parameter to jiffies, rounded up. `tc` passes microseconds in 32 bits to the kernel.
@@ -32,8 +32,8 @@ pub(crate) fn jiffies(span: Span) -> u32 {
     us.div_ceil(1000)
 }
 
-/// Returns the time at which a timer fires if its callback at `now` sets it again, `delay` jiffies
-/// ahead. During the callback, the wheel's clock is one jiffy ahead of `now`.
+/// Returns the time at which a timer fires next, if its callback at `now` sets the timer again, to
+/// `delay` jiffies later. During the callback, the wheel's clock is one jiffy ahead of `now`.
 pub(crate) fn next_call(now: Time, delay: u32) -> Time {
     let jiffy = now.0 / NS_PER_MS;
     let clock = jiffy + 1;
@@ -49,8 +49,9 @@ pub(crate) fn next_call(now: Time, delay: u32) -> Time {
     Time((((expires >> shift) + 1) << shift).saturating_mul(NS_PER_MS))
 }
 
-/// Returns the first time within the run at which a periodic timer fires. At the set-up, the timer
-/// was set `first` jiffies ahead; at each firing, it is set `delay` jiffies ahead.
+/// Returns the first time within the run at which a periodic timer fires. When the discipline is
+/// set up, the timer is set to `first` jiffies later. Whenever it fires, it is set to `delay`
+/// jiffies later.
 pub(crate) fn first_call_in_run(first: u32, delay: u32) -> Time {
     let run_begins = Time(SET_UP * NS_PER_MS);
     let mut at = next_call(Time::ZERO, first);

@@ -3,7 +3,7 @@
 //!
 //! A discipline reads the size, the flow and header fields of a packet. Time, hashes and random
 //! numbers are arguments, so the engine and the replay of a kernel's packet log call the same code.
-//! Disciplines taken from Linux compute with the kernel's integers.
+//! Disciplines that exist in Linux compute with the kernel's integers.
 //!
 //! A discipline has a file or folder in this crate, a line in the list of `discipline.rs`, and
 //! parameters in [`bbrlab_link::Queue`].

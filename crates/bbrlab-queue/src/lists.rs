@@ -1,5 +1,5 @@
-//! First-in, first-out lists of packets that share one store, so that the memory of a discipline
-//! with a thousand queues depends only on the number of waiting packets.
+//! First-in, first-out lists of packets that share one store. The memory of a discipline with a
+//! thousand queues then depends only on the number of waiting packets.
 
 use crate::packet::Queued;
 
@@ -123,7 +123,7 @@ impl Store {
             before = self.slots[before as usize].next;
         }
         self.slots[before as usize].next = NONE;
-        // Makes a list with only this packet, and pops from it.
+        // Make a list that contains only this packet, and pop the packet from it.
         let mut last = List { head: list.tail, ..*list };
         let packet = self.pop(&mut last)?;
         list.tail = before;

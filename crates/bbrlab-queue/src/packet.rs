@@ -39,8 +39,8 @@ pub struct Queued {
     pub dscp: u8,
     /// The hosts of the packet's flow.
     pub hosts: Hosts,
-    /// The packet's tin, one of [`crate::Tins`], if the caller records it. No discipline reads this
-    /// field.
+    /// The index of the packet's tin in [`crate::Tins`], if the caller records it. No discipline
+    /// reads this field.
     pub tin: u8,
     /// Whether this link has marked the packet.
     pub marked: bool,

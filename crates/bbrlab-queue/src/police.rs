@@ -1,5 +1,5 @@
-//! A policer: a token bucket without a queue. A packet that exceeds the tokens in the bucket is
-//! dropped.
+//! A policer: a token bucket without a queue. A packet that needs more tokens than the bucket has
+//! is dropped.
 //!
 //! A token is one nanosecond of transmission at the rate. A dropped packet changes neither the
 //! tokens nor the time of their last update.
@@ -24,7 +24,7 @@ pub struct Police {
     shift: u32,
     burst_ns: u64,
     tokens_ns: u64,
-    /// Time of the last packet that passed.
+    /// Time at which the last packet passed.
     at: Time,
 }
 
@@ -92,8 +92,8 @@ mod tests {
         assert_eq!((1514 * multiplier) >> shift, 1_211_200);
     }
 
-    /// Checks that for random arrivals the bytes passed never exceed rate times time plus the
-    /// bucket.
+    /// Checks for random arrivals that the bytes that pass in any time never exceed the rate times
+    /// this time plus the bucket's size.
     #[test]
     fn bytes_that_pass_are_never_above_rate_times_time_plus_bucket() {
         let policer = Policer { rate: BitRate(8_000_000), burst: Bytes(20_000) };

@@ -1,14 +1,14 @@
 //! The priority that a Linux router gives a packet. `prio` and `fq` choose the packet's band by it.
 //!
 //! The kernel's table is older than DSCP: it interprets the field as the type of service of RFC
-//! 1349, and uses only the bits for low delay and high throughput. So EF (46), whose last bits are
-//! 110, is "interactive bulk", and the upper three bits, the precedence, have no effect.
+//! 1349, and uses only the bits for low delay and high throughput. EF (46), whose lower three bits
+//! are 110, is therefore "interactive bulk". The upper three bits, the precedence, have no effect.
 //!
 //! Sources: [linux] `net/ipv4/route.c`, `ip_tos2prio`; `include/net/route.h`, `rt_tos2priority`;
 //! `net/ipv4/ip_forward.c`; `net/sched/sch_generic.c`, `sch_default_prio2band`.
 //! Deviations: none.
 
-/// The band of each of the 16 priorities. `tc` has the same default for `priomap`.
+/// The band of each of the 16 priorities. These are also `tc`'s defaults for `priomap`.
 pub(crate) const DEFAULT_PRIOMAP: [u8; 16] = bbrlab_link::PrioParams::DEFAULT.priomap;
 
 /// Returns the priority of a packet that a router forwards: 0 best effort, 2 bulk, 4 interactive

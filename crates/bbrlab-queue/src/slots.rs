@@ -1,8 +1,10 @@
 //! Slots, as on links that aggregate packets: a packet waits for a fixed delay, and then for the
 //! next slot. In a slot, all packets whose delay is over leave together.
 //!
-//! The start of the next slot is drawn when a packet becomes due after the start of the last slot.
-//! So slots are not periodic: after a pause, the next packet starts them again.
+//! The start of the next slot, relative to the current time, is drawn when the first packet of the
+//! queue is due after the start of the last slot. It is also drawn when a slot has reached its
+//! limit of packets or bytes. Slots are therefore not periodic: without packets there is no draw,
+//! and after a pause the next packet causes it.
 //!
 //! Sources: [linux] `net/sched/sch_netem.c`, `netem_dequeue` and `get_slot_next`.
 //! Deviations:
@@ -26,7 +28,7 @@ pub struct Slots {
     limit: Buffer,
     queue: VecDeque<Queued>,
     bytes: u64,
-    /// Start of the slot. Linux: `slot.slot_next`.
+    /// Start of the current or next slot. Linux: `slot.slot_next`.
     begins: Time,
     packets_left: u64,
     bytes_left: i64,
@@ -57,8 +59,8 @@ impl Slots {
         packet.arrived_at + self.params.delay
     }
 
-    /// Draws the start of the next slot, and resets the slot's limits of packets and bytes. Linux:
-    /// `get_slot_next`.
+    /// Draws the start of the next slot, and resets the number of packets and bytes that may leave
+    /// in it. Linux: `get_slot_next`.
     fn choose_next(&mut self, now: Time, entropy: &mut impl Entropy) {
         let spread = u128::from(self.params.max.0.saturating_sub(self.params.min.0));
         let share = (u128::from(entropy.next_u32()) * spread) >> 32;

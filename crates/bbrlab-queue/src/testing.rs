@@ -29,7 +29,7 @@ impl Entropy for Plain {
         u16::try_from(self.0).unwrap()
     }
 
-    /// Every flow has its own sender; two flows share a receiver.
+    /// Gives each flow its own sender, and each receiver two flows.
     fn host_hashes(&mut self, packet: &Queued) -> HostHashes {
         let flow = packet.flow + 1;
         HostHashes { destination: packet.flow / 2 + 1, source: flow, flow }
@@ -41,8 +41,8 @@ impl Entropy for Plain {
 }
 
 /// Runs the script and compares the packets that leave, in order, with `expected`. `a0` is the
-/// first packet of flow `a`, and `a0-3` are its first four packets, one after another. `!a0` was
-/// dropped, and `-` was a service without a packet.
+/// first packet of flow `a`, and `a0-3` are its first four packets, one after another. `!a0` means
+/// that packet `a0` was dropped, and `-` means a service that found no packet to send.
 ///
 /// Words of the script:
 ///

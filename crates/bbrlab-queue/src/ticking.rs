@@ -1,8 +1,8 @@
 //! A discipline for tests, with a timer and random numbers. It releases no packet before its first
-//! tick. At every later tick it drops the packet that has waited longest, if any.
+//! tick. At every later tick it drops the packet that has waited longest, if there is one.
 //!
-//! It exists only in debug builds. As a Cargo feature, which only tests enable, it would make the
-//! tests compile a second copy of every crate that depends on this one.
+//! It exists only in debug builds. If it were a Cargo feature that only tests enable, the tests
+//! would compile a second copy of every crate that depends on this one.
 
 use std::collections::VecDeque;
 
@@ -19,9 +19,9 @@ pub struct Ticking {
     next: Time,
     is_open: bool,
     queue: VecDeque<Queued>,
-    /// A random number for each packet that arrived.
+    /// The random numbers drawn so far: one for each packet that arrived.
     pub draws: Vec<u32>,
-    /// Times at which the timer fired.
+    /// The times at which the timer has fired.
     pub ticks: Vec<Time>,
 }
 

@@ -1,8 +1,8 @@
 //! The tins of a discipline, for statistics: the traffic classes into which the discipline sorts
 //! packets.
 //!
-//! A packet's tin is computed from its header on arrival, so statistics need no call of the
-//! discipline.
+//! A packet's tin is computed from its header on arrival, so code that computes statistics need not
+//! call the discipline.
 
 use bbrlab_link::{CakeTins, DualPi2Params, PrioParams, Queue};
 use bbrlab_units::Ecn;
@@ -50,8 +50,8 @@ impl Tins {
         }
     }
 
-    /// Returns the index of a packet's tin in [`Self::names`]. Call this when the packet arrives: a
-    /// later mark may change the result.
+    /// Returns the index of a packet's tin in [`Self::names`]. Must be called when the packet
+    /// arrives, because a later mark may change the result.
     #[inline]
     #[must_use]
     pub fn tin(&self, packet: &Queued) -> u8 {

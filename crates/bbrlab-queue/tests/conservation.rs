@@ -1,5 +1,5 @@
-//! Tests that every packet passed to a discipline is sent, is dropped or still waits, and exactly
-//! one of the three, for any parameters, arrivals, sizes, hashes and random numbers.
+//! Tests that every packet passed to a discipline is either sent, or dropped, or still waiting at
+//! the end. This must hold for any parameters, arrivals, sizes, hashes and random numbers.
 
 use bbrlab_link::{
     Buffer, CakeAckFilter, CakeFlows, CakeParams, CakeTins, CodelParams, DualPi2Params,
@@ -49,13 +49,13 @@ impl Entropy for Draws {
     }
 }
 
-/// A link that serves the packets of a discipline, with a record of its output.
+/// A link that serves the packets of a discipline, and records what happens to them.
 struct Link {
     discipline: Discipline,
     draws: Draws,
     now: Time,
     is_busy: bool,
-    /// For each packet, the number of times it was sent, dropped or, at the end, found waiting.
+    /// For each packet, how often it was sent, dropped or found waiting at the end; must be 1.
     seen: Vec<u8>,
     bytes_in: u64,
     bytes_out: u64,
@@ -268,13 +268,13 @@ prop_compose! {
     }
 }
 
-/// Quanta of at least 300 bytes, so that deficit round robin needs at most a few thousand rounds to
-/// send a packet of a megabyte.
+/// Generates quanta of at least 300 bytes, so that deficit round robin needs at most a few thousand
+/// rounds to send a packet of a megabyte.
 fn quantum() -> impl Strategy<Value = Bytes> {
     prop_oneof![300..2000_u64, Just(u64::MAX)].prop_map(Bytes)
 }
 
-/// Small numbers, numbers below 5,000, and the largest value.
+/// Generates small numbers, numbers below 5,000, and the largest value.
 fn extreme() -> impl Strategy<Value = u32> {
     prop_oneof![0..4_u32, 0..5000_u32, Just(u32::MAX)]
 }

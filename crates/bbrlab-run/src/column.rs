@@ -60,8 +60,8 @@ impl Column {
         Self { name: name.into(), values }
     }
 
-    /// Creates a column from cells of one kind, which may be null. Integers of more than 63 bits
-    /// become the largest signed 64-bit integer.
+    /// Creates a column from cells of one kind, which may be null. Integers above the largest
+    /// signed 64-bit integer become that integer.
     #[must_use]
     pub fn of_cells<'a>(
         name: impl Into<String>,
@@ -81,8 +81,8 @@ impl Column {
     }
 }
 
-/// The values of a column. All integers are signed 64-bit integers, because every program that
-/// reads Parquet supports them.
+/// The values of a column. All integers are signed 64-bit integers, the type that every program
+/// that reads Parquet supports.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// Integers.
@@ -140,8 +140,8 @@ impl Values {
     }
 }
 
-/// A value that our simulator always provides, but another back end may not. If every value of a
-/// column is present, the column is written without nulls.
+/// A value that our simulator always provides, but another back end may not provide. A column in
+/// which no value is missing is written without nulls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaybeKnown<T>(pub Option<T>);
 

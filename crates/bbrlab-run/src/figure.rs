@@ -3,8 +3,8 @@
 //!
 //! `record.rs` defines every metric once, as a row of a table. From a table, the macros here
 //! generate the record with its JSON form, the descriptions of its metrics and, in the same order,
-//! their values. The columns of Parquet files, the metrics of groups, `list metrics` and
-//! `docs/results.md` are generated from descriptions and values.
+//! their values. The descriptions and values determine the columns of Parquet files, the metrics of
+//! groups, `list metrics` and `docs/results.md`.
 
 use crate::column::{Cell, Kind};
 
@@ -21,7 +21,7 @@ pub struct Figure {
     pub unit: &'static str,
     /// The meaning and, where needed, the formula.
     pub meaning: &'static str,
-    /// The metrics of a record; empty for a single value.
+    /// If the metric is a record, the metrics in it; empty for a metric with a single value.
     pub parts: &'static [Figure],
 }
 
@@ -45,13 +45,14 @@ pub struct Leaf {
     pub name: String,
     /// The description of the metric.
     pub figure: &'static Figure,
-    /// The record that contains the metric; `None` if the table itself does. The record's meaning
-    /// completes the metric's: `mean` in `queue_packets` is "mean" "over time".
+    /// The record that contains the metric; `None` if the metric is directly in the table. The
+    /// meaning of the metric and that of the record form one text: `mean` in `queue_packets` is
+    /// "mean" "over time".
     pub of: Option<&'static Figure>,
 }
 
 /// Returns the metrics of a table that have a single value, in order, including those of nested
-/// records. `joint` separates the name of a record from the name of the metric in it.
+/// records. `joint` separates the name of a record from the name of a metric in the record.
 #[must_use]
 pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf> {
     let mut all = Vec::new();
@@ -77,8 +78,8 @@ pub trait Field {
     /// The metrics of a record.
     const PARTS: &'static [Figure] = &[];
 
-    /// Appends one cell for each of the [`leaves`]: the value, or the values of the parts of a
-    /// record.
+    /// Appends one cell for each of the [`leaves`]: the value itself, or for a record the values of
+    /// its metrics.
     fn cells(&self, cells: &mut Vec<Cell>);
 
     /// Reads from the front of `cells` what [`Self::cells`] has appended. Lists and maps have no

@@ -1,8 +1,8 @@
 //! Header bytes of packets. Link-layer bytes are not included: see [`crate::framing`].
 //!
-//! Sources: design of the scenario format. The wire size of a packet is its payload + 52 bytes (IP
-//! 20, TCP 20, timestamps 12) + framing. One, two or three SACK blocks add 12, 20 or 28 bytes. A
-//! SYN has 20 bytes of options: MSS, SACK permitted with timestamps, and window scale. In ns-3, a
+//! Sources: design of the scenario format. The wire size of a data packet is its payload + 52 bytes
+//! (IP 20, TCP 20, timestamps 12) + framing. One, two or three SACK blocks add 12, 20 or 28 bytes.
+//! A SYN has 20 bytes of options: MSS, SACK permitted with timestamps, and window scale. In ns-3, a
 //! SYN has 16 bytes of options: window scale, SACK permitted and timestamps without padding between
 //! them, and no MSS.
 
@@ -19,8 +19,8 @@ pub const DATA: u32 = BARE + TIMESTAMPS;
 /// Bytes of the IP and UDP headers.
 pub const UDP: u32 = 28;
 
-/// Returns the bytes of the IP and TCP headers of a segment, which has no options or only
-/// timestamps.
+/// Returns the bytes of the IP and TCP headers of a segment without options, or with timestamps as
+/// its only option.
 #[must_use]
 #[inline]
 pub const fn plain(has_ts: bool) -> u32 {
@@ -37,14 +37,14 @@ pub const fn syn(options: TcpOptions) -> u32 {
     }
 }
 
-/// Returns the bytes of the IP and TCP headers of a segment with `blocks` SACK blocks, at least
-/// one.
+/// Returns the bytes of the IP and TCP headers of a segment with `blocks` SACK blocks. `blocks`
+/// must be at least 1.
 #[must_use]
 #[inline]
 pub const fn with_blocks(has_ts: bool, blocks: u32, options: TcpOptions) -> u32 {
-    // The SACK option has two bytes before its blocks. Padding makes these four. Only packed
-    // options with timestamps add nothing here: the two bytes replace the padding of the timestamps
-    // option.
+    // The SACK option has two bytes before its blocks, and padding makes these four. The only
+    // exception is packed options with timestamps: the two bytes then take the place of the
+    // timestamps option's padding, so nothing is added.
     let beside = if has_ts && matches!(options, TcpOptions::Packed) { 0 } else { 4 };
     plain(has_ts) + beside + 8 * blocks
 }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A metric over the seeds of a group: its mean and confidence interval.
+/// The mean of a metric over the seeds of a group, with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupMetric {
-    /// Number of runs in which the metric has a value.
+    /// Number of runs in the group in which the metric has a value.
     pub n: u64,
     /// Mean over these runs.
     pub mean: Option<f64>,

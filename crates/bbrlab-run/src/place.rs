@@ -1,4 +1,4 @@
-//! Finds the scenario key from which a part of a resolved run comes, for error messages.
+//! Finds the scenario key from which a part of a resolved run comes. Error messages name this key.
 
 use crate::run::Run;
 
@@ -11,7 +11,7 @@ pub enum Place {
     Stack,
     /// A link of [`Run::links`], by its number.
     Link(u32),
-    /// The flows of a class of [`Run::classes`], by its number: one `[[flows]]` table.
+    /// The flows of a class of [`Run::classes`], by its number. A class is one `[[flows]]` table.
     Flows(u32),
     /// The access links of all flows.
     Access,
@@ -19,8 +19,8 @@ pub enum Place {
 
 impl Run {
     /// Returns the path of a key as users write it, such as `bottleneck.reverse_loss` or
-    /// `flows[1].ecn`. `key` is the key for the direction of the data. For a link in the reverse
-    /// direction, the result has `reverse_` before the key.
+    /// `flows[1].ecn`. `key` is the key's name for the direction of the data. If the link is in the
+    /// reverse direction, `reverse_` is put before the key.
     ///
     /// # Panics
     /// If the run has no such link or class.

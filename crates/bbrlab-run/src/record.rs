@@ -1,9 +1,9 @@
-//! The results of a run as records. Every metric and every column is defined here, once.
+//! The results of a run as records. This file defines every metric and every column once.
 //!
 //! Results of our simulator, of ns-3 and of a kernel are stored in these records, so the same code
-//! evaluates and prints them. A metric that has no meaning in a run, or that its back end does not
-//! provide, is `None`; in JSON, `null`. Objects are never missing, so `rtt_ms.mean` exists for
-//! every flow.
+//! evaluates and prints them. A metric that has no meaning in a run, or that the run's back end
+//! does not provide, is `None`, in JSON `null`. Objects are never missing, so every flow has the
+//! key `rtt_ms.mean`.
 //!
 //! To add a metric, add a row to a table here. If the metric can be computed from other metrics,
 //! give the formula in the row; otherwise, the back end that measures the metric sets it. JSON,
@@ -23,8 +23,8 @@ use crate::run::SweepPoint;
 
 const NS_PER_MS: f64 = 1e6;
 
-/// The document that `--json` writes and that every `summary.json` contains: with one run in the
-/// folder of a run, with all runs in the folder of a sweep.
+/// The document that `--json` writes and that every `summary.json` contains. In the folder of a
+/// run, it has that run; in the folder of a sweep, it has all runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunsDocument {
     /// Version of bbrlab.
@@ -33,7 +33,8 @@ pub struct RunsDocument {
     pub commit: String,
     /// One entry per run.
     pub runs: Vec<RunSummary>,
-    /// One entry per point with the means over its seeds; `None` for a single run.
+    /// For a sweep: one entry per point with the means over the point's seeds. `None` for a single
+    /// run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<Group>>,
 }
@@ -110,7 +111,7 @@ record! {
     }
 }
 
-/// The back-end name of our simulator. Records without a back-end name also count as records of the
+/// The name of our simulator as a back end. Records without a back-end name count as records of the
 /// simulator.
 pub const SIMULATOR: &str = "sim";
 
@@ -119,9 +120,10 @@ fn simulator() -> String {
 }
 
 /// Copies a list into exactly the memory that it needs. A list that grew element by element has
-/// memory for at least four elements, a flow takes 1 kB, and a sweep keeps the records of all its
-/// runs.
-/// Copying frees the old allocation completely; shrinking in place would leave fragments.
+/// memory for at least four elements. The record of a flow takes 1 kB, and a sweep stores the
+/// records of all its runs.
+///
+/// Copying frees the old allocation completely. Shrinking in place would leave fragments.
 pub(crate) fn exact<T>(list: Vec<T>) -> Vec<T> {
     let mut exact = Vec::with_capacity(list.len());
     exact.extend(list);
@@ -133,8 +135,8 @@ fn exact_list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(list: D) -> Result
 }
 
 impl LinkSummary {
-    /// Returns whether the link is private to one flow, as `left[3]` is. Names in a scenario cannot
-    /// contain brackets.
+    /// Returns whether the link is private to one flow. The names of private links end with a
+    /// flow's number, such as `left[3]`; names in a scenario cannot contain brackets.
     #[must_use]
     pub fn is_private(&self) -> bool {
         self.name.ends_with(']')
@@ -252,14 +254,14 @@ record! {
 }
 
 impl FlowSummary {
-    /// Lost datagrams / sent datagrams.
+    /// Returns the number of lost datagrams divided by the number of sent datagrams.
     fn lost_datagrams(&self) -> Option<f64> {
         let lost = self.drops? + self.random_losses? + self.policer_drops.unwrap_or(0);
         (self.cc == UDP).then(|| ratio(lost, self.sent_packets?)).flatten()
     }
 }
 
-/// The name in `cc` of a flow that sends datagrams.
+/// The value of `cc` for a flow that sends UDP datagrams.
 const UDP: &str = "udp";
 
 record! {
@@ -307,7 +309,7 @@ record! {
 }
 
 record! {
-    /// Shares of a flow's active time by what limited the flow. They sum to 1.
+    /// Shares of a flow's active time in which each limit applied to the flow. The shares sum to 1.
     #[derive(Copy)]
     LimitedBy {
         cwnd: Option<f64>, Result, "share", "the congestion window";
@@ -319,7 +321,7 @@ record! {
 }
 
 record! {
-    /// Completion times, from the connect until the receiver has read the last byte.
+    /// Completion times: from the connect to the receiver's read of the last byte.
     #[derive(Copy)]
     Fct {
         n: Option<u64>, Result, "transfers", "number";
@@ -363,8 +365,8 @@ record! {
 }
 
 impl FlowGroup {
-    /// Returns whether the group was active in only a part of the time of its `goodput_mbps`. Its
-    /// share of all bytes in the run then differs from its share while it was active.
+    /// Returns whether the group was active in only a part of the time over which `goodput_mbps` is
+    /// computed. Its share of all bytes in the run then differs from its share while it was active.
     #[must_use]
     pub fn is_active_in_part(&self) -> bool {
         self.goodput_active_mbps > self.goodput_mbps.map(|goodput| 1.01 * goodput)
@@ -414,24 +416,24 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The runs of a point, which differ only in the seed, with their common metrics.
+/// The runs of a point, which differ only in the seed, with the means of their metrics.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// The scenario's name or id.
     pub scenario: String,
     /// Hash of the resolved scenario, without the seed.
     pub scenario_hash: String,
-    /// The imitated TCP, such as `linux` or `ns3`.
+    /// The TCP stack that the runs imitate, such as `linux` or `ns3`.
     pub profile: String,
     /// The back end that computed the runs.
     #[serde(default = "simulator")]
     pub backend: String,
-    /// Swept keys with their values.
+    /// The swept keys with their values at this point.
     pub point: SweepPoint,
     /// The seeds, in order.
     pub seeds: Vec<u64>,
-    /// Whether several seeds gave identical runs, because nothing in the scenario is random. `None`
-    /// if the back end has no digests.
+    /// Whether the runs of several seeds are identical, which happens if nothing in the scenario is
+    /// random. `None` if the back end has no digests.
     #[serde(default)]
     pub identical_digests: Option<bool>,
     /// The metrics by name, such as `jain`, `links.bottleneck.utilization` or
@@ -506,8 +508,8 @@ columns! {
 
 columns! {
     /// One row per transfer that began, of flows with `bytes`, `train`, `requests` or `video`. A
-    /// `[[flows]]` table with `arrivals` has one row for each of its first 10,000 completed
-    /// transfers.
+    /// `[[flows]]` table with `arrivals` has one row for each of the first 10,000 transfers that
+    /// complete.
     Transfers of
     /// One transfer of a flow.
     TransferRow {
@@ -537,7 +539,7 @@ columns! {
 }
 
 impl Delays {
-    /// Delays in a link's queue, over the packets that left the queue.
+    /// Queueing delays at a link, of the packets that left the link's queue.
     pub const QUEUE_DELAY: &'static str = "links.queue_delay_ms";
     /// RTT samples of a group of flows.
     pub const GROUP_RTT: &'static str = "flow_groups.rtt_ms";
@@ -571,7 +573,7 @@ impl Delays {
 
     /// Returns a histogram: delays in milliseconds in ascending order with their counts. The delays
     /// have exactly the same floating-point values as percentiles in the summary, because both are
-    /// a whole number of nanoseconds divided once.
+    /// computed from a whole number of nanoseconds by one division.
     #[expect(
         clippy::cast_precision_loss,
         reason = "a delay is less than 2^53 ns, which are 104 days"

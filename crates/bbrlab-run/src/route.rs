@@ -1,4 +1,4 @@
-//! The links on a run's routes, and the link-layer bytes that they add to a packet.
+//! The links on a run's routes, and the link-layer bytes that links add to a packet.
 
 use bbrlab_link::Link;
 use bbrlab_units::Bytes;
@@ -7,8 +7,8 @@ use crate::headers;
 use crate::run::{FlowClass, Hop, Run};
 
 impl Hop {
-    /// Returns the link at this element of a route; `None` for a delay. `shared` are the links of
-    /// the run and `private` the links of the flow's class.
+    /// Returns the link that this element of a route is; `None` for a delay without a link.
+    /// `shared` contains the links of the run, and `private` the private links of the flow's class.
     ///
     /// # Panics
     /// If the link does not exist.
@@ -22,15 +22,15 @@ impl Hop {
     }
 }
 
-/// Returns the link-layer bytes that are added to a packet which crosses these links: the framing
-/// of the first link with a rate, or Ethernet's framing if no link has a rate.
+/// Returns the link-layer bytes per packet on a route over these links: the framing of the first
+/// link with a rate, or Ethernet's framing if no link has a rate.
 pub fn framing<'l>(links: impl IntoIterator<Item = &'l Link>) -> Bytes {
     let first = links.into_iter().find(|link| link.rate.is_limited());
     first.map_or(Link::ETHERNET, |link| link.framing)
 }
 
-/// Returns the wire bytes of a data packet with `mss` bytes of payload on `link`. Without a link,
-/// returns the bytes of the IP packet.
+/// Returns the wire bytes of a data packet with `mss` bytes of payload on `link`. If `link` is
+/// `None`, returns the bytes of the IP packet.
 #[must_use]
 pub fn wire_bytes(link: Option<&Link>, mss: u32) -> u64 {
     u64::from(mss + headers::DATA) + link.map_or(0, |link| link.framing.0)
@@ -58,13 +58,13 @@ impl Run {
         route.iter().filter_map(|&hop| self.link_at(class, hop))
     }
 
-    /// Returns the link whose departures count as `data_packets`.
+    /// Returns the link whose departing data packets are counted as `data_packets`.
     #[must_use]
     pub fn bottleneck_link(&self) -> Option<&Link> {
         self.bottleneck.and_then(|link| self.links.get(link as usize))
     }
 
-    /// Returns the link-layer bytes that are added to a packet on a route of this class.
+    /// Returns the link-layer bytes per packet on a route of this class.
     ///
     /// # Panics
     /// If the run has no such link, or one has a framing of 4 GiB.

@@ -2,8 +2,8 @@
 //!
 //! All quantities are integers in the units of `bbrlab-units`, and the abbreviations of scenarios
 //! (the dumbbell, `[access]`, `left_link`, `path`, `rtt`) have been replaced by links and routes.
-//! The settings of a `[[flows]]` table are stored once, in a [`FlowClass`], so 100,000 flows need
-//! little memory.
+//! The settings of a `[[flows]]` table are stored once, in a [`FlowClass`], so 100,000 flows of one
+//! table need little memory.
 
 use std::sync::Arc;
 
@@ -25,11 +25,11 @@ pub struct Run {
     pub scenario: String,
     /// The purpose of the scenario, shown to users.
     pub title: String,
-    /// SHA-256 (hexadecimal) of everything that determines the outcome except the seed.
+    /// SHA-256 (hexadecimal) of everything, except the seed, that determines the results.
     pub scenario_hash: String,
     /// The TCP stack that the run imitates.
     pub profile: Profile,
-    /// This run's point of the sweep.
+    /// The swept keys of this run with their values.
     pub point: SweepPoint,
     /// The values of `point` that are quantities, converted to base units: `{ value, unit }`.
     pub point_values: SweepPoint,
@@ -39,7 +39,7 @@ pub struct Run {
     pub duration: Span,
     /// The rule by which the time series are sampled.
     pub sample: Sample,
-    /// Whether time series of each flow are kept. By default they are kept in runs with at most
+    /// Whether the run has time series of each flow. By default, it has them if it has at most
     /// 1,000 flows, or if the scenario sets `sample`.
     pub flow_series: bool,
     /// The settings that all hosts share.
@@ -56,8 +56,8 @@ pub struct Run {
     pub bottleneck: Option<u32>,
     /// One class per `[[flows]]` table.
     pub classes: Vec<FlowClass>,
-    /// The flows, in the order of their numbers (ids). The flows of a class with
-    /// [`Source::Arrivals`] count as one.
+    /// The flows, in the order of their numbers (ids). All flows of a class with
+    /// [`Source::Arrivals`] are one entry.
     pub flows: Vec<Flow>,
 }
 
@@ -75,7 +75,7 @@ pub enum Sample {
 /// The common settings of the flows of one `[[flows]]` table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowClass {
-    /// The class's name in tables and plots, if the scenario sets one.
+    /// The class's name in tables and plots; `None` if the scenario sets none.
     pub name: Option<String>,
     /// The group in which the results of the flows are summarised.
     pub group: String,
@@ -83,7 +83,8 @@ pub struct FlowClass {
     pub cc: Algorithm,
     /// The parameters of the congestion control.
     pub cc_params: Params,
-    /// A custom congestion control, which is not part of bbrlab. It is used instead of `cc`.
+    /// A custom congestion control, which is not part of bbrlab, and which is used instead of `cc`;
+    /// `None` if the class uses `cc`.
     pub outside: Option<Arc<Outside>>,
     /// Whether the flow sends datagrams at its source's rate, without a connection. `cc` is then
     /// unused.
@@ -98,37 +99,40 @@ pub struct FlowClass {
     pub host: u32,
     /// The number of the sending host, from 1. With 0, each flow has its own sending host.
     pub sender_host: u32,
-    /// Upper bound of the pacing rate, in bits of payload; every congestion control then paces.
+    /// Upper bound of the pacing rate, in bits of payload per second. If it is set, every
+    /// congestion control paces.
     pub max_pacing_rate: Option<BitRate>,
-    /// Whether the delivery rate is sampled. Without samples, a congestion control such as BBR
-    /// cannot estimate the path's bandwidth.
+    /// Whether TCP takes samples of the delivery rate. Without samples, a congestion control such
+    /// as BBR cannot estimate the path's bandwidth.
     pub rate_samples: bool,
     /// Whether the delay of each message and the queueing delay of each data packet are measured.
     pub latency: bool,
-    /// The bound beyond which a message is late. If it is set, the delay of each message is
+    /// The delay above which a message counts as late. If it is set, the delay of each message is
     /// measured.
     pub late: Option<Span>,
     /// The data that the application sends.
     pub source: Source,
-    /// How the receiving application reads. With `None`, it reads data as soon as it arrives.
+    /// How the receiving application reads; `None` if it reads data as soon as the data arrives.
     pub reading: Option<Reading>,
-    /// Access links with a rate. Each flow of the class has its own, in the order of the routes.
-    /// Their names are `left`, `right` and, if the reverse direction has a rate, `right.reverse`
-    /// and `left.reverse`. In results, `left[3]` is the link of flow 3.
+    /// Access links with a rate. Each flow of the class has its own copies of these links. They are
+    /// in the order of the routes. Their names are `left`, `right` and, if the reverse direction
+    /// has a rate, `right.reverse` and `left.reverse`. In results, `left[3]` is the link of flow 3.
     pub private_links: Vec<Link>,
-    /// The route of the data, from sender to receiver. Adjacent delays are one hop.
+    /// The route of the data, from sender to receiver. Consecutive delays are combined into one
+    /// hop.
     pub forward: Vec<Hop>,
-    /// The route of the ACKs, from receiver to sender. Adjacent delays are one hop.
+    /// The route of the ACKs, from receiver to sender. Consecutive delays are combined into one
+    /// hop.
     pub reverse: Vec<Hop>,
-    /// The sum of all delays in both directions, without serialisation, queueing and the wait of
-    /// `reorder`.
+    /// The sum of all delays in both directions, without serialisation, queueing and the additional
+    /// delay of `reorder`.
     pub base_rtt: Span,
 }
 
 /// An element of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hop {
-    /// A delay without a link, which holds every packet for the same time.
+    /// A delay without a link. It is the same for every packet.
     Delay(Span),
     /// A link of [`Run::links`], including its delay.
     Link(u32),
@@ -136,25 +140,26 @@ pub enum Hop {
     Private(u32),
 }
 
-/// The data that the application sends. Bytes are payload.
+/// The data that the application sends. All numbers of bytes are payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The application always has more to send.
     Unlimited,
-    /// One transfer of this many bytes; then the flow ends.
+    /// One transfer of this many bytes. The flow ends after the transfer.
     Bytes(Bytes),
     /// Segments at a constant rate.
     Cbr(BitRate),
     /// Segments at a rate that changes over time.
     Rates(Paces),
-    /// On and off periods in turn, beginning with on. In an on period, sends at a rate, or as fast
-    /// as the socket accepts data.
+    /// Alternating on and off periods, beginning with an on period. In an on period, the
+    /// application sends at a rate, or as fast as the socket accepts data.
     OnOff {
         /// Length of an on period.
         on: Span,
         /// Length of an off period.
         off: Span,
-        /// Rate in an on period. With `None`, as fast as the socket accepts data.
+        /// Rate in an on period; `None` if the application writes as fast as the socket accepts
+        /// data.
         rate: Option<BitRate>,
     },
     /// Writes `bytes` once per interval `every`. The first write is at the flow's start.
@@ -175,7 +180,7 @@ pub enum Source {
         /// connection.
         gap: Span,
     },
-    /// On and off periods in turn, of random lengths.
+    /// Alternating on and off periods of random lengths.
     Bursts(Bursts),
     /// Responses to a client's requests, all on one connection.
     Requests(Requests),
@@ -184,7 +189,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Whether the data consists of messages: writes at known times, or transfers.
+    /// Whether the data consists of messages: transfers, or writes at known times.
     #[must_use]
     pub const fn has_messages(&self) -> bool {
         !matches!(
@@ -196,7 +201,7 @@ impl Source {
         )
     }
 
-    /// Returns the arrival process of the flows, if there is one.
+    /// Returns the arrival process of the flows; `None` for other sources.
     #[must_use]
     pub const fn arrivals(&self) -> Option<&Arrivals> {
         match self {
@@ -205,8 +210,8 @@ impl Source {
         }
     }
 
-    /// Returns the bytes of one transfer. Returns `None` if the source has no transfers, or
-    /// transfers of different sizes.
+    /// Returns the bytes of one transfer; `None` if the source has no transfers, or if its
+    /// transfers may differ in size.
     #[must_use]
     pub const fn transfer_bytes(&self) -> Option<u64> {
         match self {
@@ -215,8 +220,8 @@ impl Source {
         }
     }
 
-    /// Returns the number of transfers: 0 if the source has none, `u32::MAX` if only the end of the
-    /// run limits it.
+    /// Returns the number of transfers: 0 if the source has none, `u32::MAX` if the number is
+    /// limited only by the end of the run.
     #[must_use]
     pub const fn transfers(&self) -> u32 {
         match self {
@@ -238,10 +243,11 @@ pub struct Outside {
     pub name: String,
     /// The origin of the congestion control, shown to users.
     pub source: String,
-    /// The SHA-256 of the program text, if it is available.
+    /// The SHA-256 of the program text of the congestion control; `None` if the text is not
+    /// available.
     pub sha256: Option<String>,
     /// Whether the congestion control can respond to the share of marked packets in a round trip.
-    /// If so, the receiver echoes every mark.
+    /// If so, the receiver echoes each mark individually.
     pub answers_share_of_marks: bool,
 }
 
@@ -263,8 +269,8 @@ pub struct Flow {
     pub class: u32,
     /// The time at which the flow connects, including `start_step` and `start_jitter`.
     pub start: Time,
-    /// The time from which the application sends nothing. With `None`, it sends until its source or
-    /// the run ends.
+    /// The time at which the application stops sending; `None` if it sends until its source or the
+    /// run ends.
     pub stop: Option<Time>,
 }
 
@@ -279,7 +285,7 @@ impl FlowClass {
         }
     }
 
-    /// Whether the delay of each message is measured. That of datagrams always is.
+    /// Whether the delay of each message is measured. The delays of datagrams always are.
     #[must_use]
     pub fn measures_messages(&self) -> bool {
         self.is_udp || (self.source.has_messages() && (self.latency || self.late.is_some()))
@@ -297,7 +303,7 @@ impl FlowClass {
 }
 
 impl Run {
-    /// Returns the custom congestion controls that flows of the run use, each once, sorted by name.
+    /// Returns each custom congestion control that flows of the run use once, sorted by name.
     #[must_use]
     pub fn outside(&self) -> Vec<&Outside> {
         let mut all: Vec<&Outside> =
@@ -313,9 +319,9 @@ impl Run {
         &self.classes[self.flows[flow as usize].class as usize]
     }
 
-    /// Returns the number of the first private link of each flow. Private links are numbered after
-    /// the shared ones, flow by flow. The private links of a flow are in the order of
-    /// [`FlowClass::private_links`].
+    /// Returns the number of the first private link of each flow. The numbers of private links
+    /// follow those of the shared links, flow by flow. The private links of a flow are in the order
+    /// of [`FlowClass::private_links`].
     ///
     /// # Panics
     /// If there are more than 2^32 links; a scenario has at most 2^24.

@@ -5,8 +5,8 @@ use std::convert::Infallible;
 
 use crate::record::RunSummary;
 
-/// A sequence of runs. Code that writes tables, files or plots reads one run at a time, so that not
-/// all runs have to be in memory.
+/// A sequence of runs. Code that writes tables, files or plots reads one run at a time, so the runs
+/// need not all be in memory.
 pub trait Runs {
     /// The reason why a record is unavailable.
     type Error;

@@ -1,5 +1,5 @@
 //! Mean, variance, percentiles and Jain's index of a few values. All tables use these functions, so
-//! equal values give equal results in every table.
+//! statistics of the same values are equal in every table.
 
 /// Returns the mean; `None` if there are no values.
 #[must_use]

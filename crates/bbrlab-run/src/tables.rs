@@ -1,10 +1,10 @@
-//! Converts the records of runs to plain tables that hold all runs, and back. Results that another
-//! back end has computed are read from these tables.
+//! Converts the records of many runs to plain tables, and back. Results that another back end has
+//! computed are read from such tables.
 //!
-//! Each run has a row in `runs`, each of its links a row in `links`, and so on. The columns are the
-//! metrics of `record.rs`. The first column is `run`, the run's number. In `tins`, the second
-//! column is `link`, the link's number. Swept values can have any kind, so they are stored as JSON
-//! text.
+//! Each run has a row in `runs`, each of its links has a row in `links`, and so on. The columns are
+//! the metrics of `record.rs`, after the column `run`, which is the run's number. In `tins`, the
+//! second column is `link`, the link's number. Swept values can have any kind, so they are stored
+//! as JSON text.
 
 use std::mem;
 
@@ -115,7 +115,7 @@ pub fn runs_of(tables: &[Vec<Column>; 7]) -> Result<Vec<(u64, RunSummary)>, Stri
     Ok(runs)
 }
 
-/// A cursor over runs, for repeated look-ups in ascending order.
+/// Finds runs by their numbers. Fast if the numbers are looked up in ascending order.
 struct Runs<'a> {
     runs: &'a mut [(u64, RunSummary)],
     at: usize,
@@ -132,8 +132,8 @@ impl Runs<'_> {
     }
 }
 
-/// Returns records as columns. The first columns, which `keys` names, have the numbers of the run
-/// or link to which each record belongs.
+/// Returns records as columns. `keys` names the first columns, which contain the numbers of the run
+/// and, for some tables, of the link to which each record belongs.
 fn table<'a, T: Field + 'a, const N: usize>(
     keys: &[&str; N],
     figures: &'static [Figure],
@@ -151,7 +151,8 @@ fn table<'a, T: Field + 'a, const N: usize>(
         .collect()
 }
 
-/// Reads the records, each with its keys, back from columns that [`table`] created.
+/// Reads the records back from columns that [`table`] created. Each record is returned with its
+/// keys.
 fn rows<T: Field, const N: usize>(
     keys: &[&str; N],
     figures: &'static [Figure],
@@ -284,7 +285,8 @@ mod tests {
         assert_eq!(runs_of(&tables_of(&[], &[])), Ok(Vec::new()));
     }
 
-    /// A list or a map does not fit into a row, so it needs its own table or column.
+    /// Checks that every metric that is a list or a map, and so does not fit into a row, has its
+    /// own table or column.
     #[test]
     fn no_list_is_forgotten() {
         let lists = |figures: &'static [Figure]| -> Vec<&str> {

@@ -1,5 +1,5 @@
-//! Parameters of traffic: the distributions from which `sim` draws times and sizes, and the rates
-//! of applications that change over time.
+//! Parameters of traffic: the distributions from which `sim` draws times and sizes, and the
+//! schedules of rates that applications follow.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 use crate::cdf::Cdf;
 
-/// A random whole number of bytes or nanoseconds, at least 1.
+/// The distribution of a random whole number, of bytes or nanoseconds, of at least 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Random {
     /// The distribution of the draws.
@@ -21,22 +21,23 @@ pub struct Random {
 /// The rate of an application in one step of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Payload at this rate. At rate 0 the application pauses.
+    /// Payload at this rate. At the rate 0, the application pauses.
     At(BitRate),
     /// As fast as the socket allows.
     Unlimited,
 }
 
-/// Paces, each with the time from which it applies. Times count from the flow's start; the first is
-/// 0, and times rise.
+/// Paces, each with the time at which it begins. Times are relative to the flow's start; the first
+/// time is 0, and the times are in ascending order.
 pub type Paces = Arc<[(Time, Pace)]>;
 
-/// How a receiving application reads that does not read data as soon as it arrives.
+/// How an application reads that does not read data as soon as the data arrives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// At most one segment at a time, at a pace. A piece that finds no data is not made up for.
+    /// Reads at most one segment at a time, at a pace. A read that finds no data is not repeated
+    /// later.
     Paced(Paces),
-    /// At most `bytes` at each multiple of `every` after the flow's start, and at the start.
+    /// Reads at most `bytes` bytes at the flow's start and at each later multiple of `every`.
     Periodic {
         /// The largest number of bytes per read.
         bytes: Bytes,
@@ -66,7 +67,7 @@ pub enum Distribution {
         sigma: u32,
     },
     /// A distribution given by points of its cumulative distribution. `mean` and `max` are computed
-    /// from them.
+    /// from the points.
     Cdf(Arc<Cdf>),
 }
 
@@ -94,15 +95,15 @@ pub struct Requests {
     pub size: Random,
     /// The time until the client's next request.
     pub pause: Pause,
-    /// The flow ends after this number of responses. With `None`, only the end of the run limits
-    /// it.
+    /// The number of responses after which the flow ends; `None` if only the end of the run limits
+    /// the number.
     pub count: Option<u32>,
 }
 
-/// The time from a client's reading of a response to its next request.
+/// The time from a client's read of a response to its next request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pause {
-    /// No pause: the next request follows at once.
+    /// No pause: the next request is sent immediately.
     None,
     /// A time drawn from this distribution, in nanoseconds.
     Think(Random),
@@ -115,13 +116,13 @@ pub enum Pause {
     },
 }
 
-/// Random on and off periods, beginning with on.
+/// Random on and off periods, beginning with an on period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bursts {
     /// Lengths of on periods in nanoseconds.
     pub on: Random,
     /// Lengths of off periods in nanoseconds.
     pub off: Random,
-    /// Rate in on periods. With `None`, as fast as the socket accepts data.
+    /// Rate in on periods; `None` if the application writes as fast as the socket accepts data.
     pub rate: Option<BitRate>,
 }

@@ -8,7 +8,7 @@ use bbrlab_units::{Span, Time};
 
 use crate::wire;
 
-/// Counts of one connection or of several.
+/// Counts of one connection, or the sums over several connections.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) sender: SenderStats,
@@ -82,11 +82,11 @@ pub(crate) struct AtEnd {
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     pub(crate) marks: Marks,
-    /// The counts of the connections before the current one, if there were any.
+    /// The sums over the connections before the current one; `None` if there were none.
     past: Option<Box<Totals>>,
     /// The counts at the end of the active time, from which rates and shares are computed.
     at_end: Option<Box<AtEnd>>,
-    /// Whether the active time has begun.
+    /// Whether the flow's active time has begun.
     pub(crate) is_started: bool,
     /// Whether the current connection is over and its counts are already in `past`.
     pub(crate) is_closed: bool,
@@ -114,7 +114,7 @@ impl Accounts {
         totals
     }
 
-    /// Stores `totals`, the counts of all connections including the current one, which ends.
+    /// Stores `totals` as the counts of all connections so far; the current connection ends now.
     pub(crate) fn keep(&mut self, totals: Totals) {
         self.past = Some(Box::new(totals));
     }

@@ -25,11 +25,11 @@ pub(crate) enum Token {
     Stop = 3,
     /// Begins a new flow of a class with arrivals.
     Arrive = 4,
-    /// Continues writing, because the socket has become writable at this time.
+    /// Lets the application write again, because the socket has become writable at this time.
     Wake = 5,
-    /// Read, for a receiving application that reads at times of its own.
+    /// Reads once, for a receiving application that reads at scheduled times.
     Read = 6,
-    /// The pace of reading changes.
+    /// Changes the pace of reading.
     ReadStep = 7,
 }
 
@@ -98,11 +98,12 @@ pub(crate) struct Application {
     phase: Phase,
     /// Whether an on-off source is on.
     pub(crate) is_on: bool,
-    /// Whether the application was woken and has not run yet. It runs later at the same simulated
-    /// time.
+    /// Whether the application was woken and has not run yet. It will run before simulated time
+    /// advances.
     is_woken: bool,
     /// Bytes of all transfers begun on the current connection; `u64::MAX` for a source without end.
-    /// While the delays of writes are measured: bytes up to the end of the first unread write.
+    /// While the delays of writes are measured: instead, the bytes up to the end of the first write
+    /// that is not completely read.
     transfer_bytes: u64,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) pieces: Pieces,
@@ -110,7 +111,7 @@ pub(crate) struct Application {
     client: Option<Box<Client>>,
     /// The delays of the flow's messages and packets, if they are measured.
     pub(crate) latency: Option<Box<Latency>>,
-    /// The time from which on the application sends nothing.
+    /// The time at which the application stops sending.
     stop: Time,
 }
 
@@ -176,9 +177,9 @@ impl Application {
         }
     }
 
-    /// Whether the event of `token` must do nothing, because the flow has stopped or the next piece
-    /// is due later. At the stop time itself, such an event may precede the stop in the event
-    /// queue.
+    /// Whether the event of `token` must do nothing, because the flow has stopped or because the
+    /// next piece is not due yet. At the stop time itself, such an event may precede the stop in
+    /// the event queue.
     pub(crate) fn ignores(&self, token: Token, now: Time) -> bool {
         let is_past_stop = now >= self.stop && matches!(token, Token::Write | Token::Toggle);
         is_past_stop || (token == Token::Write && !self.pieces.is_due(now))
@@ -266,7 +267,7 @@ impl Application {
         }
     }
 
-    /// Writes what the schedule of rates allows at this time.
+    /// Writes the data that the schedule of rates makes due at this time.
     fn offer(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -308,8 +309,8 @@ impl Application {
         }
     }
 
-    /// Begins a step of the schedule of rates, the first one if the flow connects, and schedules
-    /// the next step.
+    /// Begins a step of the schedule of rates, and schedules the next step. When the flow connects,
+    /// this is the first step.
     pub(crate) fn begin_step(&mut self, port: &mut Port<'_, Payload>, flow: FlowId, token: Token) {
         let Some(Client::Schedule(schedule)) = self.client.as_deref_mut() else { return };
         if token == Token::Toggle {
@@ -322,7 +323,7 @@ impl Application {
         }
     }
 
-    /// Begins an on or off period, and schedules the end of the period if it has one.
+    /// Begins an on or off period, and schedules its end if the period has an end.
     pub(crate) fn begin_period(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -383,8 +384,8 @@ impl Application {
 
     /// Wakes the application because the socket has become writable. Like a process that an
     /// interrupt has woken, it runs after the host has handled all packets that arrive at this
-    /// time, and therefore not between ACKs that arrive together. In ns-3 the socket calls the
-    /// application at once.
+    /// time, so it does not run between ACKs that arrive together. In ns-3 the socket instead calls
+    /// the application immediately.
     #[inline(never)]
     pub(crate) fn wake(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
         if connection.sender.calls_app() {
@@ -457,7 +458,7 @@ impl Application {
     }
 
     /// Whether the application has written all data that it will ever write, and the flow is not
-    /// over yet. `is_whole` is true if both ends of the connection write.
+    /// over yet. `is_whole` is whether both ends of the connection write.
     pub(crate) fn has_written_all(&self, source: &Source, is_whole: bool) -> bool {
         let is_asked = self.transfers.last().is_some_and(|transfer| transfer.done.is_none());
         match self.phase {
@@ -482,12 +483,12 @@ impl Application {
         self.transfers.pop().map(|transfer| Transfer { retransmitted, ..transfer })
     }
 
-    /// Returns the transfers, each with its number of retransmissions. `retransmitted` is that
-    /// number for the current connection.
+    /// Returns the transfers, each with its number of retransmissions. `retransmitted` is the
+    /// current connection's number of retransmissions.
     pub(crate) fn all_transfers(&self, retransmitted: u64) -> impl Iterator<Item = Transfer> {
         // The answers to requests share one connection. When an answer was read, the connection's
-        // number of retransmissions so far was stored with it. The number for one answer is the
-        // difference from the answer before it.
+        // number of retransmissions so far was stored with the answer. An answer's own number is
+        // therefore the difference between its stored number and that of the answer before it.
         let is_one_connection = matches!(self.client.as_deref(), Some(Client::Requester(_)));
         let mut before = 0;
         let last = self.transfers.len();

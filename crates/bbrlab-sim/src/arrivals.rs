@@ -21,8 +21,8 @@ use crate::slowdown::Ideal;
 /// which flows end.
 const ROWS_MAX: usize = 10_000;
 
-/// The number of flows for which the histograms of a slot are sized: their precision and memory are
-/// those of a flow's histograms in a run with this number of flows.
+/// Sizes the histograms of a slot: they have the precision and memory of a flow's histograms in a
+/// run with this number of flows.
 const FLOWS_LIKE: usize = 1000;
 
 /// Creates the meter of a slot, which samples the smoothed RTT once per `period`.
@@ -35,7 +35,7 @@ pub(crate) fn meter(period: Span) -> Meter {
 pub(crate) struct Population {
     /// The number of the class's first slot: the flow that represents the class in the run.
     pub(crate) hub: u32,
-    /// The time from which on no flow arrives.
+    /// Flows arrive only before this time; `None` if they arrive until the run ends.
     stop: Option<Time>,
     /// Whether another flow will arrive.
     expects: bool,
@@ -65,7 +65,7 @@ pub(crate) enum Place {
     None,
 }
 
-/// Results of the flows that are over, or were unfinished when the run ended.
+/// Counts of the flows that are over, or that were unfinished when the run ended.
 #[derive(Debug)]
 pub(crate) struct Completed {
     hub: u32,

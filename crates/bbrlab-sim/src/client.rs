@@ -20,9 +20,9 @@ pub(crate) enum Client {
 pub(crate) struct Requester {
     sizes: Draws,
     pause: Wait,
-    /// Bytes of the answer to the current request.
+    /// Bytes of the answer to the latest request.
     wanted: u64,
-    /// The number of answers after which there are no more requests.
+    /// The total number of requests; after the last answer, the client sends no more.
     count: u32,
 }
 
@@ -34,7 +34,7 @@ enum Wait {
     Player(Player),
 }
 
-/// A video player. It plays the data in its buffer, and stalls while the buffer is empty.
+/// A video player. It plays the data in its buffer; while the buffer is empty, it stalls.
 #[derive(Debug)]
 struct Player {
     piece: Span,
@@ -81,8 +81,8 @@ impl Client {
         }
     }
 
-    /// Returns for how long a player has stalled by `now`, counted from its first chunk; `None` for
-    /// other applications.
+    /// Returns the total time by `now` for which a player has stalled since its first chunk; `None`
+    /// for other applications.
     pub(crate) fn stalled(&self, now: Time) -> Option<Span> {
         let Self::Requester(Requester { pause: Wait::Player(player), .. }) = self else {
             return None;
@@ -117,14 +117,14 @@ impl Requester {
 }
 
 impl Player {
-    /// Records that a chunk has been read at `now`. Returns when the player requests the next
-    /// chunk.
+    /// Records that a chunk has been read at `now`. Returns the time at which the player requests
+    /// the next chunk.
     fn after_piece(&mut self, now: Time) -> Time {
         let until = self.plays_until.unwrap_or(now);
         self.stalled = self.stalled + now.since(until);
         let until = until.max(now) + self.piece;
         self.plays_until = Some(until);
-        // The buffer has space for one more chunk when it contains at most `full` of playing time.
+        // A chunk fits into the buffer when at most `full` of playing time is buffered.
         let full = self.buffer.0.saturating_sub(self.piece.0);
         now.max(Time(until.0.saturating_sub(full)))
     }

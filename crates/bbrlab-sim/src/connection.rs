@@ -17,11 +17,11 @@ use crate::wire::{self, Endpoint, FlowEnd as _, Payload, SenderEnd};
 
 /// The two ends of the connection.
 ///
-/// With ten thousand flows, the flow of an event is usually not in the CPU's cache, so the fields
-/// that one event touches are adjacent. An arriving segment touches five cache lines, from the
-/// beginning to the middle of `receiver`. An arriving ACK touches the lines that [`Sender`]
-/// documents, and two lines from the time of the pacing timer in `sender_end` to the recent values
-/// in `meter`.
+/// With ten thousand flows, the flow of an event is usually not in the CPU's cache, so fields that
+/// the same event accesses are adjacent. An arriving segment accesses five cache lines, from the
+/// beginning of the struct to the middle of `receiver`. An arriving ACK accesses the lines that
+/// [`Sender`] documents, and two lines from the time of the pacing timer in `sender_end` to the
+/// recent values in `meter`.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Connection {
@@ -32,7 +32,7 @@ pub(crate) struct Connection {
     pub(crate) receiver: Receiver,
     pub(crate) sender: Sender,
     /// If both ends write: the receiving half of the sender's socket and the sending half of the
-    /// receiver's socket.
+    /// receiver's socket. Otherwise `None`.
     pub(crate) duplex: Option<Box<Duplex>>,
     /// Aligns `sender_end.pacing_timer` to a cache line.
     _before_line: [u64; 3],
@@ -152,15 +152,16 @@ impl Connection {
         until
     }
 
-    /// Records the send time of the packets that have arrived since the last call. A packet without
-    /// new data does not count as an arrival.
+    /// Records the transmission time of the packets that have arrived since the last call. A packet
+    /// without new data does not count as an arrival.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet passes here")]
     fn note_arrival(&mut self, packet: &Arrival<'_, Payload>) {
         self.round_trips.arrive(self.receiver.arrived(), packet.payload().sent_us());
     }
 
-    /// Lets the receiving application read at most `bytes` bytes, once. Returns when the read ends.
+    /// Calls the receiving application once to read at most `bytes` bytes. Returns when the read
+    /// ends.
     pub(crate) fn read_up_to(&mut self, port: &mut Port<'_, Payload>, bytes: u32) -> Time {
         let mut end = self.receiver_end.end(port);
         let now = end.now();
@@ -289,8 +290,8 @@ impl Connection {
         }
     }
 
-    /// Records the round-trip times of the packets that an accepted ACK reports as the first ACK to
-    /// do so, at `now_us` of the sender's clock.
+    /// Records the round-trip times of the packets whose arrival an accepted ACK is the first to
+    /// report. `now_us` is the ACK's arrival on the sender's clock, in microseconds.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     pub(crate) fn note_reported(&mut self, now_us: u32, packet: &Arrival<'_, Payload>) {
@@ -306,19 +307,20 @@ impl Connection {
         self.note_reported(wire::stamp_us(wire::host_time(now)), packet);
     }
 
-    /// Adds the round-trip times not yet counted to the histogram, including those of packets that
-    /// are reported after the active time.
+    /// Adds to the histogram the round-trip times that it does not contain yet. They include those
+    /// of packets whose arrival is reported after the active time.
     pub(crate) fn count_round_trips(&mut self) {
         self.round_trips.count(&mut self.meter.rtt_us);
     }
 
-    /// Updates the meter after an event of the sender other than a segment.
+    /// Updates the meter after an event of the sender that is not the arrival of a segment.
     #[inline(never)]
     pub(crate) fn note_without_rtt(&mut self, now: Time) {
         self.note(now, None);
     }
 
-    /// Updates the meter after an event of the sender; only a segment may bring an RTT sample.
+    /// Updates the meter after any event of the sender. `rtt_us` is the RTT sample, which only an
+    /// arriving segment can give.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK ends here")]
     pub(crate) fn note(&mut self, now: Time, rtt_us: Option<u32>) {

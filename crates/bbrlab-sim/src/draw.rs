@@ -8,7 +8,7 @@ use bbrlab_net::Rng;
 use bbrlab_run::{Distribution, Random};
 use bbrlab_units::{LN_2, LOG_BITS, LOG2_E, log2, times_power};
 
-/// Factor by which the parameters of distributions are multiplied: they are in thousandths.
+/// The scale of the parameters of distributions: they are integers in thousandths.
 const MILLI: u64 = 1000;
 
 /// A stream of random numbers from one distribution.
@@ -90,7 +90,8 @@ impl Draws {
 }
 
 /// Returns the smallest value of a Pareto distribution whose draws have the mean `random.mean`,
-/// with [`SCALE_BITS`] fractional bits. Draws above `random.max` are reduced to `random.max`.
+/// with [`SCALE_BITS`] fractional bits. The mean is that after draws above `random.max` have been
+/// reduced to `random.max`.
 ///
 /// With smallest value l, largest value h and shape a, the mean is l (a - (l / h)^(a - 1)) / (a -
 /// 1), which rises with l.
@@ -136,8 +137,8 @@ mod tests {
         drawn
     }
 
-    /// With 200,000 draws, four standard deviations of the share of draws below a quantile are 0.4
-    /// % of all draws.
+    /// Each share of draws below a quantile may be off by 0.4 % of all draws: four standard
+    /// deviations with 200,000 draws.
     #[test]
     fn distributions_have_their_quantiles() {
         let mean = 1_000_000.0_f64;
@@ -149,7 +150,8 @@ mod tests {
                 Distribution::Exponential,
                 [0.5, 0.9, 0.99].map(|share: f64| -mean * (1.0 - share).ln()),
             ),
-            // The largest value is so large that it has hardly any effect on the smallest value.
+            // The largest value is so large that it hardly affects the smallest value of the
+            // distribution.
             (Distribution::Pareto { shape: 1200 }, [0.5, 0.9, 0.99].map(pareto)),
             (Distribution::Lognormal { sigma: 1500 }, [0.0, 1.281_552, 2.326_348].map(body)),
         ];

@@ -1,9 +1,10 @@
 //! A connection on which both ends write: a client sends requests, the flow's sender answers.
 //!
 //! On most flows, data flows in one direction: one end has only the sending half of a socket, the
-//! other only the receiving half. Here each end has both halves. The flow's sender also receives
-//! requests, and the flow's receiver also sends them. A request is ordinary data: it carries an
-//! ACK, waits in the queues of the reverse path, and is retransmitted if it is lost.
+//! other only the receiving half. On the connections of this file, each end has both halves. The
+//! flow's sender also receives requests, and the flow's receiver also sends them. A request is
+//! ordinary data: it carries an ACK, waits in the queues of the reverse path, and is retransmitted
+//! if it is lost.
 
 use std::sync::Arc;
 

@@ -5,11 +5,11 @@ use bbrlab_units::Span;
 
 use crate::histogram::Histogram;
 
-/// Histogram precision of completion times and slowdowns, as a power of two: percentiles are exact
-/// to 1/1024.
+/// Histogram precision of completion times and slowdowns: the base-2 logarithm of the buckets per
+/// power of two. Percentiles are exact to 1/1024.
 pub(crate) const TRANSFER_PRECISION: u32 = 10;
 
-/// Factor by which slowdowns are multiplied to count them as integers.
+/// Slowdowns are counted as integers, after multiplication by this factor.
 pub(crate) const SLOWDOWN_UNIT: f64 = 1000.0;
 
 pub(crate) const BITS: f64 = 8.0;
@@ -28,12 +28,12 @@ pub(crate) fn rtts(rtts_us: &Histogram) -> impl Iterator<Item = (Span, u64)> {
     rtts_us.buckets().map(|(us, count)| (Span::from_micros(us), count))
 }
 
-/// The delays in a histogram with their counts, in ascending order.
+/// Returns the delays of a histogram in ascending order, with their counts.
 pub(crate) fn delays(delays_ns: &Histogram) -> impl Iterator<Item = (Span, u64)> {
     delays_ns.buckets().map(|(ns, count)| (Span(ns), count))
 }
 
-/// The one-way delays of messages.
+/// Computes the metrics of messages' one-way delays from their histogram.
 pub(crate) fn message_delays(delays_ns: &Histogram) -> Delay {
     Delay {
         n: Some(delays_ns.total()),
@@ -45,7 +45,7 @@ pub(crate) fn message_delays(delays_ns: &Histogram) -> Delay {
     }
 }
 
-/// The queueing delays of packets.
+/// Computes the metrics of packets' queueing delays from their histogram.
 pub(crate) fn queue_delays(waits_ns: &Histogram) -> QueueDelay {
     QueueDelay {
         mean: waits_ns.mean().map(|ns| ns / NS_PER_MS),
@@ -64,7 +64,7 @@ fn ms(ns: u64) -> f64 {
     ns as f64 / NS_PER_MS
 }
 
-/// `part / whole`; `None` if `whole` is 0.
+/// Returns `part / whole`; `None` if `whole` is 0.
 #[expect(clippy::cast_precision_loss, reason = "counts below 2^52")]
 pub(crate) fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)

@@ -23,7 +23,8 @@ pub(crate) struct Flow {
     pub(crate) connection: Connection,
     pub(crate) accounts: Accounts,
     pub(crate) application: Application,
-    /// The receiving application, unless it reads data as soon as it arrives.
+    /// The receiving application if it reads at scheduled times; `None` if it reads data on
+    /// arrival.
     reader: Option<Box<Reader>>,
     pub(crate) start: Time,
     pub(crate) class: u32,
@@ -79,8 +80,8 @@ impl Flow {
         self.accounts.totals(&self.connection.sender, &self.connection.receiver, now)
     }
 
-    /// Returns the counts over all connections at the end of the run, except the times of limits,
-    /// which end with the active time. The active time must have ended.
+    /// Returns the counts over all connections at the end of the run, except the times for which
+    /// limits applied: these count up to the end of the active time, which must have passed.
     pub(crate) fn totals_at_end(&self) -> Totals {
         self.totals(self.accounts.at_end().at)
     }
@@ -121,7 +122,8 @@ impl Flow {
 
     /// Records the wait of a data packet, if the flow measures waits. If both ends write, delivers
     /// the packet and returns when the application has finished reading. Does not call
-    /// `Connection::at_receiver`: a second caller would cost every packet 22 instructions.
+    /// `Connection::at_receiver`, because a second caller would make every packet take 22 more
+    /// instructions.
     #[cold]
     fn at_special_receiver(
         &mut self,
@@ -267,14 +269,14 @@ impl Flow {
         connection.note(now, sample);
     }
 
-    /// Brings the flow up to `now` between events: see [`Connection::catch_up`].
+    /// Fires the pacing timer if its time has come by `now`: see [`Connection::catch_up`].
     pub(crate) fn catch_up(&mut self, now: Time) -> bool {
         self.connection.catch_up(now)
     }
 
     /// Checks whether the flow is over. A flow that was stopped, or whose source consists of
     /// transfers, is over when its last byte is acknowledged. Returns whether the active time ends
-    /// now. It does not for a stopped flow, whose active time has ended at the stop.
+    /// now. The active time of a stopped flow has already ended at the stop.
     fn check_over(&mut self, port: &mut Port<'_, Payload>, class: &FlowClass) -> bool {
         if class.source.arrivals().is_some() {
             return self.check_departure(port.now());
@@ -290,7 +292,7 @@ impl Flow {
     }
 
     /// Checks whether a flow of a class with arrivals is over: its last byte is read and
-    /// acknowledged. Returns true if the flow is over since this call.
+    /// acknowledged. Returns true only in the call that first finds the flow over.
     fn check_departure(&mut self, now: Time) -> bool {
         let is_over = !self.application.is_over()
             && self.application.is_last_done()
@@ -340,7 +342,8 @@ impl Flow {
         latency.end(now, unfinished.map(|transfer| transfer.start));
     }
 
-    /// The number of messages that were late, and the number of messages; `None` without a bound.
+    /// Returns the number of late messages and the number of all messages; `None` if the flow has
+    /// no bound beyond which messages are late.
     pub(crate) fn late_messages(&self) -> Option<(u64, u64)> {
         let latency = self.application.latency.as_ref()?;
         let messages =
@@ -429,8 +432,8 @@ impl Flow {
         classes: &[FlowClass],
     ) {
         self.connection.on_receiver_timer(port, timer);
-        // Mostly the timer only sends an ACK. Then the application has nothing to read and no
-        // transfer ends.
+        // The timer usually only sends an ACK. In this case the application has nothing to read and
+        // no transfer ends.
         if self.connection.receiver.wants_read() || self.is_transfer_read() {
             self.read(port, classes);
         }
@@ -503,8 +506,8 @@ impl Flow {
         false
     }
 
-    /// Begins the reads of a receiving application that reads at times of its own; does nothing for
-    /// other applications. On a further connection of the flow, the reads go on.
+    /// Begins the reads of a receiving application that reads at scheduled times; does nothing for
+    /// other applications. On later connections of the flow, the reads continue.
     fn begin_reading(&mut self, port: &mut Port<'_, Payload>) {
         let flow = self.id();
         let Some(reader) = self.reader.as_deref_mut() else { return };
@@ -514,7 +517,8 @@ impl Flow {
         self.connection.receiver.set_reading(reader.is_unlimited());
     }
 
-    /// Reads at a time of the receiving application's own, or changes the pace of reading.
+    /// Lets the receiving application read at one of its scheduled times, or changes the pace of
+    /// reading.
     #[cold]
     fn read_as_planned(&mut self, port: &mut Port<'_, Payload>, token: Token, class: &FlowClass) {
         let (now, flow) = (port.now(), self.id());
@@ -532,7 +536,7 @@ impl Flow {
         } else if has_new_step {
             wire::host_time(now)
         } else {
-            // The pace changed after this read was scheduled.
+            // The pace has changed since this read was scheduled, so the read is void.
             return;
         };
         schedule_reads(port, flow, reader, has_new_step);
@@ -566,7 +570,8 @@ impl Flow {
         self.application.end_connection(self.connection.sender.stats().retransmitted);
     }
 
-    /// Returns the pacing rate in bytes of payload per second, if TCP or `fq` paces.
+    /// Returns the pacing rate in bytes of payload per second; `None` if neither TCP nor `fq`
+    /// paces, or if the rate is unlimited.
     pub(crate) fn pacing_rate(&self) -> Option<u64> {
         let ctl = &self.connection.sender.conn().ctl;
         (ctl.pacing_status != PacingStatus::None && ctl.pacing_rate != u64::MAX)
@@ -584,7 +589,8 @@ impl Flow {
     }
 }
 
-/// Schedules the next read, and, if `has_new_step`, the step after a step that has just begun.
+/// Schedules the next read. If a step has just begun (`has_new_step`), also schedules the next
+/// step.
 fn schedule_reads(port: &mut Port<'_, Payload>, flow: FlowId, reader: &Reader, has_new_step: bool) {
     if let Some(at) = reader.due() {
         port.schedule(flow, at, Token::Read as u32);

@@ -27,9 +27,11 @@ struct Gathered<'a> {
     flows: u64,
     rejected: Option<u64>,
     bytes: u64,
-    /// Bytes read while all flows were active: after the last start, and in the steady state.
+    /// Bytes read while all flows of the run were active: from the last start, and from the
+    /// beginning of the steady state, to the first end.
     competing: [u64; 2],
-    /// Bytes that arrived during the active time of their flow.
+    /// Bytes that each flow's application read during that flow's active time, summed over the
+    /// flows.
     active_bytes: u64,
     /// Start and end of each flow's active time, in the order of the flows.
     active: Vec<(Time, Time)>,
@@ -39,13 +41,13 @@ struct Gathered<'a> {
     has_connections: bool,
     rtt_us: Option<Histogram>,
     latency: Option<Latency>,
-    /// Whether the group has messages whose delays are measured, and none with `arrivals`, of which
-    /// no order is defined.
+    /// Whether the delays of the messages of one of the group's flows are measured.
     has_messages: bool,
+    /// Whether jitter is defined: no flow has `arrivals`, whose messages have no defined order.
     has_jitter: bool,
-    /// Datagrams lost and sent.
+    /// Numbers of datagrams: lost, sent.
     datagrams: (u64, u64),
-    /// Late messages, and all messages of the flows with a bound.
+    /// Numbers of messages of the flows with a bound: those later than the bound, all.
     late: (u64, u64),
     transfers: Completions,
 }
@@ -170,8 +172,7 @@ impl<'a> Gathered<'a> {
         self.transfers.merge(&population.counts.all);
     }
 
-    /// The results. `total_bytes` and `competing` are the sums over all groups; `competing` is 0 if
-    /// the flows were never all active.
+    /// Computes the group's results.
     #[expect(clippy::cast_precision_loss, reason = "figures in floating point")]
     fn finish(mut self, window: Span, total_bytes: u64, competing: [u64; 2]) -> FlowGroup {
         let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / NS_PER_MS);

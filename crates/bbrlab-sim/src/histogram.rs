@@ -1,15 +1,17 @@
 //! A histogram with logarithmic buckets, which gives percentiles without storing the samples.
 //!
 //! Each power of two is divided into `2^precision` buckets, so the relative error of a percentile
-//! is at most `2^-precision`. Only buckets in the range of values seen take memory.
+//! is at most `2^-precision`. Memory is allocated only for buckets between the smallest and the
+//! largest value counted.
 
 use crate::wide::Wide;
 
-/// The smallest number of buckets by which the range grows: as many as one cache line holds.
+/// The smallest number of buckets by which the range grows: the number that fits into one cache
+/// line.
 const GROWTH: usize = 16;
 
-/// Counts of values per bucket, with exact mean, minimum and maximum. The struct without the memory
-/// of `counts` fills a cache line.
+/// Counts of values per bucket, with exact mean, minimum and maximum. The struct itself, without
+/// the memory to which `counts` points, fills a cache line.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
     counts: Box<[u32]>,
@@ -36,12 +38,12 @@ impl Histogram {
         }
     }
 
-    /// The precision with which the histogram was created.
+    /// Returns the precision with which the histogram was created.
     pub(crate) fn precision(&self) -> u32 {
         self.scale.precision
     }
 
-    /// Counts `value` as if it occurred `times` times.
+    /// Counts `value` `times` times.
     #[inline]
     pub(crate) fn add(&mut self, value: u64, times: u32) {
         if times == 0 {
@@ -190,9 +192,9 @@ impl Histogram {
 
 /// The mapping from values to buckets.
 ///
-/// A bucket's number is the beginning of the value's floating-point representation: the exponent
-/// and the first `precision` bits of the fraction. Each value below `2^(precision + 1)` therefore
-/// has its own bucket.
+/// A bucket's number consists of the first bits of the value's floating-point representation: the
+/// exponent and the first `precision` bits of the fraction. Each value below `2^(precision + 1)`
+/// therefore has its own bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Scale {
     precision: u32,
@@ -223,7 +225,8 @@ impl Scale {
         (EXPONENT_OF_1 << self.precision) - 1
     }
 
-    /// Returns the value in the middle of a bucket; the larger one if there are two.
+    /// Returns the value in the middle of a bucket. If two values are in the middle, returns the
+    /// larger one.
     fn middle(self, bucket: u32) -> u64 {
         let Some(above_1) = bucket.checked_sub(self.of_0() + 1) else { return 0 };
         let (exponent, precision) = (above_1 >> self.precision, self.precision);

@@ -2,8 +2,8 @@
 //! the queueing delays of its packets.
 //!
 //! A message is a datagram, a write of a source with a rate or with periodic writes, or a whole
-//! transfer. TCP delivers in order, so a message that waits for a retransmission delays all later
-//! ones.
+//! transfer. TCP delivers in order, so a message whose data has to be retransmitted delays all
+//! later messages.
 //!
 //! Sources: [rfc3550] 6.4.1 (interarrival jitter) and A.8 (its computation in integers).
 //! Deviations: none.
@@ -22,19 +22,20 @@ pub(crate) struct Latency {
     /// The queueing delays of the data packets that arrived; `None` if they are not measured.
     pub(crate) waits_ns: Option<Histogram>,
     jitter: Jitter,
-    /// The delay of the last message.
+    /// The delay of the message that was read last.
     last: Option<Span>,
-    /// Messages with longer delays are late.
+    /// The largest delay of a message that is not late.
     bound: Option<Span>,
     late: u64,
-    /// Messages on a connection that were not read: the byte after each, and when it was written.
+    /// The messages of the current connection that were not completely read: for each, the number
+    /// of bytes up to its end and the time of its write.
     unread: VecDeque<(u64, Time)>,
-    /// Bytes of all messages written on the connection.
+    /// Bytes of all messages written on the current connection.
     written: u64,
 }
 
 impl Latency {
-    /// No delays yet. `precision` is that of the histograms.
+    /// Creates an empty measurement, whose histograms have `precision`.
     pub(crate) fn new(precision: u32, bound: Option<Span>, measures_waits: bool) -> Self {
         Self {
             delays_ns: Histogram::new(precision),
@@ -84,13 +85,15 @@ impl Latency {
         }
     }
 
-    /// Bytes that must be read until the next message is complete; `None` if all were read.
+    /// Returns the number of bytes that must be read on the connection until the next message is
+    /// complete; `None` if all messages were read.
     pub(crate) fn next_end(&self) -> Option<u64> {
         self.unread.front().map(|&(end, _)| end)
     }
 
     /// Ends the measurement at `now`. Messages that have waited for longer than the bound are late,
-    /// although they were not read. `unfinished` is the beginning of a transfer that was not read.
+    /// although they were not read. `unfinished` is the start of a transfer that was not completely
+    /// read.
     pub(crate) fn end(&mut self, now: Time, unfinished: Option<Time>) {
         if let Some(start) = unfinished {
             self.unread.push_back((u64::MAX, start));
@@ -101,28 +104,29 @@ impl Latency {
         }
     }
 
-    /// The delay of the last message that was read.
+    /// Returns the delay of the message that was read last.
     pub(crate) fn last(&self) -> Option<Span> {
         self.last
     }
 
-    /// The number of messages that were late; `None` without a bound. After a merge it is
+    /// Returns the number of late messages; `None` without a bound. After a merge, the number is
     /// meaningful only if all flows had the same bound.
     pub(crate) fn late(&self) -> Option<u64> {
         self.bound.map(|_| self.late)
     }
 
-    /// The number of messages on connections, those included that were not read.
+    /// Returns the number of messages written on connections, including messages that were not
+    /// read.
     pub(crate) fn messages(&self) -> u64 {
         self.delays_ns.total() + self.unread.len() as u64
     }
 
-    /// The mean of the jitter's estimates, in nanoseconds.
+    /// Returns the mean of the jitter estimates, one per message after the first, in nanoseconds.
     pub(crate) fn mean_jitter_ns(&self) -> Option<f64> {
         self.jitter.mean_ns()
     }
 
-    /// Adds the delays of another flow. Its bound may differ: see [`Self::late`].
+    /// Adds the delays of another flow, whose bound may differ: see [`Self::late`].
     pub(crate) fn merge(&mut self, other: &Self) {
         self.delays_ns.merge(&other.delays_ns);
         if let Some(waits_ns) = &other.waits_ns {
@@ -142,9 +146,9 @@ impl Latency {
 #[derive(Clone, Copy, Debug, Default)]
 struct Jitter {
     last: Option<Span>,
-    /// The estimate in sixteenths of a nanosecond.
+    /// The current estimate, in sixteenths of a nanosecond.
     estimate: u64,
-    /// The sum of all estimates, and their number.
+    /// The sum of all estimates so far; `count` is their number.
     sum: u128,
     count: u64,
 }

@@ -1,5 +1,4 @@
-//! Runs one scenario: combines the network (`net`), the hosts' TCP (`tcp`) and the measurements,
-//! step by step.
+//! Runs one scenario: combines the network (`net`), the hosts' TCP (`tcp`) and the measurements.
 //!
 //! A [`Sim`] is built from a resolved [`Run`], advanced in steps that the caller chooses, and
 //! turned into a [`RunResult`] at the end. It uses no thread, file, clock or global variable, so a
@@ -209,7 +208,7 @@ impl Sim {
         if self.net.now() >= end { Status::Done } else { Status::Running }
     }
 
-    /// Brings all flows up to date: see [`Flow::catch_up`].
+    /// Fires the pacing timers whose time has come: see [`Flow::catch_up`].
     fn catch_up(&mut self) {
         let now = self.net.now();
         let flows = self.world.flows.iter_mut();

@@ -1,7 +1,8 @@
 //! The measurements of a flow: updated at each event of the sender, at constant cost.
 //!
-//! The smoothed RTT is sampled at the series' period, but without events for the samples. When the
-//! smoothed RTT changes, the sampling times since the last update are counted with the old value.
+//! The smoothed RTT is sampled once per period of the time series. No events are scheduled for the
+//! samples. When the smoothed RTT changes, the sampling times since the last update are counted
+//! with the old value.
 
 use bbrlab_units::{Span, Time};
 
@@ -9,12 +10,11 @@ use crate::histogram::Histogram;
 use crate::samples::Samples;
 use crate::wide::Wide;
 
-/// Pairs of a number of flows, and the precision of the histograms in runs with at most this number
-/// of flows: the base-2 logarithm of the buckets per power of two. With few flows, percentiles are
-/// exact to a thousandth; with more flows, each flow gets less memory.
+/// Pairs of a number of flows and a precision. A run's histograms have the precision of the first
+/// pair whose number is not exceeded: the base-2 logarithm of the buckets per power of two. With
+/// few flows, percentiles are exact to a thousandth; with more flows, each flow gets less memory.
 const PRECISION: [(usize, u32); 2] = [(FEW, 10), (1000, 6)];
-/// Largest number of flows with which a run has the highest precision and a distribution of RTT
-/// samples.
+/// Largest number of flows in a run with the highest precision and a distribution of RTT samples.
 const FEW: usize = 32;
 /// The precision in runs with more flows than [`PRECISION`] lists. A histogram of 30 powers of two
 /// (a microsecond to twenty minutes) then fits into 1 KiB.
@@ -38,7 +38,7 @@ pub(crate) struct Meter {
     cwnd_now: u32,
     last_sample_us: u32,
     is_frozen: bool,
-    /// The number of values in `recent` that are not counted yet.
+    /// The number of values in `recent` that are not yet in the histogram.
     recent_srtts: u8,
     recent: Recent,
     // Fields that are accessed only once per several ACKs. Each histogram fills a cache line.
@@ -54,12 +54,12 @@ pub(crate) struct Meter {
     /// Integral of cwnd over time, in packets times nanoseconds.
     cwnd_area: Wide,
     seen_until: Time,
-    /// The end of the active time. Later values do not count.
+    /// The end of the active time. The meter ignores later values.
     frozen_at: Time,
 }
 
-/// The latest smoothed RTTs, which are added to the histogram several at a time. They are in the
-/// two cache lines that every ACK accesses; the histograms are not.
+/// The latest smoothed RTTs, which are added to the histogram several at a time. Every ACK accesses
+/// the two cache lines of this struct, but not those of the histograms.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Recent {
@@ -131,7 +131,7 @@ impl Meter {
         self.recent_srtts += 1;
     }
 
-    /// Adds the smoothed RTTs not yet counted to the histogram.
+    /// Adds to the histogram the smoothed RTTs that it does not contain yet.
     #[inline(never)]
     fn count_srtts(&mut self) {
         for &(srtt_us, times) in &self.recent.srtts_us[..usize::from(self.recent_srtts)] {
@@ -140,8 +140,8 @@ impl Meter {
         self.recent_srtts = 0;
     }
 
-    /// Counts the sampling times before `now`, and adds the time since the last update, with the
-    /// cwnd of that update, to the integral.
+    /// Counts the sampling times before `now`, and adds to the integral the cwnd of the last
+    /// update, multiplied by the time since then.
     #[inline(never)]
     fn advance(&mut self, now: Time, cwnd: u32) {
         if self.is_frozen {
@@ -236,8 +236,8 @@ mod tests {
         let mut meter = Meter::new(Span::from_millis(10), 1);
         meter.start(Time(5 * MS));
         meter.update(Time(7 * MS), 10, 100, Some(100));
-        // The samples at 10, 20 and 30 ms are 100. The sample at 40 ms is taken after the event at
-        // 40 ms.
+        // The values of the samples at 10, 20 and 30 ms are 100. At 40 ms the sample follows the
+        // event.
         meter.update(Time(40 * MS), 20, 200, Some(300));
         meter.freeze(Time(50 * MS));
         meter.update(Time(60 * MS), 99, 999, Some(999));

@@ -6,7 +6,7 @@ use bbrlab_link::{DelaySteps, Link};
 use bbrlab_run::{FlowClass, Hop, Run};
 use bbrlab_units::{Span, Time};
 
-/// The delays of the parts of a route, in the order of the route.
+/// The propagation delays of the hops of a route, in the order in which a packet crosses them.
 #[derive(Clone, Debug)]
 pub(crate) struct PathDelay(Arc<[Part]>);
 

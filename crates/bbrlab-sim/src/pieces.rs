@@ -12,7 +12,7 @@ pub(crate) struct Pieces {
     /// When the next piece is due. `start` resets this time, so that events scheduled before have
     /// no effect.
     due: Time,
-    /// The end of the current on period; during a pause, the end of the last on period.
+    /// The end of the current on period or step; during a pause, the end of the last on period.
     until: Time,
 }
 

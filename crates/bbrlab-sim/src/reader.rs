@@ -1,7 +1,7 @@
-//! A receiving application that reads at times of its own, and not whenever data arrives.
+//! A receiving application that reads at scheduled times instead of whenever data arrives.
 //!
-//! Data that it has not read fills the socket's buffer, so the advertised window closes. Window
-//! updates, zero windows and probes are those of the sockets (`bbrlab-tcp`).
+//! Data that it has not read fills the socket's buffer, so the advertised window closes. The
+//! sockets (`bbrlab-tcp`) handle window updates, zero windows and probes.
 
 use bbrlab_run::{Pace, Reading};
 use bbrlab_units::{BitRate, Span, Time};
@@ -9,7 +9,7 @@ use bbrlab_units::{BitRate, Span, Time};
 use crate::pieces::Pieces;
 use crate::schedule::Schedule;
 
-/// The reads of an application.
+/// The schedule of an application's reads.
 #[derive(Debug)]
 pub(crate) struct Reader {
     pieces: Pieces,
@@ -26,7 +26,7 @@ enum Plan {
 }
 
 impl Reader {
-    /// The reader of a flow whose segments have `mss` bytes of payload.
+    /// Creates the reader of a flow whose segments have `mss` bytes of payload.
     pub(crate) fn new(reading: &Reading, mss: u32) -> Self {
         let (plan, piece_bytes) = match reading {
             Reading::Paced(paces) => (Plan::Paced(Schedule::new(paces)), mss),
@@ -37,8 +37,8 @@ impl Reader {
         Self { pieces: Pieces::default(), plan, piece_bytes, has_begun: false }
     }
 
-    /// Begins to read at `now`, with the flow's first connection. Returns whether it had not begun
-    /// before.
+    /// Begins to read at `now`, unless reading began with an earlier connection of the flow.
+    /// Returns whether this call began it.
     pub(crate) fn begin(&mut self, now: Time) -> bool {
         if self.has_begun {
             return false;
@@ -58,7 +58,7 @@ impl Reader {
         }
     }
 
-    /// When the next step of the schedule begins, if there is one.
+    /// Returns when the next step of the schedule begins; `None` if there are no more steps.
     pub(crate) fn next_step(&self) -> Option<Time> {
         match &self.plan {
             Plan::Paced(schedule) => schedule.next_step(),
@@ -87,7 +87,7 @@ impl Reader {
         Some(self.piece_bytes)
     }
 
-    /// When the next read is due; `None` in a step without reads at fixed times.
+    /// Returns when the next read is due; `None` in a step without scheduled reads.
     pub(crate) fn due(&self) -> Option<Time> {
         self.pieces.due_in_period()
     }

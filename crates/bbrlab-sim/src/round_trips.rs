@@ -1,8 +1,8 @@
-//! The round-trip times of a flow's packets. Each is measured from the transmission that arrived to
-//! the ACK that reports its arrival.
+//! The round-trip times of a flow's packets. A packet's round-trip time lasts from the transmission
+//! that reached the receiver to the arrival of the first ACK that reports the packet.
 //!
 //! A packet carries the time of its transmission. An ACK carries the number of packets that had
-//! arrived when it was sent. This module stores the transmission time of each packet from its
+//! arrived when the ACK was sent. This module stores the transmission time of each packet from its
 //! arrival until it is reported. If an ACK is lost or ignored, the next ACK reports its packets.
 
 use crate::histogram::Histogram;
@@ -13,12 +13,12 @@ const SHORTEST: usize = 32;
 /// several values together is cheaper.
 const WAITING: u32 = 16;
 
-/// A ring of times in microseconds, modulo 2^32. Packets are numbered from 0 in the order of
-/// arrival, modulo 2^32.
+/// A ring of times in microseconds. Times and packet numbers are modulo 2^32; packets are numbered
+/// from 0 in the order of arrival.
 #[derive(Debug, Default)]
 pub(crate) struct RoundTrips {
-    /// For a packet that was not reported: its transmission time. For a reported packet: its
-    /// round-trip time. A packet's index is its number modulo the length, which is a power of two.
+    /// For a packet not yet reported: its transmission time. For a reported packet: its round-trip
+    /// time. A packet's index is its number modulo the ring's length, which is a power of two.
     times_us: Box<[u32]>,
     /// The number of the next packet to arrive.
     arrived: u32,
@@ -132,7 +132,7 @@ mod tests {
         round_trips.report(1, 100);
         assert_eq!(counted(&mut round_trips), [(90, 1)]);
         round_trips.arrive(4, 30);
-        // The ACK of three packets was sent before the fourth packet arrived.
+        // The ACK that reports three packets was sent before the fourth packet arrived.
         round_trips.report(3, 110);
         assert_eq!(counted(&mut round_trips), [(90, 1), (100, 1)]);
         round_trips.report(2, 120);

@@ -7,7 +7,7 @@ use crate::histogram::Histogram;
 /// values together is cheaper.
 const WAITING: usize = 32;
 
-/// RTT samples in microseconds.
+/// A flow's RTT samples in microseconds.
 #[derive(Clone, Debug)]
 pub(crate) enum Samples {
     /// Samples with their distribution.
@@ -68,8 +68,8 @@ impl Samples {
         }
     }
 
-    /// Adds the samples not yet counted to the histogram. Only after this call do mean, minimum,
-    /// maximum and quantiles cover all samples.
+    /// Adds to the histogram the samples that it does not contain yet. Only after this call do
+    /// mean, minimum, maximum and quantiles cover all samples.
     pub(crate) fn count_waiting(&mut self) {
         if let Self::Counted(counted) = self {
             counted.count_waiting();

@@ -5,19 +5,19 @@ use bbrlab_units::{BitRate, Span, Time};
 
 use crate::pieces::Pieces;
 
-/// The position in a schedule of paces.
+/// An application's position in its schedule of paces.
 ///
-/// The application handles data in pieces. When the rate changes, the missing part of the current
-/// piece takes the time that it needs at the new rate. So the bytes that the application has
-/// handled are always the integral of its rate.
+/// The application handles data in pieces. When the rate changes, the rest of the current piece is
+/// handled at the new rate. The bytes that the application has handled are therefore always the
+/// integral of its rate.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     paces: Paces,
     /// The current step.
     step: usize,
-    /// The time from which the steps count.
+    /// The time relative to which the times of the steps are given.
     start: Time,
-    /// The missing part of the current piece, in bits times nanoseconds per second. Only valid
+    /// The part of the current piece that is not yet handled, in billionths of a bit. Only valid
     /// while the rate is 0.
     missing: u128,
 }
@@ -61,7 +61,7 @@ impl Schedule {
     }
 }
 
-/// When the piece is due of which `missing` is still missing at `now`.
+/// Returns when the current piece is due at `pace`, if the part `missing` of it is left at `now`.
 fn due(pace: Pace, now: Time, missing: u128) -> Time {
     match pace {
         Pace::At(BitRate(0)) | Pace::Unlimited => Time::NEVER,
@@ -102,13 +102,13 @@ mod tests {
 
     #[test]
     fn the_bytes_are_the_integral_of_the_rate() {
-        // One piece per second, from 3 s on two per second.
+        // One piece is sent per second, and two per second from 3 s on.
         assert_eq!(times(&[(0, 8000), (3, 16000)], 6), [0.0, 1.0, 2.0, 3.0, 3.5, 4.0]);
         // At 1 s, 6000 of the second piece's 8000 bits are missing. At 4 kbit/s they take 1.5 s.
         assert_eq!(times(&[(0, 2000), (1, 4000)], 3), [0.0, 2.5, 4.5]);
-        // A pause of five seconds.
+        // The rate is 0 from 1 s to 6 s.
         assert_eq!(times(&[(0, 2000), (1, 0), (6, 2000)], 2), [0.0, 9.0]);
-        // Nothing at first.
+        // The rate is 0 at first.
         assert_eq!(times(&[(0, 0), (7, 8000)], 2), [7.0, 8.0]);
     }
 }

@@ -38,12 +38,11 @@ pub(crate) fn period(sample: Sample) -> Span {
 pub(crate) struct Sampler {
     period: Span,
     end: Time,
-    /// When the next rows are due; `None` if the scenario requests no such series.
+    /// When the next rows are due; `None` if the scenario requests no rows at fixed times.
     next: Option<Time>,
     /// Flows that have not started, in descending order of their start times.
     waiting: Vec<u32>,
-    /// Active flows, which get rows, in order of their numbers, each with its counts at its
-    /// previous row.
+    /// Active flows, in ascending order of their numbers, each with its counts at its previous row.
     flows: Vec<(u32, Before)>,
     /// The private links of flows that have not started, as indices into the links of the results.
     /// The links are in descending order of their flows' start times.
@@ -177,7 +176,7 @@ fn ca_state(conn: &Conn) -> &'static str {
     }
 }
 
-/// The one-way delay of the flow's last message, if it is measured.
+/// Returns the one-way delay of the message of the flow that was read last, if delays are measured.
 fn last_delay_us(flow: &Flow) -> Option<u64> {
     let latency = flow.application.latency.as_ref()?;
     latency.last().map(|delay| delay.0 / NS_PER_US)

@@ -26,7 +26,8 @@ pub(crate) struct ClassSetup {
     pub(crate) reading: Option<Reading>,
     pub(crate) is_udp: bool,
     pub(crate) tcp_options: TcpOptions,
-    /// Link-layer bytes that framing adds to a packet, on the forward and on the reverse route.
+    /// Link-layer bytes that framing adds to each packet: on the forward route, on the reverse
+    /// route.
     pub(crate) framing: [u32; 2],
     /// Whether packets can queue on the forward path.
     pub(crate) has_rated_link: bool,
@@ -34,7 +35,7 @@ pub(crate) struct ClassSetup {
     pub(crate) measures_messages: bool,
     /// Whether the queueing delay of each data packet is measured.
     pub(crate) measures_waits: bool,
-    /// The bound beyond which a message is late.
+    /// The delay above which a message is late; `None` if messages are never late.
     pub(crate) late_after: Option<Span>,
 }
 
@@ -110,9 +111,9 @@ fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
     }
 }
 
-/// Returns how the receiving host echoes CE marks. The host has the same congestion control as the
-/// sender, and echoes each single mark if that congestion control needs it. In Linux these need it:
-/// DCTCP; BBRv2 with `ecn_enable`; BBRv3 on low-latency routes.
+/// Returns how the receiving host echoes CE marks. The receiving host uses the sender's congestion
+/// control, and echoes each mark individually if this congestion control needs that. In Linux,
+/// DCTCP, BBRv2 with `ecn_enable` and BBRv3 on low-latency routes need it.
 fn echo(class: &FlowClass, needs_ecn: bool) -> EcnEcho {
     let needs_route = class.outside.is_none() && class.cc.marks() == Marks::ShareOnRoute;
     let is_on_route = !needs_route || class.ecn.is_low_latency();

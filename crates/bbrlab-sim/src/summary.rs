@@ -1,8 +1,8 @@
 //! The results of a run, computed from the meters of its flows and the statistics of its links.
 //!
-//! The simulation uses only integers; floating-point numbers are used from this file on. Metrics
-//! that are formulas of other metrics are not set here: the tables of the result records contain
-//! their formulas.
+//! The simulation uses only integers; floating-point numbers are used only to compute results from
+//! them. This file does not set metrics that are formulas of other metrics, because the tables of
+//! the result records contain these formulas.
 
 #![allow(
     clippy::needless_update,
@@ -174,7 +174,7 @@ fn link_summary(
 ) -> LinkSummary {
     let capacity = net.capacity_bits(link.id, first_start, now).filter(|&bits| bits > 0);
     let active = u128::from(now.since(first_start).0);
-    // Bits and time are integers, so the rate is correct to one bit per second.
+    // Bits and time are integers, so the rate is rounded to whole bits per second.
     let rate = |bits: u128| (bits * u128::from(NS_PER_S) + active / 2) / active;
     let tin_names = net.tin_names(link.id);
     let stats: &LinkStats = net.link_stats(link.id);
@@ -229,7 +229,7 @@ fn wait_summary(net: &mut Network<Payload>, id: LinkId, name: &str) -> WaitSumma
     }
 }
 
-/// Returns the metrics of the tins of a link's queue discipline; empty if the discipline has no
+/// Returns the metrics of the tins of a link's queue discipline; empty for a discipline without
 /// tins.
 #[expect(clippy::cast_precision_loss, reason = "for people")]
 fn tins(stats: &LinkStats, names: Vec<String>, capacity: Option<u128>) -> Vec<TinSummary> {
@@ -265,8 +265,8 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
     let end = at_end.at.max(flow.start);
     let active = end.since(flow.start);
     let bytes = at_end.bytes_read;
-    // At each time of a flow's active time, exactly one limit applies. In a class with arrivals,
-    // `spent` is therefore the sum of the active times of its flows.
+    // At any time of a flow's active time, exactly one limit applies, so `spent` is the flow's
+    // active time; in a class with arrivals, it is the sum of the active times of all flows.
     let spent = Span(at_end.limits.iter().map(|span| span.0).sum());
     let present = if population.is_some() { spent } else { active };
     let totals = flow.totals_at_end();

@@ -10,7 +10,8 @@ use bbrlab_units::{Span, Time};
 
 use crate::flow::Flow;
 
-/// A time of the run that is known in advance and at which the counts of all flows are recorded.
+/// A kind of time at which the counts of all flows are recorded. These times are known when the run
+/// begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     /// The last flow starts.
@@ -79,7 +80,7 @@ impl Windows {
     }
 
     /// Records that the last flow of a class with arrivals is over at `now`. The flows of such a
-    /// class have no effect on the time in which all flows are active.
+    /// class are ignored when the time in which all flows are active is computed.
     pub(crate) fn population_ended(&mut self, now: Time, flows: &mut [Flow]) {
         for flow in &mut *flows {
             flow.accounts.marks.in_traffic = flow.bytes_read();
@@ -128,8 +129,8 @@ impl Windows {
         (span > Span::ZERO).then_some(span)
     }
 
-    /// Whether there is a time after the last start, and a time in the steady state, in which all
-    /// flows are active.
+    /// Returns whether all flows are active together after the last start, and whether they are in
+    /// the steady state.
     pub(crate) fn all_active(&self) -> [bool; 2] {
         [self.last_start, self.steady_from].map(|from| self.first_end.is_some_and(|end| end > from))
     }

@@ -23,13 +23,13 @@ use crate::pacing_timer::PacingTimer;
 /// as with a clock that starts at 0.
 const UPTIME: Span = Span::from_millis(1 << 15);
 
-/// Returns the hosts' clock at the run's time `now`.
+/// Converts the time `now` of the run to the time on the hosts' clock.
 #[inline]
 pub(crate) fn host_time(now: Time) -> Time {
     Time(now.0 + UPTIME.0)
 }
 
-/// Returns the run's time when the hosts' clock shows `host`.
+/// Converts the time `host` on the hosts' clock to the time of the run.
 #[inline]
 pub(crate) fn run_time(host: Time) -> Time {
     // `NEVER`, and times before the run begins, fail this comparison.
@@ -51,8 +51,8 @@ fn run_time_at_an_end(host: Time) -> Time {
 
 /// The payload of a packet in the network: a segment without its SACK blocks. Only some ACKs have
 /// SACK blocks, so the network stores blocks separately. The payload and the network's fields of a
-/// packet must fit into one cache line. To save space, two fields of the payload have a different
-/// meaning in packets with data than in other packets.
+/// packet must fit into one cache line. To save space, the meaning of two fields depends on whether
+/// the packet has data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Payload {
     seq: u32,
@@ -81,9 +81,9 @@ impl Kind {
     /// Set if the segment has no data from the flow's sender. A client's request also has this
     /// flag, because its data comes from the flow's receiver.
     const HAS_NO_DATA: u16 = 1 << 14;
-    /// Set on segments with data if both ends of the connection write: these segments need a window
-    /// and a count of arrivals as well. The value for which the payload has no space is stored with
-    /// the SACK blocks, at index [`BOTH`].
+    /// Set on segments with data if both ends of the connection write. These segments also have a
+    /// window and a count of arrivals, but the payload has space for only one of them. The other is
+    /// stored with the SACK blocks, at index [`BOTH`].
     const HAS_BOTH: u16 = 1 << 13;
     /// The kind of a pure ACK: no data, no SACK blocks, no timestamps and no flag except ACK.
     const PURE_ACK: u16 = Self::HAS_NO_DATA | flag::ACK as u16;
@@ -154,7 +154,7 @@ impl PacketData for Payload {
         self.kind.is_pure_ack()
     }
 
-    /// `None` for a datagram, which is recognised by the fact that it has no flags.
+    /// `None` for a datagram, which is the only packet without flags.
     fn tcp_header(&self, extra: Option<&Self::Extra>) -> Option<TcpHeader> {
         let &Self { kind, ack, tsval, tsecr, .. } = self;
         let flags = kind.flags();
@@ -208,15 +208,15 @@ impl Payload {
         self.kind.has(Kind::HAS_TS)
     }
 
-    /// The payload for a UDP datagram with `bytes` bytes of data that is sent at `sent`. The fields
-    /// of a TCP header are unused, so two of them carry the time.
+    /// Returns the payload for a UDP datagram with `bytes` bytes of data that is sent at `sent`.
+    /// Two fields that TCP uses store the two halves of the time.
     #[expect(clippy::cast_possible_truncation, reason = "the two halves of the time")]
     pub(crate) fn datagram(bytes: u32, sent: Time) -> Self {
         let (seq, ack) = (sent.0 as u32, (sent.0 >> 32) as u32);
         Self { seq, ack, len_or_arrived: bytes, ..Self::default() }
     }
 
-    /// When a UDP datagram was sent.
+    /// Returns when a UDP datagram was sent.
     pub(crate) fn datagram_sent(&self) -> Time {
         Time(u64::from(self.ack) << 32 | u64::from(self.seq))
     }
@@ -240,7 +240,8 @@ impl Payload {
         if self.has_data() { self.len_or_arrived } else { 0 }
     }
 
-    /// When a segment with data was sent, as [`stamp_us`] returns it. Unused for other segments.
+    /// Returns when a segment with data was sent, as [`stamp_us`] converts the time. The value has
+    /// no meaning for other segments.
     #[inline]
     pub(crate) fn sent_us(&self) -> u32 {
         self.wnd_or_sent_us
@@ -267,7 +268,7 @@ impl Payload {
     }
 }
 
-/// A packet that arrives at the receiver, with the `sender` of the segment in it.
+/// A packet that arrives at the receiver. `sender` is the sender of the segment in it.
 #[derive(Clone, Copy)]
 pub(crate) struct AtReceiver<'p> {
     pub(crate) packet: Arrival<'p, Payload>,
@@ -288,7 +289,7 @@ impl Incoming for AtReceiver<'_> {
     }
 }
 
-/// A packet that arrives at the sender. Its segment, from a receiver, has no data.
+/// A packet that arrives at the sender. Its segment comes from a receiver and has no data.
 #[derive(Clone, Copy)]
 pub(crate) struct AtSender<'p>(pub(crate) Arrival<'p, Payload>);
 
@@ -338,8 +339,8 @@ pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
     }
 }
 
-/// Returns the additional value, a window or a count of arrivals, that a packet with
-/// [`Kind::HAS_BOTH`] stores with its SACK blocks.
+/// Returns the value that a packet with [`Kind::HAS_BOTH`] stores with its SACK blocks: a window or
+/// a count of arrivals.
 #[cold]
 fn both(packet: &Arrival<'_, Payload>) -> u32 {
     packet.extra().map_or(0, |extra| extra[BOTH].start)
@@ -359,16 +360,17 @@ pub(crate) fn ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
     segment.len + headers
 }
 
-/// One end of a flow's connection, with the network access that its TCP needs of a host.
+/// One end of a flow's connection, with the access to the network that the end's TCP requires from
+/// its host.
 pub(crate) struct End<'a, E: FlowEnd> {
     pub(crate) port: Port<'a, Payload>,
     kept: &'a mut E,
 }
 
-/// The state of one end of a flow between events. The state of each end is in a cache line that an
-/// event at this end accesses anyway.
+/// The state of one end of a flow between events. It is stored in a cache line that each event at
+/// this end accesses anyway.
 pub(crate) trait FlowEnd: Sized {
-    /// Sender or receiver.
+    /// Whether this end is the sender's or the receiver's.
     const SIDE: Side;
 
     /// Returns the values that every packet of this end needs.
@@ -380,7 +382,7 @@ pub(crate) trait FlowEnd: Sized {
     /// Returns the pacing timer of this end.
     fn pacing_timer(&mut self) -> &mut PacingTimer;
 
-    /// This end of the current connection.
+    /// Returns this end of the current connection, with access to the network through `port`.
     #[inline]
     fn end<'a>(&'a mut self, port: &'a mut Port<'_, Payload>) -> End<'a, Self> {
         End { port: port.lend(), kept: self }
@@ -461,7 +463,7 @@ impl FlowEnd for Endpoint {
 }
 
 impl<E: FlowEnd> End<'_, E> {
-    /// Returns the time on the host's clock.
+    /// Returns the current time on the host's clock.
     #[inline]
     pub(crate) fn now(&self) -> Time {
         host_time(self.port.now())
@@ -476,7 +478,7 @@ impl<E: FlowEnd> End<'_, E> {
 
 impl<E: FlowEnd> End<'_, E> {
     /// Sends a segment with payload. Compiled separately from [`Self::transmit_control`], because
-    /// packets with data are handled differently by the link and by the delay line.
+    /// the link and the delay line handle packets with data differently from other packets.
     #[inline(never)]
     fn transmit_data(&mut self, segment: &Segment) {
         self.send(segment, true, segment.seq);
@@ -609,8 +611,8 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&segment));
     }
 
-    /// Arms a timer of the kernel's timer wheel. Not inlined: calls are rare, and inlined copies
-    /// would enlarge the callers, which are inlined themselves.
+    /// Arms a timer of the kernel's timer wheel. Not inlined, because calls are rare, and inlined
+    /// copies would enlarge the callers, which are themselves inlined.
     #[inline(never)]
     fn arm_at_tick(&mut self, timer: TimerId, at: Time) {
         self.port.arm(self.kept.endpoint().flow, E::SIDE, timer as u8, run_time(at));
@@ -692,7 +694,7 @@ impl<E: FlowEnd> Host for End<'_, E> {
     fn arm(&mut self, timer: TimerId, at: Time) {
         match timer {
             TimerId::Pacing => self.kept.pacing_timer().arm(at),
-            // `wiring.rs` registers this timer as the engine's even timer, for which `arm_even` is
+            // `wiring.rs` declares this timer to be the engine's even timer, and `arm_even` is
             // faster than `arm`.
             TimerId::CompressedAck => {
                 let flow = self.kept.endpoint().flow;

@@ -11,13 +11,13 @@ use bbrlab_units::Time;
 
 use crate::wire::Payload;
 
-/// A link in the results, with its name there. Only links that have a rate or can drop packets are
-/// in the results.
+/// A link in the results, with its name there. The results omit links that have no rate and cannot
+/// drop packets.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportedLink {
     pub(crate) id: LinkId,
     pub(crate) name: String,
-    /// The flow to which the private link belongs; `None` for a shared link.
+    /// The flow whose private link this is; `None` for a link that flows share.
     pub(crate) owner: Option<FlowId>,
     /// Whether the link has a rate, so that packets can queue.
     pub(crate) has_rate: bool,
@@ -87,8 +87,8 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
             net.set_burst_size(id, burst_size(run, class));
         }
     }
-    // Add the slots for flows of classes with arrivals. A slot gets its path when the first flow
-    // arrives in it.
+    // Add the slots for flows of classes with arrivals. A slot gets its real path when its first
+    // flow arrives.
     let places = run.classes.iter().filter_map(|class| class.source.arrivals());
     let places: u64 = places.map(|arrivals| u64::from(arrivals.at_most) - 1).sum();
     for _ in 0..places {
@@ -96,14 +96,14 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
     }
     let first_start = run.flows.iter().map(|flow| flow.start).min().unwrap_or(Time::ZERO);
     net.measure_from(first_start);
-    // The sort is stable, so the links with a rate remain in the order in which they were built,
-    // and so do the links without a rate.
+    // The sort is stable: within the links with a rate, and within those without, the order in
+    // which the links were built remains.
     reported.sort_by_key(|link| !link.has_rate);
     Wired { net, links: reported }
 }
 
-/// Returns the sizes from which the network computes how many packets a burst counts as, if the
-/// burst crosses the network as one unit.
+/// Returns the packet sizes from which the network computes how many packets a burst counts as, for
+/// bursts that cross the network as one unit.
 fn burst_size(run: &Run, class: &FlowClass) -> BurstSize {
     let headers = run.data_overhead(class);
     let payload = NonZeroU32::new(class.mss).expect("a scenario's segments are not empty");

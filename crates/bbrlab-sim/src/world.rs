@@ -19,17 +19,17 @@ pub(crate) struct World {
     pub(crate) flows: Vec<Flow>,
     pub(crate) classes: Vec<FlowClass>,
     pub(crate) setups: Vec<ClassSetup>,
-    /// The series with a row per ACK, if the scenario requests it.
+    /// The series with one row per ACK; `None` if the scenario does not request it.
     pub(crate) per_ack: Option<PerAck>,
     pub(crate) windows: Windows,
-    /// The population of each class with arrivals; `None` for other classes.
+    /// For each class: its population if the class has arrivals, otherwise `None`.
     pub(crate) populations: Vec<Option<Population>>,
     pub(crate) seed: u64,
     /// The period at which smoothed RTTs are sampled.
     pub(crate) period: Span,
 }
 
-/// The series with a row per ACK.
+/// The time series with one row per ACK.
 #[derive(Debug)]
 pub(crate) struct PerAck {
     pub(crate) rows: Series,

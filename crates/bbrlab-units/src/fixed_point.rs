@@ -13,7 +13,7 @@ const POWER_BITS: u32 = 62;
 pub const LN_2: u128 = 2_977_044_472;
 /// 1 / ln 2 with [`LOG_BITS`] fractional bits.
 pub const LOG2_E: i128 = 6_196_328_019;
-/// 2^(1/2), 2^(1/4) ...: the square root of each is the next.
+/// 2^(1/2), 2^(1/4) ...: each number is the square root of the number before it.
 #[expect(clippy::cast_possible_truncation, reason = "below 2^63")]
 const ROOTS: [u64; LOG_BITS as usize] = {
     let mut roots = [0; LOG_BITS as usize];
@@ -27,7 +27,8 @@ const ROOTS: [u64; LOG_BITS as usize] = {
     roots
 };
 
-/// The base-2 logarithm of a number that is not 0, with [`LOG_BITS`] fractional bits.
+/// Returns the base-2 logarithm of `number`, with [`LOG_BITS`] fractional bits. `number` must not
+/// be 0.
 #[expect(clippy::cast_possible_truncation, reason = "a bit, and a number below 2^64")]
 #[must_use]
 pub fn log2(number: u64) -> u64 {
@@ -43,8 +44,8 @@ pub fn log2(number: u64) -> u64 {
     log
 }
 
-/// `number` times two to the power of `power`, at most 2^127. `power` has [`LOG_BITS`] fractional
-/// bits.
+/// Returns `number` times two to the power of `power`, but at most 2^127. `power` has [`LOG_BITS`]
+/// fractional bits.
 #[must_use]
 pub fn times_power(number: u128, power: i128) -> u128 {
     let whole = power >> LOG_BITS;

@@ -1,8 +1,8 @@
 //! Integer types for the quantities that crates exchange.
 //!
-//! The engine computes in integer nanoseconds and bytes. A newtype names the quantity. A file that
-//! follows the kernel bit by bit uses plain integers of the kernel's width instead, with the unit
-//! in the name.
+//! The engine computes in integer nanoseconds and bytes. The type of a value names its quantity.
+//! Files that reproduce the kernel's arithmetic bit by bit instead use plain integers of the
+//! kernel's width, with the unit in the variable's name.
 
 mod ecn;
 mod fixed_point;
@@ -45,7 +45,7 @@ pub struct BitRate(pub u64);
 impl Time {
     /// The start of a run.
     pub const ZERO: Self = Self(0);
-    /// Later than every event of every run.
+    /// A time later than every event of every run.
     pub const NEVER: Self = Self(u64::MAX);
 
     /// Returns the span from `earlier` to `self`; zero if `earlier` is later.

@@ -13,7 +13,7 @@ pub const fn split_mix(state: &mut u64) -> u64 {
     split_mix_bits(*state)
 }
 
-/// The 64 bits of a state. Different states have different bits.
+/// Returns the 64 bits of a state. Different states give different bits.
 #[inline]
 #[must_use]
 pub const fn split_mix_bits(state: u64) -> u64 {
@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_the_reference_implementation() {
-        // Vigna's `splitmix64.c` from state 1234567.
+        // The first outputs of Vigna's `splitmix64.c` from state 1234567.
         let mut state = 1_234_567;
         let drawn: [u64; 3] = std::array::from_fn(|_| split_mix(&mut state));
         assert_eq!(

@@ -1,9 +1,9 @@
 //! ACK aggregation: an allowance in cwnd for ACKs that arrive late and in bursts.
 //!
-//! Wi-Fi, cable modems and offloading receivers delay ACKs. With a cwnd of two BDPs the sender
-//! would have to stop between two bursts of ACKs. So cwnd is enlarged by the excess: the packets
-//! acknowledged within an epoch, less the packets that the estimated bandwidth delivers in that
-//! time. The largest excess of the last 5 to 10 rounds is used.
+//! Wi-Fi, cable modems and offloading receivers delay ACKs. With a cwnd of only two BDPs, the
+//! sender would stop between two bursts of ACKs. cwnd is therefore enlarged by the excess. The
+//! excess is the number of packets acknowledged within an epoch, less the number that the estimated
+//! bandwidth delivers in that time. The largest excess of the last 5 to 10 rounds is used.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_ack_aggregation`, `bbr_ack_aggregation_cwnd`.
 //! Deviations: none. `extra_acked` has 16 bits, as in the kernel.
@@ -13,11 +13,11 @@ use crate::{Conn, RateSample};
 
 use super::model::BW_SCALE;
 
-/// Length in rounds of each of the two slots that hold a maximum. Linux:
-/// `bbr_extra_acked_win_rtts`.
+/// Length in rounds of each of the two slots. A slot holds the maximum of the excess in its rounds.
+/// Linux: `bbr_extra_acked_win_rtts`.
 const SLOT_ROUNDS: u8 = 5;
 
-/// Largest age of a slot in rounds: the kernel's field has five bits.
+/// Largest age of a slot in rounds. The kernel's field for the age has five bits.
 const SLOT_AGE_MAX: u8 = 31;
 
 /// Number of acknowledged packets after which a new epoch begins. Linux:
@@ -28,8 +28,8 @@ const EPOCH_ACKED_RESET: u32 = 1 << 20;
 /// Linux: `bbr_extra_acked_max_us`.
 pub(super) const ALLOWANCE_MAX_US: u64 = 100_000;
 
-/// The current epoch, and the largest excess in each of the last two slots. The fields equal the
-/// kernel's.
+/// The current epoch, and the largest excess in each of the last two slots. The fields have the
+/// kernel's values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Aggregation {
     pub(super) ack_epoch_mstamp: u64,
@@ -45,8 +45,8 @@ impl Aggregation {
         Self { ack_epoch_mstamp: now_us, ..Self::default() }
     }
 
-    /// Begins an epoch at `now_us`. Also called after idle time: the sender, not the path, caused
-    /// that pause.
+    /// Begins an epoch at `now_us`. Also called after idle time, because the sender and not the
+    /// path caused that pause in the ACKs.
     pub(super) fn restart_epoch(&mut self, now_us: u64) {
         self.ack_epoch_mstamp = now_us;
         self.ack_epoch_acked = 0;
@@ -64,8 +64,8 @@ impl Aggregation {
         let epoch_us = stamp_us_delta(conn.delivered_mstamp, self.ack_epoch_mstamp);
         let mut expected_acked = trunc_u32((u64::from(bw) * u64::from(epoch_us)) >> BW_SCALE);
         let acked = self.ack_epoch_acked.wrapping_add(rs.acked_sacked);
-        // If the epoch's ACKs have arrived no faster than the bandwidth explains, they are not
-        // aggregated, and a new epoch begins.
+        // If the epoch's ACKs have acknowledged no more packets than the bandwidth delivers in this
+        // time, they are not aggregated, and a new epoch begins.
         if self.ack_epoch_acked <= expected_acked || acked >= EPOCH_ACKED_RESET {
             self.restart_epoch(conn.delivered_mstamp);
             expected_acked = 0;
@@ -80,7 +80,8 @@ impl Aggregation {
         }
     }
 
-    /// Counts a round. After five rounds, a new slot replaces the older slot.
+    /// Counts a round. After five rounds, a new slot begins and replaces the older of the two
+    /// slots.
     #[inline(never)]
     pub(super) fn age(&mut self) {
         self.extra_acked_win_rtts = (self.extra_acked_win_rtts + 1).min(SLOT_AGE_MAX);

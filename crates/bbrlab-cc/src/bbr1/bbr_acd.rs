@@ -1,25 +1,26 @@
 //! BBR-ACD, BBR with advanced congestion detection: uses the RTT to decide whether a loss was
 //! caused by congestion.
 //!
-//! BBR v1 responds equally to every loss. A full queue shows in the RTT: the RTT is long, or it
-//! stays constant from ACK to ACK because the queue cannot grow. So the path is congested when
+//! BBR v1 responds in the same way to every loss. BBR-ACD detects a full queue by the RTT: the RTT
+//! is long, or it stays constant from ACK to ACK because the queue cannot grow. It considers the
+//! path congested when
 //!
 //! ```text
 //! the last three RTTs differ by at most alpha from one to the next, above the minimum   (alpha = 1 ms)
 //! or the last RTT > 2 min_rtt
 //! ```
 //!
-//! A recovery that begins while the path is congested halves cwnd (and reduces it to one BDP if
-//! half is more), and holds it for a round trip. Until the recovery ends, cwnd is at most one BDP.
-//! Any other loss counts as a transmission error and does not affect cwnd. After the recovery, cwnd
-//! is at least as large as before the recovery.
+//! If a recovery begins while the path is congested, cwnd is reduced to half, or to one BDP if half
+//! is more than that, and does not change for a round trip. Until the recovery ends, cwnd is at
+//! most one BDP. Any other loss counts as a transmission error and does not affect cwnd. When the
+//! recovery ends, cwnd is restored to at least its value before the recovery.
 //!
 //! Sources: [mahmud] 4; [acd-linux] and [acd-ns3], the authors' two programs, for details that the
 //! text does not specify and for the parameters `halving` and `detection`. Deviations:
 //! 1. "One BDP" means BBR v1's inflight target with gain 1, which includes the budget for three
 //!    bursts ([acd-linux]).
-//! 2. RTTs at or below the minimum never count as "identical" ([acd-linux]); otherwise any loss on
-//!    a path without a queue would count as congestion.
+//! 2. RTTs that do not exceed the minimum never count as "identical" ([acd-linux]). If they did,
+//!    any loss on a path without a queue would count as congestion.
 //! 3. ACKs without an RTT sample are ignored.
 
 use crate::{CaState, Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
@@ -29,8 +30,8 @@ use super::recovery::without_losses;
 use super::variant::{Recovered, Steps as _, Variant};
 use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
 
-/// Number of consecutive pairs of RTT samples that must be equal (within alpha) for three samples
-/// to count as identical.
+/// Number of consecutive pairs of RTT samples whose members must differ by at most alpha, so that
+/// the samples count as identical. Two pairs are three samples.
 const MATCHES: u8 = 2;
 
 /// The ACKs of a recovery at which cwnd is halved.
@@ -49,7 +50,7 @@ enum Halving {
 enum Detection {
     /// The RTT shows congestion, as in the paper.
     Rtt,
-    /// Every loss counts, as in [acd-ns3], where the tests of the RTT have no effect.
+    /// Every loss counts as congestion, as in [acd-ns3], where the tests of the RTT have no effect.
     Inert,
 }
 
@@ -61,13 +62,13 @@ pub struct BbrAcd {
     detection: Detection,
     /// The previous RTT sample, in microseconds.
     last_rtt_us: u32,
-    /// Number of consecutive pairs of RTT samples that were equal within alpha.
+    /// Number of consecutive pairs of RTT samples whose members differed by at most alpha.
     identical_cnt: u8,
     is_rtt_long: bool,
     /// Whether this recovery began while the path was congested.
     is_cutting: bool,
-    /// Set when a recovery as in [acd-ns3] has halved cwnd: the cwnd gain is 1 until `PROBE_BW`
-    /// begins again.
+    /// Set when a recovery that works as in [acd-ns3] has halved cwnd. The cwnd gain is then 1
+    /// until `PROBE_BW` begins again.
     is_gain_one: bool,
 }
 

@@ -1,22 +1,22 @@
-//! BBR+, a variant for high-speed rail. It is not "BBRPlus" (`bbrplus`).
+//! BBR+, a variant for high-speed trains. "BBRPlus" (`bbrplus`) is another variant.
 //!
 //! A train at 300 km/h changes cells every few seconds: the bandwidth changes, and the RTT varies
-//! even without a queue. So BBR+ probes with larger gains, and adds the variation to RTprop:
+//! even without a queue. BBR+ therefore probes with larger gains, and adds the variation of the RTT
+//! to RTprop:
 //!
 //! ```text
 //! gains  = 1.5, 0.5, 1.5, 0.5, 1.5, 0.5, 1.5, 0.5
 //! rtprop = min(rtt) + lambda * sqrt(Var(rtt)),  over the same window of 10 s
 //! ```
 //!
-//! The minimum is stored without the second term. If samples were compared with the sum, as in the
-//! thesis's code, nearly every sample would be a new minimum, and PROBE_RTT would rarely be
-//! entered.
+//! The stored minimum excludes the second term. The thesis's code instead compares samples with the
+//! sum. Nearly every sample would then be a new minimum, and PROBE_RTT would rarely be entered.
 //!
 //! Sources: [lanigan] 2.2.5.3, listing 3.1, 3.3.2, after [wang].
 //! Deviations:
-//! 1. The variance covers the last 5 to 10 s: samples are summed in two halves of the window, as in
-//!    Linux's estimate of ACK aggregation. The second term is updated once per round trip, not at
-//!    every ACK.
+//! 1. The variance covers the last 5 to 10 s, because samples are summed separately in two halves
+//!    of the window, as in Linux's estimate of ACK aggregation. The second term is updated once per
+//!    round trip, not at every ACK.
 //! 2. `lambda` is a multiple of 1/65536; the square root is rounded down to a microsecond.
 
 use crate::linux_int::trunc_u32;
@@ -131,8 +131,8 @@ struct Moments {
 impl Moments {
     fn add(&mut self, rtt_us: u32) {
         let rtt_us = u64::from(rtt_us.min(RTT_US_MAX));
-        // This limit is reached only with 430 million ACKs per second for five seconds. Later
-        // samples are then ignored, so that the count does not wrap.
+        // This limit is reached only with 430 million ACKs per second for five seconds. Samples
+        // above the limit are ignored, so that the count does not wrap.
         if self.count < u32::MAX >> 1 {
             self.count += 1;
             self.sum += rtt_us;
@@ -148,8 +148,8 @@ impl Moments {
         }
     }
 
-    /// Returns the population's standard deviation in microseconds, rounded down; 0 without
-    /// samples.
+    /// Returns the standard deviation of the samples (divided by n, not n - 1) in microseconds,
+    /// rounded down; 0 without samples.
     fn standard_deviation(self) -> u32 {
         let count = u128::from(self.count);
         let sum = u128::from(self.sum);
@@ -161,7 +161,7 @@ impl Moments {
     }
 }
 
-/// Converts a variance, which is below `RTT_US_MAX` squared, 2^56.
+/// Converts a variance to 64 bits. It fits, because a variance is below `RTT_US_MAX` squared, 2^56.
 #[expect(clippy::cast_possible_truncation, reason = "see above")]
 fn trunc_u64(variance: u128) -> u64 {
     variance as u64

@@ -1,7 +1,7 @@
-//! BBR': the drain phase ends only when the queue is drained.
+//! BBR', a variant whose drain phase ends only when the queue is drained.
 //!
-//! BBR v1 leaves the 0.75 phase after a minimum RTT even if the queue is not drained. BBR' has no
-//! time limit: if other flows keep the queue full, it stays in the phase.
+//! BBR v1 leaves the phase with gain 0.75 after one minimum RTT even if the queue is not drained.
+//! BBR' has no such time limit: if other flows keep the queue full, it stays in this phase.
 //!
 //! Sources: [lanigan] 2.2.5.1 (after Zhang 2019 and the BBR draft of 2016), listing 2.1.
 //! Deviations:
@@ -15,7 +15,7 @@ use super::ns3::Ns3Steps;
 use super::variant::Variant;
 use super::{Bbr, GAIN_UNIT};
 
-/// "BBR'". Differs from BBR v1 in the end of the 0.75 phase.
+/// "BBR'". Differs from BBR v1 in when the phase with gain 0.75 ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BbrPrime;
 

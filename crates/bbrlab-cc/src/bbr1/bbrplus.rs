@@ -1,9 +1,9 @@
-//! BBRPlus: gain cycles of random length, and a drain as soon as a packet is lost. It is not "BBR+"
-//! (`bbr_hsr`).
+//! BBRPlus: gain cycles of random length, and a drain as soon as a packet is lost. "BBR+"
+//! (`bbr_hsr`) is another variant.
 //!
-//! A cycle lasts 2 to 8 minimum RTTs; the number is drawn for each cycle. It begins with a gain of
-//! 1.25. The gain becomes 0.75 when inflight has exceeded 1.25 BDP or a packet was lost, and 1 when
-//! inflight has fallen to the BDP.
+//! A gain cycle lasts 2 to 8 minimum RTTs; the number is drawn for each cycle. The cycle begins
+//! with a gain of 1.25. The gain becomes 0.75 when inflight has exceeded 1.25 BDP or a packet was
+//! lost, and 1 when inflight has fallen to the BDP.
 //!
 //! Sources: [lanigan] 2.2.5.2, listing 2.2. The Linux module of that name (dog250, cx9208) is
 //! similar.
@@ -11,8 +11,8 @@
 //! 1. "Inflight" is measured as in Linux: the packets that will be in the network when the next
 //!    packet leaves. "BDP" includes the budget for three bursts.
 //! 2. `PROBE_BW` begins in the phase with gain 1 and with a newly drawn cycle length, as in the
-//!    Linux module; the listing does not specify this. Like BBR v1's random first phase, the random
-//!    length prevents flows from probing together.
+//!    Linux module; the listing does not specify this. The random length prevents flows from
+//!    probing together, as BBR v1's random first phase does.
 
 use crate::{Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
@@ -36,7 +36,7 @@ const CRUISE: u8 = 2;
 pub struct BbrPlus {
     /// Length of the current cycle in minimum RTTs.
     cycle_len: u8,
-    /// Whether phases end as in the thesis's code, not as in the published listing.
+    /// Whether phases end as in the thesis's code. If false, they end as in its published listing.
     is_code: bool,
 }
 
@@ -68,8 +68,8 @@ impl Variant for BbrPlus {
     type Steps = Ns3Steps;
 
     /// Tests the listing's conditions in the listing's order. One ACK may meet several conditions:
-    /// an ACK that begins a cycle with inflight above 1.25 BDP immediately enters the 0.75 phase. A
-    /// loss prolongs the 0.75 phase. While the gain is 1, a loss has no effect.
+    /// for example, an ACK that begins a cycle while inflight is above 1.25 BDP also enters the
+    /// phase with gain 0.75. A loss prolongs that phase. While the gain is 1, a loss has no effect.
     #[inline]
     fn update_cycle_phase(
         bbr: &mut Bbr<Self>,
@@ -114,7 +114,8 @@ impl Variant for BbrPlus {
 
 impl Bbr<BbrPlus> {
     /// Follows [lanigan-code] `DrainToTargetCycling`. Each ACK meets at most one condition, and the
-    /// comparison that ends the 1.25 phase is reversed: inflight must be small, not large.
+    /// comparison that ends the phase with gain 1.25 is reversed: the phase ends when inflight is
+    /// small, not when it is large.
     #[cold]
     fn update_phase_as_in_code(
         &mut self,

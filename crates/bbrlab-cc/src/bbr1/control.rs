@@ -13,7 +13,7 @@ use super::model::{BW_SCALE, MinRtt};
 use super::variant::{Recovered, Steps as _, Variant};
 use super::{Bbr, CWND_MIN_TARGET, HIGH_GAIN_Q8, State};
 
-/// The RTT for the initial pacing rate if no RTT was measured, in microseconds.
+/// The RTT in microseconds from which the initial pacing rate is computed if no RTT was measured.
 const DEFAULT_RTT_US: u32 = 1000;
 
 /// Pacing rate in bytes per second below which bursts may be single packets: 1.2 Mbit/s. Linux:
@@ -29,8 +29,8 @@ const TSO_SEGS_MAX: u32 = 127;
 /// cwnd before the first RTT sample, in packets. Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
-/// Returns the pacing rate in bytes per second: bandwidth times gain times `paced_ppm` millionths.
-/// Linux: `bbr_rate_bytes_per_sec`.
+/// Returns the pacing rate in bytes per second: the bandwidth times the gain times `paced_ppm` /
+/// 10^6. Linux: `bbr_rate_bytes_per_sec`.
 #[inline]
 pub(super) fn rate_bytes_per_sec(bw: u32, gain_q8: u32, mss: u32, paced_ppm: u32) -> u64 {
     let rate = u64::from(bw).wrapping_mul(u64::from(mss)).wrapping_mul(u64::from(gain_q8)) >> 8;
@@ -58,7 +58,7 @@ impl<V: Variant> Bbr<V> {
         if self.policer.is_in_use() { self.policer.bw() } else { self.model.max_bw() }
     }
 
-    /// Sets the pacing rate to one cwnd per RTT, times the high gain. Linux:
+    /// Sets the pacing rate to the high gain times one cwnd per RTT. Linux:
     /// `bbr_init_pacing_rate_from_rtt`.
     #[inline(never)]
     pub(super) fn init_pacing_rate_from_rtt(&mut self, conn: &Conn, ctl: &mut Control) {
@@ -105,20 +105,21 @@ impl<V: Variant> Bbr<V> {
         trunc_u32((bdp + ((1 << BW_SCALE) - 1)) >> BW_SCALE)
     }
 
-    /// Adds three bursts: one for the sender's queue, one for its offload engine, one for the
-    /// receiver's offload engine. Rounds the sum up to an even number for receivers that
-    /// acknowledge every other packet.
+    /// Adds three bursts to a window: one for the sender's queue, one for its offload engine and
+    /// one for the receiver's offload engine. Rounds the sum up to an even number, because
+    /// receivers acknowledge every other packet.
     #[inline]
     pub(super) fn with_three_bursts(conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
         cwnd.wrapping_add(3 * tso_segs_goal(conn, ctl)).wrapping_add(1) & !1
     }
 
-    /// Adds the budget for bursts to a window and, in a probing phase, two more packets. Linux:
+    /// Adds three bursts to a window and, in a probing phase, two more packets. Linux:
     /// `bbr_quantization_budget`.
     #[inline]
     fn quantization_budget(&self, conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
         let cwnd = V::Steps::with_bursts(self, conn, ctl, cwnd);
-        // If the BDP is small, the gain alone would not raise inflight above the BDP.
+        // If the BDP is small, the gain alone would not raise inflight above the BDP, because of
+        // rounding.
         if self.state == State::ProbeBw && self.is_probing_phase() {
             cwnd.wrapping_add(self.steps.probe_extra())
         } else {
@@ -133,7 +134,8 @@ impl<V: Variant> Bbr<V> {
         (V::PROBING_PHASES >> self.cycle.idx) & 1 != 0
     }
 
-    /// Returns the target of inflight for a gain, in packets. Linux: `bbr_inflight`.
+    /// Returns the target of inflight in packets for a gain: the gain times the BDP, plus bursts.
+    /// Linux: `bbr_inflight`.
     #[inline]
     pub(super) fn inflight(&self, conn: &Conn, ctl: &Control, bw: u32, gain_q8: u32) -> u32 {
         self.quantization_budget(conn, ctl, self.bdp(bw, gain_q8))
@@ -156,8 +158,9 @@ impl<V: Variant> Bbr<V> {
         inflight_now.wrapping_add(burst).saturating_sub(trunc_u32(delivered))
     }
 
-    /// Increases cwnd by the number of packets acknowledged, up to its target. If the pipe is full,
-    /// a cwnd above the target is reduced to the target immediately. Linux: `bbr_set_cwnd`.
+    /// While cwnd is below its target, increases it by the number of packets acknowledged. Once the
+    /// pipe is full, a cwnd above the target is reduced to the target immediately. Linux:
+    /// `bbr_set_cwnd`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called in one place, by every ACK")]
     pub(super) fn set_cwnd(&mut self, conn: &Conn, rs: &RateSample, ctl: &mut Control, bw: u32) {

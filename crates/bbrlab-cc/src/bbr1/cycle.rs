@@ -1,8 +1,9 @@
 //! PROBE_BW's gain cycle: its phases probe for more bandwidth, drain the probe's queue, and cruise.
 //!
-//! A phase lasts a minimum RTT, with two exceptions. The 1.25 phase lasts longer if neither
-//! inflight has reached 1.25 BDP nor a packet was lost; a loss shows that the buffer is too small
-//! for 1.25 BDP. The 0.75 phase ends early when inflight has fallen to the BDP.
+//! A phase lasts one minimum RTT, with two exceptions. The phase with gain 1.25 lasts longer if
+//! inflight has not reached 1.25 BDP by then: until it does, or until a packet is lost. A loss
+//! shows that the buffer is too small for 1.25 BDP. The phase with gain 0.75 ends early when
+//! inflight has fallen to the BDP.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_is_next_cycle_phase`, `bbr_advance_cycle_phase`,
 //! `bbr_reset_probe_bw_mode`.
@@ -27,8 +28,8 @@ pub(super) struct GainCycle {
 }
 
 impl GainCycle {
-    /// Starts the cycle at a random phase: the first phase or one of the last `rand - 1` phases.
-    /// Linux: `bbr_reset_probe_bw_mode`.
+    /// Starts the gain cycle at a random phase: the first phase, or one of the last `rand - 1`
+    /// phases. Linux: `bbr_reset_probe_bw_mode`.
     pub(super) fn start(&mut self, conn: &Conn, rand: u8, draw: &mut impl Draw) {
         let back = u8::try_from(draw.below(rand.into())).expect("a draw is below its bound");
         self.idx = CYCLE_LEN - 1 - back;

@@ -7,24 +7,24 @@
 //! congested  = srtt > beta base_rtt, in PROBE_BW       (beta = 1.2)
 //! ```
 //!
-//! To back off, Delay-BBR enters PROBE_RTT, with the pacing rate at 0.75 of the bandwidth or with
-//! cwnd at 0.75 BDP, until inflight is below the BDP. A back-off begins when the path is congested,
-//! or when the minimum RTT is 10 s old. Unlike in BBR v1, any sample of at most 9/8 of the minimum
-//! resets that age.
+//! To back off, Delay-BBR enters PROBE_RTT until inflight is below the BDP. During the back-off,
+//! the pacing rate is 0.75 of the bandwidth, or cwnd is 0.75 BDP, depending on a parameter. A
+//! back-off begins when the path is congested, or when the minimum RTT is 10 s old. Unlike in BBR
+//! v1, any RTT sample of at most 9/8 of the minimum resets the minimum's age.
 //!
 //! Sources: [lanigan] 2.2.5.4, 3.3.4, appendix A2, after [zhang-delay].
 //! Deviations:
 //! 1. `srtt` is reset at the start of a back-off, at its end and at the end of DRAIN, and RTT
 //!    samples of packets sent before the latest reset are ignored. The thesis's listing resets only
-//!    at the start, its text (3.3.4) only at the end, its code only after DRAIN. With any one of
-//!    these alone, the old queue would be mistaken for a new one.
+//!    at the start, its text (3.3.4) only at the end, its code only after DRAIN. With only one of
+//!    these three resets, an old queue would be mistaken for a new one.
 //! 2. The condition for the end of a back-off is tested from its second ACK on, so that the ACK
 //!    that begins a back-off cannot end it. A BDP below four packets counts as four, BBR's smallest
 //!    window.
 //! 3. If inflight has not fallen below the BDP, a back-off ends when both 200 ms and one round trip
 //!    have passed, as in BBR v1. If the back-off then ends because the minimum RTT had expired, its
-//!    smallest RTT becomes the new minimum. The thesis's listings never raise the minimum, so on a
-//!    path that has become longer inflight would never fall below the old BDP.
+//!    smallest RTT becomes the new minimum. The thesis's listings never raise the minimum. On a
+//!    path that has become longer, inflight would then never fall below the old BDP.
 //! 4. If the pipe was not yet full, STARTUP follows the back-off, as in BBR v1.
 //! 5. Gains are multiples of 1/256 (284/256 = 1.109, 230/256 = 0.898); `alpha` and `beta` are
 //!    multiples of 1/65536.
@@ -40,27 +40,27 @@ use super::{Bbr, CWND_GAIN_Q8, CWND_MIN_TARGET, GAIN_UNIT, State};
 /// The gain during a back-off: 0.75.
 const BACK_OFF_GAIN_Q8: u32 = 192;
 
-/// Packets that the thesis's code adds to three quarters of the BDP. [lanigan-code] `tcp-bbr.cc`,
+/// Number of packets that the thesis's code adds to 0.75 BDP. [lanigan-code] `tcp-bbr.cc`,
 /// `InFlight`.
 const CODE_QUANTA: u32 = 3;
 
 /// The quantity that a back-off reduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BackOff {
-    /// The pacing rate; the window stays.
+    /// The pacing rate. The cwnd is not reduced.
     Gain,
-    /// cwnd.
+    /// The cwnd.
     Cwnd,
 }
 
-/// The description of Delay-BBR that the code follows.
+/// The description of Delay-BBR in the thesis that the code follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// The thesis's text.
     Text,
-    /// The thesis's code. Its `alpha` and `beta` are integer quotients, 0 and 1, so delay never
-    /// signals congestion. `PROBE_RTT` works as in BBR v1, but with a cwnd of 0.75 BDP plus three
-    /// packets instead of four packets.
+    /// The thesis's code. In it, `alpha` and `beta` are integer quotients, 0 and 1, so a delay
+    /// never signals congestion. `PROBE_RTT` works as in BBR v1, except that cwnd is 0.75 BDP plus
+    /// three packets instead of four packets.
     Code,
 }
 
@@ -75,10 +75,11 @@ pub struct DelayBbr {
     base_rtt_us: u32,
     /// Smoothed RTT in microseconds `<< 8`; `None` before the first sample.
     srtt_q8: Option<u64>,
-    /// Whether `PROBE_RTT` was entered because the minimum RTT had expired, not because of
-    /// congestion.
+    /// Whether `PROBE_RTT` was entered because the minimum RTT had expired. If false, it was
+    /// entered because of congestion.
     is_min_expired: bool,
-    /// RTT samples of packets that were sent when `delivered` was below this value are ignored.
+    /// Lower bound of `delivered` at the sending of a packet. RTT samples of packets that were sent
+    /// earlier are ignored.
     since_delivered: u32,
 }
 
@@ -126,7 +127,8 @@ impl DelayBbr {
         })
     }
 
-    /// Discards the smoothed RTT, and ignores samples of packets that have already been sent.
+    /// Discards the smoothed RTT, and makes later calls ignore samples of packets that have already
+    /// been sent.
     fn restart_samples(&mut self, conn: &Conn) {
         self.srtt_q8 = None;
         self.since_delivered = conn.delivered;
@@ -138,8 +140,8 @@ impl DelayBbr {
         self.is_min_expired = is_expired;
     }
 
-    /// Adds a sample. A sample below `base_rtt` replaces it, and the smoothed RTT restarts from it,
-    /// because the queue is empty.
+    /// Adds a sample. A sample below `base_rtt` shows that the queue is empty, so `base_rtt` and
+    /// the smoothed RTT are set to it.
     fn on_rtt(&mut self, rtt_us: u32) {
         let rtt_q8 = u64::from(rtt_us) << 8;
         if rtt_us < self.base_rtt_us {
@@ -165,15 +167,15 @@ impl DelayBbr {
 const GAIN_ONE_Q16: u64 = 1 << 16;
 
 impl Bbr<DelayBbr> {
-    /// Continues the back-off until inflight is below the BDP, or until 200 ms and a round trip
-    /// have passed.
+    /// Continues the back-off until inflight is below the BDP, or until both 200 ms and a round
+    /// trip have passed.
     fn hold_back_off(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
         let bdp = self.bdp(self.current_bw(), GAIN_UNIT);
         if conn.inflight < bdp || conn.inflight <= CWND_MIN_TARGET {
             self.leave_probe_rtt(conn, ctl, draw);
         } else if self.is_probe_rtt_over(conn) {
-            // Inflight is above the BDP although the rate is 0.75 of the bandwidth: the path has
-            // become longer.
+            // Inflight is still above the BDP although the rate was 0.75 of the bandwidth, so the
+            // path has become longer.
             if self.variant.is_min_expired && self.variant.base_rtt_us != MinRtt::NONE {
                 self.min_rtt.us = self.variant.base_rtt_us;
             }

@@ -1,9 +1,9 @@
 //! Full-pipe detection: decides whether STARTUP has found all the available bandwidth.
 //!
-//! STARTUP lasts until the bandwidth estimate stops growing, that is, until it stays below 1.25
-//! times its last plateau for three rounds. The plateau is the last estimate that counted as
-//! growth. One round without growth is not enough: the receiver may still be enlarging its window,
-//! or other traffic may have been on the path for a short time.
+//! STARTUP lasts until the bandwidth estimate stops growing, that is, until it has been below 1.25
+//! times the plateau for three rounds. The plateau is the last estimate that counted as growth. One
+//! round without growth is not enough: the receiver may still be enlarging its window, or other
+//! traffic may have been on the path for a short time.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_check_full_bw_reached`; [draft-bbr] 5.3.1.2.
 //! Deviations: none. Bandwidth is the kernel's `pkt/us << 24` in a `u32`.
@@ -16,8 +16,8 @@ const FULL_BW_THRESH_Q8: u64 = 256 * 5 / 4;
 /// Number of rounds without growth after which the pipe counts as full. Linux: `bbr_full_bw_cnt`.
 const FULL_BW_CNT: u8 = 3;
 
-/// The plateau that STARTUP may have reached. The fields equal the kernel's, even when their values
-/// are stale.
+/// The plateau that STARTUP may have reached. The fields have the kernel's values, even while they
+/// are not used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(super) struct FullPipe {
@@ -27,16 +27,16 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
-    /// Whether the pipe has been judged full. Once true, it stays true.
+    /// Whether the pipe has been judged full. The result never changes from true to false.
     #[inline]
     pub(super) fn is_full(self) -> bool {
         self.full_bw_reached
     }
 
-    /// Returns the state after one more round, which ended with the bandwidth estimate `max_bw`.
+    /// Returns the state after another round, at whose end the bandwidth estimate is `max_bw`.
     ///
-    /// The caller skips application-limited rounds: they show the application's rate, not the
-    /// path's.
+    /// The caller does not call this for application-limited rounds, because they show the
+    /// application's rate, not the path's.
     #[inline(never)]
     pub(super) fn after_round(self, max_bw: u32) -> Self {
         if self.is_full() {
@@ -55,8 +55,8 @@ impl FullPipe {
         Self { full_bw: 0, full_bw_cnt: 0, ..self }
     }
 
-    /// Returns the state after a retransmission timeout; `full_bw_cnt` keeps its value. Linux:
-    /// `bbr_set_state`.
+    /// Returns the state after a retransmission timeout: the search for the plateau restarts, but
+    /// `full_bw_cnt` keeps its value. Linux: `bbr_set_state`.
     pub(super) fn after_rto(self) -> Self {
         Self { full_bw: 0, ..self }
     }

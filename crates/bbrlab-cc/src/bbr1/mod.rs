@@ -27,13 +27,13 @@
 //! ```
 //!
 //! * STARTUP doubles the sending rate every round trip until the bandwidth estimate stops growing.
-//! * DRAIN divides the rate by the gain of STARTUP until the queue that STARTUP built is gone.
+//! * DRAIN paces at the inverse of STARTUP's gain until the queue that STARTUP built is gone.
 //! * PROBE_BW is the steady state, a cycle of eight phases of one `min_rtt` each. The first phase
-//!   paces at 1.25 times the bandwidth estimate to find more bandwidth, the second at 0.75 times to
-//!   drain the queue that the first built, the other six at the estimate. The cycle starts at a
-//!   random phase, so that flows do not probe together.
+//!   paces at 1.25 times the bandwidth estimate to find more bandwidth. The second paces at 0.75
+//!   times the estimate to drain the queue that the first built. The other six pace at the
+//!   estimate. The cycle starts at a random phase, so that flows do not probe together.
 //! * PROBE_RTT reduces cwnd to four packets for 200 ms, so that the queue empties and a sample
-//!   shows `min_rtt`. It begins only if no RTT sample of the last 10 s was as low as the minimum.
+//!   shows `min_rtt`. It begins only if no RTT sample in the last 10 s was below the minimum.
 //!
 //! Sources: [linux] `net/ipv4/tcp_bbr.c` (6.1 and 6.12 give the same numbers); [bbr-queue].
 //! Deviations: none. As in the kernel, bandwidth is in packets per microsecond `<< 24` in a `u32`,
@@ -87,16 +87,16 @@ const GAIN_UNIT: u32 = 1 << 8;
 /// `bbr_high_gain`.
 const HIGH_GAIN_Q8: u32 = 256 * 2885 / 1000 + 1;
 
-/// Inverse of the high gain: one round trip at this gain drains the queue that a round trip at the
-/// high gain built. Linux: `bbr_drain_gain`.
+/// Inverse of the high gain. One round trip at this gain drains the queue that one round trip at
+/// the high gain has built. Linux: `bbr_drain_gain`.
 const DRAIN_GAIN_Q8: u32 = 256 * 1000 / 2885;
 
-/// cwnd of two BDPs, so that delayed and stretched ACKs do not stall the sender. Linux:
+/// The cwnd gain: two BDPs, so that delayed and stretched ACKs do not stall the sender. Linux:
 /// `bbr_cwnd_gain`.
 const CWND_GAIN_Q8: u32 = 256 * 2;
 
-/// The smallest window with which ACKs of every other packet keep the pipe running.
-/// Linux: `bbr_cwnd_min_target`.
+/// The smallest cwnd in packets: with it, packets keep flowing although ACKs cover two packets
+/// each. Linux: `bbr_cwnd_min_target`.
 const CWND_MIN_TARGET: u32 = 4;
 
 /// Packets added to the inflight target in the probing phase.
@@ -131,12 +131,12 @@ impl State {
 /// BBR v1 as in Linux.
 pub type Bbr1 = Bbr<Plain>;
 
-/// BBR v1 with the steps that the variant `V` replaces. Linux: `struct bbr`, with its fields
+/// BBR v1, in which the variant `V` replaces some steps. Linux: `struct bbr`, with its fields
 /// grouped by topic.
 ///
-/// With a thousand flows, this state is usually not in the CPU's cache when an ACK arrives. To
-/// touch few cache lines, the fields that every ACK needs come first: [`Bbr1::HOT`] bytes, which
-/// end in the middle of `policer`.
+/// With a thousand flows, this state is usually not in the CPU's cache when an ACK arrives. The
+/// fields that every ACK needs come first, so that an ACK accesses few cache lines. These are
+/// [`Bbr1::HOT`] bytes, which end in the middle of `policer`.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Bbr<V: Variant> {
@@ -149,10 +149,9 @@ pub struct Bbr<V: Variant> {
     full_pipe: FullPipe,
     recovery: Recovery,
     state: State,
-    /// Set when sending resumes after an application-limited idle time, until the next packet is
-    /// delivered.
+    /// Set from the end of an application-limited idle time until the next packet is delivered.
     idle_restart: bool,
-    /// Whether the initial pacing rate came from a measured RTT.
+    /// Whether the initial pacing rate was computed from a measured RTT.
     has_seen_rtt: bool,
     policer: Policer,
     // Fields that few ACKs need.
@@ -188,7 +187,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Updates the model from an ACK, then pacing rate and cwnd. Linux: `bbr_main`.
+    /// Updates the model from an ACK, and then the pacing rate and cwnd. Linux: `bbr_main`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called once")]
     fn on_ack(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
@@ -240,7 +239,7 @@ impl<V: Variant> Bbr<V> {
         self.model.update_max_bw(rs);
     }
 
-    /// Updates the policer model and acts on its verdict. Linux: `bbr_lt_bw_sampling`.
+    /// Updates the policer model, and acts on its decision. Linux: `bbr_lt_bw_sampling`.
     fn police(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) {
         let in_probe_bw = self.state == State::ProbeBw;
         match self.policer.on_sample(conn, rs, self.model.is_round_start(), in_probe_bw) {
@@ -290,7 +289,8 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Enters STARTUP; the pipe must not be full. Linux: `bbr_reset_startup_mode`.
+    /// Enters STARTUP. Must not be called if the pipe has been judged full. Linux:
+    /// `bbr_reset_startup_mode`.
     fn enter_startup(&mut self) {
         assert!(!self.full_pipe.is_full(), "a full pipe needs no STARTUP");
         self.state = State::Startup;
@@ -300,7 +300,7 @@ impl<V: Variant> Bbr<V> {
     fn enter_drain(&mut self, conn: &Conn, ctl: &mut Control) {
         assert!(self.state == State::Startup, "DRAIN follows STARTUP only");
         self.state = State::Drain;
-        // ssthresh is set only for the output of `ss`: BBR itself never reads it.
+        // ssthresh is set only so that `ss` shows it. BBR itself never reads it.
         ctl.ssthresh = self.inflight(conn, ctl, self.model.max_bw(), GAIN_UNIT);
     }
 
@@ -319,7 +319,7 @@ impl<V: Variant> Bbr<V> {
         self.probe_rtt.done_stamp = 0;
     }
 
-    /// Leaves PROBE_RTT, with cwnd restored, for PROBE_BW or STARTUP. Linux: `bbr_reset_mode`.
+    /// Leaves PROBE_RTT for PROBE_BW or STARTUP, and restores cwnd. Linux: `bbr_reset_mode`.
     fn leave_probe_rtt(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
         assert!(self.state == State::ProbeRtt, "only PROBE_RTT ends this way");
         self.min_rtt.stamp = conn.jiffies;
@@ -337,8 +337,8 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         Hooks { cong_control: true, min_tso_segs: true, ..Hooks::default() }
     }
 
-    /// Linux: `bbr_init`. The gains keep their values, zero in a fresh instance, until the first
-    /// ACK.
+    /// Linux: `bbr_init`. It does not set the gains: they keep their values, which are zero in a
+    /// fresh instance, until the first ACK.
     fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
         ctl.ssthresh = Control::INFINITE_SSTHRESH;
@@ -369,8 +369,8 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         self.idle_restart = true;
         self.aggregation.restart_epoch(conn.tcp_mstamp());
         match self.state {
-            // After idle time the application has little to send, so pacing at the estimate is
-            // enough.
+            // After idle time the application may have little to send, so BBR paces at the
+            // bandwidth estimate, with gain 1.
             State::ProbeBw => self.set_pacing_rate(conn, &mut ctl, self.current_bw(), GAIN_UNIT),
             State::ProbeRtt => self.check_probe_rtt_done(conn, &mut ctl, draw),
             State::Startup | State::Drain => {}
@@ -414,8 +414,8 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         min_tso_segs(conn.ctl.pacing_rate)
     }
 
-    /// Returns 3, not the usual 2: BBR may slow-start even in recovery, so the send buffer must
-    /// exceed two cwnds.
+    /// Returns 3 instead of the usual 2, because BBR may slow-start even in recovery, so the send
+    /// buffer must hold more than two cwnds.
     fn sndbuf_expand(&self, _conn: &Conn) -> u32 {
         3
     }

@@ -1,10 +1,11 @@
 //! The model of the path: maximum bandwidth, minimum RTT, and the counting of rounds.
 //!
 //! A round is measured by packets, not by time: it ends when a packet that was sent after the round
-//! began is acknowledged. So a round lasts one RTT, and no round ends while the sender is idle.
+//! began is acknowledged. A round therefore lasts one RTT, and no round ends while the sender is
+//! idle.
 //!
-//! An application-limited sample shows the application's rate, not the path's, so it may only raise
-//! the bandwidth estimate.
+//! An application-limited sample shows the application's rate, not the path's, so it is used only
+//! if it raises the bandwidth estimate.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_bw`, `bbr_update_min_rtt`.
 //! Deviations: none.
@@ -13,15 +14,15 @@ use crate::linux_int::{after, before, trunc_u32};
 use crate::windowed_filter::WindowedFilter;
 use crate::{Conn, RateSample};
 
-/// Pacing stays 1 % below the estimate, so that the queue shrinks on average; in millionths. Linux:
-/// `bbr_pacing_margin_percent`.
+/// The pacing rate in millionths of the bandwidth estimate: 1 % less, so that the queue shrinks on
+/// average. Linux: `bbr_pacing_margin_percent`.
 pub(super) const PACED_PPM: u32 = 1_000_000 / 100 * (100 - 1);
 
 /// Bandwidth is in packets per microsecond, shifted left by this number of bits. Linux: `BW_SCALE`.
 pub(super) const BW_SCALE: u32 = 24;
 
-/// Window of the bandwidth filter in rounds: the eight phases of a gain cycle and two more. Linux:
-/// `bbr_bw_rtts`.
+/// Window of the bandwidth filter in rounds: the eight phases of a gain cycle plus two rounds.
+/// Linux: `bbr_bw_rtts`.
 const BW_ROUNDS: u32 = 10;
 
 /// Window of the minimum RTT in seconds. Linux: `bbr_min_rtt_win_sec`.
@@ -62,7 +63,7 @@ impl Model {
         self.round_start
     }
 
-    /// Makes the current ACK the beginning of a round, but does not count the round.
+    /// Marks the current ACK as the beginning of a round, but does not count the round.
     pub(super) fn start_round(&mut self) {
         self.round_start = true;
     }
@@ -87,7 +88,7 @@ impl Model {
         true
     }
 
-    /// Replaces all samples by `bw`, as if it had been measured now.
+    /// Replaces all samples of the bandwidth filter by `bw`, as if it had been measured now.
     pub(super) fn seed_max_bw(&mut self, bw: u32) {
         self.max_bw.reset(self.rtt_cnt, bw);
     }
@@ -96,7 +97,8 @@ impl Model {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "at every ACK")]
     pub(super) fn update_max_bw(&mut self, rs: &RateSample) {
-        // The shift precedes the division, because the quotient is far below 1 on most paths.
+        // The shift precedes the division, because on most paths the quotient, in packets per
+        // microsecond, is far below 1.
         let delivered = u64::from(rs.delivered.cast_unsigned());
         let bw = (delivered << BW_SCALE) / rs.interval_us.cast_unsigned();
         if !rs.is_app_limited || bw >= u64::from(self.max_bw()) {

@@ -3,11 +3,11 @@
 //! A policer lets a burst through and then drops all packets above its rate. The bandwidth filter
 //! would keep the rate of the burst, and the sender would continue to lose packets. Two consecutive
 //! sampling intervals with at least 20 % loss each and nearly equal throughput indicate a policer.
-//! Their mean throughput is then used as bandwidth for 48 rounds, after which the path is probed
-//! again.
+//! BBR then uses the mean throughput of the two intervals as bandwidth for 48 rounds. After that,
+//! it probes the path again.
 //!
-//! The first interval begins at the first loss, when the policer's tokens are used up. An interval
-//! ends with a loss and lasts 4 to 16 rounds.
+//! The first interval begins at the first loss, which shows that the policer's tokens are used up.
+//! An interval also ends with a loss, and lasts 4 to 16 rounds.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_lt_bw_sampling`, `bbr_lt_bw_interval_done`; Flach et al., "An
 //! Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016.
@@ -26,7 +26,8 @@ const INTERVAL_MIN_ROUNDS: u8 = 4;
 /// Longest interval in rounds.
 const INTERVAL_MAX_ROUNDS: u8 = 4 * INTERVAL_MIN_ROUNDS;
 
-/// Share of lost packets that makes an interval lossy: 50/256, 20 %. Linux: `bbr_lt_loss_thresh`.
+/// Smallest ratio of lost to delivered packets in an interval that indicates a policer: 50/256,
+/// about 20 %. Linux: `bbr_lt_loss_thresh`.
 const LOSS_THRESH_Q8: u32 = 50;
 
 /// Two bandwidths count as equal if they differ by at most 1/8. Linux: `bbr_lt_bw_ratio`.
@@ -36,7 +37,7 @@ const BW_RATIO_Q8: u32 = 256 / 8;
 /// Linux: `bbr_lt_bw_diff`.
 const BW_DIFF_BYTES_PER_SEC: u64 = 4000 / 8;
 
-/// Number of rounds for which a policed rate is used. Linux: `bbr_lt_bw_max_rtts`.
+/// Number of rounds for which a policer's rate is used. Linux: `bbr_lt_bw_max_rtts`.
 const USE_ROUNDS: u8 = 48;
 
 /// The effect of a sample on the bandwidth in use.
@@ -59,21 +60,22 @@ pub(super) enum Verdict {
 pub(super) struct Policer {
     is_sampling: bool,
     use_bw: bool,
-    /// Number of rounds of the current interval; while `bw` is in use, the number of rounds of its
-    /// use.
+    /// Number of rounds since the current interval began or, while `bw` is in use, since its use
+    /// began.
     rtt_cnt: u8,
-    /// Bandwidth of the previous interval, or the policed bandwidth; 0 if no interval has ended.
+    /// Bandwidth of the previous interval, or the policer's rate once it is detected; 0 if no
+    /// interval has ended.
     bw: u32,
-    /// `delivered` at the start of the interval.
+    /// The connection's `delivered` at the start of the interval.
     last_delivered: u32,
-    /// Milliseconds at the start of the interval.
+    /// The time at the start of the interval, in milliseconds.
     last_stamp_ms: u32,
-    /// `lost` at the start of the interval.
+    /// The connection's `lost` at the start of the interval.
     last_lost: u32,
 }
 
 impl Policer {
-    /// Returns the state before a policer is detected; sampling has not begun. Linux:
+    /// Returns the state in which no policer is detected and sampling has not begun. Linux:
     /// `bbr_reset_lt_bw_sampling`.
     pub(super) fn starting_at(conn: &Conn) -> Self {
         Self {
@@ -130,7 +132,7 @@ impl Policer {
             self.start_interval(conn);
             self.is_sampling = true;
         }
-        // If the application limits the rate, the interval would measure the application, not the
+        // While the application limits the rate, an interval would measure the application, not the
         // policer.
         if rs.is_app_limited {
             *self = Self::starting_at(conn);

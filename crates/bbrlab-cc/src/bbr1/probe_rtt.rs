@@ -2,12 +2,12 @@
 //! RTT.
 //!
 //! From the time when at most four packets are in flight, PROBE_RTT lasts until both 200 ms and a
-//! round trip have passed. Flows that share a queue measure the minimum RTT at the same time, when
-//! the queue is empty, and so enter PROBE_RTT together again ten seconds later.
+//! round trip have passed. Flows that share a queue all measure their minimum RTT when the queue is
+//! empty, and therefore enter PROBE_RTT together again ten seconds later.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_min_rtt`, `bbr_check_probe_rtt_done`. Deviations:
-//! none. As in the kernel, PROBE_RTT begins even if the sample at which the minimum expires also
-//! replaces it, and a `done_stamp` that happens to be 0 counts as not set.
+//! none. As in the kernel, PROBE_RTT begins even if the sample at which the minimum expires is
+//! itself the new minimum, and a `done_stamp` that happens to be 0 counts as not set.
 
 use crate::linux_int::{after, msecs_to_jiffies};
 use crate::{Conn, Control, Draw, RateSample};
@@ -22,10 +22,10 @@ const PROBE_RTT_MS: u32 = 200;
 /// The progress of PROBE_RTT. As in Linux, both fields keep their values after PROBE_RTT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ProbeRtt {
-    /// Earliest end of PROBE_RTT in jiffies; 0 until inflight is small. Linux:
+    /// Earliest end of PROBE_RTT in jiffies; 0 until inflight is at most four packets. Linux:
     /// `probe_rtt_done_stamp`.
     pub(super) done_stamp: u32,
-    /// Whether a round has passed since inflight became small. Linux: `probe_rtt_round_done`.
+    /// Whether a round has passed since inflight became that small. Linux: `probe_rtt_round_done`.
     round_done: bool,
 }
 
@@ -41,8 +41,8 @@ impl ProbeRtt {
 }
 
 impl<V: Variant> Bbr<V> {
-    /// Enters PROBE_RTT if the minimum RTT has expired and the flow is not restarting from idle; if
-    /// PROBE_RTT has already begun, continues it.
+    /// Enters PROBE_RTT if the minimum RTT has expired and the flow is not restarting after idle
+    /// time. Continues PROBE_RTT if it has already begun.
     #[inline]
     pub(super) fn update_probe_rtt(
         &mut self,
@@ -72,8 +72,8 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Marks the packets in flight as application-limited: PROBE_RTT causes their low rates, which
-    /// must not count as the path's capacity.
+    /// Marks the packets in flight as application-limited, because PROBE_RTT lowers their delivery
+    /// rates, which must not count as the path's capacity.
     pub(super) fn mark_app_limited(conn: &Conn, ctl: &mut Control) {
         ctl.app_limited = conn.delivered.wrapping_add(conn.inflight).max(1);
     }
@@ -86,7 +86,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Starts the 200 ms and the round trip that PROBE_RTT lasts.
+    /// Starts the period of 200 ms and of one round trip after which PROBE_RTT may end.
     pub(super) fn start_probe_rtt_timer(&mut self, conn: &Conn) {
         self.probe_rtt.done_stamp =
             conn.jiffies.wrapping_add(msecs_to_jiffies(PROBE_RTT_MS, conn.hz));
@@ -94,13 +94,13 @@ impl<V: Variant> Bbr<V> {
         self.model.restart_round(conn.delivered);
     }
 
-    /// Whether both the 200 ms and the round trip are over.
+    /// Whether both the 200 ms and the round trip have passed.
     pub(super) fn is_probe_rtt_over(&mut self, conn: &Conn) -> bool {
         self.probe_rtt.round_done |= self.model.is_round_start();
         self.probe_rtt.round_done && self.probe_rtt.is_done(conn)
     }
 
-    /// Leaves PROBE_RTT if its time is over. Linux: `bbr_check_probe_rtt_done`.
+    /// Leaves PROBE_RTT if the 200 ms have passed. Linux: `bbr_check_probe_rtt_done`.
     pub(super) fn check_probe_rtt_done(
         &mut self,
         conn: &Conn,

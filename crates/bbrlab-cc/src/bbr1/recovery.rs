@@ -1,9 +1,10 @@
 //! Loss recovery: limits sending by packet conservation for a round, and restores cwnd after the
 //! recovery.
 //!
-//! A loss does not reduce BBR's rate estimate, but limits the packets sent: in the first round of a
-//! recovery, as many packets as are delivered; later, at most twice as many. The cwnd from before a
-//! recovery, a timeout or PROBE_RTT is saved and restored.
+//! A loss does not reduce BBR's bandwidth estimate, but it limits the number of packets sent. In
+//! the first round of a recovery, as many packets are sent as are delivered; in later rounds, at
+//! most twice as many. The cwnd from before a recovery, a timeout or PROBE_RTT is saved and
+//! restored.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_set_cwnd_to_recover_or_restore`, `bbr_save_cwnd`.
 //! Deviations: none.
@@ -17,7 +18,7 @@ use super::variant::{Recovered, Steps as _, Variant};
 /// The state of loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Recovery {
-    /// cwnd to restore after the recovery, in packets. Linux: `prior_cwnd`.
+    /// The cwnd in packets that is restored after the recovery. Linux: `prior_cwnd`.
     pub(super) prior_cwnd: u32,
     /// Loss-recovery state at the last ACK that delivered packets. Linux: `prev_ca_state`.
     pub(super) prev_ca_state: CaState,
@@ -55,15 +56,16 @@ impl Recovery {
 
 impl<V: Variant> Bbr<V> {
     /// Saves cwnd. If a recovery or PROBE_RTT may have reduced cwnd, saves the larger of cwnd and
-    /// the value saved before. Linux: `bbr_save_cwnd`, called on entering PROBE_RTT after the mode
-    /// has changed.
+    /// the value saved before. Linux: `bbr_save_cwnd`. On entering PROBE_RTT it is called after the
+    /// state has changed.
     pub(super) fn save_cwnd(&mut self, cwnd: u32) {
         let is_cut = V::Steps::was_cut(self) || self.state == State::ProbeRtt;
         let saved = &mut self.recovery.prior_cwnd;
         *saved = if is_cut { (*saved).max(cwnd) } else { cwnd };
     }
 
-    /// Applies recovery to `cwnd` at this ACK. Linux: `bbr_set_cwnd_to_recover_or_restore`.
+    /// Computes the effect of a recovery on `cwnd` at this ACK. Linux:
+    /// `bbr_set_cwnd_to_recover_or_restore`.
     #[inline]
     pub(super) fn recover_or_restore(
         &mut self,
@@ -86,7 +88,8 @@ impl<V: Variant> Bbr<V> {
         if self.recovery.is_starting(conn) {
             self.recovery.packet_conservation = true;
             V::Steps::start_recovery_round(self, conn);
-            // cwnd starts at the packets in flight, because the flow did not use a larger cwnd.
+            // The recovery starts with a cwnd of the packets in flight, because the flow may not
+            // have used its whole cwnd.
             cwnd = conserved;
         } else if self.recovery.is_ending(conn) {
             cwnd = cwnd.max(self.recovery.prior_cwnd);
@@ -101,8 +104,8 @@ impl<V: Variant> Bbr<V> {
     }
 }
 
-/// Subtracts losses from cwnd before it grows, so that an ACK for p packets allows at most 2 p
-/// packets.
+/// Subtracts losses from cwnd. cwnd then grows by the packets acknowledged, so an ACK for p packets
+/// allows at most 2 p packets to be sent.
 #[inline]
 pub(super) fn without_losses(cwnd: u32, losses: i32) -> u32 {
     if losses > 0 { less_losses(cwnd, losses) } else { cwnd }

@@ -2,10 +2,10 @@
 //! of 20 ms, so that one BDP is 20 packets. An ACK of one packet arrives every millisecond; each
 //! test chooses the inflight, RTT and losses of its ACKs.
 //!
-//! BBR adds three bursts of two packets to each inflight target. The target is thus 26 packets at
-//! gain 1. At gain 1.25 it is 34 packets, because rounding adds one packet and the probing phase
-//! adds two. While probing, cwnd is 50: two BDPs, the bursts, one packet for ACK aggregation, one
-//! from rounding and two for probing.
+//! BBR adds three bursts of two packets to each inflight target. At gain 1, the target is therefore
+//! 26 packets. At gain 1.25, it is 34 packets: 25 for the gain, 6 for the bursts, one from rounding
+//! and two for probing. While probing, cwnd is 50 packets: two BDPs, the bursts, one packet for ACK
+//! aggregation, one from rounding and two for probing.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -17,7 +17,8 @@ use super::{Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Ns3, Plain, 
 use crate::xorshift::Xorshift;
 use crate::{CaState, CongestionControl, Conn, Control, Draw, ParamValue, Params, RateSample};
 
-/// The random numbers that a test supplies, in order. After the last of them, every draw is 0.
+/// The random numbers of a test, in the order of the draws. After the last of them, every draw is
+/// 0.
 #[derive(Default)]
 struct Draws(VecDeque<u32>);
 
@@ -29,7 +30,7 @@ impl Draw for Draws {
     }
 }
 
-/// The inputs of the algorithm at an ACK.
+/// The properties of an ACK that affect the algorithm.
 #[derive(Clone, Copy)]
 struct Ack {
     rtt_us: i64,
@@ -150,7 +151,7 @@ fn text(value: &str) -> ParamValue {
 }
 
 impl Flow<Ns3> {
-    /// Makes a flow of BBR v1 whose steps `params` select, for example ns-3's steps.
+    /// Makes a flow of BBR v1 with the steps that `params` select, for example ns-3's.
     fn with_steps(variant: Ns3, params: &Params, draws: &[u32]) -> Self {
         let mut flow = Self::new(variant, draws);
         flow.bbr.steps = Ns3Steps::from_params(params).unwrap();
@@ -247,8 +248,8 @@ fn probe_rtt_holds_four_packets_for_200_ms_and_a_round() {
     let mut lines = String::new();
     let mut before = flow.bbr.state;
     for ms in 1..=10_500 {
-        // Each packet in flight adds 1 us to the RTT, so no sample reaches the minimum of 20 ms,
-        // which expires after 10 s.
+        // Each packet in flight adds 1 us to the RTT, so no sample is as low as the minimum of 20
+        // ms, and the minimum expires after 10 s.
         let inflight = flow.conn.ctl.cwnd.min(30);
         flow.ack(Ack { rtt_us: 20_000 + i64::from(inflight), inflight, losses: 0 });
         if flow.bbr.state != before {
@@ -265,7 +266,7 @@ fn probe_rtt_holds_four_packets_for_200_ms_and_a_round() {
 
 #[test]
 fn rate_may_reach_zero_on_a_hopeless_path() {
-    // One packet in 17 s is less than one unit of bandwidth, which is 2^-24 packets per
+    // One packet in 17 s is less than the smallest unit of bandwidth, 2^-24 packets per
     // microsecond.
     let mut flow = Flow::in_probe_bw(Plain, &[0]);
     let rs = RateSample {
@@ -318,8 +319,8 @@ fn bbr_hsr_adds_a_share_of_the_deviation_to_the_minimum() {
         let variant = BbrHsr::from_params(&params).unwrap();
         let mut flow = Flow::in_probe_bw(variant, &[]);
         assert_eq!(BbrHsr::rtprop_us(&flow.bbr), 20_000, "no variation so far");
-        // The RTTs vary for 12 s, longer than the 10 s window of the deviation, so no sample from
-        // before the variation remains.
+        // The RTTs vary for 12 s. This is longer than the window of 10 s over which the deviation
+        // is computed, so the window contains no older sample.
         for k in 0..12_000 {
             flow.ack(Ack { rtt_us: 20_000 + 20_000 * (k % 2), ..CALM });
         }
@@ -434,7 +435,7 @@ fn delay_bbr_keeps_its_minimum_while_samples_are_similar() {
 
 #[test]
 fn delay_bbr_learns_a_longer_path_by_a_visit_that_does_not_drain() {
-    // With a beta of 64, no RTT counts as congestion, so only an expired minimum RTT causes a
+    // With a beta of 64, no RTT counts as congestion. Only an expired minimum RTT can then cause a
     // back-off.
     let params = param("beta", ParamValue::Int(64));
     let mut flow = Flow::in_probe_bw(delay_bbr(&params), &[0]);
@@ -449,7 +450,8 @@ fn delay_bbr_learns_a_longer_path_by_a_visit_that_does_not_drain() {
 
 #[test]
 fn delay_bbr_of_the_thesis_never_backs_off_for_delay() {
-    // The thesis's code divides integers, so its alpha = 9/10 is 0 and its beta = 6/5 is 1.
+    // The thesis's code divides integers, so its alpha of 9/10 becomes 0 and its beta of 6/5
+    // becomes 1.
     let params =
         vec![("alpha".to_owned(), ParamValue::Int(0)), ("beta".to_owned(), ParamValue::Int(1))];
     let mut flow = Flow::in_probe_bw(delay_bbr(&params), &[0]);
@@ -495,8 +497,7 @@ fn bbr_acd_halves_once_when_the_rtt_is_long() {
 fn bbr_acd_halves_when_three_rtts_are_alike() {
     let alike = [25_000, 25_900, 25_100].map(|rtt_us| Ack { rtt_us, inflight: 40, losses: 0 });
     assert_eq!(recovery_cwnds(&Vec::new(), &alike)[0], 24);
-    // With two ACKs before the recovery, the first ACK of the recovery is the third with a similar
-    // RTT.
+    // Two ACKs precede the recovery, so the recovery's first ACK is the third with a similar RTT.
     assert_eq!(recovery_cwnds(&Vec::new(), &alike[..2])[0], 24);
     let differing = [25_000, 27_000, 25_000].map(|rtt_us| Ack { rtt_us, inflight: 40, losses: 0 });
     assert_eq!(recovery_cwnds(&param("alpha_us", ParamValue::Int(500)), &differing)[0], 48);
@@ -570,8 +571,8 @@ fn the_window_holds_three_bursts_or_three_segments() {
     let mut segments = plain.clone();
     segments.extend(param("quantum", text("segment")));
     assert_eq!(settled_cwnd(&segments), 43);
-    // ns-3 ends an aggregation epoch after 4096 bytes, with the third segment of 1448 bytes. So
-    // aggregation adds at most two segments to cwnd.
+    // ns-3 ends an aggregation epoch after 4096 bytes, with the third segment of 1448 bytes.
+    // Aggregation therefore adds at most two segments to cwnd.
     let mut broken = param("extra_acked", text("ns3"));
     broken.extend(param("quantum", text("segment")));
     assert_eq!(settled_cwnd(&broken), 45);
@@ -590,8 +591,8 @@ fn losses_after_a_timeout_cost_window_in_linux_and_not_in_ns3() {
         }
         flow.conn.ctl.cwnd
     };
-    // In Linux, each ACK adds to cwnd the packet that it delivers, and subtracts the loss that it
-    // reports. In ns-3, it only adds.
+    // In Linux, each ACK adds the delivered packet to cwnd and subtracts the loss that it reports.
+    // In ns-3, each ACK only adds the delivered packet.
     assert_eq!(cwnd(&Params::new()), 10);
     assert_eq!(cwnd(&param("losses", text("ns3"))), 15);
 }
@@ -603,8 +604,8 @@ fn pacing_stays_below_the_bandwidth_by_the_margin() {
         flow.acks(2, CALM);
         flow.conn.ctl.pacing_rate
     };
-    // One packet of 1448 bytes per millisecond; BBR rounds bandwidths down to multiples of 2^-24
-    // packets per microsecond.
+    // The bandwidth is one packet of 1448 bytes per millisecond. BBR rounds it down to a multiple
+    // of 2^-24 packets per microsecond.
     let whole = rate(&param("margin", ParamValue::Int(0)));
     assert!((1_447_900..=1_448_000).contains(&whole), "{whole}");
     assert!(rate(&Params::new()).abs_diff(whole * 99 / 100) <= 1);
@@ -615,7 +616,7 @@ fn pacing_stays_below_the_bandwidth_by_the_margin() {
 fn the_bandwidth_filter_can_start_with_a_window_per_rtt() {
     let bw = |params: &Params| Flow::with_steps(Ns3, params, &[]).bbr.model.max_bw();
     assert_eq!(bw(&Params::new()), 0);
-    // The filter starts with the initial cwnd of ten packets per RTT of 20 ms.
+    // The first value of the filter is the initial cwnd of ten packets per RTT of 20 ms.
     assert_eq!(bw(&param("seed_bw", ParamValue::Bool(true))), (10 << 24) / 20_000);
 }
 
@@ -723,8 +724,8 @@ fn bbrplus_as_run_leaves_the_probe_when_inflight_is_small() {
         flow.phase(CALM)
     };
     assert_eq!(phase("code"), "320/256 for 17 ms\n");
-    // The thesis's listing ends the probe once more than 1.25 BDP are in flight. Here the gain
-    // cycle ends before that.
+    // By the thesis's listing, the probe ends when more than 1.25 BDP are in flight. In this test,
+    // the gain cycle ends before that.
     assert_eq!(phase("listing"), "320/256 for 37 ms\n");
 }
 
@@ -746,8 +747,9 @@ fn delay_bbr_with_zero_constants_never_sees_a_delay() {
     assert_eq!(visits("code"), 0);
 }
 
-/// Runs BBR v1 with Linux's steps fixed at compile time, and with the same steps as run-time
-/// parameters. After each ACK, both connections and both private states must be equal.
+/// Runs BBR v1 twice: with Linux's steps chosen at compile time, and with the same steps chosen by
+/// run-time parameters. After each ACK, the connections and the private states of both must be
+/// equal.
 #[test]
 fn linux_steps_give_what_a_scenario_with_the_same_steps_gives() {
     let mut plain = Flow::new(Plain, &[]);

@@ -4,10 +4,10 @@
 //! A [`Variant`] overrides the steps that its paper changes; the defaults are BBR v1. A [`Steps`]
 //! overrides the steps that another TCP implementation (ns-3, the "host") implements differently;
 //! the defaults are Linux's steps, each in the file of its topic. Any variant may run on either
-//! host. The compiler resolves both traits, so `Bbr<Plain>` has no cost from them.
+//! host. Both traits are resolved at compile time, so they do not slow down `Bbr<Plain>`.
 //!
-//! A variant has nine hooks. A variant that needs another hook is a separate algorithm with its own
-//! folder.
+//! A variant can override nine steps. If it needs to change another step, it should be a separate
+//! algorithm with its own folder.
 
 use std::fmt::Debug;
 
@@ -32,7 +32,8 @@ pub enum Recovered {
     Grow(u32),
 }
 
-/// The steps that a variant may replace. The implementing type holds its state and parameters.
+/// The steps that a variant may replace. The implementing type holds the variant's state and
+/// parameters.
 pub trait Variant: Clone + Debug + Sized {
     /// The steps of the TCP implementation that the variant runs on.
     type Steps: Steps;
@@ -45,8 +46,8 @@ pub trait Variant: Clone + Debug + Sized {
     /// not override this constant.
     const PROBING_PHASES: u8 = probing_phases(&Self::GAIN_CYCLE_Q8);
 
-    /// Called at each ACK, after the update of rounds, bandwidth and aggregation, before the cycle
-    /// phase and later steps.
+    /// Called at each ACK: after the update of rounds, bandwidth and aggregation, and before the
+    /// update of the cycle phase and all later steps.
     #[inline]
     fn observe(_bbr: &mut Bbr<Self>, _conn: &Conn, _rs: &RateSample) {}
 
@@ -57,7 +58,7 @@ pub trait Variant: Clone + Debug + Sized {
         bbr.min_rtt.us
     }
 
-    /// Enters the next phase of PROBE_BW if the current one is over. Linux:
+    /// Enters the next phase of PROBE_BW if the current phase is over. Linux:
     /// `bbr_update_cycle_phase`.
     #[inline]
     fn update_cycle_phase(
@@ -77,7 +78,8 @@ pub trait Variant: Clone + Debug + Sized {
         bbr.cycle.start(conn, bbr.steps.cycle_rand(), draw);
     }
 
-    /// Tracks the minimum RTT; enters, holds and leaves PROBE_RTT. Linux: `bbr_update_min_rtt`.
+    /// Updates the minimum RTT. Enters, continues and leaves PROBE_RTT. Linux:
+    /// `bbr_update_min_rtt`.
     #[inline]
     fn update_min_rtt(
         bbr: &mut Bbr<Self>,
@@ -108,7 +110,7 @@ pub trait Variant: Clone + Debug + Sized {
     }
 }
 
-/// BBR v1 with nothing replaced.
+/// BBR v1 without changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plain;
 
@@ -138,7 +140,7 @@ pub trait Steps: Copy + Debug + Default {
         PROBE_EXTRA
     }
 
-    /// Adds the packets of the bursts in preparation to a window in packets.
+    /// Adds to a window the packets of the bursts that the hosts are preparing.
     #[inline]
     fn with_bursts<V: Variant<Steps = Self>>(
         _bbr: &Bbr<V>,
@@ -212,7 +214,7 @@ pub trait Steps: Copy + Debug + Default {
         bbr.min_rtt.is_new(rs, is_expired)
     }
 
-    /// Called after the initial pacing rate was set; `bw` is the bandwidth from which it was
+    /// Called after the initial pacing rate was set. `bw` is the bandwidth from which the rate was
     /// computed.
     #[inline]
     fn after_initial_rate<V: Variant<Steps = Self>>(_bbr: &mut Bbr<V>, _bw: u32) {}
@@ -258,7 +260,7 @@ pub trait Steps: Copy + Debug + Default {
         Bbr::<V>::mark_app_limited(conn, ctl);
     }
 
-    /// After a timeout, makes STARTUP search for its plateau again.
+    /// Makes STARTUP search for its plateau again after a timeout.
     fn forget_plateau<V: Variant<Steps = Self>>(bbr: &mut Bbr<V>) {
         bbr.full_pipe = bbr.full_pipe.after_rto();
     }
@@ -280,7 +282,7 @@ pub trait Steps: Copy + Debug + Default {
         bbr.recover_or_restore(conn, rs, cwnd)
     }
 
-    /// Begins a round when a recovery begins.
+    /// Begins a new round because a recovery begins.
     #[inline]
     fn start_recovery_round<V: Variant<Steps = Self>>(bbr: &mut Bbr<V>, conn: &Conn) {
         bbr.model.restart_round(conn.delivered);

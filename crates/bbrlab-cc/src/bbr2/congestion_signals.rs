@@ -1,5 +1,5 @@
-//! The signals of a round (packets delivered, lost and marked), the short-term bounds, and the
-//! average share of marks.
+//! Collects the signals of a round: packets delivered, lost and marked. From them, updates the
+//! short-term bounds and the average share of marks.
 
 use super::Bbr2;
 use super::variant::Variant;
@@ -36,8 +36,8 @@ impl<V: Variant> Bbr2<V> {
         self.model.signals.restart_latest(rs, sample_bw);
     }
 
-    /// Reduces the short-term bounds for loss and for marks. If both loss and marks reduce a bound,
-    /// the lower value applies. Linux: `bbr2_adapt_lower_bounds`.
+    /// Reduces the short-term bounds if the round had losses or marks. If it had both, the lower of
+    /// the two values applies. Linux: `bbr2_adapt_lower_bounds`.
     fn adapt_lower_bounds(&mut self, sk: &Sock<'_>) {
         if self.model.is_probing_bandwidth() {
             return;
@@ -57,8 +57,9 @@ impl<V: Variant> Bbr2<V> {
         lower.bw_lo = lower.bw_lo.min(ecn_bw_lo);
     }
 
-    /// Updates the average share of marks once per round. The sender responds to marks as soon as
-    /// the minimum RTT has been short enough once. Linux: `bbr2_update_ecn_alpha`.
+    /// Updates the average share of marks once per round. The sender responds to marks from the
+    /// time when the minimum RTT was short enough for the first time. Linux:
+    /// `bbr2_update_ecn_alpha`.
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;
         if model.params.ecn_factor == 0 {

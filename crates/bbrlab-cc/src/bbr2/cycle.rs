@@ -6,8 +6,8 @@ use crate::bbr_bounded::{Mode, Phase, Sock};
 use crate::{Draw, RateSample};
 
 impl<V: Variant> Bbr2<V> {
-    /// If the pipe has been judged full, adapts the upper bounds and checks whether the phase is
-    /// over. Linux: `bbr2_update_cycle_phase`.
+    /// If the pipe has been judged full, updates the upper bounds, and enters the next phase if the
+    /// current phase is over. Linux: `bbr2_update_cycle_phase`.
     pub(super) fn update_cycle_phase(
         &mut self,
         sk: &Sock<'_>,
@@ -28,7 +28,8 @@ impl<V: Variant> Bbr2<V> {
                 }
             }
             Phase::Refill => {
-                // After a round in REFILL, samples come from packets that were sent in REFILL.
+                // After the first round in REFILL, samples come from packets that were sent in
+                // REFILL.
                 if self.model.round.round_start {
                     self.model.probing.bw_probe_samples = true;
                     self.model.start_up(sk);

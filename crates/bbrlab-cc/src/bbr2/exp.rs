@@ -10,15 +10,15 @@
 //! Sources: [linux-v2exp] `tcp_bbr2.c`; [lanigan] 3.3.5.7, whose ECN factor of 1/2 is
 //! `ecn_factor = 128`.
 //! Deviations:
-//! 1. [lanigan] gives the rule after marks have ceased as `inflight_hi + 1`,
-//!    `bw_hi + bw_hi/RTprop`; the kernel's file instead starts the growth of `inflight_hi` at the
-//!    share `ecn_reprobe_gain` of it, by default 0. This code follows the kernel's file. With
-//!    `ecn_reprobe_gain` and `refill_add_inc`, a scenario gets a similar rule.
+//! 1. [lanigan] states the rule after marks have ceased as `inflight_hi + 1`,
+//!    `bw_hi + bw_hi/RTprop`; in the kernel's file, `inflight_hi` instead begins to grow from the
+//!    share `ecn_reprobe_gain` of its value, by default 0. This code follows the kernel's file. By
+//!    setting `ecn_reprobe_gain` and `refill_add_inc`, a scenario can get a rule like [lanigan]'s.
 
 use super::variant::Variant;
 use crate::bbr_bounded::{Model, UNSET, scaled};
 
-/// BBRv2-EXP. Its `bw_hi` is the model's `bw_ceiling`.
+/// The variant BBRv2-EXP. The model's field `bw_ceiling` is its `bw_hi`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exp {
     /// Whether the current probe has had a sample without excess.
@@ -47,7 +47,7 @@ impl Variant for Exp {
         self.got_ok_bw_probe_sample = false;
     }
 
-    /// Both losses and marks reduce `bw_hi`, although the rule was made for marks.
+    /// Both losses and marks reduce `bw_hi`, although the rule was designed for marks only.
     fn probe_too_high(&mut self, model: &mut Model) {
         if !model.ecn.ecn_eligible || self.got_ok_bw_probe_sample {
             return;

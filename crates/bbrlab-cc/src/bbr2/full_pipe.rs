@@ -1,8 +1,8 @@
 //! Ends STARTUP when it has found all the available bandwidth, or has met too much loss.
 //!
-//! The pipe is full after three consecutive rounds in which the maximum of the bandwidth stays
-//! below 1.25 times the last plateau. One round without growth is not enough: the receiver may
-//! still be enlarging its window.
+//! The pipe is full after three consecutive rounds in which the maximum bandwidth is below 1.25
+//! times the plateau, the last maximum that counted as growth. One round without growth is not
+//! enough, because the receiver may still be enlarging its window.
 
 use super::variant::Variant;
 use super::{Bbr2, ECN_EXCESS};
@@ -10,8 +10,8 @@ use crate::RateSample;
 use crate::bbr_bounded::{BBR_UNIT, Sock};
 
 impl<V: Variant> Bbr2<V> {
-    /// Checks once per round whether the bandwidth has reached a plateau. Skips application-limited
-    /// rounds: they show the application's rate, not the path's. Linux:
+    /// Checks once per round whether the bandwidth has reached a plateau. Application-limited
+    /// rounds are skipped, because they show the application's rate, not the path's. Linux:
     /// `bbr_check_full_bw_reached`.
     pub(super) fn check_full_bw_reached(&mut self, rs: &RateSample) {
         let model = &mut self.model;
@@ -36,15 +36,15 @@ impl<V: Variant> Bbr2<V> {
         self.model.full_bw_cnt = 0;
     }
 
-    /// Checks whether loss ends STARTUP.
+    /// Ends STARTUP if there is too much loss.
     pub(super) fn check_loss_in_startup(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         if self.model.loss_ends_startup(sk, rs, ECN_EXCESS) {
             self.handle_queue_too_high_in_startup(sk);
         }
     }
 
-    /// Called if STARTUP has overfilled the pipe: sets `inflight_hi` to the BDP. Linux:
-    /// `bbr2_handle_queue_too_high_in_startup`.
+    /// Called when STARTUP has sent more than the path can hold: sets `inflight_hi` to the BDP.
+    /// Linux: `bbr2_handle_queue_too_high_in_startup`.
     pub(super) fn handle_queue_too_high_in_startup(&mut self, sk: &Sock<'_>) {
         self.model.full_bw_reached = true;
         self.model.inflight_hi = self.model.inflight(sk, self.model.max_bw.get(), BBR_UNIT);

@@ -34,9 +34,9 @@
 //! ```
 //!
 //! STARTUP doubles the rate in each round to find the bandwidth; DRAIN empties the queue that
-//! STARTUP left. DOWN yields to other flows and empties the queue of the last probe. CRUISE keeps
-//! the pipe filled but leaves headroom. REFILL fills the headroom, and UP sends beyond it.
-//! PROBE_RTT measures the path's RTT without this flow's queue.
+//! STARTUP left. DOWN leaves capacity to other flows and empties the queue of the last probe.
+//! CRUISE keeps the pipe full but leaves headroom for other flows. REFILL fills this headroom, and
+//! UP sends more than that. PROBE_RTT measures the path's RTT without this flow's queue.
 //!
 //! The parts that v2 and v3 share are in `bbr_bounded`. This folder has:
 //!
@@ -53,13 +53,13 @@
 //! | `form_2020.rs`, `exp.rs` | the differences of these variants from the alpha of August 2021 |
 //!
 //! Sources: [linux-v2] `tcp_bbr2.c` of google/bbr, branch v2alpha; `bbr2_exp`: the same file at
-//! 0487ade5; [lanigan] 2.2.5.5 and 3.3.5; [song] III.
-//! Deviations:
-//! 1. `fast_ack_mode` has no effect here. In the kernel, a receiver with mode 2 acknowledges at
-//!    once after a mark, and with mode 1 or 2 it may acknowledge before the application has read.
-//!    Here the TCP stack, not the congestion control, decides when a receiver acknowledges.
-//! 2. `GSO_MAX_SIZE` is 65,536 bytes, as in the 5.x trees that the alpha was written for. In a port
-//!    to kernel 5.19 or later, the same name means 524,280 bytes.
+//! 0487ade5; [lanigan] 2.2.5.5 and 3.3.5; [song] III. Deviations:
+//! 1. `fast_ack_mode` has no effect here. In the kernel, a receiver with mode 2 acknowledges
+//!    immediately after a mark, and a receiver with mode 1 or 2 may acknowledge before the
+//!    application has read the data. Here the TCP stack, not the congestion control, decides when a
+//!    receiver acknowledges.
+//! 2. `GSO_MAX_SIZE` is 65,536 bytes, as in the 5.x kernels for which the alpha was written. From
+//!    kernel 5.19 on, the constant of this name has the value 524,280.
 
 mod congestion_signals;
 mod cycle;
@@ -85,18 +85,17 @@ use crate::{
 use params::Module;
 use round_filter::RoundFilter;
 
-/// Marks are too many if their share is at least `ecn_thresh`, by default one half.
+/// An ECN excess is a share of marks of at least `ecn_thresh`, by default one half.
 const ECN_EXCESS: EcnExcess = EcnExcess::AtThreshold;
 
-/// BBRv2 with the steps of a variant `V`: alpha, alpha as of 2020, or EXP.
+/// BBRv2 with the steps of the variant `V`: the alpha, the alpha of 2020, or EXP.
 #[derive(Clone, Debug)]
 pub struct Bbr2<V> {
     model: Model,
     /// The kernel module's parameters; `init` copies them into the model.
     module: Module,
     form: V,
-    /// The maximum of the bandwidth over the last rounds; unused if the filter's length is 0
-    /// rounds.
+    /// The maximum of the bandwidth over the last rounds. Unused if `bw_filter_rounds` is 0.
     rounds: RoundFilter,
 }
 
@@ -140,9 +139,9 @@ impl<V: Variant> Bbr2<V> {
         self.model.update_min_rtt(sk, rs, EqualRtt::Refreshes, draw);
     }
 
-    /// Handles an application-limited ACK that changes nothing in the model. Returns true if the
-    /// ACK is fully handled. If false, the model is up to date, and the caller must set gains and
-    /// cwnd. Linux: `bbr2_fast_path`.
+    /// Handles an ACK of an application-limited sample if it changes nothing in the model. Returns
+    /// true if nothing remains to be done. If it returns false, the model is up to date, but the
+    /// caller must set the gains and cwnd. Linux: `bbr2_fast_path`.
     fn run_fast_path(
         &mut self,
         sk: &mut Sock<'_>,
@@ -156,7 +155,7 @@ impl<V: Variant> Bbr2<V> {
             && self.model.try_fast_path
     }
 
-    /// Sets the sender's pacing rate and cwnd from the model.
+    /// Sets the sender's pacing rate and cwnd, which follow from the model.
     fn update_control(&mut self, sk: &mut Sock<'_>, rs: &RateSample) {
         self.model.update_gains();
         let bw = self.model.bw();
@@ -226,8 +225,8 @@ impl<V: Variant> CongestionControl for Bbr2<V> {
     fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
         let sk = Sock::new(conn);
         self.model.signals.note_loss(conn.delivered);
-        // Only packets sent in a probe can end it, and each is examined only once:
-        // `delivered_mstamp` is 0 if the packet was SACKed or marked lost before.
+        // Only a packet that was sent in a probe can end the probe, and each packet is examined
+        // only once: its `delivered_mstamp` is 0 if it was SACKed or marked lost before.
         let is_judged = !self.model.params.ignores_lost_packets && skb.delivered_mstamp != 0;
         if self.model.probing.bw_probe_samples && is_judged {
             let flight = Flight::of_lost(skb, conn.lost);

@@ -1,4 +1,4 @@
-//! The parameters of the kernel module: names, defaults and units are the kernel's.
+//! The parameters of the kernel module. Their names, defaults and units are those of the kernel.
 
 use crate::bbr_bounded::Params as ModelParams;
 use crate::{ParamError, ParamSpec, ParamTable, Params};
@@ -20,11 +20,11 @@ const HIGH_GAIN: u16 = 739;
 pub(super) struct Module {
     /// The parameters that `init` copies into the connection.
     pub(super) params: ModelParams,
-    /// Whether the sender responds to ECN marks. Because this is a switch of the module, it applies
-    /// even before `init`.
+    /// Whether the sender responds to ECN marks. It applies even before `init`, because it is a
+    /// switch of the whole module.
     pub(super) ecn_enable: bool,
-    /// Length of the bandwidth filter in rounds; with 0, the filter covers one to two probing
-    /// cycles.
+    /// Length of the bandwidth filter in rounds; if it is 0, the filter covers one to two probing
+    /// cycles instead.
     pub(super) bw_filter_rounds: u8,
     /// Whether the model uses the smoothed RTT instead of each ACK's RTT.
     pub(super) takes_srtt: bool,
@@ -42,8 +42,8 @@ impl Module {
         }
     }
 
-    /// Returns the module's parameters: the scenario's values, and defaults for the parameters that
-    /// it does not set.
+    /// Returns the module's parameters: the values that the scenario sets, and defaults for all
+    /// others.
     pub(super) fn from_params(params: &Params) -> Result<Self, ParamError> {
         let table = ParamTable::new(MODULE_PARAMS, params);
         let byte = |name, max: u8| {
@@ -95,7 +95,7 @@ impl Module {
             bw_probe_pif_gain: word("bw_probe_pif_gain", 511)?,
             bw_probe_reno_gain: word("bw_probe_reno_gain", 511)?,
             bw_probe_max_rounds: byte("bw_probe_max_rounds", 255)?,
-            // At least 1, because no random number is below 0.
+            // At least 1, because a random number below 0 cannot be drawn.
             bw_probe_rand_rounds: byte("bw_probe_rand_rounds", 15)?.max(1),
             bw_probe_base_us: table.integer("bw_probe_base_us", 0..=0x3ff_ffff)?,
             bw_probe_rand_us: table.integer("bw_probe_rand_us", 0..=0x3ff_ffff)?.max(1),
@@ -125,7 +125,7 @@ impl Module {
     }
 }
 
-/// Whether `form = "2020"` is set: BBRv2 alpha as it was before January 2021.
+/// Whether `form = "2020"` is set, which selects BBRv2 alpha as it was before January 2021.
 ///
 /// # Errors
 /// If `form` has another value.
@@ -133,7 +133,7 @@ pub(crate) fn is_form_2020(params: &Params) -> Result<bool, ParamError> {
     ParamTable::new(BBR2_PARAMS, params).choice("form", &[("2021", false), ("2020", true)])
 }
 
-/// `bbr2`'s parameters: `form`, then the module's.
+/// The parameters of `bbr2`: `form`, followed by the module's parameters.
 pub(crate) const BBR2_PARAMS: &[ParamSpec] = &{
     let mut specs = [FORM; MODULE_PARAMS.len() + 1];
     let mut i = 0;
@@ -144,7 +144,7 @@ pub(crate) const BBR2_PARAMS: &[ParamSpec] = &{
     specs
 };
 
-/// `bbr2_exp`'s parameters: the module's.
+/// The parameters of `bbr2_exp`: the module's parameters.
 pub(crate) const BBR2_EXP_PARAMS: &[ParamSpec] = MODULE_PARAMS;
 
 const FORM: ParamSpec = spec(

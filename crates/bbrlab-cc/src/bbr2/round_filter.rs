@@ -1,9 +1,9 @@
 //! The maximum of the bandwidth over a number of rounds, as in BBR v1. The thesis of 2020 uses this
 //! filter in BBRv2.
 //!
-//! BBRv2 alpha's filter drops old samples with each probing cycle. In the thesis's code, a cwnd of
-//! one BDP can keep UP from reaching 1.25 BDP, so that the cycle does not end. Therefore this
-//! filter drops old samples by round.
+//! BBRv2 alpha's filter drops old samples when a probing cycle ends. In the thesis's code, a cwnd
+//! of one BDP can keep inflight in UP below 1.25 BDP, so that the cycle does not end. This filter
+//! therefore drops samples when they are older than a number of rounds.
 //!
 //! Sources: [lanigan-code] `tcp-bbr.cc`, `BwWindowLength`.
 
@@ -29,8 +29,8 @@ impl RoundFilter {
         self.round = self.round.wrapping_add(1);
     }
 
-    /// Updates the model's maximum with a sample: by this filter if its window is not 0, otherwise
-    /// by the filter over cycles.
+    /// Updates the maximum bandwidth of the model with a sample. Uses this filter if its window is
+    /// not 0, and otherwise the filter over cycles.
     #[inline]
     pub(super) fn take(&mut self, max_bw: &mut MaxBw, bw: u32) {
         if self.window == 0 {

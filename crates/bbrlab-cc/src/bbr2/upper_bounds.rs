@@ -33,9 +33,9 @@ impl<V: Variant> Bbr2<V> {
     }
 
     /// Called if a probe met too much loss or too many marks: sets `inflight_hi` to the probe's
-    /// inflight, but not much below the BDP, and ends UP. An application-limited sample does not
-    /// change `inflight_hi`, because it does not show the path's limit. Linux:
-    /// `bbr2_handle_inflight_too_high`.
+    /// inflight, but not below the share 1 - `beta` of the inflight target, and ends UP. An
+    /// application-limited sample does not change `inflight_hi`, because it does not show the
+    /// path's limit. Linux: `bbr2_handle_inflight_too_high`.
     pub(super) fn handle_inflight_too_high(
         &mut self,
         sk: &Sock<'_>,
@@ -67,7 +67,7 @@ impl<V: Variant> Bbr2<V> {
     }
 
     /// Called in UP if there is neither too much loss nor too many marks. If `inflight_hi` limits
-    /// the flow, raises it, by an amount that doubles each round. Linux:
+    /// the flow, raises `inflight_hi`; the amount per round doubles each round. Linux:
     /// `bbr2_probe_inflight_hi_upward`.
     fn probe_inflight_hi_upward(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         let model = &mut self.model;

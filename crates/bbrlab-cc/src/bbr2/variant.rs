@@ -5,18 +5,18 @@ use std::fmt::Debug;
 use crate::bbr_bounded::{Model, UNSET};
 use crate::ecn_flags;
 
-/// The steps in which variants of BBRv2 differ; the implementing type holds the variant's own
-/// state.
+/// The steps in which variants of BBRv2 differ; the implementing type holds the state that only the
+/// variant has.
 pub trait Variant: Clone + Debug + Default {
     /// The names of the bandwidth filter's two slots in kernel traces.
     const FILTER_NAMES: [&'static str; 2] = ["bw_hi0", "bw_hi1"];
 
-    /// The value of `bw_ceiling` before `init`, when the kernel's private state is all zero;
+    /// The value of `bw_ceiling` before `init`, when all of the kernel's private state is zero;
     /// `UNSET` for a variant without `bw_ceiling`.
     const CEILING_BEFORE_INIT: u32 = UNSET;
 
-    /// Returns the flag that makes the sender set ECT on retransmissions and pure ACKs too, if ECN
-    /// is negotiated; otherwise 0.
+    /// Returns the flag that makes the sender set ECT also on retransmissions and pure ACKs, or 0
+    /// if ECN was not negotiated.
     fn permanent_ect(flags: u8) -> u8 {
         if flags & ecn_flags::OK == 0 { 0 } else { ecn_flags::ECT_PERMANENT_V2 }
     }
@@ -40,8 +40,8 @@ pub trait Variant: Clone + Debug + Default {
     /// `inflight_hi` has already been reduced.
     fn probe_too_high(&mut self, _model: &mut Model) {}
 
-    /// Called at a sample with neither too much loss nor too many marks. Returns whether upper
-    /// bounds are set and may be raised.
+    /// Called at a sample with neither too much loss nor too many marks. Returns whether the upper
+    /// bounds are set, so that they may be raised.
     fn safe_sample(&mut self, model: &mut Model, _sample_bw: u32) -> bool {
         model.inflight_hi != UNSET
     }

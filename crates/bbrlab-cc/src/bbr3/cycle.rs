@@ -5,8 +5,8 @@ use crate::bbr_bounded::{Mode, Numbers, Phase, Sock};
 use crate::{Draw, RateSample};
 
 impl<N: Numbers> Bbr3<N> {
-    /// If the pipe has been judged full, adapts the upper bound and checks whether the phase is
-    /// over. Linux: `bbr_update_cycle_phase`.
+    /// If the pipe has been judged full, updates the upper bound, and enters the next phase if the
+    /// current phase is over. Linux: `bbr_update_cycle_phase`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn update_cycle_phase(
@@ -24,7 +24,8 @@ impl<N: Numbers> Bbr3<N> {
         }
         match self.model.state.phase() {
             Phase::Refill => {
-                // After a round in REFILL, samples come from packets that were sent in REFILL.
+                // After the first round in REFILL, samples come from packets that were sent in
+                // REFILL.
                 if self.model.round.round_start {
                     self.model.probing.bw_probe_samples = true;
                     self.restart_full_bw(sample_bw);
@@ -53,7 +54,7 @@ impl<N: Numbers> Bbr3<N> {
     /// Whether UP ends without excess (too much loss or too many marks). UP ends if inflight has
     /// reached the `inflight_hi` at which the last probe met excess, or if the bandwidth has
     /// stopped growing. While `inflight_hi` limits the flow, the bandwidth cannot grow, so the
-    /// search for the plateau restarts.
+    /// search for the bandwidth's plateau restarts.
     #[inline(never)]
     fn is_up_done(&mut self, sk: &Sock<'_>, rs: &RateSample, sample_bw: u32) -> bool {
         let model = &mut self.model;

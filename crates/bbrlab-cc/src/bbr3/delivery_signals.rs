@@ -1,9 +1,10 @@
-//! The signals of a round (packets delivered, lost and marked), the short-term bounds, and the
-//! average share of marks.
+//! Collects the signals of a round: packets delivered, lost and marked. From them, updates the
+//! short-term bounds and the average share of marks.
 //!
 //! The round's maxima are its largest bandwidth and the largest number of packets delivered. Unlike
-//! BBRv2, BBRv3 updates them on the fast path too, and restarts them only at the end of the call.
-//! So the code that ends STARTUP or handles a tail loss still reads the maxima of the old round.
+//! BBRv2, BBRv3 also updates the maxima on the fast path, and restarts them only at the end of the
+//! call. The code that ends STARTUP or handles a tail loss can therefore still read the maxima of
+//! the old round.
 
 use super::Bbr3;
 use super::can_use_ecn;
@@ -33,8 +34,8 @@ impl<N: Numbers> Bbr3<N> {
     }
 
     /// Restarts the maxima for the round that has begun. At the ACK of a tail-loss probe the maxima
-    /// stay, because they show the path's deliveries before the tail was lost. Linux:
-    /// `bbr_advance_latest_delivery_signals`.
+    /// keep their values, because they show what the path delivered before the tail was lost.
+    /// Linux: `bbr_advance_latest_delivery_signals`.
     pub(super) fn advance_latest_delivery_signals(&mut self, rs: &RateSample, sample_bw: u32) {
         if self.model.signals.loss_round_start && !rs.is_tlp_ack {
             self.model.signals.restart_latest(rs, sample_bw);
@@ -66,8 +67,8 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Reduces the short-term bounds for loss and for marks. If both loss and marks reduce
-    /// `inflight_lo`, the lower value applies. Linux: `bbr_adapt_lower_bounds`.
+    /// Reduces the short-term bounds if the round had losses or marks. If it had both,
+    /// `inflight_lo` becomes the lower of the two values. Linux: `bbr_adapt_lower_bounds`.
     #[inline(never)]
     fn adapt_lower_bounds(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;

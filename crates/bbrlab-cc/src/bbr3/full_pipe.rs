@@ -1,17 +1,19 @@
 //! Detects the plateau of the bandwidth, which shows that STARTUP or a probe has found all the
 //! available bandwidth.
 //!
-//! The pipe is full after three consecutive rounds in which no sample reaches 1.25 times the last
-//! plateau. Unlike BBRv2, which tests the filter's maximum at the start of a round, BBRv3 tests the
-//! sample of every ACK. The first plateau ends STARTUP, and each later plateau ends a phase UP.
+//! The pipe is full after three consecutive rounds in which no sample reaches 1.25 times the
+//! plateau, the last sample that counted as growth. Unlike BBRv2, which tests the filter's maximum
+//! at the start of a round, BBRv3 tests the sample of every ACK. The first plateau ends STARTUP,
+//! and each later plateau ends a phase UP.
 
 use super::{Bbr3, ECN_EXCESS};
 use crate::RateSample;
 use crate::bbr_bounded::{BBR_UNIT, Numbers, Sock};
 
 impl<N: Numbers> Bbr3<N> {
-    /// Checks whether the bandwidth has reached a plateau. Skips application-limited samples: they
-    /// show the application's rate, not the path's. Linux: `bbr_check_full_bw_reached`.
+    /// Checks whether the bandwidth has reached a plateau. Application-limited samples are skipped,
+    /// because they show the application's rate, not the path's. Linux:
+    /// `bbr_check_full_bw_reached`.
     pub(super) fn check_full_bw_reached(&mut self, rs: &RateSample, sample_bw: u32) {
         if self.full_bw_now || rs.is_app_limited {
             return;
@@ -42,7 +44,7 @@ impl<N: Numbers> Bbr3<N> {
         self.restart_full_bw(0);
     }
 
-    /// Checks whether loss ends STARTUP.
+    /// Ends STARTUP if there is too much loss.
     #[inline]
     pub(super) fn check_loss_in_startup(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         if self.model.loss_ends_startup(sk, rs, ECN_EXCESS) {
@@ -50,8 +52,8 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Called if STARTUP has overfilled the pipe: sets `inflight_hi` to the larger of the BDP and
-    /// the packets that the path delivered in a round. Linux:
+    /// Called when STARTUP has sent more than the path can hold: sets `inflight_hi` to the larger
+    /// of the BDP and the packets that the path delivered in a round. Linux:
     /// `bbr_handle_queue_too_high_in_startup`.
     #[inline(never)]
     pub(super) fn handle_queue_too_high_in_startup(&mut self, sk: &Sock<'_>) {

@@ -1,8 +1,9 @@
 //! `bbr3`: BBRv3 as in Linux.
 //!
 //! BBRv3 is BBRv2 with longer bandwidth probes: a probe lasts until the bandwidth stops growing, or
-//! until there is too much loss or too many marks. BBRv2 ends a probe once 1.25 BDP are in flight.
-//! A slow flow behind a deep buffer could not even reach that inflight with a cwnd of two BDP.
+//! until there is too much loss or too many marks. BBRv2 instead ends a probe when 1.25 BDP are in
+//! flight. A slow flow behind a deep buffer could not even reach that inflight with a cwnd of two
+//! BDP.
 //!
 //! ```text
 //! bw     = min(max_bw, bw_lo)                      max_bw over one to two probing cycles
@@ -35,9 +36,9 @@
 //! ```
 //!
 //! STARTUP doubles the rate in each round to find the bandwidth; DRAIN empties the queue that
-//! STARTUP left. DOWN yields to other flows and empties the queue of the last probe. CRUISE keeps
-//! the pipe filled but leaves headroom. REFILL fills the headroom, and UP sends beyond it.
-//! PROBE_RTT measures the path's RTT without this flow's queue.
+//! STARTUP left. DOWN leaves capacity to other flows and empties the queue of the last probe.
+//! CRUISE keeps the pipe full but leaves headroom for other flows. REFILL fills this headroom, and
+//! UP sends more than that. PROBE_RTT measures the path's RTT without this flow's queue.
 //!
 //! The parts that v2 and v3 share are in `bbr_bounded`. This folder has:
 //!
@@ -52,8 +53,8 @@
 //!
 //! Sources: [linux-v3] `tcp_bbr.c` of google/bbr, branch v3; [piotrowska] 3.3.
 //! Deviations:
-//! 1. PLB (protective load balancing) is not implemented: a flow has one path here, so there is no
-//!    flow label to change. PLB is off by default in the kernel, and then affects no output.
+//! 1. PLB (protective load balancing) is not implemented: here a flow has only one path, so a
+//!    change of its flow label would have no effect. In the kernel, PLB is off by default.
 
 mod cycle;
 mod delivery_signals;
@@ -70,19 +71,19 @@ use crate::{
     ecn_flags,
 };
 
-/// Marks are too many if their share is above `ecn_thresh`, by default one half.
+/// An ECN excess is a share of marks above `ecn_thresh`, by default one half.
 const ECN_EXCESS: EcnExcess = EcnExcess::AboveThreshold;
 
 /// BBRv3, with the kernel's constants or with a scenario's parameters.
 #[derive(Clone, Debug)]
 pub struct Bbr3<N> {
     model: Model<N>,
-    /// Whether the bandwidth has stopped growing; each phase UP starts the search for this plateau
-    /// again.
+    /// Whether the bandwidth has stopped growing. The search for this plateau restarts in each
+    /// phase UP.
     full_bw_now: bool,
 }
 
-/// Whether ECN was negotiated on a low-latency route, where short queues already cause marks.
+/// Whether ECN was negotiated on a low-latency route. On such a route, marks begin at short queues.
 fn can_use_ecn(conn: &Conn) -> bool {
     let needed = ecn_flags::OK | ecn_flags::LOW_V3;
     conn.ctl.ecn_flags & needed == needed
@@ -124,9 +125,9 @@ impl<N: Numbers> Bbr3<N> {
         self.model.update_min_rtt(sk, rs, EqualRtt::IsIgnored, draw);
     }
 
-    /// Handles an application-limited ACK that changes nothing in the model. Returns true if the
-    /// ACK is fully handled. If false, the model is up to date, and the caller must set gains and
-    /// cwnd. Linux: `bbr_run_fast_path`.
+    /// Handles an ACK of an application-limited sample if it changes nothing in the model. Returns
+    /// true if nothing remains to be done. If it returns false, the model is up to date, but the
+    /// caller must set the gains and cwnd. Linux: `bbr_run_fast_path`.
     #[inline(never)]
     fn run_fast_path(
         &mut self,
@@ -141,7 +142,7 @@ impl<N: Numbers> Bbr3<N> {
             && self.model.try_fast_path
     }
 
-    /// Sets the sender's pacing rate and cwnd from the model.
+    /// Sets the sender's pacing rate and cwnd, which follow from the model.
     #[inline]
     fn update_control(&mut self, sk: &mut Sock<'_>, rs: &RateSample) {
         self.model.update_gains();
@@ -151,7 +152,8 @@ impl<N: Numbers> Bbr3<N> {
         self.model.bound_cwnd(sk);
     }
 
-    /// Ends the probe if too much was in flight when this lost packet of the probe was sent.
+    /// Ends the probe if the loss of this packet of the probe shows that too much was in flight
+    /// when the packet was sent.
     fn check_probe_flight(
         &mut self,
         sk: &Sock<'_>,
@@ -164,8 +166,8 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Counts the loss of one packet that a tail-loss probe repaired and no ACK reported.
-    /// Linux: `bbr_run_loss_probe_recovery`.
+    /// Counts the loss of one packet that a tail-loss probe has repaired, so that no ACK reports
+    /// it. Linux: `bbr_run_loss_probe_recovery`.
     fn run_loss_probe_recovery(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
         self.model.signals.note_loss(sk.conn.delivered);
         if self.model.probing.bw_probe_samples {
@@ -239,8 +241,8 @@ impl<N: Numbers> CongestionControl for Bbr3<N> {
     fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
         let sk = Sock::new(conn);
         self.model.signals.note_loss(conn.delivered);
-        // Only packets sent in a probe can end it, and each is examined only once:
-        // `delivered_mstamp` is 0 if the packet was SACKed or marked lost before.
+        // Only a packet that was sent in a probe can end the probe, and each packet is examined
+        // only once: its `delivered_mstamp` is 0 if it was SACKed or marked lost before.
         let is_judged = !self.model.params.ignores_lost_packets && skb.delivered_mstamp != 0;
         if self.model.probing.bw_probe_samples && is_judged {
             let loss_thresh = self.model.params.loss_thresh;

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use crate::bbr_bounded::{Numbers, Params};
 use crate::{ParamError, ParamSpec, ParamTable, Params as ScenarioParams};
 
-/// The parameters that a scenario may set; the kernel has none.
+/// The parameters that a scenario may set. They are constants in the kernel.
 pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "loss_thresh",
@@ -112,7 +112,7 @@ const LINUX: Params = Params {
     ecn_reprobe_gain: 128,
     precise_ece_ack: true,
 
-    // Not used by v3, where UP ends when the bandwidth stops growing.
+    // Not used by BBRv3, whose UP ends when the bandwidth stops growing.
     bw_probe_pif_gain: 0,
     bw_probe_reno_gain: 256,
     bw_probe_max_rounds: 63,
@@ -125,7 +125,7 @@ const LINUX: Params = Params {
     ignores_lost_packets: false,
     drain_to_target: true,
 
-    // Bursts have at least two packets (the sysctl's default) even at low rates.
+    // Even at low rates, bursts have at least two packets, the default of the kernel's sysctl.
     min_tso_rate: 0,
     // `GSO_LEGACY_MAX_SIZE`.
     gso_max_size: 65_536,

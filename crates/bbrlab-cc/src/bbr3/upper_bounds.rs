@@ -35,9 +35,9 @@ impl<N: Numbers> Bbr3<N> {
     }
 
     /// Called if a probe met too much loss or too many marks: sets `inflight_hi` to the probe's
-    /// inflight, but not much below the BDP, and ends UP. An application-limited sample does not
-    /// change `inflight_hi`, because it does not show the path's limit. Linux:
-    /// `bbr_handle_inflight_too_high`.
+    /// inflight, but not below the share 1 - `beta` of the inflight target, and ends UP. An
+    /// application-limited sample does not change `inflight_hi`, because it does not show the
+    /// path's limit. Linux: `bbr_handle_inflight_too_high`.
     #[inline(never)]
     pub(super) fn handle_inflight_too_high(
         &mut self,
@@ -57,7 +57,7 @@ impl<N: Numbers> Bbr3<N> {
     }
 
     /// Called in UP if there is neither too much loss nor too many marks. If `inflight_hi` limits
-    /// the flow, raises it, by an amount that doubles each round. Linux:
+    /// the flow, raises `inflight_hi`; the amount per round doubles each round. Linux:
     /// `bbr_probe_inflight_hi_upward`.
     #[inline(never)]
     fn probe_inflight_hi_upward(&mut self, sk: &Sock<'_>, rs: &RateSample) {

@@ -1,11 +1,12 @@
-//! 5.5.9: `extra_acked`, the volume acknowledged beyond the volume expected from the bandwidth.
+//! 5.5.9: `extra_acked`, the volume acknowledged in excess of the volume that the bandwidth
+//! delivers in that time.
 
 use super::Bbr3Ietf;
 use super::sample::{Sample, Transport};
 use crate::WindowedFilter;
 
-/// `BBR.ExtraAckedFilterLen` in rounds, after the pipe has been judged full; the next constant
-/// applies before.
+/// `BBR.ExtraAckedFilterLen` in rounds: the first constant applies after the pipe has been judged
+/// full, the second before.
 const EXTRA_ACKED_FILTER_LEN: u32 = 10;
 const EXTRA_ACKED_FILTER_LEN_STARTUP: u32 = 1;
 
@@ -28,8 +29,8 @@ impl ExtraAcked {
         self.extra_acked_delivered = 0;
     }
 
-    /// Restarts the interval after an idle time. As in the draft, the start moves, but the bytes
-    /// delivered in the interval are kept.
+    /// Restarts the interval after an idle time. As in the draft, the interval's start is set to
+    /// `now_us`, but the count of bytes delivered in the interval stays.
     pub(super) fn restart_interval(&mut self, now_us: u64) {
         self.extra_acked_interval_start_us = now_us;
     }
@@ -54,7 +55,7 @@ impl Bbr3Ietf {
         } else {
             EXTRA_ACKED_FILTER_LEN_STARTUP
         };
-        // The filter's values have 32 bits, which suffice: no path aggregates 4 GiB.
+        // The filter stores 32 bits. They suffice, because no path aggregates 4 GiB.
         let extra = u32::try_from(extra).unwrap_or(u32::MAX);
         let max = e.filter.running_max(filter_len, self.rounds.round_count, extra);
         e.extra_acked = u64::from(max);

@@ -12,11 +12,11 @@ const PACING_MARGIN_PERCENT: u64 = 1;
 const DEFAULT_CWND_GAIN_PERCENT: u64 = 200;
 /// RTT in microseconds that is assumed before the first sample.
 const NOMINAL_RTT_US: u64 = 1000;
-/// Upper bound of the send quantum in bytes; the next constant is its lower bound in segments.
+/// Bounds of the send quantum: the upper bound in bytes, the lower bound in segments.
 const SEND_QUANTUM_MAX: u64 = 65_536;
 const SEND_QUANTUM_MIN_SEGMENTS: u64 = 2;
 
-/// The gains, the send quantum and cwnd, which the model computes for the sender.
+/// The gains, the send quantum and cwnd: the values that the model computes for the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parameters {
     /// `BBR.pacing_gain` in percent.
@@ -27,7 +27,7 @@ pub(super) struct Parameters {
     pub(super) send_quantum: u64,
     /// `C.InitialCwnd` in bytes.
     pub(super) initial_cwnd: u64,
-    /// `C.cwnd` in bytes, after the previous call.
+    /// `C.cwnd` in bytes at the end of the previous call.
     pub(super) cwnd: u64,
     /// Whether the initial pacing rate was computed from an RTT.
     pub(super) has_seen_rtt: bool,
@@ -77,8 +77,8 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `SetSendQuantum`. Sets it to the bytes that the pacing rate sends in a millisecond,
-    /// within bounds.
+    /// Draft: `SetSendQuantum`. Sets the send quantum to the bytes that the pacing rate sends in a
+    /// millisecond, but within its bounds.
     pub(super) fn set_send_quantum(&mut self, c: &Transport<'_>) {
         let quantum = (c.ctl.pacing_rate / 1000).min(SEND_QUANTUM_MAX);
         self.control.send_quantum = quantum.max(SEND_QUANTUM_MIN_SEGMENTS * c.smss());

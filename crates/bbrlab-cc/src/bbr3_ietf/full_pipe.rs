@@ -1,8 +1,8 @@
 //! 5.3.1.2: decides whether the delivery rate has stopped growing.
 //!
 //! The pipe is full after three rounds that are not application-limited, each with a rate below
-//! 1.25 times the last plateau. The first full pipe ends Startup for the rest of the connection;
-//! each later one ends a phase UP.
+//! 1.25 times the plateau, the last rate that counted as growth. The first full pipe ends Startup
+//! for the rest of the connection; each later one ends a phase UP.
 
 use super::sample::Sample;
 
@@ -11,7 +11,7 @@ const GROWTH_PERCENT: u64 = 125;
 /// Number of rounds without growth after which the pipe counts as full.
 const FULL_BW_COUNT: u8 = 3;
 
-/// The estimator of a full pipe.
+/// The state of the search for a full pipe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the draft's names")]
 pub(super) struct FullPipe {
@@ -19,9 +19,9 @@ pub(super) struct FullPipe {
     pub(super) full_bw: u64,
     /// Number of rounds since the last growth beyond `full_bw`.
     pub(super) full_bw_count: u8,
-    /// Whether the pipe has been full since the estimator was last reset.
+    /// Whether the pipe has been judged full since this state was last reset.
     pub(super) full_bw_now: bool,
-    /// Whether the pipe has ever been full.
+    /// Whether the pipe has ever been judged full.
     pub(super) full_bw_reached: bool,
 }
 

@@ -1,4 +1,5 @@
-//! 5.3.3.9, 5.5.10.2: `inflight_longterm`, the inflight that the path tolerated when last probed.
+//! 5.3.3.9, 5.5.10.2: `inflight_longterm`, the inflight that the path tolerated when it was last
+//! probed.
 
 use super::model::percent_of;
 use super::probe_bw::AckPhase;
@@ -36,7 +37,7 @@ impl Bbr3Ietf {
         false
     }
 
-    /// Runs the part of `AdaptLongTermModel` for the start of a round.
+    /// Runs the part of `AdaptLongTermModel` that the draft runs at the start of a round.
     fn note_ack_phase(&mut self, c: &Transport<'_>, rs: &Sample) -> bool {
         if self.probing.ack_phase == AckPhase::ProbeStarting {
             self.probing.ack_phase = AckPhase::ProbeFeedback;
@@ -76,7 +77,7 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `IsInflightTooHigh`. True if more than 2 % of the volume in flight was lost.
+    /// Draft: `IsInflightTooHigh`. Returns whether more than 2 % of the volume in flight was lost.
     pub(super) fn is_inflight_too_high(rs: &Sample) -> bool {
         rs.lost.saturating_mul(100) > rs.tx_in_flight.saturating_mul(LOSS_THRESH_PERCENT)
     }
@@ -124,9 +125,9 @@ impl Bbr3Ietf {
     }
 }
 
-/// Draft: `InflightAtLoss`: the volume that was in flight up to the byte of the lost packet at
-/// which loss exceeded the threshold. As in the draft, the part of the lost packet that counts can
-/// be negative because of earlier losses.
+/// Draft: `InflightAtLoss`: the volume in flight up to that byte of the lost packet at which loss
+/// exceeded the threshold. As in the draft, earlier losses can make the part of the lost packet
+/// that counts negative.
 fn inflight_at_loss(rs: &Sample, size: u64) -> u64 {
     let signed = |volume: u64| i64::try_from(volume).unwrap_or(i64::MAX);
     let inflight_prev = signed(rs.tx_in_flight) - signed(size);
@@ -153,8 +154,8 @@ mod tests {
 
     #[test]
     fn a_lost_burst_is_cut_where_the_loss_rate_passed_the_threshold() {
-        // With 980 bytes in flight before the lost packet, 20 lost bytes are allowed: the first 20
-        // bytes of the packet.
+        // With 980 bytes in flight before the lost packet, 20 lost bytes do not exceed 2 %, so the
+        // first 20 bytes of the packet count.
         assert_eq!(inflight_at_loss(&flight(1080, 100), 100), 1000);
     }
 

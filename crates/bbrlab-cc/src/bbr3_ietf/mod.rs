@@ -1,8 +1,9 @@
 //! `bbr3_ietf`: BBRv3 as the IETF draft specifies it.
 //!
-//! The algorithm of `bbr3`, implemented from the pseudocode and prose of draft-ietf-ccwg-bbr-06
-//! instead of Linux's code, with the draft's names and steps. Where the draft differs from Linux,
-//! this code follows the draft; `docs/algorithms/bbr3_ietf.md` lists the differences.
+//! This is the algorithm of `bbr3`, but it is implemented from the pseudocode and prose of
+//! draft-ietf-ccwg-bbr-06 instead of Linux's code, with the draft's names and steps. Where the
+//! draft differs from Linux, this code follows the draft; `docs/algorithms/bbr3_ietf.md` lists the
+//! differences.
 //!
 //! ```text
 //! bw     = min(max_bw, bw_shortterm)               max_bw over the last two probing cycles
@@ -54,22 +55,22 @@
 //! Sources: [draft-bbr], sections as above.
 //! Deviations:
 //! 1. All values are integers, rounded down: bytes, microseconds, bytes per second, gains in
-//!    percent. The sender gets cwnd in whole packets, but this code keeps cwnd in bytes. The
+//!    percent. The sender gets cwnd in whole packets, but this code stores it in bytes. The
 //!    sender's delivery-rate sample is in packets.
 //! 2. The state for an undo is saved once per loss episode, before its first loss is processed:
 //!    5.5.11.1 says "when a loss recovery episode starts". The pseudocode of `HandleLostPacket`,
 //!    `NoteLoss` and `OnEnterFastRecovery` saves it up to three times, and so overwrites the state
-//!    to which an undo must return.
+//!    that an undo must restore.
 //! 3. Every `ProbeBW` phase sets the gains of the table in 5.6.1. The pseudocode sets them only on
-//!    entering `ProbeBW` from Drain, and so would leave cwnd's gain at 0.5 after `ProbeRTT`.
+//!    entering `ProbeBW` from Drain, which would leave cwnd's gain at 0.5 after `ProbeRTT`.
 //! 4. `max_bw` is the maximum of two values, one per probing cycle, as 5.5.6 describes; the
-//!    windowed filter that 5.5.5 names would keep three.
-//! 5. `TargetInflight` is compared with 63 in packets: 5.3.3.8.2 calls the bound "round trips" of a
-//!    Reno flow, which adds a packet per round.
-//! 6. An ACK without a reliable delivery rate does not count as a flat round.
+//!    windowed filter that 5.5.5 names would store three values.
+//! 5. `TargetInflight` is converted to packets before it is compared with 63, because 5.3.3.8.2
+//!    calls the bound "round trips" of a Reno flow, and a Reno flow adds one packet per round.
+//! 6. An ACK without a reliable delivery rate does not count as a round without growth.
 //! 7. `C.has_selective_acks` is always true, even if a scenario switches SACK off.
-//! 8. A CE mark is treated as a loss in the round. The draft (3.7) says "MUST treat any CE marks as
-//!    congestion", but specifies no response.
+//! 8. A CE mark has the effect of a loss in the round. The draft (3.7) says "MUST treat any CE
+//!    marks as congestion", but specifies no response.
 //! 9. The initial pacing rate is computed again when the first RTT is known, as the prose of 5.6.2
 //!    says.
 
@@ -141,7 +142,7 @@ pub struct Bbr3Ietf {
     state: State,
     rounds: Rounds,
     max_bw: MaxBw,
-    /// `BBR.bw` in bytes per second, limited by the bounds as they were after the previous ACK.
+    /// `BBR.bw` in bytes per second, limited by the bounds that applied after the previous ACK.
     bw: u64,
     min_rtt: MinRtt,
     extra_acked: ExtraAcked,
@@ -170,12 +171,12 @@ impl Bbr3Ietf {
         self.bound_bw_for_model();
     }
 
-    /// Returns the connection's values in the draft's units.
+    /// Returns the connection, with its values converted to the draft's units.
     fn transport<'a>(&self, conn: &'a Conn) -> Transport<'a> {
         Transport::new(conn, self.control.cwnd)
     }
 
-    /// Returns the result of a call, and stores cwnd in bytes for the next call.
+    /// Returns the result of a call. Stores cwnd in bytes for the next call.
     fn finish(&mut self, c: &Transport<'_>) -> Control {
         self.control.cwnd = c.cwnd;
         c.control()
@@ -256,8 +257,8 @@ impl CongestionControl for Bbr3Ietf {
         self.finish(&c).cwnd
     }
 
-    /// Ends a recovery, which had begun with a call of `ssthresh`. Draft: 5.6.4.4, "upon exiting
-    /// loss recovery".
+    /// Ends a loss recovery, whose beginning was a call of `ssthresh`. Draft: 5.6.4.4, "upon
+    /// exiting loss recovery".
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         let mut c = self.transport(conn);
         if new < CaState::Cwr && conn.ca_state >= CaState::Cwr {

@@ -3,11 +3,11 @@
 use super::sample::{Sample, Transport};
 use super::{Bbr3Ietf, INFINITY, State};
 
-/// Number of quanta within the two hosts: one in the sender's queue, one being cut into packets,
-/// one being reassembled by the receiver.
+/// Number of send quanta that are not in the network: one in the sender's queue, one being cut into
+/// packets, one being reassembled by the receiver.
 const OFFLOAD_QUANTA: u64 = 3;
-/// `BBR.MinPipeCwnd` in segments: with delayed ACKs, two segments in flight and two more whose ACK
-/// is in flight.
+/// `BBR.MinPipeCwnd` in segments: with delayed ACKs, two segments are in flight, and the ACK of two
+/// others is in flight.
 const MIN_PIPE_CWND_SEGMENTS: u64 = 4;
 
 /// `BBR.max_bw_filter`: the maxima of the previous cycle and of the current one, in bytes per
@@ -56,7 +56,7 @@ impl Bbr3Ietf {
         self.bw = self.max_bw.get().min(self.shortterm.bw_shortterm);
     }
 
-    /// Returns `BBR.bdp` for a bandwidth; `C.InitialCwnd` before the first RTT.
+    /// Returns `BBR.bdp` for a bandwidth, or `C.InitialCwnd` before the first RTT sample.
     fn bdp_of(&self, bw: u64) -> u64 {
         match self.min_rtt.min_rtt_us {
             INFINITY => self.control.initial_cwnd,
@@ -69,8 +69,8 @@ impl Bbr3Ietf {
         self.bdp_of(self.bw)
     }
 
-    /// Draft: `BDPMultiple`, with the gain in percent. Before the first RTT, returns
-    /// `C.InitialCwnd` without the gain.
+    /// Draft: `BDPMultiple`, with the gain in percent. Before the first RTT sample, returns
+    /// `C.InitialCwnd`, to which the gain is not applied.
     pub(super) fn bdp_multiple(&self, bw: u64, gain_percent: u64) -> u64 {
         if self.min_rtt.min_rtt_us == INFINITY {
             return self.control.initial_cwnd;
@@ -90,8 +90,8 @@ impl Bbr3Ietf {
         if self.state == State::ProbeBwUp { cap.saturating_add(2 * c.smss()) } else { cap }
     }
 
-    /// Draft: `Inflight(gain)`. The draft defines this function with a gain only, but calls it with
-    /// a bandwidth as well.
+    /// Draft: `Inflight(gain)`. The draft defines this function with only a gain, but also calls it
+    /// with a bandwidth and a gain.
     pub(super) fn inflight(&self, c: &Transport<'_>, bw: u64, gain_percent: u64) -> u64 {
         self.quantization_budget(c, self.bdp_multiple(bw, gain_percent))
     }

@@ -4,15 +4,16 @@ use super::sample::{Sample, Transport};
 use super::{Bbr3Ietf, INFINITY, State};
 use crate::Draw;
 
-/// Shortest time between probes, and exclusive upper bound of the random time added to it, in
-/// microseconds.
+/// The wait between probes in microseconds: its shortest time, and the exclusive upper bound of the
+/// random time that is added.
 const PROBE_WAIT_BASE_US: u64 = 2_000_000;
 const PROBE_WAIT_RAND_US: u32 = 1_000_000;
-/// Largest number of rounds between probes; the count of rounds starts at a random value, 0 or 1.
+/// Largest number of rounds between probes, and the exclusive upper bound of the random value at
+/// which the count of rounds starts.
 const PROBE_MAX_ROUNDS: u64 = 63;
 const PROBE_RAND_ROUNDS: u32 = 2;
-/// Number of rounds in which the growth of `inflight_longterm` doubles; in later rounds the growth
-/// stays constant.
+/// Number of rounds in UP in which the growth of `inflight_longterm` doubles. In later rounds the
+/// growth is constant.
 const PROBE_UP_ROUNDS_MAX: u32 = 30;
 
 /// `BBR.ack_phase`.
@@ -27,7 +28,7 @@ pub(super) enum AckPhase {
     ProbeStopping = 4,
 }
 
-/// The current probe and the wait for the next one.
+/// The state of the current probe, and of the wait for the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Probing {
     pub(super) ack_phase: AckPhase,
@@ -155,7 +156,7 @@ impl Bbr3Ietf {
         self.probing.raise_slope(c);
     }
 
-    /// Draft: `IsTimeToProbeBW`; enters REFILL if it is time.
+    /// Draft: `IsTimeToProbeBW`; enters REFILL if it is time to probe.
     fn is_time_to_probe_bw(&mut self, c: &Transport<'_>) -> bool {
         let elapsed = c.now_us() > self.probing.cycle_stamp_us + self.probing.bw_probe_wait_us;
         let is_due = elapsed || self.is_reno_coexistence_probe_time(c);
@@ -165,7 +166,7 @@ impl Bbr3Ietf {
         is_due
     }
 
-    /// Draft: `IsRenoCoexistenceProbeTime`, in packets.
+    /// Draft: `IsRenoCoexistenceProbeTime`, with the target converted to packets.
     fn is_reno_coexistence_probe_time(&self, c: &Transport<'_>) -> bool {
         let reno_rounds = self.target_inflight(c) / c.smss().max(1);
         self.probing.rounds_since_probe_up >= reno_rounds.min(PROBE_MAX_ROUNDS)

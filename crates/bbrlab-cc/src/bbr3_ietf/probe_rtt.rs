@@ -24,14 +24,14 @@ pub(super) struct MinRtt {
     pub(super) probe_rtt_min_delay_us: u64,
     pub(super) probe_rtt_min_stamp_us: u64,
     pub(super) probe_rtt_expired: bool,
-    /// Earliest end of ProbeRTT; `None` until inflight is small.
+    /// Earliest end of ProbeRTT; `None` until inflight is at most ProbeRTT's cwnd.
     pub(super) probe_rtt_done_stamp_us: Option<u64>,
     pub(super) probe_rtt_round_done: bool,
     pub(super) idle_restart: bool,
 }
 
 impl MinRtt {
-    /// Draft: `OnInit`, which leaves `probe_rtt_min_delay` and its stamp unspecified.
+    /// Draft: `OnInit`. The draft does not specify the first `probe_rtt_min_delay` and its stamp.
     pub(super) fn new(c: &Transport<'_>) -> Self {
         let srtt_us = u64::from(c.conn.srtt_us >> 3);
         let min_rtt_us = if srtt_us == 0 { INFINITY } else { srtt_us };
@@ -96,7 +96,8 @@ impl Bbr3Ietf {
 
     /// Draft: `HandleProbeRTT`.
     fn handle_probe_rtt(&mut self, c: &mut Transport<'_>, draw: &mut impl Draw) {
-        // MarkConnectionAppLimited: the low rate samples of ProbeRTT must not lower the estimate.
+        // MarkConnectionAppLimited: the low rate samples of ProbeRTT must not lower the bandwidth
+        // estimate.
         c.ctl.app_limited = c.conn.delivered.wrapping_add(c.conn.inflight).max(1);
         if self.min_rtt.probe_rtt_done_stamp_us.is_none() {
             if c.inflight() <= self.probe_rtt_cwnd(c) {

@@ -4,11 +4,12 @@ use super::Bbr3Ietf;
 use super::sample::{Sample, Transport};
 use crate::linux_int::before;
 
-/// The count of rounds; a round ends when a packet sent after its start is delivered.
+/// The count of rounds. A round ends when a packet that was sent after the round's start is
+/// delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Rounds {
-    /// The round ends with the ACK of a packet sent when at least this many packets had been
-    /// delivered; `None` before the first round.
+    /// The count of delivered packets at which the round started. The ACK of a packet sent at this
+    /// or a higher count ends the round; `None` before the first round.
     pub(super) next_round_delivered_pkts: Option<u32>,
     /// Whether this ACK began a round.
     pub(super) round_start: bool,

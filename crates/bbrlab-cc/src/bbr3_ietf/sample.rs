@@ -1,22 +1,22 @@
-//! The draft's RS (rate sample) and C (connection): converts the sender's packets to the draft's
-//! bytes.
+//! Converts the sender's packets to the bytes of the draft's RS (rate sample) and C (connection).
 //!
 //! The sender counts in packets of equal size, and records for each packet the values that the
 //! draft's sampler needs. Volumes are multiplied by the segment size here, once per ACK. Counts
-//! that wrap (`C.delivered` as the end of a round) stay in packets, in the sender's 32 bits.
+//! that wrap, such as the `C.delivered` that ends a round, stay in packets and in the sender's 32
+//! bits.
 
 use crate::{Conn, LostSkb, RateSample};
 
 /// The sample of an ACK, RS in the draft. Volumes are in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// Whether the ACK delivered a packet, so that there is a sample. Draft: `RS.has_data`.
+    /// Whether the ACK delivered a packet. If not, there is no sample. Draft: `RS.has_data`.
     pub(super) has_data: bool,
-    /// Delivery rate in bytes per second; 0 without a reliable rate.
+    /// Delivery rate in bytes per second; 0 if there is no reliable rate.
     pub(super) delivery_rate: u64,
     /// Volume delivered in the sample's interval.
     pub(super) delivered: u64,
-    /// The sender's count of delivered packets when the sampled packet was sent; wraps.
+    /// The sender's count of delivered packets when the sampled packet was sent. The count wraps.
     pub(super) prior_delivered_pkts: u32,
     /// RTT in microseconds; `None` if the ACK has no RTT sample.
     pub(super) rtt_us: Option<u64>,
@@ -51,7 +51,7 @@ impl Sample {
         }
     }
 
-    /// Makes the sample that the draft constructs for a lost packet, from the volume that was in
+    /// Makes the sample that the draft constructs for a lost packet, with the volume that was in
     /// flight when the packet was sent. Draft: `HandleLostPacket`.
     pub(super) fn of_lost(conn: &Conn, packet: &LostSkb) -> Self {
         let mss = u64::from(conn.mss);
@@ -72,12 +72,12 @@ fn rate(bytes: u64, interval_us: i64) -> u64 {
     }
 }
 
-/// The connection in bytes during one call, C in the draft.
+/// The connection during one call, in bytes; C in the draft.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transport<'a> {
     /// The connection before the call.
     pub(super) conn: &'a Conn,
-    /// The connection's writable fields as changed so far, except cwnd.
+    /// The connection's writable fields as the call has changed them so far; cwnd is in `cwnd`.
     pub(super) ctl: crate::Control,
     /// Congestion window in bytes.
     pub(super) cwnd: u64,
@@ -86,8 +86,8 @@ pub(super) struct Transport<'a> {
 impl<'a> Transport<'a> {
     /// Makes the connection at the start of a call. `last_cwnd` is the cwnd in bytes after the
     /// previous call. The sender stores cwnd in whole packets. If the sender has not changed cwnd
-    /// since, cwnd becomes `last_cwnd` without rounding: a cwnd bounded by `inflight_longterm` must
-    /// compare equal to that bound.
+    /// since then, `last_cwnd` is used without rounding, because a cwnd that is limited by
+    /// `inflight_longterm` must equal that bound.
     pub(super) fn new(conn: &'a Conn, last_cwnd: u64) -> Self {
         let mss = u64::from(conn.mss.max(1));
         let packets = u64::from(conn.ctl.cwnd);

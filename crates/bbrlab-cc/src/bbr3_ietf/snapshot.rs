@@ -1,4 +1,4 @@
-//! Reports the state under the draft's names, and the values for time series.
+//! Reports the state under the draft's names, and computes the values for time series.
 
 use super::{Bbr3Ietf, INFINITY, State};
 use crate::{Conn, Info};

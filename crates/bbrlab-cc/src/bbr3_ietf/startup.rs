@@ -5,17 +5,18 @@ use super::{Bbr3Ietf, State};
 use crate::linux_int::before;
 use crate::{CaState, Draw, LostSkb};
 
-/// `BBRStartupFullLossCnt`: number of discontiguous lost ranges in a round that may end Startup.
+/// `BBRStartupFullLossCnt`: number of separate ranges of lost packets in a round that may end
+/// Startup.
 const STARTUP_FULL_LOSS_CNT: u32 = 6;
 /// Number of rounds after which Drain ends, regardless of inflight.
 const DRAIN_ROUNDS: u32 = 3;
 
-/// The state that only Startup and Drain need.
+/// The state that is used only in Startup and Drain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Startup {
     /// `BBR.drain_start_round`: the number of the round in which Drain began.
     pub(super) drain_start_round: u32,
-    /// Number of discontiguous ranges of sequence numbers lost in this round.
+    /// Number of separate ranges of sequence numbers that were lost in this round.
     pub(super) lost_ranges_in_round: u32,
     /// The latest of these ranges: its first sequence number and the sequence number after its end.
     last_range: Option<(u32, u32)>,
@@ -64,8 +65,8 @@ impl Bbr3Ietf {
     }
 
     /// Draft: `CheckStartupHighLoss`, which 5.3.1.3 gives as prose: Startup ends after a full round
-    /// in fast recovery if more than 2 % of a round's packets were lost, in at least six ranges.
-    /// This code uses the loss round.
+    /// in fast recovery if more than 2 % of a round's packets were lost, in at least six separate
+    /// ranges. This code uses the loss round as that round.
     fn check_startup_high_loss(&mut self, c: &Transport<'_>, rs: &Sample) {
         if !self.shortterm.loss_round_start {
             return;

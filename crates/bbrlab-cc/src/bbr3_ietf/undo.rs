@@ -14,7 +14,7 @@ pub(super) struct Undo {
     pub(super) inflight_longterm: u64,
     /// `BBR.prior_cwnd` in bytes.
     pub(super) prior_cwnd: u64,
-    /// Whether the current episode's state has been saved already (deviation 2).
+    /// Whether the state before the current loss episode has already been saved (deviation 2).
     pub(super) is_saved: bool,
 }
 
@@ -47,7 +47,7 @@ impl Bbr3Ietf {
         };
     }
 
-    /// Ends loss recovery: restores cwnd, so that the next loss begins a new episode.
+    /// Ends loss recovery: restores cwnd. The next loss then begins a new episode.
     pub(super) fn exit_recovery(&mut self, c: &mut Transport<'_>) {
         self.restore_cwnd(c);
         self.undo.is_saved = false;

@@ -1,10 +1,11 @@
-//! ACK aggregation: by how much a burst of ACKs exceeds the packets that the bandwidth explains.
+//! ACK aggregation: the number of packets by which a burst of ACKs exceeds what the bandwidth
+//! delivers.
 //!
 //! Wi-Fi, cable modems and receivers that coalesce ACKs acknowledge in bursts, with pauses between
-//! the bursts. cwnd is enlarged so that the sender can continue in a pause. The enlargement is the
-//! excess: the packets that a burst acknowledges, less the packets that the bandwidth would have
-//! delivered. The excess is measured per epoch; the filter stores its maximum over two slots of
-//! several rounds each.
+//! the bursts. cwnd is enlarged so that the sender can continue to send in a pause. It is enlarged
+//! by the excess: the packets that a burst acknowledges, less the packets that the bandwidth
+//! delivers in that time. The excess is measured per epoch. A filter of two slots, of several
+//! rounds each, stores its maxima.
 
 use super::Sock;
 use super::rate::delivered_in;
@@ -25,7 +26,7 @@ pub(crate) struct AckAggregation {
     pub(super) ack_epoch_mstamp: u64,
     /// Packets acknowledged in the epoch.
     pub(super) ack_epoch_acked: u32,
-    /// The greatest excess in each slot, in packets.
+    /// The largest excess in each slot, in packets.
     pub(super) extra_acked: [u16; 2],
     /// Age of the current slot in rounds.
     pub(super) extra_acked_win_rtts: u8,
@@ -45,7 +46,8 @@ impl AckAggregation {
         self.ack_epoch_acked = 0;
     }
 
-    /// Counts a round; after `win_rtts` rounds the other slot becomes the current slot.
+    /// Counts a round. After `win_rtts` rounds, the older slot is cleared and becomes the current
+    /// slot.
     pub(super) fn new_round(&mut self, win_rtts: u8) {
         self.extra_acked_win_rtts = (self.extra_acked_win_rtts + 1).min(WIN_RTTS_MAX);
         if self.extra_acked_win_rtts >= win_rtts {
@@ -55,8 +57,8 @@ impl AckAggregation {
         }
     }
 
-    /// Adds an ACK to the epoch; the expected packets follow from the bandwidth `bw`. As in the
-    /// kernel, the excess has 16 bits.
+    /// Adds an ACK to the epoch. The excess is relative to the bandwidth `bw`; as in the kernel, it
+    /// has 16 bits.
     pub(super) fn count(&mut self, sk: &Sock<'_>, rs: &RateSample, bw: u32) {
         let epoch_us = stamp_us_delta(sk.conn.delivered_mstamp, self.ack_epoch_mstamp);
         let mut expected_acked = delivered_in(bw, u64::from(epoch_us));

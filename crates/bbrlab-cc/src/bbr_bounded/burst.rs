@@ -1,4 +1,4 @@
-//! The size of a burst, and the space for bursts in cwnd.
+//! Computes the size of a burst, and the space for bursts in cwnd.
 
 use super::{Model, Numbers, Phase, Sock};
 use crate::Conn;
@@ -9,8 +9,8 @@ const MAX_TCP_HEADER: u32 = 320;
 /// Smallest number of packets in a burst. Linux: sysctl `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
 
-/// The latest computed size of a burst, with the inputs of the computation. Most ACKs leave the
-/// inputs unchanged, so the size need not be computed again.
+/// The size of a burst that was computed last, with the inputs of the computation. At most ACKs the
+/// inputs have not changed, so the size need not be computed again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PlannedBurst {
     pacing_rate: u64,
@@ -25,8 +25,8 @@ impl PlannedBurst {
     /// Returns the stored size in packets if it was computed from these inputs.
     #[inline]
     fn segs_for(&self, conn: &Conn, pacing_rate: u64, min_rtt_us: u32) -> Option<u32> {
-        // All differences are combined into one value for a single branch; the value is nearly
-        // always zero.
+        // Combine all differences into one value, which is nearly always zero, so that a single
+        // branch is enough.
         let other = (self.min_rtt_us ^ min_rtt_us)
             | (self.mss ^ conn.mss)
             | (self.pacing_shift ^ conn.pacing_shift);
@@ -37,8 +37,9 @@ impl PlannedBurst {
 
 impl<N: Numbers> Model<N> {
     /// Enlarges cwnd so that it covers three bursts of `segs` packets: one in the sender's queue,
-    /// one in the sender's offload engine, one in the receiver's offload engine. In UP, adds two
-    /// packets, so that inflight can exceed a small BDP. Linux: `bbr_quantization_budget`.
+    /// one in the sender's offload engine and one in the receiver's offload engine. In UP, adds two
+    /// more packets, so that inflight can exceed the BDP even if the BDP is small. Linux:
+    /// `bbr_quantization_budget`.
     #[inline]
     pub(super) fn with_burst_budget(&self, cwnd: u32, segs: u32) -> u32 {
         if self.params.plans_segments {
@@ -79,7 +80,7 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Returns the size of a burst: the packets that the pacing rate sends in about a millisecond.
-    /// On short paths bursts are larger, because there processing at the hosts costs more than
+    /// On short paths bursts are larger, because processing at the hosts then matters more than
     /// queueing. Linux: `bbr_tso_segs_generic`.
     #[inline]
     pub(crate) fn tso_segs(&self, sk: &Sock<'_>, mss: u32, gso_max_size: u32) -> u32 {

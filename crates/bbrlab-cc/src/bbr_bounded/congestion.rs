@@ -1,9 +1,10 @@
-//! The packets delivered and lost in the current round trip, and the short-term bounds derived from
-//! them.
+//! Counts the packets delivered and lost in the current round trip, and derives the short-term
+//! bounds from them.
 //!
-//! Outside probes, each round with loss or marks reduces `bw_lo` and `inflight_lo` by a factor.
-//! After a loss, the bounds are at least the bandwidth and inflight that the round delivered,
-//! because the path has just carried them.
+//! While no probe is running, each round with loss reduces `bw_lo` and `inflight_lo` by a factor;
+//! marks reduce `inflight_lo`, and in BBRv2-EXP also `bw_lo`. A loss does not reduce the bounds
+//! below the bandwidth and inflight that the round delivered, because the path has just carried
+//! them.
 
 use super::rate::scaled;
 use super::{BBR_UNIT, Model, Numbers, Sock, UNSET};
@@ -17,7 +18,8 @@ pub(crate) struct Signals {
     pub(crate) bw_latest: u32,
     /// Largest number of packets delivered in the interval of one sample of the round.
     pub(crate) inflight_latest: u32,
-    /// A sample of a packet sent at or after this count of delivered packets ends the loss round.
+    /// The count of delivered packets at which the loss round began. A sample of a packet that was
+    /// sent at this or a higher count ends the loss round.
     pub(crate) loss_round_delivered: u32,
     /// Whether this ACK began a loss round.
     pub(crate) loss_round_start: bool,
@@ -46,7 +48,7 @@ impl Signals {
         self.inflight_latest = rs.delivered.cast_unsigned();
     }
 
-    /// Clears the signals that a probe has caused, before the short-term bounds are adapted again.
+    /// Clears the signals of a probe, because the short-term bounds must not respond to them.
     /// Linux: `bbr_reset_congestion_signals`.
     pub(super) fn reset(&mut self) {
         self.loss_in_round = false;
@@ -73,7 +75,7 @@ impl Signals {
     }
 }
 
-/// Short-term bounds; unset until loss or marks occur after a probe.
+/// Short-term bounds. They are unset after a probe until loss or marks occur.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LowerBounds {
     /// Bound on the bandwidth, in packets per microsecond `<< 24`.
@@ -113,8 +115,8 @@ impl<N: Numbers> Model<N> {
         self.lower.inflight_lo = self.signals.inflight_latest.max(scaled(inflight_lo, kept));
     }
 
-    /// Returns the value to which a round with marks reduces `inflight_lo`; the caller stores it.
-    /// Linux: `bbr_ecn_lower_bounds`.
+    /// Returns the value to which a round with marks reduces `inflight_lo`. The caller stores the
+    /// value. Linux: `bbr_ecn_lower_bounds`.
     pub(crate) fn inflight_lo_after_marks(&mut self, sk: &Sock<'_>) -> u32 {
         self.init_inflight_lo(sk);
         scaled(self.lower.inflight_lo, self.ecn.cut(&self.params))

@@ -4,15 +4,15 @@ use super::rate::{delivered_in, initial_bw, pacing_rate};
 use super::{BBR_UNIT, Mode, Model, Numbers, Phase, Sock, UNSET};
 use crate::RateSample;
 
-/// ACK aggregation adds at most the packets that the bandwidth delivers in this time, in
-/// microseconds, to cwnd.
+/// ACK aggregation enlarges cwnd by at most the packets that the bandwidth delivers in this time,
+/// in microseconds.
 const EXTRA_ACKED_MAX_US: u64 = 100_000;
 
-/// Pacing gain and cwnd gain of PROBE_RTT: 1. A separate bound on cwnd makes inflight small.
+/// Pacing gain and cwnd gain of PROBE_RTT, both 1. A separate bound on cwnd keeps inflight small.
 const PROBE_RTT_GAIN: u16 = 256;
 
 impl<N: Numbers> Model<N> {
-    /// Sets the gains for the mode and phase. Linux: `bbr_update_gains`.
+    /// Sets the gains according to the mode and the phase. Linux: `bbr_update_gains`.
     #[inline]
     pub(crate) fn update_gains(&mut self) {
         let p = &self.params;
@@ -57,8 +57,8 @@ impl<N: Numbers> Model<N> {
         sk.ctl.pacing_rate = pacing_rate(sk.conn, bw, gain, self.params.pacing_margin_percent);
     }
 
-    /// Whether an application-limited ACK may skip most of the model's updates because they would
-    /// change nothing.
+    /// Whether an ACK of an application-limited sample may skip most of the model's updates,
+    /// because they would change nothing.
     pub(crate) fn may_take_fast_path(&self, rs: &RateSample, sample_bw: u32) -> bool {
         self.params.fast_path
             && self.try_fast_path
@@ -97,8 +97,8 @@ impl<N: Numbers> Model<N> {
         measured.min(delivered_in(bw, EXTRA_ACKED_MAX_US))
     }
 
-    /// Moves cwnd towards its target. Until the pipe has been judged full, cwnd only grows; later
-    /// it is also reduced to the target. Linux: `bbr_set_cwnd`.
+    /// Increases cwnd up to its target. Once the pipe has been judged full, also reduces a cwnd
+    /// above the target to the target. Linux: `bbr_set_cwnd`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(crate) fn set_cwnd(&mut self, sk: &mut Sock<'_>, rs: &RateSample, bw: u32) {
@@ -120,8 +120,8 @@ impl<N: Numbers> Model<N> {
         let segs = self.plan_burst(sk);
         let target = self.with_burst_budget(target, segs);
         let mut cwnd = sk.ctl.cwnd;
-        // Set to true again below if cwnd has reached its target: the next application-limited ACK
-        // then need not compute cwnd.
+        // Set to true below if cwnd has reached its target. The next ACK of an application-limited
+        // sample then need not compute cwnd.
         self.try_fast_path = false;
         if self.full_bw_reached {
             cwnd = cwnd.wrapping_add(acked);
@@ -140,8 +140,8 @@ impl<N: Numbers> Model<N> {
         cwnd.max(u32::from(self.params.cwnd_min_target))
     }
 
-    /// Limits cwnd by the bounds: a probe may use all of `inflight_hi`, while CRUISE leaves
-    /// headroom. Linux: `bbr_bound_cwnd_for_inflight_model`.
+    /// Limits cwnd by the upper and short-term bounds. A probe may use all of `inflight_hi`, while
+    /// CRUISE leaves headroom. Linux: `bbr_bound_cwnd_for_inflight_model`.
     pub(crate) fn bound_cwnd(&self, sk: &mut Sock<'_>) {
         if !self.initialized {
             return;
@@ -155,8 +155,9 @@ impl<N: Numbers> Model<N> {
         sk.ctl.cwnd = sk.ctl.cwnd.min(cap);
     }
 
-    /// Called when sending resumes after an application-limited idle time. In PROBE_BW, paces at
-    /// the estimated bandwidth. In PROBE_RTT, checks whether PROBE_RTT has ended in the idle time.
+    /// Called when sending resumes after an application-limited idle time. In PROBE_BW, sets the
+    /// pacing rate to the estimated bandwidth. In PROBE_RTT, leaves PROBE_RTT if its time has
+    /// ended.
     pub(crate) fn restart_from_idle(&mut self, sk: &mut Sock<'_>, draw: &mut impl crate::Draw) {
         if sk.ctl.app_limited == 0 {
             return;

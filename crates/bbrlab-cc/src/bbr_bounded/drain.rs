@@ -5,7 +5,7 @@ use crate::{CaState, Draw, RateSample};
 
 impl<N: Numbers> Model<N> {
     /// Whether loss ends STARTUP. This is tested only at the end of a round in recovery, when the
-    /// round's losses and the inflight to be drained are known. Linux:
+    /// round's losses and the inflight to be drained are complete. Linux:
     /// `bbr_check_loss_too_high_in_startup`.
     #[inline]
     pub(crate) fn loss_ends_startup(
@@ -36,15 +36,15 @@ impl<N: Numbers> Model<N> {
         too_high
     }
 
-    /// Whether marks end STARTUP; `ce_ratio` is the round's share of marked packets. Linux:
+    /// Whether marks end STARTUP. `ce_ratio` is the share of marked packets in the round. Linux:
     /// `bbr_check_ecn_too_high_in_startup`.
     pub(crate) fn marks_end_startup(&mut self, ce_ratio: u32) -> bool {
         !self.full_bw_reached && self.ecn.ends_startup(ce_ratio, &self.params)
     }
 
     /// Changes STARTUP to DRAIN when the pipe is full, and DRAIN to PROBE_BW when the queue is
-    /// drained; both may happen at one ACK. Also sets ssthresh, which only serves tools such as
-    /// `ss`: it shows them that STARTUP is over. Linux: `bbr_check_drain`.
+    /// drained; both may happen at one ACK. Also sets ssthresh when STARTUP is over, so that tools
+    /// such as `ss` show it; BBR itself never reads it. Linux: `bbr_check_drain`.
     #[inline]
     pub(crate) fn check_drain(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         if matches!(self.state.mode(), Mode::Startup | Mode::Drain) {

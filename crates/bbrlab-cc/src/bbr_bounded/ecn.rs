@@ -1,4 +1,5 @@
-//! ECN as in DCTCP: a moving average of the share of marked packets, and an exact echo of marks.
+//! ECN as in DCTCP: a moving average of the share of marked packets at the sender, and an exact
+//! echo of marks by the receiver.
 //!
 //! The receiver acknowledges each sequence of packets with equal CE marks separately. The sender
 //! updates the average share of marked packets once per round.
@@ -14,25 +15,25 @@ const ACK_NOW: u8 = 16;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct Ecn {
-    /// Whether the sender responds to marks on this connection. Once true, it stays true.
+    /// Whether the sender responds to marks on this connection. Never changes from true to false.
     pub(crate) ecn_eligible: bool,
     /// The averaged share of marked packets, in 1/256.
     pub(super) ecn_alpha: u16,
     /// Number of consecutive rounds of STARTUP with too many marks.
     pub(super) startup_ecn_rounds: u8,
-    /// `delivered` at the last update of the average.
+    /// The connection's `delivered` at the last update of the average.
     pub(super) alpha_last_delivered: u32,
-    /// `delivered_ce` at the last update of the average.
+    /// The connection's `delivered_ce` at the last update of the average.
     pub(super) alpha_last_delivered_ce: u32,
-    /// Receiver: whether the latest packet was marked.
+    /// At a receiver: whether the latest packet was marked.
     pub(super) ce_state: bool,
-    /// Receiver: `rcv_nxt` when `ce_state` was recorded.
+    /// At a receiver: `rcv_nxt` when `ce_state` was recorded.
     pub(super) prior_rcv_nxt: u32,
 }
 
 impl Ecn {
-    /// Returns the number of packets delivered since the last update, and the number of them that
-    /// were marked. `None` if no packet was delivered or a counter seems to have decreased.
+    /// Returns the number of packets delivered since the last update, and how many of these were
+    /// marked. Returns `None` if no packet was delivered or a counter seems to have decreased.
     pub(crate) fn since_last_update(&self, sk: &Sock<'_>) -> Option<(u32, u32)> {
         let delivered = sk.conn.delivered.wrapping_sub(self.alpha_last_delivered);
         let delivered_ce = sk.conn.delivered_ce.wrapping_sub(self.alpha_last_delivered_ce);
@@ -40,7 +41,7 @@ impl Ecn {
         sane.then_some((delivered, delivered_ce))
     }
 
-    /// Adds a round to the average; returns the round's share of marked packets in 1/256.
+    /// Updates the average with a round, and returns the round's share of marked packets in 1/256.
     pub(crate) fn update_alpha(
         &mut self,
         sk: &Sock<'_>,
@@ -57,8 +58,8 @@ impl Ecn {
         trunc_u32(ce_ratio)
     }
 
-    /// Whether `full_ecn_cnt` consecutive rounds of STARTUP had at least the share `ecn_thresh` of
-    /// their packets marked.
+    /// Counts consecutive rounds of STARTUP in which at least the share `ecn_thresh` of packets was
+    /// marked. Returns whether there were `full_ecn_cnt` of them.
     pub(super) fn ends_startup(&mut self, ce_ratio: u32, params: &Params) -> bool {
         if !self.ecn_eligible || params.full_ecn_cnt == 0 || params.ecn_thresh == 0 {
             return false;
@@ -74,8 +75,8 @@ impl Ecn {
         BBR_UNIT - ((u32::from(self.ecn_alpha) * u32::from(params.ecn_factor)) >> 8)
     }
 
-    /// Receiver: handles arriving data, and requests an immediate ACK if its CE state has changed.
-    /// Linux: `dctcp_ece_ack_update`.
+    /// At a receiver: handles arriving data. If its CE state differs from the last packet's,
+    /// requests an immediate ACK. Linux: `dctcp_ece_ack_update`.
     pub(crate) fn echo(&mut self, sk: &mut Sock<'_>, event: CwndEvent) {
         let ce = event == CwndEvent::EcnIsCe;
         if self.ce_state != ce {

@@ -1,11 +1,11 @@
-//! Tests whether too much was in flight, and computes the inflight at which loss became too high.
+//! Tests whether too much was in flight, and computes at which inflight the loss became too high.
 
 use super::rate::scaled;
 use super::{BBR_UNIT, Model, Numbers, UNSET};
 use crate::linux_int::trunc_u32;
 use crate::{LostSkb, RateSample};
 
-/// The rule that decides whether a share of marks that equals the threshold is too large.
+/// Whether a share of marks that equals the threshold is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EcnExcess {
     /// BBRv2: the share is too large if it is at least the threshold.
@@ -15,7 +15,7 @@ pub(crate) enum EcnExcess {
 }
 
 /// The counts that show whether too many packets were in flight when a sampled packet was sent.
-/// They come from a rate sample, or are computed for a lost packet.
+/// They are taken from a rate sample, or computed for a lost packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct Flight {
@@ -55,12 +55,12 @@ impl Flight {
         }
     }
 
-    /// Returns the flight without the packets that were sent after the loss rate became too high
-    /// within the lost burst.
+    /// Returns the flight up to the packet of the lost burst at which the loss rate became too
+    /// high.
     ///
     /// Let `i` packets be in flight and `l` of them lost before this burst. The loss rate reaches
-    /// the threshold `t` after `x` packets of the burst, where (l + x) / (i + x) = t; so x = (t·i −
-    /// l) / (1 − t). Linux: `bbr_inflight_hi_from_lost_skb`.
+    /// the threshold `t` after `x` packets of the burst, where (l + x) / (i + x) = t; therefore x =
+    /// (t·i − l) / (1 − t). Linux: `bbr_inflight_hi_from_lost_skb`.
     pub(crate) fn up_to_excess(self, pcount: u32, loss_thresh: u8) -> Self {
         Self { tx_in_flight: self.prefix(pcount, loss_thresh), ..self }
     }
@@ -80,8 +80,8 @@ impl Flight {
 }
 
 impl<N: Numbers> Model<N> {
-    /// Like [`Self::is_inflight_too_high`], for a sample. Returns early in the usual case that
-    /// there are neither losses nor marks to respond to.
+    /// Like [`Self::is_inflight_too_high`], for a sample. Returns early in the usual case, when
+    /// there are neither losses nor marks to which the sender responds.
     #[inline]
     pub(crate) fn is_sample_too_high(&self, rs: &RateSample, ecn: EcnExcess) -> bool {
         (rs.lost > 0 || self.ecn.ecn_eligible) && self.is_inflight_too_high(rs.into(), ecn)
@@ -114,13 +114,13 @@ impl<N: Numbers> Model<N> {
 mod tests {
     use super::Flight;
 
-    /// 5/256, the kernel's two percent.
+    /// The kernel's loss threshold of two percent: 5/256.
     const LOSS_THRESH: u8 = 5;
 
     #[test]
     fn a_lost_burst_is_cut_where_the_loss_rate_became_too_high() {
-        // With 80 packets before the burst, 2 losses are allowed (1.56 rounded up): the first two
-        // packets of the burst.
+        // With 80 packets before the burst, 2 losses are allowed (1.56, rounded up), so the first
+        // two packets of the burst count.
         let flight = Flight { tx_in_flight: 100, lost: 20, ..Flight::default() };
         assert_eq!(flight.up_to_excess(20, LOSS_THRESH).tx_in_flight, 82);
     }

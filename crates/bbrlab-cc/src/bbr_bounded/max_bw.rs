@@ -1,9 +1,9 @@
-//! The maximum of the bandwidth over one to two probing cycles.
+//! The maximum of the bandwidth over the current and the previous probing cycle.
 
 /// The maxima of the previous cycle and of the current cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MaxBw {
-    /// Linux v2, v3: `bw_hi[2]`; v2-EXP: `max_bw[2]`.
+    /// The maxima. Linux v2, v3: `bw_hi[2]`; v2-EXP: `max_bw[2]`.
     cycles: [u32; 2],
     /// The larger element of `cycles`, stored because it is read more often than it changes.
     greater: u32,
@@ -30,7 +30,7 @@ impl MaxBw {
         }
     }
 
-    /// Replaces both maxima by `bw`, the maximum of another filter.
+    /// Replaces both maxima by `bw`, which another filter has computed.
     pub(crate) fn replace(&mut self, bw: u32) {
         *self = Self { cycles: [0, bw], greater: bw };
     }

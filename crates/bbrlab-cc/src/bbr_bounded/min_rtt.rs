@@ -1,8 +1,8 @@
-//! The minimum RTT: its two filters; entering, holding and leaving PROBE_RTT.
+//! The minimum RTT, with its two filters, and PROBE_RTT: entering, holding and leaving it.
 //!
-//! The short filter schedules PROBE_RTT: without a smaller RTT for five seconds, the flow's own
-//! queue may be part of every RTT sample, and PROBE_RTT empties that queue. The model uses the
-//! minimum of the long filter, which covers ten seconds.
+//! The short filter schedules PROBE_RTT: if no smaller RTT was measured for five seconds, every RTT
+//! sample may include the flow's own queue, which PROBE_RTT empties. The model uses the minimum of
+//! the long filter, which covers ten seconds.
 
 use super::congestion::LowerBounds;
 use super::{AckPhase, Mode, Model, Numbers, Params, Sock};
@@ -18,7 +18,7 @@ pub(crate) enum EqualRtt {
     IsIgnored,
 }
 
-/// The two minimum filters; times are in jiffies.
+/// The two filters of the minimum RTT. Times are in jiffies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct MinRtt {
@@ -33,7 +33,7 @@ pub(crate) struct MinRtt {
 }
 
 impl MinRtt {
-    /// Returns filters that start with the TCP stack's minimum RTT.
+    /// Creates filters whose first value is the TCP stack's minimum RTT.
     pub(super) fn new(min_rtt_us: u32, now: u32) -> Self {
         Self {
             min_rtt_us,
@@ -71,18 +71,18 @@ impl MinRtt {
     }
 }
 
-/// The conditions for the end of the current PROBE_RTT.
+/// The state that determines when the current PROBE_RTT ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ProbeRtt {
-    /// The earliest end of PROBE_RTT, in jiffies; 0 until inflight is small.
+    /// The earliest end of PROBE_RTT in jiffies; 0 until inflight is at most PROBE_RTT's cwnd.
     pub(super) probe_rtt_done_stamp: u32,
-    /// Whether inflight has been small for a whole round.
+    /// Whether a whole round has passed since inflight became that small.
     pub(super) probe_rtt_round_done: bool,
 }
 
 impl<N: Numbers> Model<N> {
-    /// Updates the minimum RTT from a sample, and checks whether to enter or leave PROBE_RTT.
-    /// Linux: `bbr_update_min_rtt`.
+    /// Updates the minimum RTT from a sample, and enters or leaves PROBE_RTT if it is time. Linux:
+    /// `bbr_update_min_rtt`.
     #[inline]
     pub(crate) fn update_min_rtt(
         &mut self,
@@ -97,14 +97,14 @@ impl<N: Numbers> Model<N> {
         if self.state.mode() == Mode::ProbeRtt {
             self.hold_probe_rtt(sk, draw);
         }
-        // The restart from idle ends at the first ACK that delivers data.
+        // The restart from idle is over when the first ACK delivers data.
         if rs.delivered > 0 {
             self.idle_restart = false;
         }
     }
 
-    /// Enters PROBE_RTT unless it is switched off or sending has just restarted from idle. Called
-    /// when PROBE_RTT is due.
+    /// Enters PROBE_RTT, unless PROBE_RTT is switched off or sending has just restarted from idle.
+    /// Called when PROBE_RTT is due.
     #[inline(never)]
     fn visit_probe_rtt(&mut self, sk: &Sock<'_>) {
         let may_enter = self.params.probe_rtt_mode_ms > 0 && !self.idle_restart;
@@ -120,8 +120,8 @@ impl<N: Numbers> Model<N> {
         self.round.restart(sk.conn.delivered);
     }
 
-    /// Keeps inflight small until 200 ms and a round have passed. Marks the packets in flight as
-    /// application-limited, because their low rates are not the path's bandwidth.
+    /// Keeps inflight small until both 200 ms and a round have passed. Marks the packets in flight
+    /// as application-limited, because their low delivery rates do not show the path's bandwidth.
     #[inline(never)]
     fn hold_probe_rtt(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         let conn = sk.conn;
@@ -141,8 +141,8 @@ impl<N: Numbers> Model<N> {
         }
     }
 
-    /// Leaves PROBE_RTT if its time is over. As in the kernel, an end at exactly 0 jiffies counts
-    /// as not set.
+    /// Leaves PROBE_RTT if its time is over. As in the kernel, an end time of exactly 0 jiffies
+    /// counts as not set.
     pub(super) fn check_probe_rtt_done(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         let done_stamp = self.probe_rtt.probe_rtt_done_stamp;
         if done_stamp == 0 || !after(sk.conn.jiffies, done_stamp) {
@@ -154,8 +154,8 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Removes the short-term bounds, and returns to STARTUP or, if the pipe is full, to PROBE_BW.
-    /// PROBE_BW then begins with CRUISE, because inflight is small and nothing must be drained; the
-    /// wait for the next probe restarts, because more inflight may cause loss. Linux:
+    /// PROBE_BW then begins with CRUISE, because inflight is small and no queue must be drained.
+    /// The wait for the next probe restarts, because a probe soon after could cause loss. Linux:
     /// `bbr_exit_probe_rtt`.
     fn exit_probe_rtt(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
         self.lower = LowerBounds::UNSET;

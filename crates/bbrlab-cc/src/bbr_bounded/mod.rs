@@ -83,7 +83,8 @@ pub(crate) const UNSET: u32 = u32::MAX;
 /// The largest initial cwnd that fits the 7 bits of the kernel's field, in packets.
 const INIT_CWND_MAX: u32 = 0x7f;
 
-/// The connection during one callback: its fields before the callback, and its writable fields.
+/// The connection during one callback: all fields as they were before the callback, and the
+/// writable fields as changed so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sock<'a> {
     /// The connection before the callback.
@@ -106,7 +107,7 @@ impl<'a> Sock<'a> {
 pub struct Model<N = RuntimeParams<Params>> {
     /// The connection's parameters.
     pub(crate) params: N,
-    /// Whether `init` has run; an ACK can arrive before `init`.
+    /// Whether `init` has run. An ACK can arrive before that.
     pub(crate) initialized: bool,
     /// Mode, and phase within PROBE_BW.
     pub(crate) state: State,
@@ -117,7 +118,7 @@ pub struct Model<N = RuntimeParams<Params>> {
 
     /// The current packet-timed round trip.
     pub(crate) round: Round,
-    /// Maximum of the bandwidth.
+    /// Maximum of the bandwidth over one to two probing cycles.
     pub(crate) max_bw: MaxBw,
     /// Upper bound of the bandwidth; set only in BBRv2-EXP, where its name is `bw_hi`.
     pub(crate) bw_ceiling: u32,
@@ -125,7 +126,7 @@ pub struct Model<N = RuntimeParams<Params>> {
     pub(crate) lower: LowerBounds,
     /// Long-term bound of inflight in packets.
     pub(crate) inflight_hi: u32,
-    /// Deliveries and losses of this round and this cycle.
+    /// Signals of this round and this cycle: deliveries, losses and marks.
     pub(crate) signals: Signals,
     /// The estimate of ACK aggregation.
     pub(crate) aggregation: AckAggregation,
@@ -135,20 +136,20 @@ pub struct Model<N = RuntimeParams<Params>> {
     pub(crate) probing: Probing,
     /// The minimum RTT filters.
     pub(crate) min_rtt: MinRtt,
-    /// The current stay in PROBE_RTT.
+    /// The state of the current PROBE_RTT.
     probe_rtt: ProbeRtt,
-    /// The size of the latest burst.
+    /// The size of a burst that was computed last.
     planned: PlannedBurst,
     /// The values restored after a loss episode.
     pub(crate) recovery: Recovery,
 
-    /// The bandwidth with which new samples are compared to detect that the bandwidth has stopped
-    /// growing; v2 and v3 compare differently.
+    /// The bandwidth with which later bandwidths are compared to detect that the bandwidth has
+    /// stopped growing. v2 compares the filter's maximum, v3 each sample.
     pub(crate) full_bw: u32,
     /// Number of consecutive rounds without growth beyond `full_bw`. The kernel's field has two
     /// bits.
     pub(crate) full_bw_cnt: u8,
-    /// Whether the pipe has been judged full. Once true, it stays true.
+    /// Whether the pipe has been judged full. Never changes from true to false.
     pub(crate) full_bw_reached: bool,
     /// Whether the first pacing rate has been derived from a measured RTT.
     has_seen_rtt: bool,
@@ -156,12 +157,12 @@ pub struct Model<N = RuntimeParams<Params>> {
     init_cwnd: u8,
     /// Whether sending has just restarted from idle.
     idle_restart: bool,
-    /// Whether the next application-limited ACK may skip most updates of the model.
+    /// Whether the next ACK of an application-limited sample may skip most updates of the model.
     pub(crate) try_fast_path: bool,
 }
 
 impl<N: Numbers> Model<N> {
-    /// Returns the model before `init`. In the kernel, the private state is all zero then.
+    /// Returns the model before `init`. All of the kernel's private state is zero at that time.
     pub(crate) fn before_init(params: N, bw_ceiling: u32) -> Self {
         Self { params, bw_ceiling, ..Self::default() }
     }
@@ -202,8 +203,8 @@ impl<N: Numbers> Model<N> {
         if N::HAS_BW_CEILING { bw.min(self.bw_ceiling) } else { bw }
     }
 
-    /// Whether the flow increases inflight to probe for bandwidth, so that the short-term bounds do
-    /// not apply.
+    /// Whether the flow is increasing inflight to probe for bandwidth. The short-term bounds do not
+    /// change in that time.
     pub(crate) fn is_probing_bandwidth(&self) -> bool {
         match self.state.mode() {
             Mode::Startup => true,
@@ -217,7 +218,8 @@ impl<N: Numbers> Model<N> {
         self.state.is_in(phase)
     }
 
-    /// Returns `gain` times the BDP in packets; before the first RTT sample, the initial cwnd.
+    /// Returns `gain` times the BDP in packets; before the first RTT sample, returns the initial
+    /// cwnd.
     #[inline]
     fn bdp(&self, bw: u32, gain: u32) -> u32 {
         if self.min_rtt.min_rtt_us == u32::MAX {
@@ -226,8 +228,8 @@ impl<N: Numbers> Model<N> {
         rate::bdp(bw, self.min_rtt.min_rtt_us, gain)
     }
 
-    /// Like [`Self::bdp`], for cwnd. With `plans_segments`, rounds down to whole segments: the
-    /// imitated code has cwnd in bytes, and cannot send a part of a segment.
+    /// Like [`Self::bdp`], for cwnd. With `plans_segments`, rounds down to whole segments, because
+    /// the code that it imitates has cwnd in bytes and cannot send a part of a segment.
     #[inline]
     fn cwnd_bdp(&self, bw: u32, gain: u32) -> u32 {
         if self.params.plans_segments && self.min_rtt.min_rtt_us != u32::MAX {

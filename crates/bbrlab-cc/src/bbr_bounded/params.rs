@@ -1,16 +1,16 @@
 //! The parameters of BBRv2's kernel module, which are constants in BBRv3.
 //!
 //! Names and widths are the kernel's. Gains, thresholds and factors are in 1/256. A model reads the
-//! parameters from its [`Numbers`]. If these are constants, the compiler evaluates them.
+//! parameters from its [`Numbers`]. If these are constants, the compiler uses their values.
 
 use std::fmt::Debug;
 use std::ops::Deref;
 
 use crate::runtime_params::RuntimeParams;
 
-/// The source of a model's parameters: fields of the connection, or constants.
+/// The source of a model's parameters: they are fields of the connection, or constants.
 pub trait Numbers: Copy + Debug + Default + PartialEq + Eq + Deref<Target = Params> {
-    /// Whether the bandwidth may have an upper bound: only in BBRv2-EXP.
+    /// Whether the bandwidth may have an upper bound. Only BBRv2-EXP has one.
     const HAS_BW_CEILING: bool;
 
     /// Called after PROBE_RTT if the pipe has been judged full.
@@ -41,7 +41,7 @@ pub struct Params {
     pub(crate) probe_rtt_mode_ms: u16,
     /// Inflight in PROBE_RTT as a share of the BDP; 0 means `cwnd_min_target` packets.
     pub(crate) probe_rtt_cwnd_gain: u8,
-    /// Fewest packets to keep in flight.
+    /// Smallest number of packets to keep in flight.
     pub(crate) cwnd_min_target: u8,
 
     /// Pacing gain of STARTUP. v2: `high_gain`.
@@ -52,33 +52,34 @@ pub struct Params {
     pub(crate) drain_gain: u16,
     /// cwnd gain of PROBE_BW.
     pub(crate) cwnd_gain: u16,
-    /// The value that `cwnd_gain` takes when PROBE_RTT ends with the pipe judged full; 0 means no
-    /// change. Not in the kernel: the thesis's code of BBRv2 sets the gain in STARTUP and PROBE_RTT
-    /// only ([lanigan]).
+    /// The value that `cwnd_gain` gets when PROBE_RTT ends after the pipe has been judged full; 0
+    /// means no change. Not in the kernel: the thesis's code of BBRv2 sets the gain in STARTUP and
+    /// PROBE_RTT only ([lanigan]).
     pub(crate) cwnd_gain_after_probe_rtt: u16,
     /// Amount added to `cwnd_gain` in PROBE_BW's phase UP.
     pub(crate) bw_probe_cwnd_gain: u16,
     /// Pacing gains of PROBE_BW, by the number of the phase: UP, DOWN, CRUISE, REFILL.
     pub(crate) pacing_gain: [u16; 4],
 
-    /// The factor by which the bandwidth must increase in a round to count as growth.
+    /// The factor by which the bandwidth must increase to count as growth.
     pub(crate) full_bw_thresh: u16,
     /// Number of rounds without growth after which the pipe counts as full.
     pub(crate) full_bw_cnt: u8,
-    /// Number of ACKs with loss in one round of STARTUP that may end STARTUP; 0 switches this exit
-    /// off.
+    /// Number of ACKs with loss in one round of STARTUP from which loss may end STARTUP; 0 switches
+    /// this exit off.
     pub(crate) full_loss_cnt: u8,
     /// Number of consecutive rounds with many marks that end STARTUP; 0 switches this exit off.
     pub(crate) full_ecn_cnt: u8,
 
-    /// Factor by which measured ACK aggregation enlarges cwnd; 0 switches the enlargement off.
+    /// Factor by which the measured ACK aggregation is multiplied before it enlarges cwnd; 0
+    /// switches the enlargement off.
     pub(crate) extra_acked_gain: u16,
     /// Length of each of the two slots in the filter of ACK aggregation, in rounds.
     pub(crate) extra_acked_win_rtts: u8,
     /// Whether ACK aggregation enlarges cwnd before the pipe has been judged full.
     pub(crate) extra_acked_in_startup: bool,
 
-    /// Share of the short-term bounds that a round with loss subtracts.
+    /// Share of the short-term bounds that is subtracted after a round with loss.
     pub(crate) beta: u8,
     /// If the lost packets exceed this share of the packets in flight, loss is too high.
     pub(crate) loss_thresh: u8,
@@ -89,7 +90,8 @@ pub struct Params {
     pub(crate) ecn_alpha_gain: u8,
     /// Initial value of the average mark ratio (alpha).
     pub(crate) ecn_alpha_init: u16,
-    /// A round with marks reduces `inflight_lo` by this share times alpha; 0 switches ECN off.
+    /// A round with marks reduces `inflight_lo` by this factor times alpha, as a share; 0 switches
+    /// the response to ECN off.
     pub(crate) ecn_factor: u8,
     /// Share of marked packets among the delivered ones at which (v2) or above which (v3) there are
     /// too many marks; 0 switches the test off.
@@ -97,17 +99,17 @@ pub struct Params {
     /// Largest minimum RTT at which the sender responds to marks, in microseconds; 0 means no
     /// limit.
     pub(crate) ecn_max_rtt_us: u32,
-    /// If not 0, a probe follows at once after a cycle with marks but without loss. In its first
-    /// round, inflight grows by this share of `inflight_hi`.
+    /// If not 0, a probe immediately follows a cycle with marks but without loss. In the probe's
+    /// first round, inflight grows by this share of `inflight_hi`.
     pub(crate) ecn_reprobe_gain: u16,
-    /// Whether the receiver acknowledges each run of packets with equal CE state separately, as in
-    /// DCTCP.
+    /// Whether the receiver acknowledges each sequence of packets with equal CE state separately,
+    /// as in DCTCP.
     pub(crate) precise_ece_ack: bool,
 
     /// Inflight at which BBRv2's phase UP ends, as a multiple of the BDP.
     pub(crate) bw_probe_pif_gain: u16,
-    /// Rounds between probes as a multiple of the inflight in packets, at most
-    /// `bw_probe_max_rounds`; 0 means exactly `bw_probe_max_rounds`.
+    /// Number of rounds between probes, as a multiple of the inflight in packets. It is at most
+    /// `bw_probe_max_rounds`; with 0, it is exactly `bw_probe_max_rounds`.
     pub(crate) bw_probe_reno_gain: u16,
     /// Largest number of rounds between probes.
     pub(crate) bw_probe_max_rounds: u8,
@@ -117,28 +119,28 @@ pub struct Params {
     pub(crate) bw_probe_base_us: u32,
     /// Exclusive upper bound of the random time added to `bw_probe_base_us`, in microseconds.
     pub(crate) bw_probe_rand_us: u32,
-    /// Number of packets that REFILL adds to `inflight_hi`, if set.
+    /// Number of packets that REFILL adds to `inflight_hi` if `inflight_hi` is set.
     pub(crate) refill_add_inc: u8,
     /// Whether the wait between probes is one minimum RTT instead of two to three seconds. Not in
     /// the kernel.
     pub(crate) probes_each_min_rtt: bool,
     /// Whether UP leaves `inflight_hi` unchanged. Not in the kernel.
     pub(crate) is_inflight_hi_frozen: bool,
-    /// Whether too much loss is tested only at ACKs (true), or also at each packet that is marked
-    /// lost (false). Not in the kernel.
+    /// When the test for too much loss is made: only at ACKs (true), or also whenever a packet is
+    /// marked lost (false). Not in the kernel.
     pub(crate) ignores_lost_packets: bool,
     /// Whether DOWN lasts until the queue is drained (true), or at most one minimum RTT (false).
     pub(crate) drain_to_target: bool,
 
     /// Pacing rate in bytes per second below which bursts may be single packets.
     pub(crate) min_tso_rate: u32,
-    /// On short paths, bursts are larger by an allowance, which halves with every 2^`tso_rtt_shift`
+    /// Bursts are enlarged by an allowance, which is half as large for every 2^`tso_rtt_shift`
     /// microseconds of minimum RTT; 0 means no allowance.
     pub(crate) tso_rtt_shift: u8,
-    /// The allowance for bursts on the shortest paths, and the size of the largest burst, in bytes.
+    /// Size of the largest burst in bytes, and of the allowance for bursts on the shortest paths.
     pub(crate) gso_max_size: u32,
-    /// Whether three bursts are the lower bound of cwnd (true), or are added to cwnd as in v1
-    /// (false).
+    /// The use of three bursts in cwnd: they are its lower bound (true), or are added to it as in
+    /// v1 (false).
     pub(crate) cwnd_tso_budget: bool,
     /// Whether the inflight target is the BDP plus three segments, independent of the size of
     /// bursts. Not in the kernel.
@@ -148,7 +150,8 @@ pub struct Params {
     pub(crate) pacing_margin_percent: u8,
     /// Whether cwnd stops growing when it is twice the inflight.
     pub(crate) usage_based_cwnd: bool,
-    /// Whether application-limited ACKs that change nothing in the model skip most of its updates.
+    /// Whether ACKs of application-limited samples skip most updates of the model if they change
+    /// nothing in it.
     pub(crate) fast_path: bool,
     /// Whether bounds and cwnd are restored after a loss episode that proves spurious.
     pub(crate) undo: bool,

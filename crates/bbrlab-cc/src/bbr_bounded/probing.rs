@@ -1,8 +1,8 @@
 //! Bandwidth probes: when they start, their counters, and how the phases of PROBE_BW begin.
 //!
-//! A probe risks loss, so probes are rare. The next probe starts after two to three seconds, or
-//! earlier, after as many rounds as a Reno flow with equal inflight has between two losses. The
-//! second rule keeps a BBR flow from getting too small a share next to Reno flows.
+//! A probe can cause loss, so probes are rare. The next probe starts after two to three seconds, or
+//! earlier: after as many rounds as a Reno flow with equal inflight has between two losses. Because
+//! of the second rule, a BBR flow does not get too small a share in competition with Reno flows.
 
 use super::congestion::LowerBounds;
 use super::rate::scaled;
@@ -10,18 +10,19 @@ use super::{AckPhase, BBR_UNIT, Mode, Model, Numbers, Phase, Sock, UNSET};
 use crate::linux_int::stamp_us_delta;
 use crate::{CaState, Draw, RateSample};
 
-/// Number of rounds in which the growth of `inflight_hi` doubles; in later rounds the growth stays
-/// constant.
+/// Number of rounds in UP in which the growth of `inflight_hi` doubles. In later rounds the growth
+/// is constant.
 const UP_ROUNDS_MAX: u8 = 30;
 
-/// The current probe and the wait for the next one.
+/// The state of the current probe, and of the wait for the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Probing {
-    /// Start of the phase DOWN or UP, in microseconds. CRUISE and REFILL do not change this time.
+    /// Start of the latest phase DOWN or UP, in microseconds. CRUISE and REFILL do not change this
+    /// value.
     pub(super) cycle_mstamp: u64,
-    /// Time between DOWN and the next probe, in microseconds.
+    /// Time from the start of DOWN to the next probe, in microseconds.
     pub(super) probe_wait_us: u32,
-    /// Rounds since the last probe plus a random number.
+    /// Number of rounds since the last probe, plus a random number.
     pub(super) rounds_since_probe: u8,
     /// The relation of the arriving ACKs to the probe.
     pub(crate) ack_phase: AckPhase,
@@ -29,7 +30,8 @@ pub(crate) struct Probing {
     pub(crate) bw_probe_samples: bool,
     /// Whether the last probe met too much loss or too many marks.
     pub(crate) prev_probe_too_high: bool,
-    /// Whether the latest probe stopped at `inflight_hi` because the probe before went too high.
+    /// Whether the latest probe stopped at `inflight_hi` because the probe before it had met too
+    /// much loss or too many marks.
     pub(crate) stopped_risky_probe: bool,
     /// Number of rounds in which `inflight_hi` has grown in the current phase UP.
     pub(super) bw_probe_up_rounds: u8,
@@ -57,14 +59,15 @@ impl Probing {
         self.probe_wait_us = base_us.wrapping_add(draw.below(rand_us));
     }
 
-    /// Records too much loss or too many marks in a probe. Ignores later events of the same probe.
+    /// Records that a probe met too much loss or too many marks. Later events of the same probe are
+    /// ignored.
     pub(crate) fn note_excess(&mut self) {
         self.prev_probe_too_high = true;
         self.bw_probe_samples = false;
     }
 
-    /// Doubles the growth of `inflight_hi` in the next round: halves the number of packets to
-    /// deliver per packet of growth. Linux: `bbr_raise_inflight_hi_slope`.
+    /// Doubles the growth of `inflight_hi` in the next round: halves the number of packets that
+    /// must be delivered per packet of growth. Linux: `bbr_raise_inflight_hi_slope`.
     pub(crate) fn raise_slope(&mut self, cwnd: u32) {
         let growth_this_round = 1_u32 << self.bw_probe_up_rounds;
         self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(UP_ROUNDS_MAX);
@@ -84,9 +87,9 @@ impl Probing {
 impl<N: Numbers> Model<N> {
     /// At the start of a round, advances `ack_phase`. When the feedback of a probe ends, the
     /// maximum bandwidth of this cycle is complete, so the previous cycle's maximum is dropped
-    /// (unless the ACK is application-limited). Returns true if the next probe must start at once,
-    /// because the last probe stopped at `inflight_hi` only as a precaution: it met neither too
-    /// much loss nor too many marks.
+    /// (unless the ACK is application-limited). Returns true if the next probe must start
+    /// immediately: the last probe stopped at `inflight_hi` only as a precaution, and met neither
+    /// too much loss nor too many marks.
     pub(crate) fn note_ack_phase(&mut self, rs: &RateSample) -> bool {
         let probing = &mut self.probing;
         if probing.ack_phase == AckPhase::ProbeStarting {
@@ -106,8 +109,8 @@ impl<N: Numbers> Model<N> {
         self.probing.stopped_risky_probe && !self.probing.prev_probe_too_high
     }
 
-    /// Enters a phase. The next ACK must not take the fast path, because the new phase has other
-    /// gains.
+    /// Enters a phase. The next ACK must not take the fast path, because the gains of the new phase
+    /// must be set.
     fn enter_phase(&mut self, phase: Phase) {
         self.state.enter_phase(phase);
         self.try_fast_path = false;
@@ -120,9 +123,9 @@ impl<N: Numbers> Model<N> {
         self.start_down(sk, draw);
     }
 
-    /// Enters REFILL, which fills the pipe at the estimated bandwidth. Without REFILL, a probe into
-    /// a shallow buffer would meet loss before the pipe is full, and underestimate the path. Linux:
-    /// `bbr_start_bw_probe_refill`.
+    /// Enters REFILL, which fills the pipe at the estimated bandwidth. Without REFILL, a probe on a
+    /// path with a shallow buffer could cause loss before the pipe is full, and would then
+    /// underestimate the path. Linux: `bbr_start_bw_probe_refill`.
     #[inline(never)]
     pub(crate) fn start_refill(&mut self, sk: &Sock<'_>, up_rounds: u8) {
         self.lower = LowerBounds::UNSET;
@@ -176,15 +179,15 @@ impl<N: Numbers> Model<N> {
         stamp_us_delta(sk.conn.tcp_mstamp(), until) > 0
     }
 
-    /// Returns the value of `bw_probe_up_rounds` with which the probe begins, if it is time to
-    /// probe; otherwise `None`. Linux: `bbr_check_time_to_probe_bw`.
+    /// If it is time to probe, returns the value of `bw_probe_up_rounds` with which the probe
+    /// begins; otherwise `None`. Linux: `bbr_check_time_to_probe_bw`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called at nearly every ACK")]
     pub(crate) fn time_to_probe(&self, sk: &Sock<'_>) -> Option<u8> {
         if self.marks_have_ceased(sk) {
             let growth =
                 (u64::from(self.inflight_hi) * u64::from(self.params.ecn_reprobe_gain)) >> 8;
-            // The kernel's field has five bits, and its logarithm of 0 is -1.
+            // The kernel's field has five bits, and the kernel's logarithm of 0 is -1.
             return Some((growth.checked_ilog2().unwrap_or(31) & 31) as u8);
         }
         let wait_us = if self.params.probes_each_min_rtt {
@@ -197,7 +200,7 @@ impl<N: Numbers> Model<N> {
         is_due.then_some(0)
     }
 
-    /// Whether the cycle had marks but no loss, and the sender is not in recovery: cross traffic
+    /// Whether the cycle had marks but no loss, and the sender is not in recovery: other traffic
     /// may have ended, so a probe may find free bandwidth.
     #[inline]
     fn marks_have_ceased(&self, sk: &Sock<'_>) -> bool {
@@ -216,8 +219,8 @@ impl<N: Numbers> Model<N> {
         let mut rounds = u32::from(self.params.bw_probe_max_rounds);
         if self.params.bw_probe_reno_gain != 0 {
             let gain = u32::from(self.params.bw_probe_reno_gain);
-            // The budget for bursts only increases the target. So if the number of rounds is below
-            // the BDP, it is also below the target, which then need not be computed.
+            // The budget for bursts only increases the target. If the number of rounds is below the
+            // BDP, it is therefore also below the target, which then need not be computed.
             let bdp = self.bdp(self.bw(), BBR_UNIT);
             let least = rounds.min(scaled(bdp.min(sk.ctl.cwnd), gain));
             if bdp < 1 << 31 && u32::from(self.probing.rounds_since_probe) < least {
@@ -230,8 +233,8 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Whether DOWN has drained enough: inflight leaves headroom for other flows, and is at most
-    /// the target for gain 1. Without `drain_to_target`, one minimum RTT in DOWN also suffices for
-    /// the second condition. Linux: `bbr_check_time_to_cruise`.
+    /// the target for gain 1. Without `drain_to_target`, the second condition is dropped once DOWN
+    /// has lasted one minimum RTT. Linux: `bbr_check_time_to_cruise`.
     #[inline]
     pub(crate) fn time_to_cruise(&self, sk: &Sock<'_>, inflight: u32) -> bool {
         if inflight > self.inflight_with_headroom() {

@@ -1,7 +1,7 @@
 //! Bandwidth samples, pacing rates and BDP: the fixed-point arithmetic.
 //!
 //! Bandwidth is in packets per microsecond `<< 24`, so that a `u32` covers 0.06 packets per second
-//! to 256 packets per microsecond. Products wrap at 64 bits where the kernel's products do.
+//! to 256 packets per microsecond. Where the kernel's products wrap at 64 bits, so do these.
 
 use crate::linux_int::trunc_u32;
 use crate::{Conn, RateSample};
@@ -42,7 +42,7 @@ pub(super) fn pacing_rate(conn: &Conn, bw: u32, gain: u32, margin_percent: u8) -
     with_margin(bw, gain, conn.mss, margin_percent.into()).min(conn.max_pacing_rate)
 }
 
-/// Returns the bandwidth of one window `cwnd` per RTT.
+/// Returns the bandwidth at which one `cwnd` is sent per RTT.
 pub(super) fn initial_bw(cwnd: u32, srtt_us: u32) -> u32 {
     let rtt_us = if srtt_us == 0 { NOMINAL_RTT_US } else { (srtt_us >> 3).max(1) };
     trunc_u32((u64::from(cwnd) << BW_SCALE) / u64::from(rtt_us))

@@ -8,7 +8,7 @@ use crate::CaState;
 pub(crate) struct Recovery {
     /// The loss-recovery state at the previous ACK.
     pub(crate) prev_ca_state: CaState,
-    /// The latest cwnd before recovery or PROBE_RTT reduced it, in packets.
+    /// The cwnd in packets that was saved last, before recovery or PROBE_RTT reduced it.
     pub(crate) prior_cwnd: u32,
     /// `bw_lo` before the latest losses.
     pub(super) undo_bw_lo: u32,
@@ -44,8 +44,8 @@ impl<N: Numbers> Model<N> {
         self.inflight_hi = self.inflight_hi.max(self.recovery.undo_inflight_hi);
     }
 
-    /// Handles a retransmission timeout. Outside probes, sets `inflight_lo`, if it is not set, to
-    /// limit the flow's restart.
+    /// Handles a retransmission timeout. If the flow is not probing and `inflight_lo` is not set,
+    /// sets it, which limits the flow's restart.
     pub(crate) fn enter_loss(&mut self, inflight_lo: u32) {
         self.recovery.prev_ca_state = CaState::Loss;
         if !self.is_probing_bandwidth() && self.lower.inflight_lo == UNSET {

@@ -1,4 +1,5 @@
-//! Packet-timed round trips: a round ends when a packet sent after its start is delivered.
+//! Packet-timed round trips: a round ends when a packet that was sent after the round's start is
+//! delivered.
 
 use crate::RateSample;
 use crate::linux_int::before;
@@ -6,7 +7,8 @@ use crate::linux_int::before;
 /// The end of the current round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Round {
-    /// A sample of a packet sent at or after this count of delivered packets begins a new round.
+    /// The count of delivered packets at which the round began. A sample of a packet sent at this
+    /// or a higher count begins a new round.
     pub(super) next_rtt_delivered: u32,
     /// Whether this ACK began a round.
     pub(crate) round_start: bool,
@@ -23,7 +25,7 @@ impl Round {
         }
     }
 
-    /// Starts a round with the packets sent from now on.
+    /// Makes a new round begin when a packet sent from now on is delivered.
     pub(crate) fn restart(&mut self, delivered: u32) {
         self.next_rtt_delivered = delivered;
     }

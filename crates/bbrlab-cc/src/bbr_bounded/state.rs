@@ -9,7 +9,7 @@ pub(crate) enum Mode {
     Startup = 0,
     /// Drains the queue that STARTUP built.
     Drain = 1,
-    /// Paces around the estimated bandwidth; see [`Phase`].
+    /// Paces at and around the estimated bandwidth; see [`Phase`].
     ProbeBw = 2,
     /// Reduces inflight to measure the path's minimum RTT.
     ProbeRtt = 3,
@@ -30,7 +30,7 @@ pub(crate) enum Phase {
     Refill = 3,
 }
 
-/// The relation of the arriving ACKs to the bandwidth probe. Linux: `enum bbr_ack_phase`.
+/// How the ACKs that arrive are related to the bandwidth probe. Linux: `enum bbr_ack_phase`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum AckPhase {
@@ -47,7 +47,7 @@ pub(crate) enum AckPhase {
     ProbeStopping = 4,
 }
 
-/// The mode and phase of a connection. Only the transitions below change them.
+/// The mode and phase of a connection. They change only by the transitions below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
     mode: Mode,
@@ -95,7 +95,7 @@ impl State {
         self.mode = Mode::ProbeRtt;
     }
 
-    /// Returns from PROBE_RTT to STARTUP, because the pipe has not been judged full yet.
+    /// Returns from PROBE_RTT to STARTUP, because the pipe has not yet been judged full.
     pub(super) fn return_to_startup(&mut self) {
         assert!(self.mode == Mode::ProbeRtt, "only PROBE_RTT returns to STARTUP");
         self.mode = Mode::Startup;

@@ -1,4 +1,4 @@
-//! Tests of whole BBRv2 and BBRv3 instances that need no reference data.
+//! Tests of whole instances of BBRv2 and BBRv3. They need no reference data.
 
 use std::fmt::Write as _;
 
@@ -59,7 +59,7 @@ impl Path {
     }
 
     /// Simulates a round trip: sends the packets that cwnd and pacing rate allow, and delivers them
-    /// at no more than the bottleneck's rate.
+    /// at the bottleneck's rate at most.
     fn round(&mut self, cc: &mut impl CongestionControl, losses: u32) {
         let paced = self.conn.ctl.pacing_rate / 1448 * u64::from(RTT_US) / 1_000_000;
         let cwnd = self.conn.ctl.cwnd.min(u32::try_from(paced).unwrap_or(u32::MAX)).max(1);
@@ -237,8 +237,8 @@ fn parameters_out_of_the_kernels_range_are_refused() {
 }
 
 /// Linux: `bbr_packets_in_net_at_edt`. Gains are in 1/256. BBR counts the next burst as in flight
-/// only if the pacing gain is above 256. PROBE_RTT's gain of 256 may still apply when an idle flow
-/// returns from PROBE_RTT to STARTUP, finds the pipe full and enters DRAIN.
+/// only if the pacing gain is above 256. PROBE_RTT's gain of exactly 256 may still apply when an
+/// idle flow returns from PROBE_RTT to STARTUP, finds the pipe full and enters DRAIN.
 #[test]
 fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     const DEPARTURE_MS: u64 = 3;
@@ -253,8 +253,8 @@ fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     // segments.
     sk.ctl.pacing_rate = 1_250_000_000;
     model.params.gso_max_size = 65_536;
-    // A bandwidth of one packet per millisecond, rounded up. Its unit is packets per microsecond,
-    // shifted left by 24 bits.
+    // A bandwidth of one packet per millisecond, rounded up, in packets per microsecond shifted
+    // left by 24 bits.
     model.max_bw.take((1 << 24) / 1000 + 1);
     let mut in_net = |gain: u16| {
         model.pacing_gain = gain;
@@ -287,8 +287,9 @@ fn the_target_holds_three_bursts_or_three_segments_more() {
     assert_eq!([20_000, 1_000].map(|rtt_us| target(rtt_us, true)), [24, 5]);
 }
 
-/// Runs BBRv3 with parameters fixed at compile time and BBRv3 with the same values as run-time
-/// parameters. After each round, both connections and both private states must be equal.
+/// Runs BBRv3 twice: with its parameters as compile-time constants, and with the same values as
+/// run-time parameters. After each round, the connections and the private states of both must be
+/// equal.
 #[test]
 fn constants_give_what_parameters_with_the_same_values_give() {
     let mut fixed = Bbr3::with(Constants);

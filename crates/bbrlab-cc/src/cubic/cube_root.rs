@@ -1,6 +1,6 @@
 //! CUBIC's integer cube root: a table for the leading bits, then one step of Newton's method.
 //!
-//! The root is wrong by a few tenths of a percent. This error is part of the algorithm, because
+//! The root has an error of a few tenths of a percent. This error must equal the kernel's, because
 //! cwnd depends on it.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cubic.c`, `cubic_root`: the steps. The table is derived from
@@ -25,13 +25,13 @@ pub fn cube_root(a: u64) -> u32 {
     if bits < 7 {
         return (root_of_leading(a) + 35) >> 6;
     }
-    // A third of the number of bits. The factor 84/256 replaces 1/3; the result is exact for every
+    // A third of the number of bits. 84/256 is used instead of 1/3; the result is exact for every
     // possible number of bits.
     let third = ((bits * 84) >> 8) - 1;
     let first = ((root_of_leading(a >> (third * 3)) + 10) << third) >> 6;
     let square = u64::from(first) * (u64::from(first) - 1);
     let newton = first.wrapping_mul(2).wrapping_add(trunc_u32(a / square));
-    // 341/1024 replaces 1/3.
+    // 341/1024 is used instead of 1/3.
     newton.wrapping_mul(341) >> 10
 }
 

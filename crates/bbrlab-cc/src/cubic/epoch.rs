@@ -1,4 +1,5 @@
-//! The epoch between two losses: the position of cwnd on the cubic curve, and its rate of growth.
+//! The epoch between two losses. It determines the position of cwnd on the cubic curve, and from it
+//! the rate of growth.
 //!
 //! Growth is expressed as `cnt`: cwnd grows by one packet per `cnt` acknowledged packets.
 //!
@@ -14,10 +15,11 @@ use crate::linux_int::{after, trunc_u32, usecs_to_jiffies};
 /// Time on the curve is in 1/1024 s. Linux: `BICTCP_HZ`.
 const TIME_SHIFT: u32 = 10;
 
-/// Upper bound of `cnt` while no loss has set Wmax: growth by at least 5 % per round trip.
+/// Upper bound of `cnt` before a loss has set Wmax. It makes cwnd grow by at least 5 % per round
+/// trip.
 const CNT_WITHOUT_WMAX: u32 = 20;
 
-/// Lower bound of `cnt`: growth by at most half a packet per acknowledged packet.
+/// Lower bound of `cnt`. It makes cwnd grow by at most half a packet per acknowledged packet.
 const CNT_MIN: u32 = 2;
 
 /// The state of an epoch. Every field has the kernel's value, even while the kernel does not use
@@ -25,13 +27,13 @@ const CNT_MIN: u32 = 2;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's name")]
 pub(super) struct Epoch {
-    /// Number of acknowledged packets per packet of growth of cwnd.
+    /// Number of packets that must be acknowledged for cwnd to grow by one packet.
     cnt: u32,
-    /// Wmax: cwnd at the last loss, in packets; 0 before a loss.
+    /// Wmax: cwnd at the last loss, in packets; 0 before the first loss.
     last_max_cwnd: u32,
-    /// cwnd at the latest calculation.
+    /// cwnd at the latest calculation of `cnt`.
     last_cwnd: u32,
-    /// Time of the latest calculation, in jiffies.
+    /// Time of the latest calculation of `cnt`, in jiffies.
     last_time: u32,
     /// cwnd at the curve's plateau, in packets. Linux: `bic_origin_point`.
     origin_cwnd: u32,
@@ -46,7 +48,7 @@ pub(super) struct Epoch {
 }
 
 impl Epoch {
-    /// Returns the number of acknowledged packets per packet of growth of cwnd.
+    /// Returns the number of packets that must be acknowledged for cwnd to grow by one packet.
     pub(super) fn cnt(&self) -> u32 {
         self.cnt
     }
@@ -61,14 +63,14 @@ impl Epoch {
         self.last_max_cwnd = wmax;
     }
 
-    /// Whether an epoch is in progress that began less than a second ago.
+    /// Whether an epoch is in progress and began less than a second ago.
     pub(super) fn is_younger_than_a_second(&self, conn: &Conn) -> bool {
         let age = conn.jiffies.wrapping_sub(self.epoch_start).cast_signed();
         self.epoch_start != 0 && age < conn.hz.cast_signed()
     }
 
-    /// Moves the epoch's start by the idle time when sending resumes, so that cwnd's target does
-    /// not grow in idle time. Linux: `cubictcp_cwnd_event`.
+    /// When sending resumes after idle time, moves the epoch's start later by the idle time, so
+    /// that the target of cwnd does not grow in this time. Linux: `cubictcp_cwnd_event`.
     pub(super) fn skip_idle(&mut self, conn: &Conn) {
         let idle = conn.jiffies.wrapping_sub(conn.lsndtime).cast_signed();
         if self.epoch_start != 0 && idle > 0 {
@@ -91,8 +93,8 @@ impl Epoch {
         (cwnd.wrapping_mul(params.beta) / BETA_SCALE).max(2)
     }
 
-    /// Recalculates `cnt` after `acked` packets, if cwnd has changed or 1/32 s has passed. Linux:
-    /// `bictcp_update`.
+    /// Recalculates `cnt` after `acked` packets were acknowledged, if cwnd has changed or 1/32 s
+    /// has passed. Linux: `bictcp_update`.
     #[inline]
     pub(super) fn update(
         &mut self,
@@ -104,7 +106,7 @@ impl Epoch {
     ) {
         let now = conn.jiffies;
         self.ack_cnt = self.ack_cnt.wrapping_add(acked);
-        // While cwnd does not change, 32 calculations per second are enough.
+        // While cwnd does not change, `cnt` is calculated at most 32 times per second.
         let since = now.wrapping_sub(self.last_time).cast_signed();
         if self.last_cwnd != cwnd || since > (conn.hz / 32).cast_signed() {
             self.recalculate(conn, cwnd, acked, delay_min_us, params);
@@ -121,7 +123,7 @@ impl Epoch {
         params: &CubicParams,
     ) {
         let now = conn.jiffies;
-        // The curve is evaluated at most once per jiffy, the cwnd of a Reno flow at every ACK.
+        // The curve is evaluated at most once per jiffy, but the cwnd of a Reno flow at every ACK.
         if self.epoch_start == 0 || now != self.last_time {
             self.last_cwnd = cwnd;
             self.last_time = now;
@@ -140,7 +142,7 @@ impl Epoch {
         self.cnt = self.cnt.max(CNT_MIN);
     }
 
-    /// Sets the plateau of the curve, and the time until it, at the first ACK of an epoch.
+    /// At the first ACK of an epoch, sets the plateau of the curve and the time until the plateau.
     fn begin(&mut self, now: u32, cwnd: u32, acked: u32, params: &CubicParams) {
         self.epoch_start = now;
         self.ack_cnt = acked;
@@ -167,13 +169,13 @@ impl Epoch {
         }
     }
 
-    /// Lowers `cnt` if a Reno flow would have a larger cwnd. With CUBIC's reduction, Reno's cwnd
-    /// grows by a packet per `cwnd * beta_scale / 8` acknowledged packets.
+    /// Lowers `cnt` if a Reno flow would have a larger cwnd. After a reduction as large as CUBIC's,
+    /// Reno's cwnd grows by one packet per `cwnd * beta_scale / 8` acknowledged packets.
     fn keep_up_with_reno(&mut self, cwnd: u32, beta_scale: u32) {
         let step = cwnd.wrapping_mul(beta_scale) >> 3;
         if self.ack_cnt > step && step != 0 {
-            // As in the kernel, a step is subtracted only while more than a step is left, so
-            // exactly one step may remain.
+            // As in the kernel, a step is subtracted only while more than a step is left, so the
+            // count may still contain exactly one step afterwards.
             let steps = (self.ack_cnt - 1) / step;
             self.ack_cnt -= steps * step;
             self.tcp_cwnd = self.tcp_cwnd.wrapping_add(steps);

@@ -1,9 +1,9 @@
 //! HyStart: ends slow start before it causes losses.
 //!
 //! When cwnd is at least 16 packets, HyStart makes two tests. *ACK train*: successive ACKs have
-//! arrived at most 2 ms apart for a time as long as the minimum RTT, so the packets in flight fill
-//! the path. *Delay*: after the first eight samples of a round, the round's lowest RTT exceeds the
-//! connection's lowest RTT by an eighth (4 to 16 ms), so a queue grows.
+//! arrived at most 2 ms apart for as long as the minimum RTT, which shows that the packets in
+//! flight fill the path. *Delay*: after the first eight samples of a round, the round's lowest RTT
+//! exceeds the connection's lowest RTT by an eighth (4 to 16 ms). This shows that a queue grows.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cubic.c`: `hystart_update`, `hystart_ack_delay`; [hystart].
 //! Deviations: none.
@@ -15,21 +15,21 @@ use crate::{Conn, PacingStatus};
 /// Number of samples in a round before the delay is tested. Linux: `HYSTART_MIN_SAMPLES`.
 const MIN_SAMPLES: u8 = 8;
 
-/// Lower and upper bounds of the delay threshold, in microseconds. Linux: `HYSTART_DELAY_MIN`,
+/// Smallest and largest value of the delay threshold, in microseconds. Linux: `HYSTART_DELAY_MIN`,
 /// `_MAX`.
 const DELAY_US: (u32, u32) = (4_000, 16_000);
 
-/// Bounds of the delay threshold in ns-3, where the threshold is the minimum RTT itself, not an
-/// eighth of it. ns-3: `HyStartDelayMin`, `HyStartDelayMax`.
+/// Smallest and largest value of the delay threshold in ns-3. There, the threshold between them is
+/// the minimum RTT itself, not an eighth of it. ns-3: `HyStartDelayMin`, `HyStartDelayMax`.
 const NS3_DELAY_US: (u32, u32) = (4_000, 1_000_000);
 
-/// Largest time that segmentation offload may add to an ACK train, in microseconds.
+/// Largest time in microseconds by which segmentation offload may lengthen an ACK train.
 const ACK_DELAY_US_MAX: u64 = 1_000;
 
 /// The state of HyStart. Every field has the kernel's value, even while the kernel does not use it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct HyStart {
-    /// Whether a test has ended slow start; stays set until a timeout.
+    /// Whether a test has ended slow start. It stays true until a timeout.
     pub(super) found: bool,
     /// Number of samples in the round so far, up to [`MIN_SAMPLES`].
     sample_cnt: u8,
@@ -69,7 +69,7 @@ impl HyStart {
         if conn.ctl.cwnd < params.hystart_low_window {
             return false;
         }
-        // Both tests run, regardless of the first result, because each updates its state.
+        // Both tests must run even if the first ends slow start, because each updates its state.
         if params.hystart_ack_train && self.is_train_long(conn, delay_min_us, params) {
             self.found = true;
         }
@@ -89,7 +89,7 @@ impl HyStart {
             return now_us.wrapping_sub(self.round_start_us) > delay_min_us;
         }
         let mut threshold_us = delay_min_us.wrapping_add(ack_delay_us(conn));
-        // Without pacing, cwnd is sent as a burst, and its ACKs arrive within half the minimum RTT.
+        // Without pacing, cwnd is sent as a burst, whose ACKs arrive within half the minimum RTT.
         if conn.ctl.pacing_status == PacingStatus::None {
             threshold_us >>= 1;
         }

@@ -6,10 +6,10 @@
 //! on loss: Wmax = cwnd (a little less if the last Wmax was not reached), cwnd = 0.7 cwnd
 //! ```
 //!
-//! So cwnd quickly returns to its value at the last loss (Wmax), stays near Wmax for a while, and
-//! then grows faster and faster. Growth depends on time, not on the RTT. HyStart ends slow start
-//! before losses occur, when ACKs show that the packets in flight fill the path or that a queue
-//! grows.
+//! cwnd therefore quickly returns to its value at the last loss (Wmax), stays near Wmax for a
+//! while, and then grows faster and faster. Growth depends on time, not on the RTT. HyStart ends
+//! slow start before losses occur, when ACKs show that the packets in flight fill the path or that
+//! a queue grows.
 //!
 //! The units are the kernel's: time in 1/1024 s, windows in packets, C = 41/1024 * 10 packets per
 //! s^3.
@@ -18,7 +18,7 @@
 //! [cubic].
 //! Deviations:
 //! 1. The kernel's loop that estimates Reno's cwnd would never end if its step were zero. At some
-//!    windows above two billion packets, the step wraps to zero; then the loop is skipped.
+//!    windows above two billion packets, the step wraps to zero. Here, the loop is then skipped.
 
 mod cube_root;
 mod epoch;
@@ -47,13 +47,13 @@ pub struct Cubic {
     params: CubicParams,
     epoch: Epoch,
     hystart: HyStart,
-    /// Lowest RTT since the connection began or since the last timeout, in microseconds; 0 before
-    /// the first sample.
+    /// Lowest RTT in microseconds since the connection began or, if there was a timeout, since the
+    /// last timeout; 0 before the first sample.
     delay_min_us: u32,
 }
 
 impl Cubic {
-    /// Makes the state before `init`: all zero.
+    /// Makes the state before `init`, which is all zero.
     #[must_use]
     pub fn new(params: CubicParams) -> Self {
         Self { params, ..Self::default() }
@@ -129,7 +129,8 @@ impl CongestionControl for Cubic {
 
     #[inline]
     fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
-        // RTTs just after a reduction still include the queue that caused the reduction.
+        // Just after a reduction, RTTs still include the queue that caused the reduction, so they
+        // are ignored.
         if sample.rtt_us < 0 || self.epoch.is_younger_than_a_second(conn) {
             return conn.ctl.ssthresh;
         }

@@ -2,19 +2,20 @@
 //!
 //! ns-2's code is Linux's of 2006. It differs from `epoch.rs` in these points:
 //!
-//! - Growth counts ACKs, not segments: slow start adds a segment per ACK; above ssthresh, cwnd
-//!   grows by a segment at the ACK that follows `cnt` other ACKs. `cnt` is divided by the mean
-//!   number of segments per ACK, a moving average over 16 ACKs.
-//! - Beyond the plateau, cwnd grows by at most 16 segments in 100 ms.
+//! - Growth counts ACKs, not segments. In slow start, cwnd grows by a segment per ACK; above
+//!   ssthresh, it grows by a segment after `cnt` ACKs, at the next ACK. `cnt` is divided by the
+//!   mean number of segments per ACK, a moving average over 16 ACKs.
+//! - Above the plateau, cwnd grows by at most 16 segments in 100 ms.
 //! - Only ACKs above ssthresh update the lowest RTT, and there is no HyStart.
-//! - A timeout is handled like any other loss; only a second consecutive timeout resets the curve.
-//! - The curve also advances in idle time, and cwnd also grows if it did not limit the sender.
+//! - A timeout has the effect of any other loss; only a second consecutive timeout also resets the
+//!   curve.
+//! - The curve also advances in idle time, and cwnd grows even if it did not limit the sender.
 //!
-//! Time is in whole milliseconds for every `hz`.
+//! Time is in whole milliseconds, whatever `hz` is.
 //!
 //! Sources: [lanigan-code] `src/internet/model/tcp-cubic.cc`, a port of ns-2's to ns-3.27;
-//! `tcp-congestion-ops.cc`, `TcpNewReno::IncreaseWindow`. Deviations: beta is an integer, not a
-//! double; ssthresh after a loss is the same for a cwnd below four million packets.
+//! `tcp-congestion-ops.cc`, `TcpNewReno::IncreaseWindow`. Deviations: beta is an integer instead of
+//! a double. For a cwnd below four million packets, ssthresh after a loss is still the same.
 
 use super::epoch::inflection;
 use super::params::{BETA_SCALE, CubicParams};
@@ -28,22 +29,22 @@ const HZ: u32 = 1000;
 /// The moving average of segments per ACK is in 1/16. ns-2: `ACK_RATIO_SHIFT`.
 const ACK_RATIO_SHIFT: u32 = 4;
 
-/// Largest number of segments by which cwnd grows in 100 ms beyond the plateau. ns-2:
+/// Largest number of segments by which cwnd grows in 100 ms above the plateau. ns-2:
 /// `max_increment`.
 const MAX_INCREMENT: u32 = 16;
 
-/// The largest target in segments; ns-2 uses its clamp here. ns-3's port: `30000u`.
+/// The largest target of cwnd in segments. ns-2 uses cwnd's clamp here. ns-3's port: `30000u`.
 const CWND_MAX: u32 = 30_000;
 
-/// Upper bound of `cnt` while no loss has set Wmax. ns-2: `20`.
+/// Upper bound of `cnt` before a loss has set Wmax. ns-2: `20`.
 const CNT_WITHOUT_WMAX: u32 = 20;
 
-/// CUBIC with ns-2's growth. Every field has the value in the port, even while the port does not
-/// use it.
+/// CUBIC with ns-2's growth. Every field has the value that it has in the port, even while the port
+/// does not use it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CubicNs2 {
     params: CubicParams,
-    /// Number of ACKs per segment by which cwnd grows. Port: `m_acksNeeded`.
+    /// Number of ACKs after which cwnd grows by a segment. Port: `m_acksNeeded`.
     acks_needed: u32,
     /// Number of ACKs since cwnd last grew. Port: `m_cWndCnt`.
     cwnd_cnt: u32,
@@ -53,11 +54,11 @@ pub struct CubicNs2 {
     rtt_ms: u32,
     /// Lowest RTT in 1/8 ms; 0 before the first sample. Port: `m_dMin`.
     delay_min: u32,
-    /// Wmax: cwnd at the last loss, in segments; 0 before a loss.
+    /// Wmax: cwnd at the last loss, in segments; 0 before the first loss.
     last_max_cwnd: u32,
-    /// cwnd at the latest calculation.
+    /// cwnd at the latest calculation of `acks_needed`.
     last_cwnd: u32,
-    /// Time of the latest calculation in milliseconds.
+    /// Time of the latest calculation of `acks_needed`, in milliseconds.
     last_time_ms: u32,
     /// cwnd at the curve's plateau, in segments.
     origin_cwnd: u32,
@@ -98,14 +99,14 @@ impl CubicNs2 {
         }
     }
 
-    /// Resets the curve at the second of two consecutive timeouts. Port: `CubicReset`.
+    /// Resets the curve. Called at the second of two consecutive timeouts. Port: `CubicReset`.
     fn reset(&mut self) {
         let Self { params, acks_needed, cwnd_cnt, delayed_ack, rtt_ms, k, .. } = *self;
         *self = Self { acks_needed, cwnd_cnt, delayed_ack, rtt_ms, k, ..Self::new(params) };
     }
 
-    /// Updates the lowest RTT, except in the first second of an epoch, when RTTs still include the
-    /// queue that caused the reduction. Port: `measure_delay`.
+    /// Updates the lowest RTT. In the first second of an epoch it does nothing, because RTTs then
+    /// still include the queue that caused the reduction. Port: `measure_delay`.
     fn measure_delay(&mut self, now: u32) {
         if now.wrapping_sub(self.epoch_start_ms) < HZ {
             return;
@@ -140,7 +141,7 @@ impl CubicNs2 {
         self.acks_needed = acks.unwrap_or(0).max(1);
     }
 
-    /// Sets the plateau of the curve, and the time until it, at the first ACK of an epoch.
+    /// At the first ACK of an epoch, sets the plateau of the curve and the time until the plateau.
     fn begin(&mut self, now: u32, cwnd: u32) {
         self.epoch_start_ms = now;
         self.ack_cnt = 1;
@@ -178,13 +179,14 @@ impl CubicNs2 {
         cnt
     }
 
-    /// Lowers `cnt` if a Reno flow would have a larger cwnd. With CUBIC's reduction, Reno's cwnd
-    /// grows by a packet per `cwnd * beta_scale / 8` ACKs. Port: `CubicTcpFriendliness`.
+    /// Lowers `cnt` if a Reno flow would have a larger cwnd. After a reduction as large as CUBIC's,
+    /// Reno's cwnd grows by one packet per `cwnd * beta_scale / 8` ACKs. Port:
+    /// `CubicTcpFriendliness`.
     fn keep_up_with_reno(&mut self, cwnd: u32, cnt: u32) -> u32 {
         let step = cwnd.wrapping_mul(self.params.beta_scale) >> 3;
         if self.ack_cnt > step && step != 0 {
-            // As in the port, a step is subtracted only while more than a step is left, so exactly
-            // one step may remain.
+            // As in the port, a step is subtracted only while more than a step is left, so the
+            // count may still contain exactly one step afterwards.
             let steps = (self.ack_cnt - 1) / step;
             self.ack_cnt -= steps * step;
             self.tcp_cwnd = self.tcp_cwnd.wrapping_add(steps);
@@ -222,8 +224,8 @@ impl CongestionControl for CubicNs2 {
         reno::undo_cwnd(conn)
     }
 
-    /// Grows cwnd for an ACK of `acked` segments: below ssthresh by one segment, above ssthresh
-    /// along the curve. The ACK that reaches ssthresh counts for both. ns-3:
+    /// Grows cwnd for an ACK that covers `acked` segments: below ssthresh by one segment, above
+    /// ssthresh along the curve. If the ACK reaches ssthresh, both rules apply. ns-3:
     /// `TcpNewReno::IncreaseWindow`.
     fn cong_avoid(&mut self, conn: &Conn, _ack: u32, acked: u32) -> Control {
         let mut ctl = conn.ctl;
@@ -264,7 +266,7 @@ impl CongestionControl for CubicNs2 {
         conn.ctl.ssthresh
     }
 
-    /// Reports the fields that Linux's CUBIC also has, under Linux's names, and three more that
+    /// Reports the fields that Linux's CUBIC also has under Linux's names, and three fields that
     /// only ns-2's CUBIC has.
     fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("cnt", i64::from(self.acks_needed));

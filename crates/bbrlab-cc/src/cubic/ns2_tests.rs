@@ -25,8 +25,8 @@ fn conn(cwnd: u32, ssthresh: u32) -> Conn {
     conn
 }
 
-/// Calls the algorithm with the inputs that the port had, and compares the results. Returns the
-/// numbers of ACKs and losses.
+/// Calls the algorithm with the inputs that were recorded from the port, and compares the results
+/// with the port's. Returns the numbers of ACKs and losses.
 fn replay(cubic: &mut impl CongestionControl) -> (u32, u32) {
     let mut conn = conn(10, u32::MAX);
     let mut count = (0, 0);

@@ -73,7 +73,7 @@ pub(super) const BETA_SCALE: u32 = 1024;
 pub struct CubicParams {
     /// Factor by which a loss multiplies cwnd, in 1/1024.
     pub beta: u32,
-    /// Whether Wmax is reduced further if cwnd at a loss is below the previous Wmax.
+    /// Whether Wmax is set below cwnd if cwnd at a loss has not reached the previous Wmax.
     pub fast_convergence: bool,
     /// Whether cwnd grows at least as fast as Reno's.
     pub tcp_friendliness: bool,
@@ -81,9 +81,9 @@ pub struct CubicParams {
     pub hystart: bool,
     /// Whether HyStart uses ns-3's thresholds instead of Linux's.
     pub is_hystart_of_ns3: bool,
-    /// Whether cwnd grows as in ns-2: [`super::CubicNs2`] instead of [`super::Cubic`].
+    /// Whether cwnd grows as in ns-2. [`super::CubicNs2`] is then used instead of [`super::Cubic`].
     pub is_of_ns2: bool,
-    /// Whether Wmax survives a timeout.
+    /// Whether Wmax keeps its value at a timeout.
     pub keeps_wmax_on_rto: bool,
     /// Whether HyStart tests ACK trains.
     pub hystart_ack_train: bool,
@@ -91,16 +91,17 @@ pub struct CubicParams {
     pub hystart_delay: bool,
     /// Smallest cwnd at which HyStart runs, in packets.
     pub hystart_low_window: u32,
-    /// Largest gap of an ACK train in microseconds.
+    /// Largest time between two ACKs of an ACK train, in microseconds.
     pub hystart_ack_delta_us: i32,
     /// Initial slow start threshold in packets, used if HyStart is off; 0 means no threshold.
     pub initial_ssthresh: u32,
-    /// Eight times the number of windows that must be acknowledged for a Reno flow with CUBIC's
-    /// reduction to grow by a packet. Linux: `beta_scale`.
+    /// Eight times the number of windows after which the cwnd of a Reno flow grows by one packet,
+    /// if its reduction at a loss is as large as CUBIC's. Linux: `beta_scale`.
     pub(super) beta_scale: u32,
     /// `1024 C / RTT` for the nominal RTT of 100 ms. Linux: `cube_rtt_scale`.
     pub(super) cube_rtt_scale: u64,
-    /// Factor that converts packets to the cube of a time in 1/1024 s. Linux: `cube_factor`.
+    /// Factor that converts a difference in packets to the cube of a time in 1/1024 s. Linux:
+    /// `cube_factor`.
     pub(super) cube_factor: u64,
 }
 

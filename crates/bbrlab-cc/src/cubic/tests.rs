@@ -61,8 +61,8 @@ fn a_timeout_forgets_the_curve() {
     cubic.set_state(&conn, CaState::Loss, &mut NoDraw);
     conn.ctl.cwnd = 50;
     cubic.cong_avoid(&conn, 0, 1);
-    // The timeout deleted Wmax. Without a Wmax, cwnd grows by at least 5 % per round trip: by a
-    // packet per 20 acknowledged packets.
+    // The timeout has deleted Wmax. Before the next loss, cwnd then grows by at least 5 % per round
+    // trip: by one packet per 20 acknowledged packets.
     assert_eq!(cubic.epoch.cnt(), 20);
 }
 
@@ -90,8 +90,8 @@ fn idle_time_does_not_move_the_window_along_the_curve() {
 #[test]
 fn a_window_beyond_all_bounds_does_not_loop_forever() {
     let mut cubic = Cubic::default();
-    // In 32 bits, 15 * cwnd wraps to 7. The step of the estimate of Reno's cwnd is an eighth of
-    // this product, so the step is 0.
+    // In 32 bits, 15 * cwnd wraps to 7. The step of the loop that estimates Reno's cwnd is an
+    // eighth of this product, so the step is 0.
     let conn = conn(0x8888_8889);
     let _ = cubic.cong_avoid(&conn, 0, 5);
 }

@@ -1,4 +1,5 @@
-//! `vegas`: keeps two to four of the flow's packets in the queue, as estimated from the RTT.
+//! `vegas`: adjusts cwnd so that two to four of the flow's packets are in the queue. The number is
+//! estimated from the RTT.
 //!
 //! ```text
 //! diff = cwnd (rtt - base_rtt) / base_rtt      this flow's packets in the queue, once per round trip
@@ -6,8 +7,9 @@
 //! slow start ends when diff > gamma
 //! ```
 //!
-//! `rtt` is the lowest RTT of the last round trip, `base_rtt` the lowest ever. With at most two
-//! samples in a round trip, or outside the Open state, Vegas behaves like Reno.
+//! `rtt` is the lowest RTT of the last round trip, and `base_rtt` is the lowest RTT of the
+//! connection. After a round trip with at most two samples, and outside the Open state, Vegas
+//! behaves like Reno.
 //!
 //! Sources: [linux] `net/ipv4/tcp_vegas.c`; [vegas].
 //! Deviations: none.
@@ -54,12 +56,12 @@ pub const PARAMS: &[ParamSpec] = &[
 /// The value before the first RTT sample.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
-/// A round trip's RTT samples are used only if there are more than this number: fewer samples may
-/// all come from delayed ACKs.
+/// A round trip's RTT samples are used only if there are more than this number: if there are only
+/// this many or fewer, all of them may come from delayed ACKs.
 const RTT_SAMPLES_MIN: u16 = 2;
 
-/// The lowest RTT of the current round trip and the lowest RTT ever. Linux: `struct vegas`, which
-/// YeAH uses too.
+/// The lowest RTT of the current round trip and the lowest RTT of the connection. Linux:
+/// `struct vegas`, which YeAH also uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RttRound {
     /// Whether samples are used: true in the Open state.
@@ -70,7 +72,7 @@ pub struct RttRound {
     pub cnt_rtt: u16,
     /// Lowest RTT of the round trip, plus one microsecond.
     pub min_rtt_us: u32,
-    /// Lowest RTT ever, plus one microsecond.
+    /// Lowest RTT of the connection, plus one microsecond.
     pub base_rtt_us: u32,
 }
 
@@ -93,12 +95,12 @@ impl RttRound {
         self.min_rtt_us = NO_RTT_US;
     }
 
-    /// Takes a sample. Linux: `tcp_vegas_pkts_acked`.
+    /// Adds a sample. Linux: `tcp_vegas_pkts_acked`.
     pub fn sample(&mut self, sample: &AckSample) {
         if sample.rtt_us < 0 {
             return;
         }
-        // Plus one microsecond, so that the RTT is never zero.
+        // Add one microsecond, so that the RTT is never zero.
         let rtt_us = sample.rtt_us.cast_unsigned().wrapping_add(1);
         self.base_rtt_us = self.base_rtt_us.min(rtt_us);
         self.min_rtt_us = self.min_rtt_us.min(rtt_us);
@@ -145,8 +147,8 @@ pub struct Vegas {
     alpha: u32,
     beta: u32,
     gamma: u32,
-    /// Whether the estimate of the queue divides by the round trip's RTT instead of the lowest RTT
-    /// ever.
+    /// Whether the estimate of the queue divides by the round trip's RTT instead of the
+    /// connection's lowest RTT.
     is_over_rtt: bool,
     /// Whether cwnd and ssthresh change as in ns-3.
     is_of_ns3: bool,
@@ -172,8 +174,8 @@ impl Vegas {
         })
     }
 
-    /// Adjusts cwnd at the end of a round trip: compares it with the cwnd that would fill the path
-    /// without a queue.
+    /// Adjusts cwnd at the end of a round trip, by comparing it with the cwnd that would fill the
+    /// path without a queue.
     fn adjust(&self, conn: &Conn, acked: u32) -> Control {
         let mut ctl = conn.ctl;
         let RttRound { min_rtt_us, base_rtt_us, .. } = self.round;
@@ -189,7 +191,7 @@ impl Vegas {
 
         if conn.in_slow_start() {
             if diff > self.gamma {
-                // Plus one, because the division has rounded down.
+                // Add one, because the division has rounded down.
                 ctl.cwnd = cwnd.min(target.wrapping_add(1));
                 ctl.ssthresh = self.ssthresh_below(&ctl);
             } else {
@@ -223,7 +225,7 @@ impl Vegas {
         }
     }
 
-    /// Grows cwnd like Reno, for ACKs without an estimate of the queue.
+    /// Increases cwnd like Reno, at ACKs for which there is no estimate of the queue.
     fn increase_like_reno(&self, conn: &Conn, acked: u32) -> Control {
         if self.is_of_ns3 {
             ns3::increase_like_reno(conn.ctl, acked)
@@ -334,7 +336,8 @@ mod tests {
     #[test]
     fn the_queue_over_the_rtt_is_smaller_than_over_its_minimum() {
         let diff = vec![("diff".to_owned(), ParamValue::Text("rtt".to_owned()))];
-        // If the RTT has doubled, half of cwnd is queued, not all of it.
+        // If the RTT has doubled, half of cwnd is in the queue. Divided by the lowest RTT, the
+        // estimate is the whole cwnd.
         assert_eq!(cwnd_after(8, 2, 100_000, 200_100), 7);
         assert_eq!(cwnd_with(&diff, 8, 2, 100_000, 200_000), 8);
         assert_eq!(cwnd_with(&diff, 8, 2, 100_000, 300_000), 7);

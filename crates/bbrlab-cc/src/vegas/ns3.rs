@@ -5,12 +5,12 @@
 //!   `CongestionAvoidance`.
 //! - A round trip ends with the ACK for the last segment that was sent before the round trip began,
 //!   not with the ACK after that one.
-//! - ssthresh is limited to cwnd less one segment. A loss sets ssthresh to this limit at most, not
-//!   to half of cwnd.
+//! - ssthresh is limited to cwnd less one segment. At a loss, ssthresh is only reduced to this
+//!   limit, not to half of cwnd.
 //!
 //! Sources: ns-3.27 `tcp-vegas.cc`, `IncreaseWindow`, `GetSsThresh`; `tcp-congestion-ops.cc`.
-//! Deviations: above ssthresh, cwnd grows by a whole segment per cwnd ACKs, not by some bytes at
-//! each ACK.
+//! Deviations: above ssthresh, cwnd grows by a whole segment after as many ACKs as cwnd has
+//! segments. In ns-3, it grows by some bytes at each ACK.
 
 use crate::Control;
 use crate::linux_int::before;
@@ -27,8 +27,9 @@ pub(super) fn slow_start(ctl: &mut Control) {
     ctl.cwnd = ctl.cwnd.wrapping_add(1).min(ctl.cwnd_clamp);
 }
 
-/// Adds one segment per ACK below ssthresh, and one segment per cwnd ACKs above. An ACK for several
-/// segments that reaches ssthresh counts for both. ns-3: `TcpNewReno::IncreaseWindow`.
+/// Adds one segment per ACK below ssthresh. Above ssthresh, adds one segment per as many ACKs as
+/// cwnd has segments. If an ACK for several segments reaches ssthresh, both rules apply. ns-3:
+/// `TcpNewReno::IncreaseWindow`.
 pub(super) fn increase_like_reno(mut ctl: Control, acked: u32) -> Control {
     let mut left = acked;
     if ctl.cwnd < ctl.ssthresh && left > 0 {
@@ -42,7 +43,7 @@ pub(super) fn increase_like_reno(mut ctl: Control, acked: u32) -> Control {
     ctl
 }
 
-/// Returns ssthresh, limited to one segment below cwnd, but at least two segments. ns-3:
+/// Returns ssthresh, limited to cwnd less one segment, but at least two segments. ns-3:
 /// `TcpVegas::GetSsThresh`.
 pub(super) fn ssthresh(ctl: &Control) -> u32 {
     ctl.ssthresh.min(ctl.cwnd.saturating_sub(1)).max(2)

@@ -1,20 +1,20 @@
 //! The properties that every congestion control must have, whatever the network does.
 //!
-//! Every property is tested for every algorithm of `Algorithm::ALL`, so a new algorithm is covered
-//! as soon as it is listed. There are two kinds of test:
+//! Every property is tested for every algorithm of `Algorithm::ALL`, so a new algorithm is tested
+//! as soon as it is in this list. There are two kinds of tests:
 //!
-//! * hostile but legal histories, made by proptest: ACKs of any subset of the packets at any time,
-//!   losses, timeouts, spurious reductions, CE marks. They include idle times of ten minutes,
-//!   application limits, rates from 1 kbit/s to 100 Gbit/s, and counters about to wrap.
+//! * Hostile but legal histories, which proptest generates: ACKs of any subset of the packets at
+//!   any time, losses, timeouts, spurious reductions, CE marks. They include idle times of ten
+//!   minutes, application limits, rates from 1 kbit/s to 100 Gbit/s, and counters about to wrap.
 //!
 //!   After every call, cwnd is at least 1 and within its clamp, the pacing rate is within its
 //!   bound, and a burst is at least one packet. The pacing rate of BBRv2 and v3 is at least 1 B/s;
 //!   BBRv1 may reach 0, which means no pacing. Nothing panics or overflows.
-//! * one flow on a clean path after a disruption: it must fill the path again.
+//! * One flow on a path without losses after a disruption: it must fill the path again.
 //!
-//! Histories that once failed are kept in [`FORMER_FAILURES`]; proptest saves new ones in
-//! `tests/proptest-regressions/contract.txt` and prints them. With `BBRLAB_SLOW=1`, the test runs
-//! 10,000 histories instead of 100.
+//! Histories that once failed are in [`FORMER_FAILURES`]. If a new history fails, proptest prints
+//! it and saves it in `tests/proptest-regressions/contract.txt`. With `BBRLAB_SLOW=1`, the test
+//! runs 10,000 histories instead of 100.
 
 mod path;
 mod sender;
@@ -37,9 +37,9 @@ enum Op {
     Advance { us: u64 },
     /// Sends as many packets as the window allows, but at most `packets`.
     Send { packets: u16 },
-    /// An ACK for the oldest `packets` outstanding.
+    /// An ACK for the oldest `packets` outstanding packets.
     Ack { packets: u16, ce: bool },
-    /// An ACK for every `nth` packet outstanding, as SACK blocks.
+    /// An ACK that acknowledges every `nth` outstanding packet by SACK blocks.
     Sack { nth: u8 },
     /// A duplicate ACK without new information.
     DupAck,
@@ -47,16 +47,16 @@ enum Op {
     Lose { packets: u16 },
     /// A retransmission timeout.
     Rto,
-    /// The last reduction was spurious.
+    /// The last reduction of cwnd turns out to be spurious.
     Undo,
-    /// The application has no more data.
+    /// The application has no more data to send for now.
     AppLimit,
-    /// A CE-marked packet arrives, or an unmarked one.
+    /// A packet arrives, with or without a CE mark.
     Mark { ce: bool },
-    /// A bottleneck delivers two packets per `gap_us` and queues the rest of the window; ends after
-    /// `acks` ACKs.
+    /// A bottleneck delivers two packets every `gap_us`, and the rest of the window waits in its
+    /// queue. The event ends after `acks` ACKs.
     Bottleneck { acks: u16, gap_us: u64 },
-    /// Repeats `rounds` times: a window of packets is sent, and acknowledged after `rtt_us`.
+    /// `rounds` times, a window of packets is sent, and is acknowledged after `rtt_us`.
     Rounds { rounds: u8, rtt_us: u64 },
 }
 
@@ -145,8 +145,8 @@ fn any_start() -> impl Strategy<Value = Start> {
         })
 }
 
-/// Parameters that change an algorithm's rules: the algorithm, the parameter and a value that is
-/// not the default.
+/// Parameters that change an algorithm's rules: the algorithm, the parameter, and a value that is
+/// not the parameter's default.
 const SETTINGS: &[(&str, &str, &str)] = &[
     ("bbr_hsr", "lambda", "0.125"),
     ("bbr_hsr", "lambda", "16"),
@@ -197,8 +197,8 @@ const SETTINGS: &[(&str, &str, &str)] = &[
     ("bbr2_exp", "ecn_enable", "true"),
 ];
 
-/// Returns every algorithm with its default parameters, then the algorithm of each row of
-/// [`SETTINGS`] with the row's parameter.
+/// Returns every algorithm with its default parameters, followed by each row of [`SETTINGS`]: the
+/// row's algorithm with the row's parameter.
 fn configurations() -> impl Iterator<Item = (Algorithm, Params)> {
     let defaults = Algorithm::ALL.iter().map(|&algorithm| (algorithm, Vec::new()));
     let others = SETTINGS.iter().map(|&(name, key, value)| {
@@ -219,7 +219,8 @@ fn setting(value: &str) -> ParamValue {
     value.parse().map_or(ParamValue::Text(value.trim_matches('"').to_owned()), ParamValue::Float)
 }
 
-/// Runs one history under every algorithm. The sender checks the contract after each call.
+/// Runs one history with every configuration of every algorithm. The sender checks the contract
+/// after each call.
 fn run_history(start: Start, ops: &[Op]) {
     for (algorithm, params) in configurations() {
         let mut sender = Sender::new(algorithm, &params, start);
@@ -256,8 +257,8 @@ fn contract_holds_under_hostile_but_legal_histories() {
         .unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Returns the names of the states that `algorithm` reaches in 400 histories. If the histories did
-/// not reach all states, the tests above would not cover the algorithm.
+/// Returns the names of the states that `algorithm` reaches in 400 histories. The tests above cover
+/// the algorithm only if the histories reach all of its states.
 fn states_reached(algorithm: Algorithm) -> Vec<&'static str> {
     let mut runner = TestRunner::new(config());
     let mut states = BTreeSet::new();
@@ -294,7 +295,7 @@ fn histories_reach_every_state_of_bbr2_and_bbr3() {
     }
 }
 
-/// Histories that failed once, each with the fault that it showed.
+/// Histories that failed once, each with a description of the fault that it showed.
 const FORMER_FAILURES: &[(&str, &[Op])] = &[];
 
 #[test]
@@ -328,8 +329,8 @@ fn same_history_gives_the_same_connection() {
 
 /// `contract/histories.txt` has a line for each configuration: the packets delivered in 30
 /// histories, the sum of the cwnds at their ends, and a digest of the algorithm's outputs and state
-/// after each operation. Kernel traces cover Linux's algorithms only; this file also shows
-/// unintended changes of the other algorithms. `cargo xtask bless` rewrites it.
+/// after each operation. Kernel traces exist only for Linux's algorithms. This file also shows
+/// unintended changes of other algorithms. `cargo xtask bless` rewrites it.
 #[test]
 fn histories_end_as_they_did() {
     let mut runner = TestRunner::new(config());
@@ -361,8 +362,8 @@ const EASY: Link = Link { rate_bps: 10_000_000, rtt_ns: 20_000_000, buffer_pkts:
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Returns the used share of a clean path's capacity in the last 10 s of the 30 s after
-/// `disruption`.
+/// Returns the share of a path's capacity that a flow uses in the last 10 s of the 30 s after
+/// `disruption`. The path has no losses except drops at its buffer.
 fn share_after(
     algorithm: Algorithm,
     params: &Params,
@@ -381,9 +382,9 @@ fn share_after(
     f64::from(u32::try_from(delivered).unwrap()) / f64::from(u32::try_from(capacity).unwrap())
 }
 
-/// Checks that every algorithm uses at least 90 % of the link's capacity after `disruption`.
-/// PROBE_RTT costs BBR 2 %. Reno loses nothing: half of its window of three BDPs still fills the
-/// path.
+/// Checks that every algorithm uses at least 90 % of the link's capacity after `disruption`. BBR
+/// uses 2 % less because of PROBE_RTT. Reno uses all of it: its window reaches three BDPs, and half
+/// of this still fills the path.
 fn check_fills_the_path(what: &str, disruption: impl Fn(&mut Sender, &mut Path)) {
     let mut failures = Vec::new();
     for (algorithm, params) in configurations() {
@@ -446,8 +447,8 @@ fn fills_the_path_after_undone_recoveries() {
     });
 }
 
-/// Runs every algorithm over `link` for `run_ns`, and checks that packets arrive. The sender checks
-/// the contract after each call.
+/// Runs every configuration of every algorithm over `link` for `run_ns`, and checks that packets
+/// arrive. The sender checks the contract after each call.
 fn check_survives(link: Link, mss: u32, run_ns: u64) {
     for (algorithm, params) in configurations() {
         let start = Start { mss, has_rtt: false, ..Start::default() };

@@ -35,7 +35,7 @@ fn a_page_has_its_algorithms_name_and_every_parameter() {
             assert!(text.contains(section), "{name}: {section}");
         }
         for parameter in algorithm.params() {
-            // The page of a variant may refer to the page of its base.
+            // Whether the page of a variant refers to the page of its base for this parameter.
             let is_of = |base: Algorithm| {
                 text.contains(&format!("Parameters are those of `{}`", base.name()))
                     && base.params().contains(parameter)
@@ -48,7 +48,8 @@ fn a_page_has_its_algorithms_name_and_every_parameter() {
     }
 }
 
-/// `UPDATE_EXPECT=1 cargo test -p bbrlab-cc --test all documents` writes the index.
+/// Compares the index with the list of algorithms.
+/// `UPDATE_EXPECT=1 cargo test -p bbrlab-cc --test all documents` rewrites the index.
 #[test]
 fn the_index_is_the_list() {
     let mut text = String::from(

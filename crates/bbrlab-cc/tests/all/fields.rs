@@ -51,7 +51,7 @@ fn the_page_is_the_table() {
 
 const STUBS: &str = include_str!("../../../../python/bbrlab/_bbrlab.pyi");
 
-/// The comment lines before and after the generated classes in the stubs.
+/// The comments in the stubs before and after the generated classes.
 const FROM: &str = "# Written from the core's `fields.rs`; `cargo xtask bless` rewrites it.\n\n";
 const TO: &str = "# End of what is written from `fields.rs`.\n";
 

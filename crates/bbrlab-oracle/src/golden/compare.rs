@@ -3,7 +3,7 @@
 use super::csv::Table;
 use super::report::{Mismatch, Tally};
 
-/// A counter of one trace's rows and mismatches. It stores the first difference.
+/// Counts a trace's rows and the rows that differ. Stores the first difference.
 pub(super) struct Counter<'t> {
     file: &'t str,
     table: &'t Table,
@@ -13,7 +13,8 @@ pub(super) struct Counter<'t> {
 }
 
 impl<'t> Counter<'t> {
-    /// Creates a counter for `file`. `compared` has the positions of the columns that are compared.
+    /// Creates a counter for `file`. `compared` contains the positions of the columns that are
+    /// compared.
     pub(super) fn new(file: &'t str, table: &'t Table, compared: &[usize]) -> Self {
         let mut compared = compared.to_vec();
         compared.sort_unstable();
@@ -29,7 +30,7 @@ impl<'t> Counter<'t> {
         self.is_wrong = false;
     }
 
-    /// Compares the trace's value in the column at position `at` with ours.
+    /// Compares the trace's value in the column at position `at` with our value.
     #[inline]
     pub(super) fn check(&mut self, at: usize, expected: i64, got: i64) {
         if expected != got {

@@ -11,7 +11,7 @@ pub(super) struct Column {
     pub(super) name: String,
     /// Whether the cells are differences from the previous row.
     is_difference: bool,
-    /// Whether the 64-bit values are unsigned.
+    /// Whether the column's 64-bit values are unsigned.
     is_unsigned: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Splits off the header of an unpacked trace.
+    /// Parses the header of an unpacked trace, and stores the rows as text.
     pub(super) fn new(text: Vec<u8>) -> Result<Self, String> {
         let end = text.iter().position(|&byte| byte == b'\n').ok_or("no header line")?;
         let header = std::str::from_utf8(&text[..end]).map_err(|_| "the header is not ASCII")?;
@@ -80,7 +80,7 @@ impl Table {
     }
 }
 
-/// Reads a trace row by row.
+/// Reads the rows of a trace one by one.
 ///
 /// Each value is stored as 64 bits. Whether it is signed depends on its column; see
 /// [`Column::number`].

@@ -10,28 +10,28 @@ use bbrlab_cc::ParamError;
 pub enum GoldenError {
     /// Neither the folder nor a parent folder has a `MANIFEST.csv`.
     NoManifest {
-        /// The folder asked for.
+        /// The requested folder.
         dir: PathBuf,
     },
     /// The manifest lists no file under the folder.
     NothingListed {
-        /// The folder asked for.
+        /// The requested folder.
         dir: PathBuf,
         /// The manifest that was read.
         manifest: PathBuf,
     },
     /// A name given to `--only` is not an algorithm or service of the manifest.
     UnknownName {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The names that the manifest has.
+        /// The names in the manifest.
         known: Vec<String>,
     },
     /// A line of the manifest cannot be parsed.
     BadManifest {
         /// The manifest.
         path: PathBuf,
-        /// Its line, from 1.
+        /// The line's number, from 1.
         line: usize,
         /// The fault.
         reason: String,
@@ -73,7 +73,7 @@ pub enum GoldenError {
         /// The decoder's error.
         reason: String,
     },
-    /// A file has a different number of rows than the manifest states.
+    /// A file does not have the number of rows that the manifest states.
     WrongRows {
         /// The file as listed.
         file: String,
@@ -91,7 +91,8 @@ pub enum GoldenError {
         /// The fault.
         reason: String,
     },
-    /// A file has a column that this replay does not support, or lacks one that it needs.
+    /// A file has a column that the replay does not support, or lacks a column that the replay
+    /// needs.
     BadColumn {
         /// The file as listed.
         file: String,

@@ -34,12 +34,11 @@ pub struct GoldenTrace {
 }
 
 /// Returns the traces under `dir` in the order of the manifest. If `only` is not empty, returns
-/// only the traces of these algorithms and services. The manifest is in `dir` or in the nearest
-/// parent folder.
+/// only the traces of the algorithms and services that it names. The manifest is in `dir`, or in
+/// the nearest parent folder that has one.
 ///
-/// # Errors
-/// If there is no manifest, if it cannot be read, if it lists no file under `dir`, or if it lacks a
-/// name of `only`.
+/// # Errors If there is no manifest, if it cannot be read, if it lists no file under `dir`, or if a
+/// name of `only` is not in it.
 pub fn plan(dir: &Path, only: &[String]) -> Result<Vec<GoldenTrace>, GoldenError> {
     let dir = fs::canonicalize(dir).map_err(|error| GoldenError::Unreadable {
         path: dir.to_owned(),

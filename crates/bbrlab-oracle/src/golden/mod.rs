@@ -3,9 +3,9 @@
 //!
 //! A folder of traces holds `MANIFEST.csv`, which lists every file with its checksum, and gzipped
 //! CSV files. Each row is one call of one callback of the unmodified kernel code. The row has all
-//! inputs of the call, the random numbers drawn in it, its return value, the fields written, and
-//! the module's private state after the call. [`replay`] makes the same calls to our code, and
-//! compares the results, which must be equal.
+//! inputs of the call, the random numbers that the call drew, its return value, the fields that it
+//! wrote, and the module's private state after the call. [`replay`] makes the same calls to our
+//! code and compares the results, which must be equal.
 //!
 //! ```text
 //! plan(dir, only)  ->  [GoldenTrace]          the manifest's rows under `dir`
@@ -44,9 +44,9 @@ pub fn replay(trace: &GoldenTrace) -> Result<Outcome, GoldenError> {
     Ok(Outcome { file: trace.file.clone(), algorithm: trace.algorithm.clone(), verdict })
 }
 
-/// Replays a congestion control's trace with an algorithm that the caller provides, for custom
-/// algorithms and for tests with modified ones. `fresh` is an instance whose private state is all
-/// zero.
+/// Replays a congestion control's trace with an algorithm that the caller provides. This is for
+/// custom algorithms and for tests with modified algorithms. `fresh` is an instance whose private
+/// state is all zero.
 ///
 /// # Errors
 /// In the same cases as [`replay`].

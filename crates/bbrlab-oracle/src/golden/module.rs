@@ -2,8 +2,8 @@
 //!
 //! The input columns become a [`Conn`] and the arguments of the row's call. The replay compares the
 //! return value (`ret`), the fields written (`o_*`), the random numbers drawn (`rnd*`) and the
-//! private state (`s_*`). Our algorithm's private state is set only once, at the start, and
-//! continues from row to row.
+//! private state (`s_*`). The private state of our algorithm is set only at the start; after that,
+//! each call continues with the state that the call before has left.
 
 mod call;
 mod draws;
@@ -92,16 +92,18 @@ fn recipe(trace: &GoldenTrace) -> Result<Option<(Algorithm, Params)>, GoldenErro
     Ok(Some((algorithm, params)))
 }
 
-/// The use of each column of a trace in the replay.
+/// The role of each column of a trace in the replay.
 struct Plan {
-    /// For each column, the value of the call that the column sets, if it sets any.
+    /// For each column, the argument of the call that the column sets; `None` if it sets no
+    /// argument.
     inputs: Vec<Option<call::Input>>,
     ret: usize,
     /// The positions of the columns with fields that the call writes.
     outputs: Vec<(usize, &'static Field<Control>)>,
     /// The positions of the columns with random draws, in order.
     draws: Vec<usize>,
-    /// The positions of the columns with compared private state, with their names.
+    /// The positions of the columns with private state that is compared, each with the name of the
+    /// state's field.
     states: Vec<(usize, String)>,
 }
 
@@ -168,13 +170,13 @@ struct Replay<'t, C> {
     fresh: &'t C,
     cc: C,
     call: Call,
-    /// The fields of a snapshot of the private state, in order, each with its column. Stored here
-    /// so that names are looked up only once per trace.
+    /// The fields of a snapshot of the private state, in order, each with the position of its
+    /// column. They are stored so that names are looked up only once per trace.
     state_order: Vec<(&'static str, Option<usize>)>,
 }
 
 impl<C: CongestionControl + Clone> Replay<'_, C> {
-    /// Whether the snapshot contains the state of column `at`.
+    /// Whether the snapshot contains the field of column `at`.
     fn gives_state(&self, at: usize) -> bool {
         self.state_order.iter().any(|&(_, column)| column == Some(at))
     }

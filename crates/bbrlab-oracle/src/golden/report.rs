@@ -28,7 +28,7 @@ pub struct Tally {
     pub first: Option<Mismatch>,
 }
 
-/// The counts of a trace's replay, or that the trace cannot be replayed.
+/// The result of a trace's replay: counts, or that the trace cannot be replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceVerdict {
     /// The trace was replayed, with these counts.
@@ -72,17 +72,17 @@ pub struct Report {
     pub rows: u64,
     /// Rows with any difference.
     pub mismatches: u64,
-    /// Algorithms and services with traces that are not implemented.
+    /// Algorithms and services that have traces but are not implemented.
     pub unsupported: Vec<String>,
     /// Results by name, in the order of the outcomes.
     pub by_algorithm: Vec<ByAlgorithm>,
-    /// The first difference, in the order of the outcomes.
+    /// The first difference in the first outcome that has one.
     pub first: Option<Mismatch>,
 }
 
 impl Report {
-    /// Adds up outcomes. They should be in the manifest's order, because the report's first
-    /// difference is that of the first outcome with a difference.
+    /// Adds up outcomes. They should be in the manifest's order, because the report shows the first
+    /// difference of the first outcome that has one.
     #[must_use]
     pub fn from_outcomes(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
         let mut report = Self::default();

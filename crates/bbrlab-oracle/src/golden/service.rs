@@ -74,8 +74,8 @@ fn run<S: Service>(
         for (slot, &at) in input.iter_mut().zip(&inputs) {
             *slot = values[at];
         }
-        // A service usually writes its outputs in the order of `COMPARED`, so compare with the next
-        // name first.
+        // A service usually writes its outputs in the order of `COMPARED`, so the search for a name
+        // begins after the name that was found last.
         let mut next = 0;
         let mut output = |name: &'static str, got: i64| {
             let listed = S::COMPARED.iter().cycle().skip(next).take(S::COMPARED.len());
@@ -105,7 +105,7 @@ fn positions(
     names.iter().map(position).collect()
 }
 
-/// Returns the low 32 bits of a value, which a `u32` field of the kernel stores.
+/// Returns the low 32 bits of a value. A `u32` field of the kernel stores only these.
 fn u32_of(value: i64) -> u32 {
     trunc_u32(value.cast_unsigned())
 }

@@ -1,5 +1,5 @@
-//! A test host for one end of a connection. It stores the end's timers and the packets that the end
-//! sends.
+//! A test host for one end of a connection. It stores the end's timers, and the packets that the
+//! end sends.
 
 use bbrlab_cc::Draw;
 use bbrlab_tcp::{Host, TimerId, Transmission};
@@ -7,7 +7,7 @@ use bbrlab_units::{Span, Time};
 
 use super::compare::Sent;
 
-/// The resolution of the recording machine's clock, whose readings are multiples of 256 ns.
+/// The step of the recording machine's clock. All readings of the clock are multiples of 256 ns.
 pub(super) const CLOCK_STEP: Span = Span(256);
 
 /// The timers, in the order in which they fire if several of them are due at the same time.
@@ -22,15 +22,16 @@ pub(super) struct Bench {
     /// The packets sent so far, with their times.
     pub(super) sent: Vec<Sent>,
     timers: [Time; TimerId::COUNT],
-    /// The source of random integers: the kernel's draws, which follow from the log.
+    /// The kernel's random draws, which are derived from the log and used instead of random
+    /// integers.
     draws: Draws,
 }
 
-/// BBR's random draws in the kernel. The log has no draws, but the phase of `PROBE_BW` after each
-/// draw shows the draw.
+/// BBR's random draws in the kernel. The log does not contain them, but each draw determines the
+/// phase of `PROBE_BW` that follows, and the log contains the phases.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draws {
-    /// Times and phases of the sender's states in `PROBE_BW`.
+    /// For each logged state of the sender in `PROBE_BW`: its time and its phase.
     pub(super) phases: Vec<(Time, u32)>,
 }
 
@@ -88,7 +89,7 @@ impl Host for Bench {
 
     fn arm(&mut self, timer: TimerId, at: Time) {
         self.timers[timer as usize] = match timer {
-            // A high-resolution timer fires at a step of the recording machine's clock.
+            // A high-resolution timer fires at the next step of the recording machine's clock.
             TimerId::Pacing => Time(at.0.next_multiple_of(CLOCK_STEP.0)),
             TimerId::Retransmit | TimerId::DelayedAck | TimerId::CompressedAck => at,
         };

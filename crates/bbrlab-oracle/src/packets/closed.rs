@@ -1,20 +1,23 @@
-//! Simulates an episode (the packet log of a run on Linux hosts) from the connect on. This is for
-//! logs that begin after the connect.
+//! Simulates an episode (the packet log of a run on Linux hosts) from the connect on. This is
+//! needed for logs that begin after the connect.
 //!
-//! The simulated path is the path of the recorded run: a queue, a link with a rate, half of the RTT
-//! to the receiver, and half of the RTT back.
+//! The simulated path equals the path of the recorded run: a queue, a link with a rate, half of the
+//! RTT to the receiver, and half of the RTT back.
 //!
 //! The clock of the recording machine makes the run hard to reproduce. The clock has steps of 256
 //! ns, but a timer fires between two steps, at a phase that depends on all earlier timers. If the
-//! clock then shows a time before the timer's time, the kernel arms the timer again, and it fires a
-//! step late. One step can change an RTT sample by a microsecond, which changes BBR's bandwidth by
-//! a unit and shifts every burst of the next ten rounds.
+//! clock still shows a time before the timer's time when the timer fires, the kernel arms the timer
+//! again, and the timer takes effect a step late. One step can change an RTT sample by a
+//! microsecond. This changes BBR's bandwidth by one unit, which shifts every burst of the next ten
+//! rounds.
 //!
-//! This file simulates this rule. The phase is unknown, because timers that are not in the log (the
-//! sampler's and the kernel's) change it. So the phase is drawn at random at every tick of the
-//! sampler. There are [`SEQUENCES`] runs with different draws, and the run that is nearest to the
-//! log is the result. The test is whether our stack can produce the log, ten seconds after the
-//! connect. Most runs differ from the log by several packets.
+//! This file simulates these late timers. The phase between two steps is unknown, because it also
+//! depends on timers that are not in the log: those of the sampler and of the kernel. The phase is
+//! therefore drawn at random at every tick of the sampler.
+//!
+//! There are [`SEQUENCES`] runs with different draws, and the result is the run that is nearest to
+//! the log. The test shows whether our stack can produce the log, which begins ten seconds after
+//! the connect. Most runs differ from the log by several packets.
 //!
 //! Sources: the folder's README ("Forced events", "Clock and timers"); [linux]
 //! `net/sched/sch_netem.c`, `kernel/time/hrtimer.c` (`hrtimer_interrupt`),
@@ -49,21 +52,21 @@ fn wire_bytes(segment: &Segment) -> u64 {
     HEADERS + options + u64::from(segment.len)
 }
 
-/// The shortest time, in nanoseconds, to which the clock-event device of the recording machine can
-/// be set.
+/// The shortest time in nanoseconds after which the recording machine's clock-event device can
+/// fire.
 const MIN_DELTA: u64 = 500;
-/// Period of the program that sampled the hosts' states. Its timer fires late by the same rule as
+/// Period of the program that sampled the hosts' states. Its timer fires late in the same way as
 /// other timers.
 const SAMPLER: Span = Span::from_millis(10);
 
-/// The clock of the recording machine. Its hidden time is its reading plus `phase`.
+/// The clock of the recording machine. The hidden exact time is its reading plus `phase`.
 struct Clock {
     /// The last reading of the clock.
     now: Time,
     /// Time since the last reading, in nanoseconds.
     phase: u64,
-    /// The clock event: the time of the earliest timer, and the hidden time at which the event
-    /// fires.
+    /// The clock event, if one is set: the time of the earliest timer, and the hidden time at which
+    /// the event fires.
     set: Option<(Time, u64)>,
     /// State of the random number generator, which is linear congruential with Knuth's constants.
     /// Its upper bits are used.
@@ -80,7 +83,7 @@ impl Clock {
             return at;
         }
         let hidden = self.now.0 + self.phase;
-        // `due` is in the future, because the caller handles due events first.
+        // `due` is in the future, because the caller has already handled events that are due.
         let at = hidden + due.0.saturating_sub(self.now.0).max(MIN_DELTA);
         self.set = Some((due, at));
         at
@@ -91,7 +94,8 @@ impl Clock {
         Time(at - at % CLOCK_STEP.0)
     }
 
-    /// Changes the phase at random, as timers that are not simulated change it.
+    /// Changes the phase at random, because timers that are not simulated change it in the recorded
+    /// run.
     fn disturb(&mut self) {
         const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
         const INCREMENT: u64 = 1_442_695_040_888_963_407;
@@ -110,7 +114,8 @@ impl Clock {
 /// Packets in transit with their arrival times, in order of arrival.
 type InTransit = VecDeque<(Time, Segment)>;
 
-/// The path between the hosts. A packet remains in the path until a timer of its queue fires.
+/// The path between the hosts. A packet stays on a part of the path until the timer of this part
+/// fires.
 struct Path {
     rate_bps: u64,
     buffer_pkts: usize,
@@ -167,17 +172,16 @@ fn next_arrival(packets: &InTransit) -> Time {
     packets.front().map_or(Time::NEVER, |&(at, _)| at)
 }
 
-/// The sender's host. Its pacing timer fires late by the same rule as all timers here (see
-/// [`Clock`]).
+/// The sender's host. Its pacing timer fires late, like all timers in this file (see [`Clock`]).
 struct SenderHost {
     sender: Sender,
     bench: Bench,
-    /// Number of packets of `bench.sent` that are already on the path.
+    /// Number of packets of `bench.sent` that have already been put on the path.
     taken: usize,
     /// Times and sizes of the application's writes.
     writes: VecDeque<(Time, u64)>,
-    /// The time at which the application finds the socket writable; `NEVER` if it does not wait for
-    /// this.
+    /// The time at which the application notices that the socket has become writable; `NEVER` if no
+    /// such time is scheduled.
     wake: Time,
 }
 
@@ -210,8 +214,8 @@ impl SenderHost {
         self.writes.front().map_or(Time::NEVER, |&(at, _)| at).min(self.wake)
     }
 
-    /// Performs the application's call that is due: the rest of an unfinished write if the socket
-    /// has become writable, otherwise the next write of the script.
+    /// Performs the application's call that is due. If the socket has become writable, this is the
+    /// rest of an unfinished write, otherwise the next write of the script.
     fn call(&mut self, now: Time) {
         if self.wake == now {
             self.wake = Time::NEVER;
@@ -221,8 +225,8 @@ impl SenderHost {
         }
     }
 
-    /// Schedules the application's wake-up if the socket has become writable. Callers call this
-    /// after each event.
+    /// Schedules the application's wake-up if the socket has become writable. Must be called after
+    /// each event.
     fn wake_if_ready(&mut self, now: Time) {
         if self.wake == Time::NEVER && self.sender.app_is_ready() {
             self.wake = now + WAKE_DELAY;
@@ -234,7 +238,7 @@ impl SenderHost {
 struct ReceiverHost {
     receiver: Receiver,
     bench: Bench,
-    /// Number of packets of `bench.sent` that are already on the path.
+    /// Number of packets of `bench.sent` that have already been put on the path.
     taken: usize,
 }
 
@@ -251,11 +255,12 @@ impl ReceiverHost {
     }
 }
 
-/// The number of runs with different sequences of phases.
+/// The number of runs, each with a different sequence of clock phases.
 pub(super) const SEQUENCES: u64 = 256;
 
-/// Simulates the episode with random clock phases; `sequence`, below [`SEQUENCES`], selects them.
-/// Returns the packets that the sender sends and those that the receiver sends.
+/// Simulates the episode with random clock phases, which the number `sequence` (less than
+/// [`SEQUENCES`]) determines. Returns the packets that the sender sends and those that the receiver
+/// sends.
 pub(super) fn run(
     episode: &Episode,
     draws: Draws,
@@ -292,7 +297,8 @@ pub(super) fn run(
         if due > clock.now {
             let event = clock.event(due);
             if call <= Clock::reading(event) {
-                // The application's call needs no interrupt, so the clock's phase does not change.
+                // The application's call is not caused by an interrupt, so the clock's phase does
+                // not change.
                 clock.now = clock.now.max(call);
                 tx.bench.now = clock.now;
                 tx.call(call);

@@ -1,8 +1,8 @@
 //! Compares the packets that our stack sent with the packets that Linux sent.
 //!
 //! Both lists are in order of time. After a difference, the comparison resumes at the nearest pair
-//! of equal packets. So one missing packet counts once, and the packets after it are compared with
-//! the right ones.
+//! of equal packets. One missing packet therefore counts as one difference, and does not make the
+//! packets after it differ.
 
 use bbrlab_tcp::Segment;
 use bbrlab_units::Time;
@@ -10,11 +10,10 @@ use bbrlab_units::Time;
 use super::report::FirstMismatch;
 use super::row::{flags_text, sack_text};
 
-/// The largest difference between the times of two packets that does not count as a mismatch, in
-/// nanoseconds.
+/// The largest difference in nanoseconds between the times of two packets with which the packets
+/// still count as equal.
 const TIME_TOLERANCE_NS: u64 = 1_000;
-/// The number of packets of each list after a difference among which the comparison looks for equal
-/// packets.
+/// After a difference, the comparison looks for equal packets among this many packets of each list.
 const LOOK_AHEAD: usize = 64;
 
 /// A packet with the time at which it was sent.

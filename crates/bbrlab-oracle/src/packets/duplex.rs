@@ -1,5 +1,5 @@
-//! Replays episodes in which both applications write. So each end has a socket that both sends and
-//! receives data.
+//! Replays episodes in which both applications write. Each end therefore has a socket that both
+//! sends and receives data.
 
 use bbrlab_cc::Params;
 use bbrlab_stack::{SenderQdisc, Stack};
@@ -119,7 +119,7 @@ impl End {
         }
     }
 
-    /// Lets the application read all data and write its reply.
+    /// Lets the application read all data that has arrived, and write its reply.
     fn read(&mut self, now: Time) {
         if !self.socket.halves().wants_read() {
             return;

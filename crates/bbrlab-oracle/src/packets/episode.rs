@@ -1,5 +1,5 @@
-//! Reads `episodes.csv`. For each episode, it has the settings of the network and the hosts, the
-//! application, and the expected counts.
+//! Reads `episodes.csv`. The file has, for each episode, the settings of the network and of the
+//! hosts, the application's behaviour, and the expected counts of packets.
 
 use std::path::{Path, PathBuf};
 
@@ -14,9 +14,9 @@ const COLUMNS: &str = "name,cc,rate_mbps,rtt_ms,buffer_pkts,forced,forced_resolv
 /// The behaviour of the sending application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum App {
-    /// Writes data to the end of the run.
+    /// Writes data until the end of the run.
     Unlimited,
-    /// Calls `send()` at each of these times, with this number of bytes.
+    /// Calls `send()` at each of these times, each time with the given number of bytes.
     Script(Vec<(Time, u64)>),
     /// Opens several connections, one after the other, and sends the same number of bytes on each.
     /// Both ends close a connection 100 ms after the receiver has read the last byte.
@@ -34,11 +34,11 @@ pub enum App {
 pub struct Episode {
     /// The episode's name.
     pub name: String,
-    /// The congestion control as the kernel calls it.
+    /// The kernel's name of the congestion control.
     pub cc: String,
     /// The bottleneck's rate in bits per second.
     pub rate_bps: u64,
-    /// The path's RTT without serialisation.
+    /// The path's RTT, without the time of serialisation.
     pub rtt: Span,
     /// Capacity of the bottleneck's queue in packets, without the packet in service.
     pub buffer_pkts: u64,
@@ -56,15 +56,15 @@ pub struct Episode {
     pub nodelay: bool,
     /// Whether TCP timestamps are on.
     pub timestamps: bool,
-    /// The value of `SO_RCVBUF` that the receiving application sets.
+    /// The value of `SO_RCVBUF` that the receiving application sets; `None` if it sets none.
     pub so_rcvbuf: Option<u32>,
-    /// The value of `SO_RCVLOWAT` that the receiving application sets.
+    /// The value of `SO_RCVLOWAT` that the receiving application sets; `None` if it sets none.
     pub rcvlowat: Option<u32>,
-    /// The value of `TCP_WINDOW_CLAMP` that the receiving application sets.
+    /// The value of `TCP_WINDOW_CLAMP` that the receiving application sets; `None` if it sets none.
     pub window_clamp: Option<u32>,
     /// Whether ECN is negotiated.
     pub ecn: bool,
-    /// Whether the receiver runs the sender's congestion control.
+    /// Whether the receiver uses the sender's congestion control.
     pub cc_on_both: bool,
     /// Start of the log; 0 if the log begins with the connect.
     pub from: Time,
@@ -74,8 +74,8 @@ pub struct Episode {
     pub wscale: (u8, u8),
     /// The kernel's jiffies at time 0 of the episode.
     pub jiffies0: u32,
-    /// Counts of packets in the log: data packets sent, retransmissions (also counted as sent),
-    /// lost data packets, lost ACKs.
+    /// Counts of packets in the log, in this order: data packets sent (including retransmissions),
+    /// retransmissions, lost data packets, lost ACKs.
     pub counts: [(&'static str, u64); 4],
     dir: PathBuf,
 }
@@ -103,12 +103,12 @@ impl Episode {
     }
 }
 
-/// The episodes that `DIR/episodes.csv` lists.
+/// The episodes in `DIR/episodes.csv`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Episodes {
     /// The episodes that can be replayed.
     pub known: Vec<Episode>,
-    /// Episodes that are left out because of their settings or their application.
+    /// The episodes that cannot be replayed, because of their settings or their application.
     pub unsupported: Vec<Unsupported>,
 }
 
@@ -247,8 +247,8 @@ fn parse_app(episode: &mut Episode, cell: &str) -> Result<(), Unsupported> {
         } else if matches!(app, App::Transfers { .. })
             && part.starts_with("both applications close 100 ms after")
         {
-            // In every episode with transfers, both applications close after 100 ms, so `App` has
-            // no field for this time.
+            // In every episode with transfers, both applications close 100 ms after the last read,
+            // so `App` has no field for this time.
         } else {
             return Err(unknown());
         }

@@ -1,19 +1,23 @@
-//! Replays packet logs of Linux hosts. Our sender and our receiver get the packets that the hosts
-//! received, and the packets that they send are compared with the packets that the hosts sent.
+//! Replays packet logs of Linux hosts. Our sender and our receiver get the packets that the Linux
+//! hosts received. The packets that ours send are compared with the packets that the Linux hosts
+//! sent.
 //!
-//! A folder of packet logs has short episodes. The log of an episode has each packet at the sender
-//! and at the receiver, with its time at this host. A row with `s,in` is a packet that the sending
-//! host received, and our sender gets it at the row's time. Our receiver gets the packets of rows
-//! with `d,in` in the same way. The applications' calls are made at the episode's times. Our
-//! packets must equal those of the `s,out` and `d,out` rows.
+//! A folder of packet logs contains short episodes. The log of an episode has two rows for each
+//! packet, one at the sender and one at the receiver, with the packet's time at this host.
 //!
-//! Our stack computes all windows and rates. The replay supplies only three values from the log,
-//! which the packets that a host received do not determine:
+//! A row with `s,in` is a packet that the sending host received, and our sender gets it at the
+//! row's time. Our receiver gets the packets of rows with `d,in` in the same way. The applications'
+//! calls are made at the times that the episode states. Our packets must equal those of the `s,out`
+//! and `d,out` rows.
+//!
+//! Our stack computes all windows and rates. The replay takes only three kinds of values from the
+//! log, which do not follow from the packets that a host received:
 //!
 //! - BBR's random phase
-//! - the clock step at which a paced burst leaves (with the qdisc `fq`, the time within the slack
-//!   of its timer)
-//! - for the receiver, the expiries of our sender's pacing timer, because both hosts share a kernel
+//! - the clock step at which a paced burst leaves or, with the qdisc `fq`, the time within the
+//!   slack of the qdisc's timer
+//! - for the receiver, the times at which the sender's pacing timer fires, because both hosts share
+//!   one kernel
 
 mod bench;
 mod closed;
@@ -110,7 +114,7 @@ pub fn validate(dir: &Path, only: &[String]) -> Result<PacketsReport, LogError> 
 }
 
 /// Replays one episode. `all` are the episodes of its folder. If the episode's log begins after the
-/// connect, another episode in `all` may have the log of the run's beginning.
+/// connect, another episode in `all` may contain the beginning of the run.
 ///
 /// # Errors
 /// If a file is damaged or the episode has unsupported settings.
@@ -126,8 +130,8 @@ pub fn validate_episode(episode: &Episode, all: &[Episode]) -> Result<EpisodeRep
     run_closed(episode, all, &rows)
 }
 
-/// Simulates an episode with each sequence of clock phases, and returns the run that is nearest to
-/// the log.
+/// Simulates an episode with each sequence of clock phases. Returns the simulated run that is
+/// nearest to the log.
 fn run_closed(
     episode: &Episode,
     all: &[Episode],
@@ -153,8 +157,8 @@ fn run_closed(
     Ok(nearest.expect("at least one sequence"))
 }
 
-/// Whether `other` is logged from the connect on and has the same settings as `episode`. Then both
-/// runs are equal up to the first forced event, such as a forced loss.
+/// Whether `other` is logged from the connect on and has the same settings as `episode`. The runs
+/// of both are then equal up to the first forced event, such as a forced loss.
 fn is_same_run(episode: &Episode, other: &Episode) -> bool {
     other.is_from_connect()
         && other.cc == episode.cc
@@ -165,8 +169,8 @@ fn is_same_run(episode: &Episode, other: &Episode) -> bool {
         && other.jiffies0 == episode.jiffies0
 }
 
-/// Finds an episode whose log has the beginning of this episode's run. Returns that episode, and
-/// its rows followed by this episode's rows.
+/// Finds an episode whose log contains the beginning of this episode's run. Returns the found
+/// episode, and its rows followed by the rows of this episode.
 fn lead_up<'a>(
     episode: &Episode,
     rows: &[PacketRow],
@@ -193,7 +197,7 @@ fn sent(rows: &[PacketRow], seen_at: SeenAt) -> Vec<Sent> {
     out.map(|row| (row.time, row.segment)).collect()
 }
 
-/// Compares the packets of one side, sender or receiver, within the time that the episode's log
+/// Compares the packets of one side (sender or receiver) in the period that the episode's log
 /// covers.
 fn side(
     episode: &Episode,

@@ -11,7 +11,7 @@ use super::compare::Sent;
 use super::episode::{App, Episode};
 use super::row::PacketRow;
 
-/// Time from the event at which an application decides to close until its `close()`.
+/// Time from the event at which an application decides to close the connection to its `close()`.
 const CLOSE_DELAY: Span = Span(1_024);
 
 /// Returns the receiver's configuration in an episode.
@@ -41,7 +41,7 @@ pub fn receiver_config(episode: &Episode) -> ReceiverConfig {
     }
 }
 
-/// Returns the offset that makes TCP timestamps relative to the timestamp at the time `first`.
+/// Returns the offset by which TCP timestamps become relative to the timestamp of the time `first`.
 pub(super) fn ts_offset(first: Time) -> u32 {
     let ms = u32::try_from(first.0 / 1_000_000 % (1 << 32)).expect("reduced to 32 bits");
     ms.wrapping_neg()
@@ -64,10 +64,11 @@ pub(super) fn read_by(rows: &[PacketRow], bytes: u64) -> Option<Time> {
     None
 }
 
-/// Feeds the rows of one connection to a receiver. All of them are `d,in` rows.
+/// Passes the rows of one connection, which must be `d,in` rows, to a receiver.
 ///
-/// `interrupts` are the times at which the sender's pacing timer fired, which matter because both
-/// hosts share a kernel. `watch` is called with the socket's state just before each segment.
+/// `interrupts` are the times at which the sender's pacing timer fired, which affect the receiver
+/// because both hosts share one kernel. `watch` is called before each segment with the state of the
+/// socket.
 pub(super) fn replay(
     episode: &Episode,
     rows: &[PacketRow],
@@ -129,8 +130,8 @@ pub(super) fn replay(
     (bench.sent, used)
 }
 
-/// An event of the replay other than the arrival of a segment or an expiry of the receiver's
-/// timers: an interrupt by the sender's pacing timer, or a call of the application.
+/// An event that is neither the arrival of a segment nor caused by a timer of the receiver: an
+/// interrupt by the sender's pacing timer, or a call of the application.
 #[derive(Clone, Copy)]
 enum Call {
     Interrupt,
@@ -146,7 +147,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads all data if the application may read at this time of the episode and the receiver has
+    /// Reads all data, if the application is not in a period without reads and the receiver has
     /// woken it.
     fn read(&mut self, now: Time) {
         if self.episode.no_read.is_some_and(|(from, to)| now >= from && now < to)

@@ -5,8 +5,8 @@ use crate::error::Unsupported;
 /// The first packet that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstMismatch {
-    /// The time in nanoseconds at which Linux sent the packet. For a packet that only our stack
-    /// sent, the time at which our stack sent it.
+    /// The time in nanoseconds at which Linux sent the packet. If only our stack sent the packet,
+    /// the time at which our stack sent it.
     pub time_ns: u64,
     /// The field that differs, or `missing` if only Linux sent the packet, or `additional` if only
     /// our stack sent it.
@@ -35,15 +35,15 @@ pub struct EpisodeReport {
     pub sender: SideReport,
     /// The result of the receiver.
     pub receiver: SideReport,
-    /// Whether the episode was simulated from the connect on, instead of replayed from the log.
+    /// Whether the episode was simulated from the connect on. If not, it was replayed from the log.
     pub closed: bool,
-    /// The number of times that the replay took from the log: the times of paced bursts, and for
-    /// the receiver the expiries of the sender's pacing timer.
+    /// The number of times that the replay took from the log: times of paced bursts and, for the
+    /// receiver, times at which the sender's pacing timer fired.
     pub handed: u64,
-    /// The error if the congestion control is not implemented. The sender's counts are then zero.
+    /// The error if the congestion control is not implemented, otherwise `None`. If there is an
+    /// error, the sender's counts are zero.
     pub unsupported: Option<Unsupported>,
-    /// The first difference of the sender or, if there is none, the first difference of the
-    /// receiver.
+    /// The first difference of the sender or, if the sender has none, of the receiver.
     pub first: Option<FirstMismatch>,
 }
 
@@ -62,9 +62,9 @@ pub struct PacketsReport {
     pub unsupported: Vec<Unsupported>,
     /// The episodes, in the order of `episodes.csv`.
     pub episodes: Vec<EpisodeReport>,
-    /// Total number of packets.
+    /// Number of packets in all episodes together.
     pub packets: u64,
-    /// Total number of mismatches.
+    /// Number of mismatches in all episodes together.
     pub mismatches: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Reads the rows of a packet log. A row is a packet at one of the two hosts.
+//! Reads the rows of a packet log. A row describes a packet at one of the two hosts.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::table::Table;
 /// The columns of a packet log.
 const COLUMNS: &str = "time_ns,point,dir,flow,flags,seq,len,ack,wnd,sack,tsval,tsecr,ecn,lost";
 
-/// The longest packet in a log, including offloaded bursts, in bytes.
+/// The largest size in bytes of a packet in a log. Offloaded bursts are logged as one packet.
 const MAX_LEN: u32 = 1 << 16;
 
 /// The letters of the column `flags`.
@@ -26,7 +26,7 @@ const FLAG_LETTERS: [(char, u8); 7] = [
     ('C', flag::CWR),
 ];
 
-/// The host that saw the packet.
+/// The host at which the packet was logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeenAt {
     /// The sender of the data.
@@ -42,7 +42,7 @@ pub struct PacketRow {
     pub time: Time,
     /// The host that saw the packet.
     pub seen_at: SeenAt,
-    /// Whether the host sent the packet; otherwise it received the packet.
+    /// Whether the host sent the packet. If not, the host received it.
     pub is_out: bool,
     /// The number of the connection.
     pub flow: u32,
@@ -91,7 +91,7 @@ fn parse(cells: &[String]) -> Result<PacketRow, String> {
     if !ack.is_empty() {
         segment.ack = number("ack", ack)?;
     }
-    // The first SYN has no timestamp to echo.
+    // The first SYN has a timestamp, but no timestamp to echo.
     segment.has_ts = !tsval.is_empty();
     if segment.has_ts {
         segment.tsval = number("tsval", tsval)?;

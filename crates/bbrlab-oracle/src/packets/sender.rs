@@ -15,27 +15,27 @@ use super::row::{PacketRow, SeenAt};
 use crate::error::{LogError, Unsupported};
 use crate::table::Table;
 
-/// Times from the event that triggers an application's call until the call: `connect()`, `send()`,
+/// Times from an event to the application's call that it triggers, for `connect()`, `send()` and
 /// `close()`.
 pub(super) const CONNECT_DELAY: Span = Span(512);
 pub(super) const WRITE_DELAY: Span = Span(256);
 const CLOSE_DELAY: Span = Span(768);
-/// Time from the event that makes a socket writable until the application writes to it.
+/// Time from the event that makes a socket writable to the application's write.
 pub(super) const WAKE_DELAY: Span = Span(256);
-/// Time from the planned close of a connection, 100 ms after the last read, until the next
-/// `connect()`.
+/// Time from the planned close of a connection to the next `connect()`. The close is planned for
+/// 100 ms after the last read.
 const NEXT_DELAY: Span = Span(1_792);
 /// The time of the first `connect()`.
 pub(super) const FIRST_CONNECT: Time = Time(100_000_000);
 /// Maximum delay of the pacing timer. If the log has a burst within this time after the timer is
-/// due, the timer fires at the time of the burst.
+/// due, the replay lets the timer fire at the time of the burst.
 const PACING_LATENESS: Span = Span(520);
 
-/// Maximum time by which the timer of the qdisc `fq` fires early, because it fires together with
-/// another timer of the machine. Linux: `timer_slack`.
+/// Maximum time by which the timer of the qdisc `fq` can fire early. It does so if another timer of
+/// the machine fires in this time. Linux: `timer_slack`.
 const FQ_SLACK: Span = Span::from_micros(10);
 
-/// The columns with which a file of sender states begins.
+/// The first columns of a file of sender states.
 const STATE_COLUMNS: &str = "time_ns,ev,flow,ack,cwnd,ssthresh";
 
 /// Returns the episode's congestion control, or `None` if it is not implemented. The kernel's name
@@ -79,7 +79,7 @@ pub fn sender_config(episode: &Episode) -> SenderConfig {
     }
 }
 
-/// Reads BBR's random draws in the episode from the logged states of the sender.
+/// Derives BBR's random draws in the episode from the logged states of the sender.
 pub(super) fn draws(episode: &Episode) -> Result<Draws, LogError> {
     if episode.cc != "bbr" {
         return Ok(Draws::default());
@@ -117,12 +117,14 @@ pub(super) struct Replayed {
     pub(super) sent: Vec<Sent>,
     /// The number of paced bursts whose time was taken from the log.
     pub(super) handed: u64,
-    /// The times at which TCP's pacing timer fired. Expiries of the timer of `fq` are not included,
-    /// because they do not run the soft interrupt in which timers with a tolerance fire.
+    /// The times at which TCP's pacing timer fired. The times at which the timer of `fq` fired are
+    /// not included, because this timer does not run the soft interrupt in which timers with a
+    /// tolerance fire.
     pub(super) pacing: Vec<Time>,
 }
 
-/// Feeds one connection's `s,in` rows to a sender. `rows` are all rows of the connection.
+/// Passes the `s,in` rows of one connection to a sender. `rows` contains all rows of the
+/// connection.
 pub(super) fn replay(
     episode: &Episode,
     rows: &[PacketRow],
@@ -178,9 +180,9 @@ pub(super) fn replay(
         let timer = next_timer(&bench, &logged, slack);
         let timer_at = timer.map_or(Time::NEVER, |timer| timer.at);
         // If a segment arrives at the time at which a timer fires, handle the segment first, unless
-        // the log shows the timer's burst before it. Packets that `fq` releases also come before
-        // the segment in the log. But TCP handles their release in a tasklet, which runs after the
-        // soft interrupt that delivers the segment.
+        // the log shows the timer's burst before it. With `fq`, handle the segment first even then.
+        // The log has the packets that `fq` releases before the segment, but TCP handles their
+        // release in a tasklet, which runs after the soft interrupt that delivers the segment.
         let is_burst_first =
             !episode.fq && timer.is_some_and(|timer| timer.burst.is_some_and(|at| at < place));
         let call = calls.peek().map_or(Time::NEVER, |&(at, _)| at);
@@ -236,15 +238,16 @@ enum Call {
 struct Due {
     at: Time,
     id: TimerId,
-    /// The index in the log of the paced burst that determines `at`; `None` if no burst does.
+    /// The index in the log of the paced burst from which `at` was taken; `None` if the log has no
+    /// burst for the timer.
     burst: Option<usize>,
 }
 
 /// Returns the timer that fires next.
 ///
 /// A paced burst leaves at one of the clock steps after its timer is due, and only the log shows at
-/// which step. The timer of `fq` may fire up to `slack` early. All other timers fire when they are
-/// due.
+/// which step. The timer of `fq` may fire earlier than it is due, by at most `slack`. All other
+/// timers fire when they are due.
 fn next_timer(bench: &Bench, logged: &[(Time, usize)], slack: Span) -> Option<Due> {
     let mut next: Option<Due> = None;
     let pacing = bench.armed(TimerId::Pacing);

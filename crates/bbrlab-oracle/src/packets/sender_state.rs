@@ -1,7 +1,7 @@
 //! Compares the sender's internal state with the kernel's, ACK by ACK.
 //!
-//! The logs have the fields of the sender's socket just before each ACK is processed. Every field
-//! that our sender also has is compared. Private fields of the congestion control are not compared.
+//! The logs have the fields of the sender's socket just before each ACK is processed. All fields
+//! that our sender also has are compared, except private fields of the congestion control.
 
 use bbrlab_tcp::Sender;
 
@@ -12,20 +12,21 @@ use super::{FirstMismatch, SideReport};
 use crate::error::LogError;
 use crate::table::Table;
 
-/// The columns with which a file of sender states begins.
+/// The first columns of a file of sender states.
 const COLUMNS: &str = "time_ns,ev,flow,ack";
 
 /// Fields that contain a time or depend on times. If our application acts a clock step earlier or
-/// later than the logged application, a time changes by a microsecond, and a pacing rate in its
-/// last digits.
+/// later than the logged application, a time changes by a microsecond, and a pacing rate changes in
+/// its last digits.
 const TIMES: [&str; 5] = ["srtt_us", "mdev_us", "rack_rtt_us", "pacing_Bps", "rate_interval_us"];
 
-/// The accepted relative error of the fields `TIMES`: a microsecond of an RTT causes up to this
-/// error. An absolute error of 4 is also accepted, since `mdev_us` is stored times four.
+/// The accepted relative error of the fields `TIMES`, which is the largest error that a microsecond
+/// in an RTT causes. An absolute error of 4 is also accepted, because `mdev_us` is stored times
+/// four.
 const TIME_TOLERANCE: f64 = 1e-4;
 
 /// Compares the sender's state before each ACK of an episode that is logged from the connect on.
-/// Counts the rows in which any field differs, and the rows that differ only in times, by a
+/// Counts the rows in which any field differs, and the rows that differ only in times and only by a
 /// microsecond.
 ///
 /// # Errors
@@ -83,8 +84,8 @@ fn is_close(expected: &str, got: &str) -> bool {
     (expected - got).abs() <= (expected * TIME_TOLERANCE).max(4.0)
 }
 
-/// Calls `field` with the name and the value of each field of `sender`. Values are spelt as in the
-/// file.
+/// Calls `field` with the name and the value of each field of `sender`. Values are written as in
+/// the file of states.
 fn snapshot(sender: &Sender, field: &mut dyn FnMut(&'static str, String)) {
     let (info, conn) = (sender.info(), sender.conn());
     let or_empty = |value: Option<u32>| value.map_or_else(String::new, |value| value.to_string());

@@ -1,8 +1,8 @@
 //! Compares the receiver's internal state with the kernel's, segment by segment.
 //!
-//! The packets that a receiver sends show little of its state. So the logs also have the socket's
-//! fields just before each segment is processed. A difference in these fields may not change the
-//! packets of this episode, but it could change those of another run.
+//! The packets that a receiver sends show little of its state. The logs therefore also contain the
+//! socket's fields just before each segment is processed. A difference in these fields that does
+//! not change the packets of this episode could change the packets of another run.
 
 use bbrlab_units::Time;
 
@@ -13,12 +13,13 @@ use super::{FirstMismatch, SideReport, sent};
 use crate::error::LogError;
 use crate::table::Table;
 
-/// The columns with which a file of receiver states begins.
+/// The first columns of a file of receiver states.
 const COLUMNS: &str = "time_ns,ev,flow,seq,len";
 
 /// Compares our receiver's state before each segment of `episode` with the logged state, and counts
 /// the rows in which any field differs. `all` are the episodes of the folder. If the episode's log
-/// begins after the connect and none of `all` has the beginning of its run, no rows are compared.
+/// begins after the connect, and no episode in `all` contains the beginning of its run, no rows are
+/// compared.
 ///
 /// # Errors
 /// If a file is missing or damaged.

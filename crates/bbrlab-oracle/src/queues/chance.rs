@@ -12,7 +12,8 @@ use crate::table::Table;
 
 const COLUMNS: &str = "time_ns,point,ev,n,during,v1";
 
-/// A random number or hash that a queue discipline received, or a time at which its timer fired.
+/// A random number or hash that the kernel gave to a queue discipline, or a time at which the
+/// discipline's timer fired.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) time_ns: u64,
@@ -47,8 +48,8 @@ pub(super) fn load(path: &Path) -> Result<Vec<Event>, LogError> {
             "pie_timer" => Kind::PieTimer,
             _ => continue,
         };
-        // A negative time is before the start of the log. Such timer events have no effect, because
-        // the queue is empty.
+        // A negative time is before the start of the log. Timer events at such times have no
+        // effect, because the queue is empty.
         if cells[0].starts_with('-') {
             continue;
         }
@@ -63,7 +64,7 @@ pub(super) fn load(path: &Path) -> Result<Vec<Event>, LogError> {
 }
 
 /// The random numbers and hashes that the kernel used at one point of the network. They are
-/// returned in order.
+/// returned in the kernel's order.
 #[derive(Debug)]
 pub(super) struct Chance<'a> {
     rows: &'a [Row],
@@ -97,8 +98,8 @@ impl Entropy for Chance<'_> {
     }
 
     fn next_u32(&mut self) -> u32 {
-        // If our discipline draws more numbers than the kernel's did, return 0. Then the results
-        // differ.
+        // If our discipline draws more numbers than the kernel's discipline did, return 0. The
+        // results then differ from the log.
         truncated(self.random.pop_front().unwrap_or(0))
     }
 

@@ -17,7 +17,7 @@ pub struct Point {
     pub name: &'static str,
     /// The component that handles the packets.
     pub child: Child,
-    /// Rate of the link after the discipline, in bit/s. If it is `None`, there is no link, and
+    /// Rate of the link after the discipline in bit/s. `None` means that there is no link, and
     /// packets leave when the discipline releases them.
     pub rate_bps: Option<u64>,
 }
@@ -66,8 +66,8 @@ pub(super) fn load(dir: &Path) -> Result<Vec<Episode>, LogError> {
 }
 
 fn points(qdisc: &str, rate: &str, rtt: &str, settings: &str) -> Result<Vec<Point>, String> {
-    // The rate `0 (own shaper)` means that `cake` shapes the traffic itself, without a link after
-    // it.
+    // The rate `0 (own shaper)` means that `cake` itself shapes the traffic, and that there is no
+    // link after it.
     let rate = rate.split(' ').next().unwrap_or_default();
     let mbps: u64 =
         rate.parse().map_err(|_| format!("rate_mbps: found `{rate}`, expected a number"))?;
@@ -82,8 +82,8 @@ fn points(qdisc: &str, rate: &str, rtt: &str, settings: &str) -> Result<Vec<Poin
             .split_once('=')
             .ok_or_else(|| format!("settings: found `{setting}`, expected key=value pairs"))?;
         let (name, child) = match key {
-            // This is whether the hosts negotiated ECN. It is not needed, because the log has each
-            // packet's ECN field.
+            // This setting is whether the hosts negotiated ECN. The replay does not need it,
+            // because the log has the ECN field of each packet.
             "ecn" => match value {
                 "True" | "1" | "False" | "0" => continue,
                 _ => {

@@ -1,6 +1,6 @@
 //! Replays packet logs of Linux queue disciplines. Our discipline gets each packet at the time at
-//! which the kernel's discipline got it, and must forward, drop and mark the same packets at the
-//! same times.
+//! which the kernel's discipline got the packet. It must forward, drop and mark the same packets at
+//! the same times as the kernel's.
 //!
 //! The replay takes these data from the log:
 //!
@@ -8,7 +8,7 @@
 //! - the random numbers that the kernel drew
 //! - the order of calls at the same time
 //! - the times at which `pie`'s timer fires
-//! - the clock step (at most 1 µs late) at which the link's timer fires
+//! - the clock step at which the link's timer fires, at most 1 µs late
 //!
 //! Our discipline computes whether and when each packet departs, is dropped or is marked.
 
@@ -75,7 +75,7 @@ pub fn validate_states(episode: &Episode) -> Result<EpisodeReport, LogError> {
         });
     }
     // The log may contain a state at a timer after the last packet's departure. The replay ends
-    // before this timer, so do not count such a state as missing.
+    // before this timer fires, so such a state does not count as missing.
     let ends = rows.iter().flat_map(|row| [Some(row.arrives), row.departs]).flatten();
     let left = states.left(ends.map(|call| call.ns).max().unwrap_or(0));
     let mut report = EpisodeReport::new(&episode.name);

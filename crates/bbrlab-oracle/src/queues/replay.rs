@@ -3,7 +3,7 @@
 //!
 //! The link requests a packet from the discipline when it becomes free, or when a packet arrives
 //! while it is idle. While packets are waiting, each service begins at the computed end of the
-//! previous service, and not at the slightly later time at which the timer fires.
+//! previous service, even if the link's timer fires slightly later.
 
 use std::collections::VecDeque;
 
@@ -35,7 +35,7 @@ pub(super) enum Moment {
 }
 
 /// Returns the fate of each packet of `rows`, the rows of `point`. Calls `watch` with the
-/// discipline at each of its calls.
+/// discipline at each call of the discipline.
 pub(super) fn replay(
     episode: &Episode,
     point: &Point,
@@ -76,8 +76,8 @@ pub(super) fn replay(
     }
 }
 
-/// Returns the times at which the link's timer fired, as far as the log shows them: the departures
-/// if the link has a rate, otherwise the times at which the discipline released packets.
+/// Returns the times at which the link's timer fired, as far as the log shows them. If the link has
+/// a rate, these are the departures, otherwise the times at which the discipline released packets.
 fn fired(rows: &[Row], is_serialised: bool) -> VecDeque<Call> {
     let mut calls: Vec<Call> =
         rows.iter().filter_map(|row| if is_serialised { row.departs } else { row.taken }).collect();
@@ -95,8 +95,8 @@ struct Link<'a, W> {
     fates: Vec<Fate>,
     /// The packet in service and the computed end of its service.
     in_service: Option<(u32, u64)>,
-    /// Two times of the last departure, in nanoseconds: the time at which the link's timer fired,
-    /// and the computed end of service.
+    /// Two times of the last departure in nanoseconds: the time at which the link's timer fired,
+    /// and the computed end of the service.
     last_service: (u64, u64),
     fired: VecDeque<Call>,
     /// The times at which the discipline's timer fires. Only logs of `pie` have them.
@@ -104,8 +104,8 @@ struct Link<'a, W> {
     watch: W,
 }
 
-/// The kind of the next event. If events have equal calls, a timer comes before a departure, and a
-/// departure before an arrival.
+/// The kind of the next event. At equal calls, a timer comes before a departure, and a departure
+/// before an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Timer,
@@ -157,8 +157,8 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
             return Some(Call { ns, number: 0 });
         }
         let at = self.discipline.timer();
-        // If the link has a rate, only `pie` uses a timer. The log has the timer's times
-        // (`self.timer`), and there are none after the end of the log.
+        // If the link has a rate, only `pie` uses a timer. The log has the times of `pie`'s timer
+        // (`self.timer`), so no further times are computed.
         let computed = at.0.checked_sub(self.t0_ns)?;
         (at != Time::NEVER && self.rate_bps.is_none()).then(|| self.fires_at(computed))
     }
@@ -193,7 +193,7 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
         (self.watch)(Moment::AfterEnqueue, drop_ns, &self.discipline);
         if idle {
             // A packet that arrives at the clock step of the last departure counts as queued before
-            // this departure. So its service begins at the computed end of the last service.
+            // this departure. Its service therefore begins at the computed end of the last service.
             let (fired, ended) = self.last_service;
             let from = if row.arrives.ns == fired { ended } else { row.arrives.ns };
             self.serve(row.arrives.ns, from);

@@ -5,12 +5,12 @@ use super::row::{Fate, Row};
 /// The first packet that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstMismatch {
-    /// The packet's number at its point, from 1.
+    /// The number of the packet at the point where it was logged, from 1.
     pub n: u64,
-    /// The point and the field that differs, such as `bn.dep_ns`. Fields are `dep_ns`, `drop_ns`
-    /// and `mark`.
+    /// The point and the field that differs, such as `bn.dep_ns`. The field is `dep_ns`, `drop_ns`
+    /// or `mark`.
     pub field: String,
-    /// The value in Linux's log; `-` if the log has none.
+    /// The value in Linux's log; `-` if the log has no value.
     pub expected: String,
     /// Our value.
     pub got: String,
@@ -60,9 +60,9 @@ impl EpisodeReport {
 pub struct QueuesReport {
     /// The episodes, in the order of `episodes.csv`.
     pub episodes: Vec<EpisodeReport>,
-    /// Total number of packets.
+    /// Number of packets in all episodes together.
     pub packets: u64,
-    /// Total number of mismatches.
+    /// Number of mismatches in all episodes together.
     pub mismatches: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Reads the rows of a packet log. A row is a packet at one point of the network.
+//! Reads the rows of a packet log. A row describes a packet at one point of the network.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::table::Table;
 const COLUMNS: &str = "point,n,arr_ns,flow,dir,len,payload,seq,ecn_in,hash,fate,ret,qlen,backlog,deq_ns,qlen_deq,dep_ns,\
                        drop_ns,ecn_out,arr_i,deq_i,dep_i";
 
-/// The longest packet in these logs, in bytes.
+/// The largest size in bytes of a packet in these logs.
 const MAX_LEN: u32 = 1 << 16;
 
-/// A call to a discipline: its time, and its number in the log, which orders calls at the same
+/// A call of a discipline: its time, and its number in the log. The number orders calls at the same
 /// time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Call {
@@ -24,9 +24,9 @@ pub(super) struct Call {
 /// The fate of a packet. Times are in nanoseconds from the start of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fate {
-    /// The time at which the packet was dropped, if it was.
+    /// The time at which the packet was dropped; `None` if it was not dropped.
     pub(super) dropped_ns: Option<u64>,
-    /// The time at which the packet's last bit left, if the packet was not dropped.
+    /// The time at which the packet's last bit left; `None` if the packet was dropped.
     pub(super) departed_ns: Option<u64>,
     /// Whether the packet was ECN-marked at this point.
     pub(super) marked: bool,
@@ -44,9 +44,10 @@ pub(super) struct Row {
     pub(super) ecn: Ecn,
     /// The value of `skb_get_hash` for the packet.
     pub(super) hash: u32,
-    /// The call with which the link took the packet from the discipline; `None` if it did not.
+    /// The call in which the link took the packet from the discipline; `None` if the link did not
+    /// take it.
     pub(super) taken: Option<Call>,
-    /// The call at which the packet's last bit left; `None` if the packet did not depart.
+    /// The call in which the packet's last bit left; `None` if the packet did not depart.
     pub(super) departs: Option<Call>,
     /// The packet's fate in Linux.
     pub(super) fate: Fate,

@@ -1,5 +1,5 @@
-//! Compares the internal state of a queue discipline with the kernel's, call by call. This shows
-//! that equal fates of packets are not a coincidence.
+//! Compares the internal state of a queue discipline with the kernel's, call by call. If the states
+//! are equal too, equal fates of packets are not a coincidence.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -26,8 +26,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// Returns the event's name, and the names of its columns. `-` is a value that our discipline
-    /// does not have.
+    /// Returns the name of the event in the log, and the names of its columns. `-` stands for a
+    /// value that our discipline does not have.
     fn columns(self) -> (&'static str, &'static [&'static str]) {
         const CODEL: &[&str] = &[
             "count",
@@ -61,7 +61,7 @@ struct Logged {
     values: Vec<i64>,
 }
 
-/// The logged states of one point that have not been compared yet, and the counts so far.
+/// The logged states of one point that are still to be compared, and the counts so far.
 #[derive(Debug)]
 pub(super) struct States {
     logged: VecDeque<Logged>,
@@ -97,7 +97,7 @@ impl States {
         Ok(Self { logged, red_before: [0; 2], compared: 0, mismatches: 0, first: None })
     }
 
-    /// Returns the number of logged states up to `end_ns` that were not compared.
+    /// Returns the number of states logged up to `end_ns` that are still to be compared.
     pub(super) fn left(&self, end_ns: u64) -> u64 {
         self.logged.iter().filter(|state| state.time_ns <= end_ns).count() as u64
     }
@@ -138,7 +138,8 @@ impl States {
     }
 
     fn compare(&mut self, kind: Kind, now_ns: u64, ours: &[i64]) {
-        // There may be no logged state, because the log ends before the last packets have departed.
+        // There may be no logged state left, because the log ends before the last packets have
+        // departed.
         let Some(logged) = self.logged.pop_front() else { return };
         self.compared += 1;
         let (event, names) = kind.columns();

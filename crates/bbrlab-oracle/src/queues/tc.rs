@@ -139,8 +139,9 @@ pub fn police(text: &str) -> Result<Child, String> {
     }
 }
 
-/// Parses `netem`'s slots, such as `5ms 5ms`: the minimum and the maximum time between two slots.
-/// The limits of a slot may follow, such as `packets 4 bytes 5000`, where 0 means no limit.
+/// Parses the slots of `netem`, such as `5ms 5ms`: the minimum and the maximum time from one slot
+/// to the next. The limits of a slot may follow, such as `packets 4 bytes 5000`, where 0 means no
+/// limit.
 ///
 /// # Errors
 /// If a word is unknown; the text has the word and what was expected.
@@ -168,7 +169,7 @@ fn unknown(found: &str, expected: &str) -> String {
     format!("found `{found}`, expected {expected}")
 }
 
-/// The words of the arguments that are not parsed yet.
+/// The words of the arguments that have not been parsed yet.
 struct Words<'a>(std::str::SplitWhitespace<'a>);
 
 impl<'a> Words<'a> {

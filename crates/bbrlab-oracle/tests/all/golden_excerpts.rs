@@ -114,15 +114,15 @@ fn a_gain_changed_by_one_256th_is_caught() {
     );
 }
 
-/// BBR v1 with a wrong number of random draws: in each `cong_control`, one too many if `more` is
-/// true, otherwise none.
+/// BBR v1 with a wrong number of random draws: in each call of `cong_control`, it makes one draw
+/// too many if `more` is true, and otherwise uses none of the recorded draws.
 #[derive(Clone, Debug)]
 struct DrawsOff {
     bbr: Bbr<Plain>,
     more: bool,
 }
 
-/// A source of random numbers that returns 0 without using up a recorded draw.
+/// A source of random numbers that always returns 0 and uses no recorded draw.
 struct NoDraw;
 
 impl Draw for NoDraw {

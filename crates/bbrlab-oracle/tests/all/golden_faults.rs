@@ -19,7 +19,7 @@ const RENO: &str = "event,arg,cwnd,cwnd_clamp,cwnd_cnt,ssthresh,prior_cwnd,is_cw
 5,,11,,,,,,,,,5,,,,
 ";
 
-/// A new folder for one test, with one trace, and the manifest's line about this trace.
+/// A new folder for one test, with one trace and the manifest's line for this trace.
 struct Folder {
     root: PathBuf,
     line: Vec<String>,

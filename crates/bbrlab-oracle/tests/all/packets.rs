@@ -70,8 +70,9 @@ fn the_receivers_inner_state_is_the_kernels_before_every_segment() {
     dirs.extend(reference.map(|reference| reference.join("linux-reference/packets")));
     for dir in dirs {
         let all = packets::episodes(&dir).unwrap().known;
-        // Skip episodes whose receiving application replies. There, the receiver's state also
-        // depends on what it sends, which `receiver_states` does not replay.
+        // Skip episodes whose receiving application replies. In these episodes, the receiver's
+        // state also depends on the data that the receiver sends, which `receiver_states` does not
+        // replay.
         for episode in all.iter().filter(|episode| episode.reply_bytes == 0) {
             let (report, first) = packets::receiver_states(episode, &all).unwrap();
             assert_eq!(report.mismatches, 0, "{}: {first:?}", episode.name);
@@ -287,6 +288,6 @@ fn the_senders_inner_state_is_the_kernels_before_every_ack() {
     }
     assert_eq!(mismatches, 0, "{table}");
     // In some rows, our application acts one clock step earlier or later than the logged
-    // application. They must be less than 1 % of all rows.
+    // application. Less than 1 % of all rows may differ for this reason.
     assert!(by_a_step * 100 < rows, "{by_a_step} of {rows} rows differ by a step of the clock");
 }

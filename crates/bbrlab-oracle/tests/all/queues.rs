@@ -93,8 +93,8 @@ fn the_excerpts_are_reproduced_packet_by_packet() {
 }
 
 /// With only one flow, a discipline that has a queue per flow acts like a discipline with one
-/// queue. So `fq_codel` and `fq_pie` must reproduce the kernel's logs of `codel` and `pie` with one
-/// flow and the same parameters.
+/// queue. With the same parameters, `fq_codel` and `fq_pie` must therefore reproduce the kernel's
+/// logs of `codel` and `pie` with one flow.
 #[test]
 fn a_lone_flow_in_fq_codel_and_fq_pie_is_that_in_codel_and_pie() {
     let mut dirs = vec![excerpts()];

@@ -1,4 +1,4 @@
-//! The ACK filter: drops an ACK if a newer ACK of the same flow waits behind it.
+//! The ACK filter: drops an ACK if a newer ACK of the same flow has joined the queue behind it.
 //!
 //! The filter runs when a packet with an ACK number has joined its queue. An older pure ACK of the
 //! flow may be dropped if the new packet contains all its information, that is, if the older ACK
@@ -10,10 +10,11 @@
 //! - an ACK number or SACK blocks different from the new packet's, because duplicate ACKs are
 //!   information
 //!
-//! If at least two older ACKs may be dropped, the oldest is dropped, so that two ACKs stay: one
-//! older ACK and the new packet. The aggressive filter also drops a single redundant ACK, if it is
-//! directly before the new packet and has equal ECN flags. The last ACK before a change of the ECN
-//! flags stays, because the change shows which packets were marked.
+//! If at least two older ACKs may be dropped, the oldest of them is dropped. Two ACKs therefore
+//! stay: an older ACK and the new packet. The aggressive filter also drops an older ACK if it is
+//! the only one, is directly before the new packet in the queue, and has the same ECN flags. An ACK
+//! is never dropped if the flow's next ACK has other ECN flags, because the change shows which
+//! packets were marked.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cake_ack_filter`, `cake_tcph_may_drop`,
 //! `cake_tcph_sack_compare`.
@@ -33,13 +34,13 @@ const SYN: u8 = 0x02;
 const ACK: u8 = 0x10;
 const ECE_CWR: u8 = 0xc0;
 
-/// The filter, with the headers of the waiting packets.
+/// The filter, with the TCP headers of the waiting packets.
 #[derive(Debug)]
 pub(super) struct AckFilter {
     is_aggressive: bool,
     /// Header of the arriving packet.
     arriving: Option<TcpHeader>,
-    /// Headers of the waiting packets, by place in the store.
+    /// The TCP header of each waiting packet, indexed by the packet's place in the store.
     waiting: Vec<Option<TcpHeader>>,
 }
 
@@ -66,8 +67,8 @@ impl AckFilter {
         self.arriving = header;
     }
 
-    /// Removes an older ACK, if one may be dropped. The packet that has arrived is the last of
-    /// `list`, at `place`.
+    /// Removes and returns an older ACK, if one may be dropped. The packet that has just arrived is
+    /// the last of `list`, and `place` is its place in the store.
     pub(super) fn filter(
         &mut self,
         store: &mut Store,
@@ -128,8 +129,8 @@ fn is_redundant(old: &TcpHeader, new: &TcpHeader) -> bool {
     }
 }
 
-/// Compares the information in the SACK blocks: `Less` if the newer ACK has less information than
-/// the older ACK. Linux: `cake_tcph_sack_compare`.
+/// Compares the SACK blocks of the newer ACK with those of the older ACK. `Less` means that the
+/// newer ACK has less information. Linux: `cake_tcph_sack_compare`.
 fn compare_blocks(old: &TcpHeader, new: &TcpHeader) -> Ordering {
     match (old.blocks(), new.blocks()) {
         ([], []) => return Ordering::Equal,
@@ -151,7 +152,8 @@ fn compare_blocks(old: &TcpHeader, new: &TcpHeader) -> Ordering {
     if bytes(new) > bytes(old) { Ordering::Greater } else { Ordering::Equal }
 }
 
-/// Whether a sequence number or a timestamp comes after another. Linux: `after`.
+/// Whether `a` comes after `b`, where both are sequence numbers or both are timestamps. Linux:
+/// `after`.
 fn after(a: u32, b: u32) -> bool {
     b.wrapping_sub(a).cast_signed() < 0
 }
@@ -269,8 +271,8 @@ mod tests {
         // First, only the oldest ACK has a block; then, only the newest ACK has a block.
         assert_eq!(of_one(&[with_blocks(1, &[(5, 6)]), ack(2), ack(3)]), [vec![], vec![1]]);
         assert_eq!(of_one(&[ack(1), ack(2), with_blocks(2, &[(5, 6)])]), [vec![0], vec![0, 1]]);
-        // The older ACK's block is below its ACK number, so it reports a duplicate. This ACK is not
-        // dropped.
+        // The older ACK's block is below its ACK number, so it reports a duplicate segment. Such an
+        // ACK is never dropped.
         let double = [with_blocks(4, &[(1, 2)]), with_blocks(5, &[(1, 2), (7, 9)]), ack(6)];
         assert_eq!(of_one(&double), [vec![], vec![]]);
     }

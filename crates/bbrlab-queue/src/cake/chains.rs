@@ -5,11 +5,11 @@ use super::hosts::QUEUES;
 /// A list of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Chain {
-    /// Flows that have just become busy.
+    /// Flows that have just got a backlog.
     New,
-    /// Flows that have had their turn.
+    /// Flows that have used up their first quantum.
     Old,
-    /// Empty flows whose control law is not at rest.
+    /// Empty flows whose COBALT state has not yet decayed to the initial state.
     Decaying,
 }
 

@@ -2,10 +2,10 @@
 //!
 //! CoDel controls flows that respond to drops. BLUE controls flows that do not respond: each time
 //! the queues overflow, it increases the share of packets that it drops from the longest queue.
-//! Unlike in `codel`, the last packet of a queue is never dropped, roots are exact to 32 bits,
-//! times are in nanoseconds, and `count` decreases while the queue is short enough. The reciprocal
-//! root is 0 at first, so the first packet above the target is dropped or marked at once, not an
-//! interval later.
+//! Unlike in `codel`, the last packet of a queue is never dropped, reciprocal roots have 32 bits,
+//! times are in nanoseconds, and `count` decreases while waiting times are below the target. The
+//! reciprocal root is 0 at first. The first packet above the target is therefore dropped or marked
+//! at once, while `codel` waits for an interval.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cobalt_should_drop`, `cobalt_queue_full`,
 //! `cobalt_queue_empty`.
@@ -75,7 +75,7 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// Called when the queue has its turn but is empty. Linux: `cobalt_queue_empty`.
+    /// Called when the queue is to be served but is empty. Linux: `cobalt_queue_empty`.
     pub(super) fn queue_empty(&mut self, settings: &Settings, now: Ktime) {
         let since = now.wrapping_sub(self.blue_timer).cast_unsigned();
         if self.p_drop > 0 && since > settings.target {
@@ -89,13 +89,13 @@ impl Cobalt {
         }
     }
 
-    /// Whether the state has the same effect as the initial state.
+    /// Whether the state now acts like the initial state.
     pub(super) fn is_at_rest(&self, now: Ktime) -> bool {
         self.p_drop == 0 && self.count == 0 && now >= self.drop_next
     }
 
-    /// Whether the packet at the head must be dropped. A packet that is marked instead need not be
-    /// dropped. Linux: `cobalt_should_drop`.
+    /// Whether the packet at the head must be dropped. Returns false for a packet that is marked
+    /// instead. Linux: `cobalt_should_drop`.
     pub(super) fn should_drop(
         &mut self,
         settings: &Settings,

@@ -1,8 +1,8 @@
-//! The hosts on one side, senders or receivers, each with the number of its flows that have a
-//! backlog.
+//! The hosts on one side of the link, either senders or receivers, each with the number of its
+//! flows that have a backlog.
 //!
-//! The more backlogged flows a host has, the smaller are their quanta, so that the link is shared
-//! equally among hosts, not flows.
+//! The more flows with a backlog a host has, the smaller are the quanta of these flows. The link is
+//! thus shared equally among hosts, not among flows.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cake_hash`, `cake_inc_srchost_bulk_flow_count` and
 //! similar.
@@ -11,7 +11,7 @@
 /// Number of queues in a tin, and of places for hosts. Linux: `CAKE_QUEUES`.
 pub(super) const QUEUES: u16 = 1024;
 
-/// Number of places that a hash may use: the size of a set. Linux: `CAKE_SET_WAYS`.
+/// Number of places that a hash may use, which form a set. Linux: `CAKE_SET_WAYS`.
 const WAYS: u16 = 8;
 
 /// Returns the places that a hash may use: the preferred place, then the other places of the same
@@ -44,8 +44,9 @@ impl Hosts {
         Self { places: vec![Host::default(); usize::from(QUEUES)] }
     }
 
-    /// Returns the place of the host with this hash. If hosts with a backlog occupy all other
-    /// places of the set, the host shares its preferred place.
+    /// Returns the place of the host with this hash. If the set has no place for the host, because
+    /// hosts with a backlog occupy all places, the host shares its preferred place with another
+    /// host.
     pub(super) fn place(&mut self, hash: u32) -> u16 {
         let tagged = ways(hash).find(|&at| self.at(at).tag == hash);
         let place = tagged

@@ -2,8 +2,8 @@
 //! memory limit is reached.
 //!
 //! As in the kernel, the heap is built at its first use and then updated. It is rebuilt at its next
-//! use if it was not used while 65,535 packets were dequeued. The choice among equally long queues
-//! depends on these steps.
+//! use if it was not used while 65,535 packets were dequeued. Which of several equally long queues
+//! is on top depends on when the heap was built.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cake_heapify`, `cake_heapify_up`, `cake_drop`.
 //! Deviations: none.
@@ -19,7 +19,7 @@ const TIMEOUT: u16 = 65535;
 /// The tin and the number of a queue.
 pub(super) type Queue = (u16, u16);
 
-/// The heap of queues.
+/// The heap of the queues of all tins.
 #[derive(Debug, Default)]
 pub(super) struct Longest {
     heap: Vec<Queue>,
@@ -79,7 +79,7 @@ impl Longest {
         }
     }
 
-    /// Counts a dequeued packet towards the timeout.
+    /// Counts a dequeued packet: one packet less until the heap is no longer updated.
     pub(super) fn count_down(&mut self) {
         self.timeout = self.timeout.saturating_sub(1);
     }
@@ -101,8 +101,9 @@ impl Longest {
     }
 
     /// Moves a queue down. As in the kernel, after the first step the children are compared with
-    /// the backlog of the queue that has moved up, not of the queue that moves down. So in a valid
-    /// heap no second step follows, and the heap's order may break slightly.
+    /// the backlog of the queue that has moved up, not of the queue that moves down. In a valid
+    /// heap, the loop therefore ends after one step, and the heap's order may become slightly
+    /// wrong.
     fn sink(&mut self, mut at: u16, backlog: &impl Fn(Queue) -> u64) {
         let mut most = backlog(self.at(at));
         loop {

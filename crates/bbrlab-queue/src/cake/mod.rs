@@ -11,18 +11,18 @@
 //!           COBALT drops or marks its head
 //! ```
 //!
-//! With CAKE's own shaper, a packet leaves at the start of its transmission time; the next packet
-//! may leave after this time.
+//! With CAKE's own shaper, a packet leaves at the start of its transmission time, and the next
+//! packet may leave when this time has passed.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`.
 //! Deviations:
-//! 1. A packet takes as much memory as a TCP packet at its sender, 766 B more than its bytes on the
-//!    wire. In the kernel this size depends on the driver.
+//! 1. Every packet counts as much memory as a TCP packet takes at its sender: 766 B more than its
+//!    bytes on the wire. In the kernel this size depends on the driver.
 //! 2. There may be a limit in packets or bytes on the wire, in addition to the memory limit. A
 //!    packet that goes into service at once does not count against that limit.
-//! 3. Wake-ups of the timer while no packet waits are left out; they have no effect.
-//! 4. After 256 zero quanta in a row within one call a flow gets one byte: the kernel's loop ends
-//!    only because its random numbers vary.
+//! 3. The timer does not wake up while no packet waits, because such wake-ups have no effect.
+//! 4. After 256 consecutive quanta of zero within one call, a flow gets a quantum of one byte. The
+//!    kernel's loop would only end because its random numbers vary.
 //! 5. See `ack_filter.rs` for the deviation of the ACK filter.
 
 mod ack_filter;
@@ -51,7 +51,7 @@ pub(crate) use tiers::tin;
 use tiers::{Tier, tiers};
 use tin::{Patience, Set, Tin};
 
-/// Tins with queues behind a shaper.
+/// Tins with queues, and a shaper after them.
 #[derive(Debug)]
 pub struct Cake {
     mode: CakeTins,
@@ -76,9 +76,9 @@ struct Shaper {
     pace: Pace,
     next_packet: Ktime,
     /// The time of the next packet at two thirds of the rate, used if dropped packets have used up
-    /// the whole rate. Linux: `failsafe_next_packet`.
+    /// the whole rate, so that some packets still leave. Linux: `failsafe_next_packet`.
     failsafe: Ktime,
-    /// Time of the timer's next wake-up.
+    /// The time to which the timer is set.
     wake: Time,
 }
 
@@ -101,7 +101,7 @@ fn ktime(time: Time) -> Ktime {
 impl Cake {
     pub(crate) fn new(params: &CakeParams, limit: Buffer) -> Self {
         let interval_us = params.interval_us();
-        // `tc` computes the target.
+        // The target is computed from the interval by `tc`, not by the kernel.
         let target_us = (interval_us / 20).max(1);
         let rate = params.shaped_rate();
         let times = (target_us * 1000, interval_us * 1000);
@@ -138,7 +138,8 @@ impl Cake {
         }
     }
 
-    /// Drops an older ACK that the ACK at `place`, just enqueued, makes redundant.
+    /// If an older ACK is redundant because of the ACK at `place`, which was just enqueued, drops
+    /// the older ACK.
     fn filter_acks(
         &mut self,
         (tin, at): (usize, u16),
@@ -196,8 +197,8 @@ impl Cake {
         if self.shaper.pace.is_limited() { self.tin_by_schedule(now) } else { self.tin_by_turn() }
     }
 
-    /// Chooses the last tin that is within its share; if there is none, the tin whose next packet
-    /// is due first.
+    /// Chooses the last tin that is within its share of the rate. If there is none, chooses the tin
+    /// whose next packet is due first.
     fn tin_by_schedule(&mut self, now: Ktime) -> Option<usize> {
         let mut best = None;
         let mut best_time = Ktime::MAX;
@@ -237,7 +238,7 @@ impl Cake {
         }
     }
 
-    /// Removes the next packet of a tin; `None` if the chosen queue was empty.
+    /// Removes the next packet of a tin; `None` if the queue chosen in the tin is empty.
     fn pop_from_tin(
         &mut self,
         tin: usize,
@@ -308,7 +309,7 @@ impl Cake {
     }
 }
 
-/// State of one call of `dequeue`, which may try several queues.
+/// The state of one call of `dequeue`. The call may try several queues.
 #[derive(Debug, Default)]
 struct Visit {
     has_looked: bool,
@@ -482,8 +483,8 @@ mod tests {
 
     #[test]
     fn the_voice_tin_comes_first_within_its_share() {
-        // Flow `A` is in the voice tin, whose share of the rate is a quarter. COBALT drops `a4`
-        // because it has waited too long.
+        // Flow `A` is in the voice tin, which has priority up to a quarter of the rate. COBALT
+        // drops `a4` because `a4` has waited too long.
         check(
             &mut cake(&SHAPED),
             "a9 A9 1 +13 1 +13 1 +13 1 +13 1 +13 1 +13 1",

@@ -8,8 +8,8 @@ use bbrlab_units::NS_PER_S;
 /// The lowest rate, in bytes per second.
 const RATE_MIN: u64 = 64;
 
-/// Nanoseconds per byte, `ns_scaled >> shift`; 0 if the rate is unlimited. Linux: `rate_ns`,
-/// `rate_shft`.
+/// Nanoseconds per byte, which are `ns_scaled >> shift`; `ns_scaled` is 0 if the rate is unlimited.
+/// Linux: `rate_ns`, `rate_shft`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace {
     ns_scaled: u64,

@@ -1,6 +1,8 @@
-//! The tins of each mode, and for each tin its DSCPs, its share of the rate and its weight.
+//! The tins of each mode. For each tin, this file has its DSCPs, its share of the rate and its
+//! weight.
 //!
-//! Tin 0 of `diffserv3` and `diffserv4` is best effort and tin 1 is bulk; `tc` shows bulk first.
+//! Tin 0 of `diffserv3` and `diffserv4` is best effort and tin 1 is bulk. `tc` shows these two in
+//! the opposite order.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `diffserv8`, `diffserv4`, `diffserv3`, `precedence`,
 //! `cake_config_diffserv3` and similar.
@@ -30,7 +32,7 @@ fn is_af(codepoint: u8, af: u8) -> bool {
     (1..=3).any(|drop_precedence| codepoint == af * 8 + drop_precedence * 2)
 }
 
-/// Returns the tin of a DSCP.
+/// Returns the number of the tin for a DSCP.
 pub(crate) fn tin(mode: CakeTins, codepoint: u8) -> usize {
     let codepoint = codepoint & 63;
     match mode {
@@ -64,15 +66,15 @@ pub(crate) fn tin(mode: CakeTins, codepoint: u8) -> usize {
     }
 }
 
-/// A tin's share of the rate in bytes per second, up to which it has priority over other tins; and
-/// its weight, used if `cake` has no rate.
+/// The rate in bytes per second up to which a tin has priority over other tins, and the tin's
+/// weight, which is used if `cake` has no rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tier {
     pub(super) rate: u64,
     pub(super) quantum: u16,
 }
 
-/// Returns the tins of a mode.
+/// Returns the tins of a mode, in the kernel's order.
 pub(super) fn tiers(mode: CakeTins, rate: u64) -> Vec<Tier> {
     let halved = |shifts: &[u32]| {
         shifts.iter().map(|shift| Tier { rate: rate >> shift, quantum: 1024 >> shift }).collect()

@@ -1,4 +1,4 @@
-//! A tin: 1,024 queues with their flows, hosts, and lists.
+//! A tin: 1,024 queues, the flows that use them, the hosts of these flows, and the lists of flows.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `struct cake_tin_data`, `cake_hash`,
 //! `cake_get_flow_quantum`.
@@ -26,9 +26,9 @@ pub(super) struct Tin {
     pub(super) bulk_flows: u16,
     pub(super) settings: Settings,
     pub(super) pace: Pace,
-    /// Time from which the tin's next packet is within the tin's share of the rate.
+    /// The time from which a packet of the tin is within the tin's share of the rate.
     pub(super) next_packet: Ktime,
-    /// Bytes per turn, if `cake` has no rate.
+    /// Bytes that the tin may send per turn. Used only if `cake` has no rate.
     pub(super) quantum: u16,
     pub(super) deficit: i32,
     /// Number of waiting packets.
@@ -45,7 +45,7 @@ pub(super) struct Tin {
 pub(super) struct Flow {
     pub(super) queue: List,
     pub(super) set: Set,
-    /// Bytes that the queue may send before the next queue has its turn.
+    /// Bytes that the queue may send before the next queue is served.
     pub(super) deficit: i32,
     pub(super) cobalt: Cobalt,
     source: u16,
@@ -60,12 +60,12 @@ pub(super) enum Set {
     Free,
     /// A flow that has not used up its first quantum.
     Sparse,
-    /// A flow that used up its first quantum and then became empty: it is served with the old
-    /// flows, but still counts as sparse.
+    /// A flow whose queue became empty after its first quantum was used up. It is served with the
+    /// old flows, but still counts as sparse.
     SparseWait,
     /// A flow with a backlog.
     Bulk,
-    /// An empty flow whose control law is not at rest.
+    /// An empty flow whose COBALT state has not yet decayed to the initial state.
     Decaying,
 }
 
@@ -105,7 +105,7 @@ impl Tin {
         &mut self.flows[usize::from(at)]
     }
 
-    /// Whether the tin has flows to serve; their queues may be empty.
+    /// Whether the tin has flows to serve; the queues of these flows may already be empty.
     pub(super) fn is_busy(&self) -> bool {
         self.sparse_flows > 0 || self.bulk_flows > 0
     }
@@ -135,10 +135,10 @@ impl Tin {
         at
     }
 
-    /// Assigns a queue to the sender and the receiver of a new flow.
+    /// Records the sender and the receiver of a new flow as the hosts of queue `at`.
     fn move_to_hosts(&mut self, at: u16, hashes: &HostHashes) {
         let flow = &mut self.flows[usize::from(at)];
-        // If the queue is already bulk, two flows share it.
+        // If the queue already has a bulk flow, the new flow shares the queue.
         let is_bulk = flow.set == Set::Bulk;
         if is_bulk {
             leave(self.sources.as_mut(), flow.source);
@@ -166,7 +166,8 @@ impl Tin {
         enter(self.destinations.as_mut(), flow.destination);
     }
 
-    /// Handles a flow whose queue has become empty: the flow decays, or its queue becomes free.
+    /// Handles a flow whose queue has become empty: the flow becomes decaying, or its queue becomes
+    /// free.
     pub(super) fn becomes_empty(&mut self, at: u16, now: Ktime) {
         let flow = &mut self.flows[usize::from(at)];
         match flow.set {
@@ -187,9 +188,9 @@ impl Tin {
         }
     }
 
-    /// Returns the number of bytes that a flow may send per turn, which is smaller if its hosts
-    /// have many flows. The number is rounded at random, so that its mean is exact. Linux:
-    /// `cake_get_flow_quantum`.
+    /// Returns the number of bytes that a flow may send per turn, which is smaller if one of its
+    /// hosts has many flows with a backlog. The number is rounded at random, so that its mean is
+    /// exact. Linux: `cake_get_flow_quantum`.
     pub(super) fn flow_quantum(&self, at: u16, entropy: &mut impl Entropy) -> i32 {
         let flow = &self.flows[usize::from(at)];
         let load = |hosts: &Option<Hosts>, place| {
@@ -202,7 +203,7 @@ impl Tin {
 }
 
 /// Replaces a quantum of zero by one byte after too many consecutive zeros, so that every call
-/// ends, whatever the random numbers.
+/// ends, whatever random numbers are drawn.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     zeros: u32,

@@ -1,8 +1,8 @@
 //! `CoDel`'s control law, which drops or marks packets at the head of a queue.
 //!
-//! The first packet is dropped when waiting times have been above a target for an interval. While
-//! waiting times stay above the target, further drops follow at intervals of
-//! `interval / sqrt(count)`, so that the rate of drops rises until a loss-based sender slows down.
+//! The first packet is dropped when all waiting times have been above a target for an interval.
+//! While waiting times stay above the target, further drops follow at intervals of
+//! `interval / sqrt(count)`, so that the rate of drops rises until loss-based senders slow down.
 //! The kernel computes the reciprocal root with one Newton step per drop, in 16 bits; the times of
 //! drops depend on this precision.
 //!
@@ -44,7 +44,8 @@ fn is_before(a: Ticks, b: Ticks) -> bool {
     a.wrapping_sub(b).cast_signed() < 0
 }
 
-/// Converts a parameter to ticks, by way of the whole microseconds that `tc` passes to the kernel.
+/// Converts a parameter to ticks. As in Linux, it is first rounded down to the whole microseconds
+/// that `tc` passes to the kernel.
 fn whole_ticks(span: Span) -> Ticks {
     let us = span.0 / 1000;
     ((us * 1000) >> SHIFT) as u32
@@ -98,13 +99,14 @@ impl Control {
         CodelInfo { count, lastcount, drop_next, first_above_time, dropping, rec_inv_sqrt }
     }
 
-    /// Counts drops that the law did not make. Linux: `fq_codel_drop`.
+    /// Adds `drops` packets to `count` that the discipline dropped without the control law. Linux:
+    /// `fq_codel_drop`.
     pub(crate) fn count_drops(&mut self, drops: u32) {
         self.count = self.count.wrapping_add(drops);
     }
 
-    /// Removes and returns the next packet to send; before it, removes the packets to drop. Linux:
-    /// `codel_dequeue`.
+    /// Removes and returns the next packet to send. Before this packet, removes the packets that
+    /// the law drops. Linux: `codel_dequeue`.
     pub(crate) fn dequeue(
         &mut self,
         settings: &Settings,
@@ -178,8 +180,8 @@ impl Control {
             next
         };
         self.dropping = true;
-        // If the last dropping state ended less than 16 intervals ago, drops begin at the rate that
-        // this state had reached.
+        // If the last dropping state ended less than 16 intervals ago, the new one begins with the
+        // rate of drops that the last one had reached.
         let drops_last = self.count.wrapping_sub(self.lastcount);
         let since = now.wrapping_sub(self.drop_next);
         if drops_last > 1 && is_before(since, settings.interval.wrapping_mul(16)) {
@@ -194,7 +196,7 @@ impl Control {
         sent
     }
 
-    /// Continues the dropping state: drops or marks packets until the next drop is not due yet.
+    /// Continues the dropping state: drops or marks packets as long as drops are due.
     fn go_on(
         &mut self,
         settings: &Settings,

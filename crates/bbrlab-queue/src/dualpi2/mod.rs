@@ -1,19 +1,19 @@
 //! DualPI2: a queue for scalable senders (L4S) with a very short waiting time, and a classic queue
 //! for all others, under a common control law.
 //!
-//! Packets with ECT(1) or CE go to the L queue. There they are marked if they waited longer than a
-//! threshold. They are also marked with a probability coupled to the classic queue's drop
-//! probability, so that scalable senders leave capacity to classic senders. The L queue is served
-//! first, but a credit guarantees the classic queue a share.
+//! Packets with ECT(1) or CE go to the L queue. A packet of the L queue is marked if it waited
+//! longer than a threshold. It is also marked with a probability that is coupled to the classic
+//! queue's drop probability, so that scalable senders leave capacity to classic senders. The L
+//! queue is served first, but a credit guarantees the classic queue a share.
 //!
 //! Sources: [linux-dualpi2] `net/sched/sch_dualpi2.c`; [rfc9332].
 //! Deviations:
 //! 1. A packet that goes into service at once does not count against the limit. The limit may also
 //!    be in bytes; in the kernel it is in packets.
-//! 2. `memlimit` is not implemented: with `tc`'s defaults, 10,000 Ethernet packets stay below it.
-//!    `split_gso` is not implemented: there are no packets to split.
-//! 3. Packets are classified by the ECN field only. So all packets of the L queue are ECN-capable,
-//!    and the kernel's rule of dropping L packets without ECT is not needed.
+//! 2. `memlimit` is not implemented: with `tc`'s defaults, the memory of 10,000 Ethernet packets is
+//!    below this limit. `split_gso` is not implemented: there are no packets to split.
+//! 3. Packets are classified by the ECN field only. All packets of the L queue are therefore
+//!    ECN-capable, and the kernel's rule that drops L packets without ECT is not needed.
 //! 4. The timer fires at the exact nanosecond.
 
 mod pi2;
@@ -32,7 +32,7 @@ use pi2::{Pi2, Verdict};
 /// The sum of both queues' weights. Linux: `MAX_WC`.
 const WEIGHTS: i32 = 100;
 
-/// Two queues with a shared limit.
+/// The L queue and the classic queue, with a common limit.
 #[derive(Debug)]
 pub struct DualPi2 {
     pi2: Pi2,
@@ -84,7 +84,8 @@ impl Credit {
         Self { now: init, init, weight_classic }
     }
 
-    /// Returns the change of the credit when a packet leaves while packets wait in the other queue.
+    /// Returns the change of the credit when a packet leaves one queue while packets wait in the
+    /// other queue.
     fn change(self, is_scalable: bool, packet: &Queued) -> i32 {
         let bytes = i32::try_from(packet.wire_bytes).unwrap_or(i32::MAX);
         let weight = if is_scalable { self.weight_classic } else { self.weight_classic - WEIGHTS };
@@ -130,7 +131,7 @@ impl DualPi2 {
         self.classic.bytes() + self.scalable.bytes
     }
 
-    /// Whether the law drops the packet. A packet that is marked instead is not dropped. Linux:
+    /// Whether the law drops the packet. Returns false for a packet that is marked instead. Linux:
     /// `must_drop`.
     fn must_drop(
         &self,
@@ -152,7 +153,7 @@ impl DualPi2 {
         verdict == Verdict::Drop
     }
 
-    /// Removes a packet from the queue whose turn it is. Linux: `dequeue_packet`.
+    /// Removes a packet from the queue that the credit selects. Linux: `dequeue_packet`.
     fn take(&mut self) -> Option<Taken> {
         let classic_waits = !self.classic.is_empty();
         if !self.scalable.queue.is_empty() && (!classic_waits || self.credit.now <= 0) {
@@ -300,8 +301,8 @@ mod tests {
         queue
     }
 
-    /// Serves all packets at `at_ns`. Compares with `expected` each packet's number and whether it
-    /// was sent, marked or dropped.
+    /// Serves all packets at time `at_ns`. Compares with `expected`, for each packet, its number
+    /// and whether it was sent, marked or dropped.
     fn check(queue: &mut DualPi2, at_ns: u64, mut draw: Draw, expected: &Expect) {
         let mut text = String::new();
         loop {
@@ -340,8 +341,8 @@ mod tests {
     fn the_threshold_can_be_in_packets_and_spare_short_queues() {
         let step_thresh = StepThreshold::Packets(Packets(2));
         let params = DualPi2Params { step_thresh, ..DualPi2Params::DEFAULT };
-        // With a threshold of two packets, a packet is marked if more than two packets remain after
-        // it.
+        // With a threshold of two packets, a packet is marked if more than two packets remain in
+        // the queue when it leaves.
         let five = [Ecn::Ect1; 5];
         check(
             &mut queue(params, &five),
@@ -376,8 +377,8 @@ mod tests {
     #[test]
     fn a_queue_below_two_packets_is_neither_dropped_nor_marked_by_the_law() {
         let mut queue = queue(DualPi2Params::DEFAULT, &[Ecn::NotEct; 4]);
-        // Every random number is 0, so the law drops each packet after which at least two packets
-        // remain.
+        // Every random number is 0, so the law drops each packet that leaves at least two packets
+        // in the queue.
         check(&mut queue, 0, Draw(0), &expect!["0 dropped, 1 dropped, 2 sent, 3 sent"]);
     }
 

@@ -1,11 +1,11 @@
-//! The PI2 control law: one value, controlled by the waiting time, from which the drop and mark
-//! probabilities of both queues are derived.
+//! The PI2 control law. It computes one value from the waiting time, and from this value the drop
+//! and mark probabilities of both queues.
 //!
-//! A classic sender's rate depends on the square root of the drop probability, a scalable sender's
-//! rate on the mark probability itself. So the law controls `p'`, the square root of the drop
-//! probability. A classic packet is dropped with probability `p'` squared, a scalable packet is
-//! marked with probability `k p'`. Both kinds of senders then have about equal rates, and the law
-//! needs no table of step sizes, unlike PIE.
+//! A classic sender's rate depends on the square root of the drop probability, and a scalable
+//! sender's rate depends on the mark probability itself. The law therefore controls `p'`, the
+//! square root of the drop probability. A classic packet is dropped with probability `p'` squared,
+//! a scalable packet is marked with probability `k p'`. Both kinds of senders then have about equal
+//! rates. Unlike PIE, the law needs no table of step sizes.
 //!
 //! Sources: [linux-dualpi2] `net/sched/sch_dualpi2.c`: `calculate_probability`, `dualpi2_roll`;
 //! [rfc9332] 2.1, A.1.
@@ -74,7 +74,7 @@ impl Pi2 {
         let change = qdelay_ns.wrapping_sub(self.last_qdelay_ns).wrapping_mul(self.beta.into());
         let delta = integral.wrapping_add(change);
         self.last_qdelay_ns = qdelay_ns;
-        // As in the kernel, a step above 1 loses its whole part.
+        // As in the kernel, a step above 1 is truncated to its fractional part.
         let step = (delta.unsigned_abs() >> GRANULARITY) as u32;
         let prob = if delta > 0 {
             let new = self.prob.wrapping_add(step);
@@ -100,8 +100,9 @@ impl Pi2 {
         self.coupled() > u64::from(MAX_PROB)
     }
 
-    /// Decides about a packet of the classic queue: a drop or a mark with probability `p'` squared.
-    /// Linux: `dualpi2_classic_marking`.
+    /// Decides about a packet of the classic queue: with probability `p'` squared, the packet is
+    /// marked if it is ECN-capable and the law is not overloaded, and is otherwise dropped. Linux:
+    /// `dualpi2_classic_marking`.
     pub(super) fn classic(&self, is_ect: bool, entropy: &mut impl Entropy) -> Verdict {
         if !self.squared(entropy) {
             Verdict::Pass
@@ -112,8 +113,9 @@ impl Pi2 {
         }
     }
 
-    /// Decides about a packet of the L queue: a mark with probability `k p'`. Linux:
-    /// `dualpi2_scalable_marking`.
+    /// Decides about a packet of the L queue. It is marked with probability `k p'`. In overload, it
+    /// is dropped with probability `p'` squared if `drop_on_overload` is set, and otherwise marked.
+    /// Linux: `dualpi2_scalable_marking`.
     pub(super) fn scalable(&self, entropy: &mut impl Entropy) -> Verdict {
         if self.is_overloaded() {
             return if self.drop_on_overload && self.squared(entropy) {
@@ -125,8 +127,8 @@ impl Pi2 {
         if roll(self.coupled() as u32, entropy) { Verdict::Mark } else { Verdict::Pass }
     }
 
-    /// Draws an event with probability `p'` squared, by two draws with probability `p'`. The second
-    /// draw happens only if the first succeeds.
+    /// Draws whether an event with probability `p'` squared occurs. Both of two draws with
+    /// probability `p'` must succeed; the second is made only if the first succeeds.
     fn squared(&self, entropy: &mut impl Entropy) -> bool {
         roll(self.prob, entropy) && roll(self.prob, entropy)
     }
@@ -138,7 +140,7 @@ fn scaled(weight: u32) -> u32 {
     (((u64::from(weight) * u64::from(MAX_PROB)) >> SCALING) / NS_PER_S) as u32
 }
 
-/// Draws an event with this probability. Linux: `dualpi2_roll`.
+/// Draws whether an event with this probability occurs. Linux: `dualpi2_roll`.
 fn roll(prob: u32, entropy: &mut impl Entropy) -> bool {
     entropy.next_u32() <= prob
 }
@@ -235,8 +237,8 @@ mod tests {
     #[test]
     fn the_law_is_the_proportional_integral_one_of_rfc_9332() {
         // RFC 9332, A.1: p' += alpha (wait - target) + beta (wait - wait before), with alpha 0.16
-        // Hz, beta 3.2 Hz and a target of 15 ms. In the kernel's integers the weights are 0.1601
-        // and 3.1978, less than 0.1 % away.
+        // Hz, beta 3.2 Hz and a target of 15 ms. The kernel's integers give the weights 0.1601 and
+        // 3.1978, less than 0.1 % off.
         let mut pi2 = Pi2::new(&DualPi2Params::DEFAULT);
         let (mut p, mut before) = (0.0_f64, 0.0);
         for wait_ms in [15, 20, 25, 25, 40, 10, 12, 30, 30] {
@@ -264,8 +266,8 @@ mod tests {
 
     #[test]
     fn a_step_beyond_1_wraps_as_in_the_kernel() {
-        // From 400 ms to 0 in one update: 3.1978 x 0.4 + 0.1601 x 0.015 = 1.2815, of which 32 bits
-        // contain 0.2815.
+        // The waiting time falls from 400 ms to 0 in one update: the step is 3.1978 x 0.4 + 0.1601
+        // x 0.015 = 1.2815. Its 32 bits contain only 0.2815.
         let mut pi2 = pi2(1_000_000, DualPi2Params::DEFAULT);
         pi2.last_qdelay_ns = 400_000_000;
         pi2.update(Span::ZERO);

@@ -1,7 +1,7 @@
-//! `fq` as a router's scheduler: a queue for each flow, served in turn, within three bands.
+//! `fq` as the discipline of a router: a queue for each flow, served in turn, within three bands.
 //!
 //! In a host, `fq` paces the packets of sockets. In a router, packets have no socket and are not
-//! paced. There, `fq` is deficit round robin, new flows first, with a limit per flow.
+//! paced. There, `fq` is only deficit round robin, with new flows first and a limit per flow.
 //!
 //! ```text
 //! enqueue   nothing waits, or only a few packets that met an idle link: fast path, first in, first out
@@ -10,10 +10,10 @@
 //!           in a band the new flows, then the old ones
 //! ```
 //!
-//! As in the kernel, a flow's band is set only after the flow has joined a list. So a new flow
-//! joins the list of band 0, although its packets count for their own band. The first packet of a
-//! new flow therefore waits until the band of the other flows has used up its credit, 192 KiB for
-//! best effort.
+//! As in the kernel, a flow's band is set only after the flow has joined a list. A new flow
+//! therefore joins the list of band 0, although its packets count for their own band. While flows
+//! of another band are served, the first packet of a new flow waits until that band has used up its
+//! credit, 192 KiB for best effort.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`.
 //! Deviations:
@@ -52,7 +52,7 @@ const REFILL_AFTER: u64 = 40;
 /// The largest quantum that `fq_change` of Linux accepts, in bytes.
 const QUANTUM_MAX: u64 = 1 << 20;
 
-/// Flows in three bands.
+/// The flows of three bands, with a common limit.
 #[derive(Debug)]
 pub struct Fq {
     settings: Settings,
@@ -83,7 +83,7 @@ struct Settings {
 struct Band {
     new_flows: VecDeque<Key>,
     old_flows: VecDeque<Key>,
-    /// Bytes that the band may send before the next band has its turn.
+    /// Bytes that the band may send before the next band is served.
     credit: i32,
     /// Packets of the band that wait in flows.
     packets: u64,
@@ -148,7 +148,7 @@ impl Fq {
         true
     }
 
-    /// Returns the flow whose turn it is, and whether it is a new flow. Linux: the beginning of
+    /// Returns the flow to be served, and whether it is a new flow. Linux: the beginning of
     /// `fq_dequeue`.
     fn next_flow(&mut self) -> Option<(Key, bool)> {
         let mut retry = 0;
@@ -162,8 +162,8 @@ impl Fq {
                     return Some((key, false));
                 }
             }
-            // Each band has its turn. A band with negative credit gets credit and waits until the
-            // other bands have been tried again.
+            // Each band is tried in turn. A band with negative credit gets credit and is tried
+            // again after the other bands.
             retry += 1;
             loop {
                 if retry > BANDS {
@@ -196,7 +196,8 @@ impl Fq {
         self.bands[usize::from(band)].old_flows.push_back(key);
     }
 
-    /// Removes and returns the next packet of the flows, not of the fast path.
+    /// Removes and returns the next packet of the flows' queues. Packets on the fast path are not
+    /// considered.
     fn pop(&mut self, now: Time) -> Option<Queued> {
         loop {
             let (key, is_new) = self.next_flow()?;
@@ -335,7 +336,7 @@ mod tests {
     #[test]
     fn a_flow_that_was_idle_for_40_ms_has_a_full_turn() {
         // Flow `a` has half of its turn left when its queue becomes empty; `fq` notices the empty
-        // queue in the flow's next turn.
+        // queue only when it tries to serve the flow again.
         let fq = || fq(&FqParams { initial_quantum: Bytes(0), ..FqParams::DEFAULT });
         check(&mut fq(), "z8 a c12 12 +41 a2 c2 12", &expect!["z0-7 a0 c0-2 a1 c3 a2 c4-12"]);
         check(&mut fq(), "z8 a c12 12 +43 a2 c2 12", &expect!["z0-7 a0 c0-2 a1-2 c3-12"]);

@@ -6,8 +6,8 @@
 //! one child.
 //!
 //! When the kernel searches a tree for a flow, it removes the flows on the path that have been
-//! empty for three seconds. On the path to the root there is no other flow. On the path to the
-//! child, or to a place for a child, there is the root.
+//! empty for three seconds. A search for the root passes no other flow. A search for the child, or
+//! for a place for a child, passes the root.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`, `fq_classify`, `fq_gc`; `include/linux/hash.h`,
 //! `hash_64`.
@@ -36,7 +36,7 @@ pub(super) type Key = u16;
 pub(super) struct Flow {
     pub(super) queue: List,
     pub(super) length: u32,
-    /// Bytes that the flow may send before the next flow has its turn.
+    /// Bytes that the flow may send before the next flow is served.
     pub(super) credit: i32,
     pub(super) band: u8,
     /// Time in jiffies at which the flow left its list; `None` while it is in a list.
@@ -83,8 +83,8 @@ impl Table {
         Key::try_from(hash % u32::from(KEYS)).expect("less than `KEYS`")
     }
 
-    /// Adds a flow with `credit`, unless it is in the table. Removes the root of the bucket if the
-    /// search passes it and it has been empty for three seconds.
+    /// Adds a flow with `credit`, unless it is in the table. If the search passes the root of the
+    /// bucket, and the root has been empty for three seconds, removes the root.
     pub(super) fn meet(&mut self, key: Key, jiffies: u64, credit: i32) {
         let Flow { is_known, is_child, other, .. } = self.flows[usize::from(key)];
         let mut has_other = other != NONE && self.flows[usize::from(other)].is_known;
@@ -99,7 +99,7 @@ impl Table {
         if !is_known {
             let flow = &mut self.flows[usize::from(key)];
             let is_child = has_other;
-            // The band of a new flow is 0, as in the kernel, not the band of the removed flow.
+            // As in the kernel, the band of a new flow is 0, and not the band of the removed flow.
             *flow = Flow { credit, band: 0, is_known: true, is_child, ..*flow };
             flow.detached = Some(detached_at(jiffies));
         }
@@ -114,8 +114,8 @@ impl Table {
     }
 }
 
-/// Returns the kernel's record of the time at which a flow leaves its list. The last bit
-/// distinguishes it from a pointer. Linux: `fq_flow_set_detached`.
+/// Converts the time at which a flow leaves its list to the kernel's form. The last bit is set,
+/// which distinguishes it from a pointer. Linux: `fq_flow_set_detached`.
 pub(super) fn detached_at(jiffies: u64) -> u64 {
     jiffies | 1
 }

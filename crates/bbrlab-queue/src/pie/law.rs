@@ -3,10 +3,10 @@
 //!
 //! At each update the probability changes by `alpha` times the difference between waiting time and
 //! target, plus `beta` times the waiting time's change since the last update (a
-//! proportional-integral controller). Steps are smaller while the probability is small. From one
-//! drop to the next, the law sums the drop probability over the arriving packets. Random drops
-//! start only when the sum has reached 0.85, so that drops are spaced. For 150 ms after an idle
-//! time no packet is dropped.
+//! proportional-integral controller). While the probability is small, the changes are scaled down.
+//! The law sums the drop probability over the packets that arrive after a drop. The next random
+//! drop is possible only when this sum has reached 0.85, so that drops are spaced. For 150 ms after
+//! an idle time no packet is dropped.
 //!
 //! Sources: [linux] `net/sched/sch_pie.c`, `include/net/pie.h`; [rfc8033].
 //! Deviations:
@@ -35,7 +35,8 @@ const FIRST_UPDATE: u32 = 500;
 /// Time after an idle time in which no packet is dropped: 150 ms.
 const BURST_ALLOWANCE: Ticks = 150_000_000 >> SHIFT;
 
-/// Waiting time above which an update adds another 2 % to the probability: 250 ms.
+/// Waiting time above which an update adds 2 % to the probability, in addition to the usual change:
+/// 250 ms.
 const LONG_WAIT: Ticks = 250_000_000 >> SHIFT;
 
 /// Number of bytes over which the drain rate is measured. Linux: `QUEUE_THRESHOLD`.
@@ -84,7 +85,7 @@ impl Settings {
     }
 
     /// Returns the first time within the run at which the timer fires. Updates before the run have
-    /// no effect, because the queue is empty and the probability 0.
+    /// no effect, because the queue is empty and the probability is 0.
     pub(crate) fn first_update(&self) -> Time {
         if self.tupdate == 0 {
             return Time::NEVER;
@@ -92,8 +93,9 @@ impl Settings {
         jiffies::first_call_in_run(FIRST_UPDATE, self.tupdate)
     }
 
-    /// Returns the next time at which the timer fires after it fired at `now`. With
-    /// `is_unfinished`, the timer fires as soon as possible, to do the rest of the work.
+    /// Returns the next time at which the timer fires after it fired at `now`. If `is_unfinished`,
+    /// the call at `now` did only a part of its work, and the timer fires as soon as possible to do
+    /// the rest.
     pub(crate) fn next_update(&self, now: Time, is_unfinished: bool) -> Time {
         if self.tupdate == 0 {
             return Time::NEVER;
@@ -102,8 +104,8 @@ impl Settings {
     }
 }
 
-/// Converts a parameter to ticks, by way of the whole microseconds in 32 bits that `tc` passes to
-/// the kernel.
+/// Converts a parameter to ticks. As in Linux, it is first rounded down to the whole microseconds,
+/// in 32 bits, that `tc` passes to the kernel.
 fn whole_ticks(span: Span) -> Ticks {
     ((span.0 / NS_PER_US).min(u64::from(u32::MAX)) * NS_PER_US) >> SHIFT
 }
@@ -161,7 +163,7 @@ impl Law {
         self.avg_dq_rate = 0;
     }
 
-    /// Notes that a packet was dropped on arrival, for any reason.
+    /// Records that an arriving packet was dropped, for any reason.
     pub(crate) fn dropped(&mut self) {
         self.accu_prob = 0;
     }
@@ -200,7 +202,7 @@ impl Law {
     }
 
     /// Marks a packet if it is ECN-capable and the probability is at most `prob_max`; returns
-    /// whether it did. Otherwise the caller drops the packet.
+    /// whether it marked the packet. If not, the caller drops the packet.
     pub(crate) fn marks(&self, settings: &Settings, prob_max: u64, packet: &mut Queued) -> bool {
         settings.ecn && self.prob <= prob_max && packet.set_ce()
     }
@@ -223,7 +225,7 @@ impl Law {
         self.burst_time = self.burst_time.saturating_sub(u64::from(took));
     }
 
-    /// Measures the waiting time; returns the time since the previous packet left.
+    /// Measures the waiting time in the queue; returns the time since the previous packet left.
     fn measure_wait(&mut self, now: Ticks, packet: &Queued, backlog: u64) -> u32 {
         self.qdelay = if backlog == 0 { 0 } else { now.wrapping_sub(ticks(packet.arrived_at)) };
         let last = std::mem::replace(&mut self.dq_tstamp, now);
@@ -406,9 +408,9 @@ mod tests {
 
     #[test]
     fn steps_are_smaller_while_the_probability_is_small() {
-        // RFC 8033, 5.1, scales the step with the probability: 1/2048 of the step below 0.000001,
-        // increasing to 1/2 below 0.1, and the whole step from 0.1 on. The step is 2/16 x 0.08 s +
-        // 20/16 x 0.08 s = 0.11.
+        // RFC 8033, 5.1, scales the step with the probability: below 0.000001 it takes 1/2048 of
+        // the step, then growing fractions up to 1/2 below 0.1, and from 0.1 on the whole step. The
+        // step is 2/16 x 0.08 s + 20/16 x 0.08 s = 0.11.
         check(
             95,
             15,
@@ -506,8 +508,8 @@ mod tests {
             let drops_at = (1..100).find(|_| {
                 law.drops_early(&settings, 15_140, &packet(Ecn::NotEct), &mut Draw(draw))
             });
-            // A probability of 0.1 is rounded down, so the sum may reach its threshold one packet
-            // later.
+            // Because 0.1 is rounded down, the sum of probabilities may reach its threshold one
+            // packet later.
             assert!(
                 matches!(drops_at, Some(n) if n == dropped || n == dropped + 1),
                 "{drops_at:?}"

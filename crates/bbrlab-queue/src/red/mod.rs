@@ -2,16 +2,16 @@
 //! average length.
 //!
 //! Between two thresholds the drop probability rises with the average. The drops are spaced: a
-//! random number determines the number of packets until the next drop. Above the upper threshold
-//! every packet is dropped; Linux has no gentle mode. The average follows the queue slowly, and
-//! decays while the link is idle.
+//! random number determines after how many packets the next drop occurs. Above the upper threshold
+//! every packet is dropped; Linux has no gentle mode. The average follows the queue length slowly,
+//! and decays while the link is idle.
 //!
 //! Sources: [linux] `net/sched/sch_red.c`, `include/net/red.h`; [red]; [adaptive-red].
 //! Deviations:
 //! 1. A packet that goes into service at once does not count against the limit. The limit may also
 //!    be in packets; in the kernel it is in bytes.
-//! 2. Thresholds that the kernel refuses, because they do not fit 32 bits with the fraction of the
-//!    average, are accepted.
+//! 2. Thresholds that the kernel refuses, because with the fractional bits of the average they have
+//!    more than 32 bits, are accepted.
 //! 3. The ticks of the timer of `adaptive` are counted from the start of the run.
 
 mod tc;
@@ -68,7 +68,7 @@ struct Law {
     wlog: u32,
     /// The probability at `qth_max`, in 1/2^32.
     max_p: u32,
-    /// `max_p` per byte between the thresholds, at least 1.
+    /// `max_p` divided by the bytes between the thresholds, rounded, but at least 1.
     max_p_delta: u32,
     /// Bytes between the thresholds.
     qth_delta: u32,
@@ -89,7 +89,7 @@ struct Average {
     qr: u32,
     /// The average in bytes times `2^wlog`.
     qavg: u64,
-    /// Start of the idle time, if the queue is idle.
+    /// Start of the idle time; `None` if the queue is not idle.
     qidlestart: Option<Time>,
 }
 
@@ -113,7 +113,8 @@ impl Red {
         DisciplineInfo::Red { qcount, qr, qavg }
     }
 
-    /// Whether the caller must drop the packet; false also if the packet passes with a mark.
+    /// Whether the caller must drop the packet. Returns false for a packet that passes, with or
+    /// without a mark.
     fn drops(&self, action: Action, packet: &mut Queued) -> bool {
         let may_mark = match action {
             Action::Pass => return false,
@@ -125,7 +126,8 @@ impl Red {
 }
 
 impl Law {
-    /// Derives the law's values from `tc`'s parameters. Linux: `red_set_parms`.
+    /// Derives the law's values from the parameters that `tc` passes to the kernel. Linux:
+    /// `red_set_parms`.
     fn new(qopt: &Qopt) -> Self {
         let qth_delta = qopt.qth_max.saturating_sub(qopt.qth_min).max(1);
         let fifth = u64::from(qth_delta / 5);
@@ -296,7 +298,7 @@ mod tests {
         ..RedParams::DEFAULT
     };
 
-    /// Makes a queue in which `qavg` bytes wait, and whose average length is `qavg` bytes.
+    /// Makes a queue in which `qavg` bytes wait and whose average length is also `qavg` bytes.
     fn red(params: RedParams, qavg: u64) -> Red {
         let mut red = Red::new(&params, Buffer::Bytes(Bytes(400_000)));
         red.average.qavg = qavg << red.law.wlog;
@@ -358,8 +360,8 @@ mod tests {
         assert_eq!(at, [10, 20, 30]);
     }
 
-    /// Compares with `expected` the fates of packets with and without ECN, for an average between
-    /// min and max, and for an average above max.
+    /// Compares with `expected` the fates of packets with and without ECN, once for an average
+    /// between `min` and `max`, and once for an average above `max`.
     fn check(params: RedParams, expected: &Expect) {
         let mut lines = String::new();
         for (name, qavg) in [("between", 60_000), ("above", 90_000)] {
@@ -432,8 +434,8 @@ mod tests {
         let average =
             Average { qcount: -1, qr: 0, qavg: 30_000 << 5, qidlestart: Some(Time::ZERO) };
         let after = |us| average.at_arrival(&law, Time(us * NS_PER_US), 0) >> 5;
-        // Within 2^15 us the average decreases linearly to a half; later it halves every 12,500 /
-        // 0.03175 us.
+        // During the first 2^15 us of idle time, the average decreases linearly to a half; later it
+        // halves every 12,500 / 0.03175 us.
         assert_eq!(after(0), 30_000);
         assert_eq!(after(8192), 22_500);
         assert_eq!(after(16_384), 15_000);
@@ -448,14 +450,14 @@ mod tests {
     fn adaptive_raises_the_probability_by_a_quarter_and_lowers_it_by_a_tenth() {
         let mut law = Law::new(&super::Qopt::new(&PARAMS, Buffer::Unlimited));
         law.max_p = 2 * ONE_PERCENT;
-        // `max_p` stays the same for averages from 30,000 + 2/5 of 60,000 to 30,000 + 3/5 of
-        // 60,000.
+        // `adapt` does not change `max_p` for averages from 54,000 to 66,000 B: 30,000 B plus 2/5
+        // to 3/5 of 60,000 B.
         law.adapt(54_000 << 5);
         law.adapt(66_000 << 5);
         assert_eq!(law.max_p, 2 * ONE_PERCENT);
         law.adapt(66_001 << 5);
         assert_eq!(law.max_p, 2 * ONE_PERCENT + ONE_PERCENT / 2);
-        // `max_p` increases by at most 1 %.
+        // One call of `adapt` increases `max_p` by at most 1 %.
         law.max_p = 20 * ONE_PERCENT;
         law.adapt(66_001 << 5);
         assert_eq!(law.max_p, 20 * ONE_PERCENT + MAX_P_MIN);

@@ -4,10 +4,11 @@
 //! Sources: [iproute2] `tc/q_red.c`, `tc/tc_red.c`: `tc_red_eval_ewma`, `tc_red_eval_idle_damping`;
 //! `tc/tc_core.c`: `tc_calc_xmittime`.
 //! Deviations:
-//! 1. Fixed point with an error below 2^-50 instead of `tc`'s binary floating point. Times and
+//! 1. Computes in fixed point with an error below 2^-50; `tc` uses binary floating point. Times and
 //!    powers that should be whole numbers are exact.
-//! 2. Values that `tc` refuses are accepted: too small a burst gives the fastest average, and too
-//!    large a burst the slowest. A packet's transmission time below one tick counts as one tick.
+//! 2. Values that `tc` refuses are accepted: a burst that is too small gives the fastest average,
+//!    and a burst that is too large gives the slowest. A transmission time of a packet below one
+//!    tick counts as one tick.
 
 use bbrlab_link::{Buffer, RedParams};
 use bbrlab_units::BitRate;
@@ -75,8 +76,8 @@ fn saturated(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// Returns the `wlog` of the fastest average with which a burst that arrives at an empty queue
-/// passes without a drop. Linux: `tc_red_eval_ewma`.
+/// Returns the `wlog` of the fastest average with which a burst that arrives at an empty queue is
+/// queued without a drop. Linux: `tc_red_eval_ewma`.
 ///
 /// After `burst` packets that all stay in the queue the average must be below `min`:
 /// `burst + 1 - min / avpkt <= (1 - (1 - W)^burst) / W`, where `W` is `2^-Wlog`.
@@ -114,8 +115,8 @@ fn packet_ticks(bandwidth: BitRate, bytes: u32) -> u32 {
 }
 
 /// Returns `scell_log` and `stab`. Linux: `tc_red_eval_idle_damping`. The kernel counts idle time
-/// in microseconds, but `tc` computes the table for ticks of 64 ns. So the decay is slower than
-/// intended, here as in Linux.
+/// in microseconds, but `tc` computes the table for ticks of 64 ns. The decay is therefore slower
+/// than intended, in Linux as well as here.
 fn idle_damping(wlog: u32, packet_ticks: u32) -> (u32, [u8; STAB_SIZE]) {
     let log = minus_log_of_1_minus(wlog);
     let packet = u128::from(packet_ticks) << LOG_BITS;

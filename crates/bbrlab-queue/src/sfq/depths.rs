@@ -1,8 +1,8 @@
 //! Slots sorted by length, so that finding the longest slot takes constant time.
 //!
 //! Slots of equal length form a ring. A slot whose length changes becomes the first in the ring of
-//! its new length. So among equally long slots, the slot that reached the length last counts as the
-//! longest; among free slots, the slot that became free last is used first.
+//! its new length. If several slots are the longest, the one that reached this length last is
+//! therefore chosen. If several slots are free, the one that became free last is used first.
 //!
 //! Sources: [linux] `net/sched/sch_sfq.c`, `sfq_link`, `sfq_inc`, `sfq_dec`.
 
@@ -33,7 +33,7 @@ impl Depths {
         depths
     }
 
-    /// Returns an empty slot, if there is one.
+    /// Returns an empty slot; `None` if all slots have packets.
     pub(super) fn free(&self) -> Option<u32> {
         self.first(0)
     }

@@ -1,5 +1,5 @@
-//! SFQ, "stochastic fairness queueing": flows are hashed into slots that are served in turn; when
-//! the limit is exceeded, the longest slot loses the packet at its tail.
+//! SFQ, "stochastic fairness queueing": flows are hashed into slots that are served in turn. When
+//! the limit is exceeded, the packet at the tail of the longest slot is dropped.
 //!
 //! SFQ is "stochastic" because the hash may put two flows into one slot. With `perturb`, the hash
 //! changes periodically, so that two flows do not share a slot for long. After each change the
@@ -7,14 +7,14 @@
 //!
 //! Sources: [linux] `net/sched/sch_sfq.c`.
 //! Deviations:
-//! 1. The limit may also be in bytes. Then the longest slots lose packets until the waiting packets
-//!    fit the limit.
+//! 1. The limit may also be in bytes. Packets are then dropped from the longest slots until the
+//!    waiting packets are within the limit.
 //! 2. The perturbation is a random number of 32 bits; in the kernel it is a hash key of 128 bits.
 //!    The hashes of flows differ from the kernel's anyway. The first perturbation is 0.
 //! 3. The first period of `perturb` begins with the first packet, and the timer fires on time. In
 //!    the kernel, the first period begins with the set-up, and an idle processor may defer the
-//!    timer. Here packets are hashed again when the next packet arrives or is requested. This
-//!    changes only the times at which packets are dropped because their new slot is full.
+//!    timer. After the timer has fired, packets are hashed again only when the next packet arrives
+//!    or is requested. This changes only when packets are dropped whose new slot is full.
 
 mod depths;
 
@@ -68,7 +68,7 @@ struct Slot {
     /// The slot that is served after this one.
     next: u32,
     bucket: u32,
-    /// Bytes that the slot may send before the next slot has its turn.
+    /// Bytes that the slot may send before the next slot is served.
     allot: i32,
 }
 
@@ -76,9 +76,9 @@ struct Slot {
 #[derive(Debug)]
 struct Perturb {
     period: Option<Span>,
-    /// `NEVER` before the first packet.
+    /// The time of the next change; `NEVER` before the first packet.
     next: Time,
-    /// Whether the timer has fired since the last call.
+    /// Whether the timer has fired and the waiting packets have not been hashed again since.
     is_due: bool,
     perturbation: u32,
 }
@@ -119,8 +119,8 @@ impl Sfq {
         }
     }
 
-    /// Returns the slot of a packet's hash, or a free slot if the hash has no slot yet; `None` if
-    /// the slot has no space for the packet.
+    /// Returns the slot of a packet's hash, or a free slot if no slot has this hash yet; `None` if
+    /// the slot has no space for the packet, or no slot is free.
     fn slot_for(&mut self, packet: &Queued, entropy: &mut impl Entropy) -> Option<u32> {
         let hash = entropy.perturbed_hash(packet, self.perturb.perturbation);
         let bucket = hash & self.mask;

@@ -9,7 +9,7 @@ fn run(text: &str) -> RunSummary {
 }
 
 /// The rate over a flow's active time excludes bytes that were still in the network when the flow
-/// stopped, because those bytes arrive later.
+/// stopped: they arrive after the active time.
 #[test]
 fn a_group_gets_no_more_while_it_is_active_than_the_link_carries() {
     let run = run(r#"
@@ -34,7 +34,7 @@ fn a_group_gets_no_more_while_it_is_active_than_the_link_carries() {
 }
 
 /// Flows of 100 KB arrive eight times per second during the first 50 s of 100 s. Their rate is
-/// computed over the time until the last of them is over.
+/// computed over the time until the last of these flows is over.
 #[test]
 fn flows_that_come_until_a_stop_are_active_until_the_last_is_over() {
     let run = run(r#"
@@ -61,8 +61,8 @@ fn flows_that_come_until_a_stop_are_active_until_the_last_is_over() {
     }
 }
 
-/// The next connection begins while the last ACKs of the previous one are still in the network.
-/// Packets that these ACKs report also have an RTT.
+/// The next connection begins while the last ACKs of the previous one are still in the network. The
+/// RTTs of the packets that these ACKs report are counted too.
 #[test]
 fn each_packet_of_a_train_has_a_round_trip_time() {
     for gap in ["1ms", "10ms", "50ms"] {
@@ -108,9 +108,10 @@ fn lost_packets_are_data_packets() {
 }
 
 /// Linux in virtual time gives 73.24 Mbit/s (76.07 in the steady state) with a socket of 16 KiB
-/// (`tcp_wmem` 32,768 bytes), 100 Mbit/s, 40 ms and an unlimited queue. 32 KiB per round trip would
-/// be only 6.5 Mbit/s. `tcp_sendmsg_locked` requests memory when it begins an skb, but not when it
-/// fills an skb that was split. While cwnd is not full, each burst that departs leaves such an skb.
+/// (`tcp_wmem` 32,768 bytes), 100 Mbit/s, 40 ms and an unlimited queue. If the buffer limited the
+/// data in flight to 32 KiB per round trip, the rate would be only 6.5 Mbit/s. `tcp_sendmsg_locked`
+/// requests memory when it begins an skb, but not when it fills an skb that was split. While cwnd
+/// is not full, each burst that departs leaves such an skb.
 #[test]
 fn a_small_send_buffer_is_no_bound_on_what_is_in_flight() {
     let run = run(r#"
@@ -131,7 +132,8 @@ fn a_small_send_buffer_is_no_bound_on_what_is_in_flight() {
     assert!((flow.goodput_ss_mbps.unwrap() - 76.07).abs() < 0.5, "{:?}", flow.goodput_ss_mbps);
 }
 
-/// Datagrams that are queued when their flow stops arrive later, and count for the traffic.
+/// Datagrams that are queued when their flow stops arrive later, but are counted in the totals over
+/// the traffic.
 #[test]
 fn what_datagrams_deliver_after_their_stop_is_traffic() {
     let run = run(r#"
@@ -185,7 +187,7 @@ fn packets_that_arrive_after_the_stop_have_round_trip_times() {
 }
 
 /// Packets in both directions overtake each other by more than the resolution of timestamps, 1 ms.
-/// Packets that PAWS discards are counted.
+/// Every packet is in exactly one count, also if PAWS discards it.
 #[test]
 fn every_packet_that_was_sent_is_in_one_count() {
     let run = run(r#"

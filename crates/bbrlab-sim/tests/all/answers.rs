@@ -55,7 +55,8 @@ fn the_runs_goodput_is_over_one_window_and_shares_add_up() {
     assert_eq!(groups.iter().map(|it| it.group.as_str()).collect::<Vec<_>>(), ["cubic", "bbr1"]);
     assert_near(groups[0].goodput_mbps, early * 8.0 / 8.0 / 1e6, "goodput of the first group");
     assert_near(groups[1].share, late / (early + late), "share of the second group");
-    // A flow's own goodput is computed over the flow's active time: 6 s for each flow.
+    // A flow's own goodput is computed over its active time, which is 6 s for each of the two
+    // flows.
     assert_near(run.flows[0].goodput_mbps, bytes_by(&result, 0, 6.0) * 8.0 / 6.0 / 1e6, "flow 0");
     assert_near(run.flows[1].goodput_mbps, late * 8.0 / 6.0 / 1e6, "flow 1");
     let names: Vec<_> = run.flows.iter().map(|flow| flow.name.as_deref()).collect();
@@ -338,8 +339,8 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
         let spare = 1514.0 * 8.0 / 1e6;
         if let (Some(goodput), Some(rate)) = (run.goodput_mbps, bottleneck.rate_mbps) {
             let window = last_end - first_start;
-            // `rate` is the mean over the whole run. In scenarios with a schedule, the rate falls
-            // from 5 Mbit/s, so early flows may exceed the mean.
+            // `rate` is the mean over the whole run. A schedule's rate falls from 5 Mbit/s, so the
+            // goodput of a flow that starts early may exceed the mean.
             let most = if text.contains("[[\"0s\"") { 5.0 } else { rate };
             let slack = if text.contains("opportunities") { 10.0 * spare } else { spare };
             assert!(goodput * window <= most * window + slack, "{}", context());
@@ -376,9 +377,9 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
     }
 }
 
-/// Results of sources, policers, queue disciplines, waits and controls that are newer than the file
-/// of digests. The random scenarios do not use them. Each entry is a text in the debug output of a
-/// result, and the text that was in its place when the file was made.
+/// Results that are newer than the file of digests and that the random scenarios do not use, such
+/// as those of policers, waits and custom controls. Each entry is a text in the debug output of a
+/// result now, and the text at this place when the file was made.
 const OF_OTHERS: [(&str, &str); 9] = [
     (", controls: []", ""),
     ("waits: [], ", ""),
@@ -402,8 +403,8 @@ fn digest_of(value: &impl std::fmt::Debug) -> u64 {
 }
 
 /// Checks that every percentile of the summary agrees with its distribution, and that the
-/// distribution contains each packet that left a link. `has_flows` is true if the distributions
-/// include the RTTs of single flows.
+/// distribution of a link's delays contains each packet that left the link. `has_flows` is true if
+/// the distributions include the RTTs of single flows.
 fn check_percentiles(summary: &RunSummary, delays: &Delays, has_flows: bool) {
     let percentile = |metric: &str, index: usize, per_mille: u64| {
         let total: u64 = delays.of(metric, index).map(|(_, count)| count).sum();

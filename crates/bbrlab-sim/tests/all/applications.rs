@@ -19,8 +19,8 @@ fn run(text: &str) -> RunSummary {
     result(&format!("{network}[[flows]]\nrtt = \"40ms\"\n{flows}")).summary
 }
 
-/// 10,000 bits per datagram: 200 in two seconds of 1 Mbit/s and 800 in two of 4 Mbit/s. Then the
-/// source pauses.
+/// A datagram has 10,000 bits: 200 datagrams in 2 s at 1 Mbit/s and 800 in 2 s at 4 Mbit/s. Then
+/// the source pauses.
 #[test]
 fn datagrams_follow_a_schedule_of_rates() {
     let run = run(r#"
@@ -34,8 +34,8 @@ fn datagrams_follow_a_schedule_of_rates() {
     assert_eq!(run.flows[0].sent_packets, Some(1000));
 }
 
-/// At 2 Mbit/s for 10 s, and then as fast as the link of 10 Mbit/s allows: its payload rate is
-/// 10 · 1448 / 1500 Mbit/s.
+/// The source writes at 2 Mbit/s for 10 s, and then as fast as the link of 10 Mbit/s allows. The
+/// link's payload rate is 10 · 1448 / 1500 Mbit/s.
 #[test]
 fn a_rate_may_end_in_bulk() {
     let run = run(r#"
@@ -49,7 +49,8 @@ fn a_rate_may_end_in_bulk() {
     assert!((expected - 2.0..expected).contains(&mbit), "{mbit} of {expected} Mbit");
 }
 
-/// After bulk, the source goes back to its rate: what the socket had accepted still leaves.
+/// After a step without a limit, the source returns to its rate. Data that the socket has already
+/// accepted is still sent at the link's rate.
 #[test]
 fn bulk_may_end_in_a_rate() {
     let run = run(r#"
@@ -63,8 +64,8 @@ fn bulk_may_end_in_a_rate() {
     assert!((expected - 2.0..expected + 4.0).contains(&mbit), "{mbit} of {expected} Mbit");
 }
 
-/// A reader of 2 Mbit/s bounds the flow by its window and loses nothing. It reads one segment of
-/// 1448 bytes every 5.792 ms.
+/// A reader of 2 Mbit/s limits the flow by its advertised window, without losses. It reads one
+/// segment of 1448 bytes every 5.792 ms.
 #[test]
 fn a_slow_reader_closes_the_window() {
     let run = run(r#"
@@ -81,7 +82,7 @@ fn a_slow_reader_closes_the_window() {
     assert_eq!(flow.retransmitted_packets, Some(0));
 }
 
-/// 64 KiB once a second.
+/// The application reads 64 KiB once per second.
 #[test]
 fn a_reader_may_read_in_steps() {
     let run = run(r#"
@@ -90,13 +91,13 @@ fn a_reader_may_read_in_steps() {
         cc = "reno"
         read = { bytes = "64KiB", every = "1s" }
         "#);
-    // The read at the start finds nothing; twenty follow.
+    // The read at the start of the flow finds no data; the twenty later reads each return 64 KiB.
     let bytes = run.flows[0].goodput_mbps.unwrap() * 20.5e6 / 8.0;
     assert!((bytes - 20.0 * 65_536.0).abs() < 1.0, "{bytes} bytes");
 }
 
-/// Until 5 s nothing is read. The window closes when the receive buffer is full, and the sender
-/// probes it at growing intervals. The first read opens it again.
+/// Until 5 s the application reads nothing. The window closes when the receive buffer is full, and
+/// the sender sends window probes at growing intervals. The first read opens the window again.
 #[test]
 fn a_closed_window_opens_with_the_first_read() {
     let run = run(r#"
@@ -109,12 +110,13 @@ fn a_closed_window_opens_with_the_first_read() {
         "#);
     let flow = &run.flows[0];
     let fct_s = flow.fct_ms.p50.unwrap() / 1000.0;
-    // 1 MB over 10 Mbit/s takes 0.83 s; with a window of 64 KiB per 40 ms it is not slower.
+    // 1 MB takes 0.83 s at 10 Mbit/s. A window of 64 KiB per 40 ms allows 13 Mbit/s, so it does not
+    // slow the transfer.
     assert!((5.6..6.4).contains(&fct_s), "{fct_s} s");
     assert_eq!(flow.retransmitted_packets, Some(0));
 }
 
-/// Times count from the flow's start, and a train keeps its reader.
+/// The schedule of reads begins at the flow's start and continues over all connections of a train.
 #[test]
 fn a_train_is_read_slowly_on_each_connection() {
     let run = run(r#"

@@ -4,8 +4,8 @@
 use crate::scenario_text::result;
 use bbrlab_run::{FlowGroup, RunResult};
 
-/// Runs a dumbbell of 10 Mbit/s for 60 s. `web` has the lines of the class with arrivals, `more`
-/// the lines after them.
+/// Runs a dumbbell of 10 Mbit/s for 60 s. `web` contains the lines of the class with arrivals, and
+/// `more` the lines after them.
 fn run(bottleneck: &str, web: &str, more: &str) -> RunResult {
     result(&format!(
         r#"
@@ -29,7 +29,7 @@ fn web(result: &RunResult) -> &FlowGroup {
     &result.summary.flow_groups[0]
 }
 
-/// 20 flows per second of ten packets each.
+/// 20 flows per second, each of ten packets.
 const TEN: &str = "arrivals = { rate = \"20/s\" }\nbytes = \"14480B\"";
 
 #[test]

@@ -4,9 +4,9 @@
 use crate::scenario_text::results;
 
 /// With a buffer of two packets, an ACK-clocked burst arrives in the same clock step in which the
-/// packet before it departs. Throughput depends on whether that packet's buffer space is already
-/// free. On a real stack whose clock has steps of 256 ns, the space is not free yet (2.2 Mbit/s).
-/// With exact times it always is.
+/// packet before it departs. Throughput depends on whether the departing packet's buffer space is
+/// already free when the burst arrives. On a real stack whose clock has steps of 256 ns, the space
+/// is not free yet, and throughput is 2.2 Mbit/s. With exact times the space is always free.
 #[test]
 fn in_a_tiny_buffer_a_coarse_clock_decides_ties_the_other_way() {
     let results = results(
@@ -31,9 +31,9 @@ fn in_a_tiny_buffer_a_coarse_clock_decides_ties_the_other_way() {
 }
 
 /// A single flow of Scalable TCP sends over a link with a buffer of one packet. ACK-clocked bursts
-/// arrive in the microsecond in which a packet departs, so each late timer decides which of the two
-/// comes first. On a real stack whose clock has steps of 256 ns, this flow gets 2.61 Mbit/s (922
-/// drops in 15 s). CUBIC with two packets of buffer gets 2.56 Mbit/s.
+/// arrive in the microsecond in which a packet departs, so the lateness of timers decides whether
+/// the burst or the departure comes first. On a real stack whose clock has steps of 256 ns, this
+/// flow gets 2.61 Mbit/s (922 drops in 15 s). CUBIC with two packets of buffer gets 2.56 Mbit/s.
 #[test]
 fn late_timers_decide_ties_as_often_as_on_a_real_stack() {
     let goodput = |cc: &str, packets: u32| {
@@ -58,8 +58,8 @@ fn late_timers_decide_ties_as_often_as_on_a_real_stack() {
             results.iter().map(|result| result.summary.flows[0].goodput_mbps.unwrap()).sum();
         sum / f64::from(u32::try_from(results.len()).unwrap())
     };
-    // Goodput in Mbit/s. Without the extra step of a late timer, our values would be 1.44, 2.17 and
-    // 2.07.
+    // Goodput in Mbit/s. If timers did not fire one clock step late, our values would be 1.44, 2.17
+    // and 2.07.
     for (cc, packets, linux) in [("scalable", 1, 2.607), ("cubic", 2, 2.559), ("hybla", 2, 2.233)] {
         let ours = goodput(cc, packets);
         assert!((ours / linux - 1.0).abs() < 0.04, "{cc}: {ours}, Linux {linux}");
@@ -89,9 +89,10 @@ fn periodic_writes_go_on_under_a_coarse_clock() {
     }
 }
 
-/// A token bucket of one packet, on a host whose timers fire once per millisecond. One packet
-/// leaves at each firing, so the bucket does not reach its rate. As the manual page of `tc-tbf`
-/// says, `burst` must be at least the rate times the step.
+/// A token bucket of one packet, on a host whose timers fire once per millisecond. At most the
+/// content of the bucket, one packet, leaves at each firing, so the throughput stays below the
+/// bucket's rate. As the manual page of `tc-tbf` says, `burst` must be at least the rate times the
+/// timer's period.
 #[test]
 fn a_bucket_smaller_than_rate_times_step_does_not_reach_its_rate() {
     let results = results(
@@ -114,9 +115,9 @@ fn a_bucket_smaller_than_rate_times_step_does_not_reach_its_rate() {
     );
     let departures: Vec<u64> =
         results.iter().filter_map(|result| result.summary.links[0].departures).collect();
-    // More than 9 packets of 1,490 bytes arrive per millisecond. In nearly each of a thousand
-    // milliseconds some packets leave: one with a bucket of 1,600 bytes, 8 with 12,500 bytes, and
-    // as many as the rate allows with 20 KB.
+    // More than 9 packets of 1,490 bytes arrive per millisecond. In nearly every one of a thousand
+    // milliseconds, one packet leaves with a bucket of 1,600 bytes, and 8 packets leave with 12,500
+    // bytes. With 20 KB, as many packets leave as the rate allows.
     let expected = [980..=1000, 7_900..=8_000, 8_250..=8_390];
     for (departures, expected) in departures.iter().zip(expected) {
         assert!(expected.contains(departures), "{departures}, not {expected:?}");

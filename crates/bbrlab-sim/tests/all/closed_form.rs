@@ -93,7 +93,7 @@ fn a_window_below_the_bdp_gives_one_window_per_round_trip() {
         rtt = "30ms"
         "#,
     );
-    // Once the link has spaced the first burst, no packet waits.
+    // Once the link has spaced the packets of the first burst, no packet waits.
     let flow = &result.summary.flows[0];
     let rtt_ns = 30_000_000.0 + 1514.0 * 160.0;
     let steady = result.series.time_s.partition_point(|&time| time < 1.0);
@@ -104,8 +104,8 @@ fn a_window_below_the_bdp_gives_one_window_per_round_trip() {
     }
     let expected = 10.0 * 1448.0 * 8.0 / rtt_ns * 1e3;
     let goodput = flow.goodput_ss_mbps.unwrap();
-    // In the 15 s of the steady state, 496 windows arrive. One window at the end may or may not be
-    // counted, so the tolerance is one in 400.
+    // In the 15 s of the steady state, 496 windows arrive. A window that arrives at the end may or
+    // may not be counted, so the relative tolerance is 1/400.
     assert!((goodput / expected - 1.0).abs() < 1.0 / 400.0, "{goodput} against {expected}");
     let limited = flow.limited_by;
     assert!(limited.rwnd.unwrap() > 0.98, "{limited:?}");

@@ -73,9 +73,9 @@ fn several_flows_loss_stop_and_an_end_in_mid_flight() {
             let limits = flow.limited_by;
             let shares = [limits.cwnd, limits.pacing, limits.rwnd, limits.sndbuf, limits.app];
             let sum: f64 = shares.iter().flatten().sum();
-            // The shares of time in `limited_by` add up to 1. Flows of datagrams have no such
-            // shares. The last table, a class with arrivals, has none before its first flow has
-            // arrived.
+            // The shares of time in `limited_by` add up to 1. UDP flows have no such shares.
+            // Neither has the class with arrivals, the last table of flows, until its first flow
+            // has arrived.
             if flow.stop_s.unwrap() > flow.start_s.unwrap() && (flow.id < 5 || limits.app.is_some())
             {
                 assert!((sum - 1.0).abs() < 1e-9, "{limits:?}");
@@ -185,8 +185,8 @@ fn scenario() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
-    /// There is no panic and no endless run, and every packet is accounted for. Advancing in steps
-    /// of any length gives the same result as advancing in one step.
+    /// Every run ends without a panic and accounts for every packet. Advancing in steps of any
+    /// length gives the same result as advancing in one step.
     #[test]
     fn random_networks_keep_the_books(text in scenario(), step_us in 1_000_u64..700_000) {
         let run = &runs(&text)[0];

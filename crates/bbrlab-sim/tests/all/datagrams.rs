@@ -43,8 +43,8 @@ fn a_datagram_leaves_every_so_often_and_takes_28_bytes_of_headers() {
 
 #[test]
 fn over_any_periods_a_source_sends_its_rate_while_it_is_on() {
-    // The periods are shorter than a packet's time at the rate, as long as a few packets' times,
-    // and much longer. The source is on for half of the 20 s.
+    // Some periods are shorter than the time of a packet at the source's rate, some are as long as
+    // a few packets' times, and some are much longer. The source is on for half of the 20 s.
     for (rate, kbit) in [("64kbit/s", 64), ("1Mbit/s", 1_000)] {
         for period in ["200us", "5ms", "20ms", "1s"] {
             let keys = format!("rate = \"{rate}\"\non = \"{period}\"\noff = \"{period}\"");

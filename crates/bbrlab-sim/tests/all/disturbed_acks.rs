@@ -37,11 +37,12 @@ fn jitter(cc: &str, seed: u64, seconds: u32) -> String {
     )
 }
 
-/// Three of four ACKs have a timestamp more than 1 ms older than the newest, and are ignored. If
-/// they were not ignored, BBR's rate samples would fall to half of the rate: 24 Mbit/s.
+/// Three of four ACKs have a timestamp more than 1 ms older than the newest timestamp received, and
+/// the sender ignores them. If it did not, BBR's rate samples would fall to half of the link's
+/// rate, 24 Mbit/s.
 #[test]
 fn acks_that_were_overtaken_are_ignored() {
-    // Linux: 46.37, 46.41, 46.54 Mbit/s with 22 to 65 retransmissions.
+    // Linux: 46.37, 46.41 and 46.54 Mbit/s with three seeds, with 22 to 65 retransmissions.
     for seed in 1..=3 {
         let run = run(&jitter("bbr1", seed, 20));
         let goodput = run.flows[0].goodput_mbps.unwrap();
@@ -74,7 +75,7 @@ fn dumbbell(cc: &str, keys: &str) -> String {
 #[test]
 fn half_of_the_acks_are_enough_for_a_flow_and_cost_it_little() {
     // If a SYN-ACK is lost, the flow starts at least a second later. The test therefore compares
-    // the goodput of the last five seconds. In Linux, BBRv1 gets 19.128 Mbit/s, and 19.076 to
+    // only the goodput of the last five seconds. In Linux, BBRv1 gets 19.128 Mbit/s, and 19.076 to
     // 19.097 Mbit/s if half of the ACKs are lost. CUBIC gets 19.128 Mbit/s in both cases.
     for (cc, band) in [("bbr1", 19.06..19.11), ("cubic", 19.12..19.14)] {
         let all = run(&dumbbell(cc, ""));
@@ -203,7 +204,7 @@ proptest! {
         let told: u64 = counts.iter().flatten().sum();
         let counted: u64 = run.delays.of(Delays::GROUP_RTT, 0).map(|(_, packets)| packets).sum();
         // With `ack_thinning`, the last ACKs may be dropped until the run ends. The flow then does
-        // not end, and only lower bounds can be checked.
+        // not end, and the test can check only lower bounds.
         if flow.stop_s.unwrap() < 1000.0 {
             prop_assert_eq!(flow.sent_packets, Some(told), "{:?}", counts);
             prop_assert_eq!(flow.delivered_packets, Some(counted));

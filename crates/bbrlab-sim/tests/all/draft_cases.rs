@@ -1,20 +1,22 @@
 //! The test cases of draft-ietf-ccwg-bbr-06, appendix A, under their own names.
 //!
 //! Each case runs with `bbr3_ietf` and `bbr3`. All requirements must hold for `bbr3_ietf`. Linux's
-//! `bbr3` differs from the draft, so the expected text shows which requirements it does not meet,
-//! with the measured values. The paths have 10 Mbit/s x 40 ms and 1 Gbit/s x 10 ms (in A.15 these
-//! are the lower rates, in A.16 the higher ones). A.14 needs a BDP below one packet and runs at 64
-//! kbit/s x 40 ms.
+//! `bbr3` differs from the draft, so the expected text lists the requirements that `bbr3` does not
+//! meet, with the measured values. The paths have 10 Mbit/s x 40 ms and 1 Gbit/s x 10 ms (in A.15
+//! these are the lower rates, in A.16 the higher ones). A.14 needs a BDP below one packet and runs
+//! at 64 kbit/s x 40 ms.
 //!
 //! Where the draft contradicts itself (letters refer to `docs/algorithms/bbr3_ietf.md`):
 //!
-//! - A.2 expects `full_bw_now` after an exit by loss; 5.3.1.3 sets only `full_bw_reached` (b).
-//!   Shown, not required.
+//! - A.2 expects `full_bw_now` after an exit by loss; 5.3.1.3 sets only `full_bw_reached` (b). The
+//!   test prints `full_bw_now`, but does not require a value.
 //! - A.6 expects a new `inflight_longterm` "regardless of the application-limited state";
-//!   `HandleInflightTooHigh` changes it only if not application-limited (c). Shown, not required.
-//! - A.7's "indefinitely" ends with `ProbeRTT`, which is entered from any state by 5.3.4.1 (i).
-//! - A.4: reducing the link's bandwidth by 10 % does not keep inflight high while pacing at half
-//!   the bandwidth, as step 3 demands; here the delay is tripled as well.
+//!   `HandleInflightTooHigh` changes it only if not application-limited (c). The test prints
+//!   whether it changes, but requires neither.
+//! - A.7 expects that the flow stays "indefinitely" in its state; by 5.3.4.1 it enters `ProbeRTT`
+//!   from any state (i).
+//! - A.4: reducing the link's bandwidth by 10 % does not keep inflight high while the flow paces at
+//!   half the bandwidth, although step 3 demands it. Our test also triples the delay.
 
 mod case;
 mod differences;
@@ -32,8 +34,8 @@ use bbrlab_units::Span;
 use case::{Case, Net, PATHS};
 use expect_test::{Expect, expect};
 
-/// Runs a case with both algorithms on each path. The requirements must hold for the algorithm of
-/// the draft.
+/// Runs a case with both algorithms on each path. The requirements must hold for `bbr3_ietf`, the
+/// draft's algorithm.
 fn check_on(nets: &[Net], run: fn(&mut Case), expected: &Expect) {
     let mut table = String::new();
     let mut failed = Vec::new();

@@ -6,7 +6,7 @@ use crate::scenario_text::runs;
 use bbrlab_sim::Sim;
 use bbrlab_units::{Span, Time};
 
-/// `PROBE_BW` in the kernel's enum.
+/// The value of `PROBE_BW` in the kernel's enum of modes.
 const PROBE_BW: i64 = 2;
 
 /// Returns the phase at which each flow of a run entered PROBE_BW.
@@ -31,8 +31,8 @@ fn first_phases(sim: &mut Sim, flows: u32, duration: Span) -> Vec<Option<i64>> {
     first
 }
 
-/// Linux's `bbr_reset_probe_bw_mode` starts at any of eight phases except number 1, which drains.
-/// Flows of a run have different random numbers, and so have runs with different seeds.
+/// Linux's `bbr_reset_probe_bw_mode` starts at any of the eight phases except phase 1, which drains
+/// the queue. Flows of a run have different random numbers, and so have runs with different seeds.
 #[test]
 fn bbr_enters_the_gain_cycle_at_a_random_phase_but_never_at_the_drain() {
     let runs = runs(

@@ -25,8 +25,8 @@ enum Effect {
 }
 use Effect::{Digest, Needed, Record, Run};
 
-/// A scenario: lines of the top level, `[stack]`, the link, `[access]`, the flows, and the rest. A
-/// new line replaces an earlier line with the same key.
+/// The text of a scenario: the lines of the top level, of `[stack]`, of the link, of `[access]` and
+/// of the flows, and the rest. A line that is added replaces an earlier line with the same key.
 #[derive(Clone)]
 struct Text {
     tables: [Vec<String>; 5],
@@ -87,7 +87,8 @@ impl Text {
 const DUMBBELL: &str = "[bottleneck]";
 const NAMED: &str = "[[links]]";
 
-/// A key, the lines that set it, and lines that both runs have, with the key and without it.
+/// A key, the lines that set it, and the lines that the run with the key and the run without it
+/// share.
 struct Case {
     key: &'static str,
     effect: Effect,
@@ -122,7 +123,7 @@ const LOSSY: (&str, &str) = (LINK, "loss = 0.02");
 const NS3: (&str, &str) = (STACK, "profile = \"ns3\"");
 const BBR: (&str, &str) = (FLOW, "cc = \"bbr1\"");
 
-/// Settings with which ns-3's recovery uses all of its rules.
+/// Settings with which all rules of ns-3's recovery apply.
 const NS3_WITH_LOSS: &[(&str, &str)] =
     &[NS3, (STACK, "rcvbuf = \"20KB\""), (LINK, "loss = 0.2"), BBR];
 const NS3_REORDERED: &[(&str, &str)] = &[
@@ -295,9 +296,9 @@ const OF_FLOW: &[Case] = &[
     case("read", Digest, "read = \"1Mbit/s\"", &[]),
 ];
 
-/// A parameter of a queue discipline with a value, and the other parameters and lines that both
-/// runs have. `of` names the disciplines; if `of` is empty, all disciplines that have the parameter
-/// are tested.
+/// A parameter of a queue discipline with a value, and the other parameters and lines of the runs
+/// with and without it. `of` names the disciplines; if `of` is empty, all disciplines that have the
+/// parameter are tested.
 struct ParamCase {
     name: &'static str,
     of: &'static [&'static str],

@@ -58,18 +58,18 @@ fn without_and_with(id: &str) -> (Outcome, Outcome) {
     (without, with)
 }
 
-/// Checks that the senders have counted all marks except those still in flight at the end. Any
-/// other difference means that one ACK covered both marked and unmarked packets. If the marking
-/// changes while an ACK is delayed, the receiver must first send that ACK with the earlier ECE
-/// value (`dctcp_ece_ack_update`).
+/// Checks that the senders have counted all marks except those still in flight at the end. A larger
+/// difference means that one ACK covered both marked and unmarked packets. If the marking changes
+/// while an ACK is delayed, the receiver must first send that ACK with the earlier ECE value
+/// (`dctcp_ece_ack_update`).
 fn assert_echoed_one_by_one(outcome: &Outcome, in_flight_at_most: u64) {
     let marked = outcome.delivered_ce..=outcome.delivered_ce + in_flight_at_most;
     assert!(marked.contains(&outcome.marks), "{outcome:?}");
 }
 
-/// 5 ms are 21 packets at 50 Mbit/s. DCTCP reduces cwnd by half the fraction of marked packets, so
-/// the queue stays just below 21 packets. Without ECN, DCTCP behaves as Reno and fills the buffer
-/// of 495 packets.
+/// The threshold of 5 ms is 21 packets at 50 Mbit/s. DCTCP reduces cwnd by half the fraction of
+/// marked packets, so the queue stays just below 21 packets. Without ECN, DCTCP behaves as Reno and
+/// fills the buffer of 495 packets.
 #[test]
 fn dctcp_keeps_the_queue_at_the_threshold_and_the_link_full() {
     let (without, with) = without_and_with("ecn.dctcp");
@@ -91,8 +91,8 @@ fn cubic_loses_nothing_and_pays_with_a_tenth_of_the_link() {
     assert_eq!((with.drops, with.retransmissions), (0, 0));
     let kept = with.goodput / without.goodput;
     assert!((0.8..0.97).contains(&kept), "{kept}");
-    // RFC 3168: ECE on every ACK until CWR arrives. In the same setting, Linux's senders count 2 to
-    // 4 times as many marked packets as the link has marked.
+    // RFC 3168: ECE on every ACK until CWR arrives. On the same path, Linux's senders count 2 to 4
+    // times as many marked packets as the link has marked.
     let echoed = ratio(with.delivered_ce, with.marks);
     assert!((1.5..5.0).contains(&echoed), "{echoed}");
 }
@@ -158,9 +158,9 @@ fn one(cc: &str, rate: u32, rtt: u32, buffer: u32, threshold: u32, ecn: &str) ->
     outcome(&runs[0])
 }
 
-/// Goodput in Mbit/s and marks in 30 s, compared with Linux 6.12 (6.1 for BBRv2; BBRv2 and BBRv3
-/// with their patches). In Linux, CoDel with `ce_threshold` marks under a token bucket. Our goodput
-/// may differ by 3 %, our marks by 20 %.
+/// Goodput in Mbit/s and number of marks in 30 s, compared with Linux 6.12 (for BBRv2, Linux 6.1;
+/// BBRv2 and BBRv3 with their patches). In Linux, the marks come from CoDel with `ce_threshold`
+/// inside a token bucket. Our goodput may differ by 3 %, our number of marks by 20 %.
 #[test]
 fn goodput_and_marks_are_those_of_a_real_stack() {
     let classic = "ecn = true";

@@ -83,7 +83,7 @@ fn super_packets_take_one_place_in_the_queue() {
     let (cut, whole, off) = (packets("cut"), packets("whole"), packets("off"));
     assert!(whole.0 * 3 < cut.0 * 2, "{whole:?} {cut:?}");
     assert!(whole.1 > cut.1, "a queued packet is larger: {whole:?} {cut:?}");
-    // The link carries the same number of packets, within 2 %, whether they are sent one by one or
+    // The link carries the same number of packets, within 2 %, whether it sends them one by one or
     // in bursts.
     assert!(off.0.abs_diff(cut.0) * 50 < cut.0, "{off:?} {cut:?}");
 }
@@ -252,8 +252,8 @@ fn a_grant_lets_so_many_bytes_pass() {
     assert!(flow(&short).drops > Some(0) && flow(&few).drops == Some(0), "{:?}", flow(&short));
 }
 
-/// Two packets and their ACK take 3 transmission opportunities with 2 · 1,514 B and 66 B: 0.6 +
-/// 1.2112 + 0.0264 ms.
+/// A cycle has 3 transmission opportunities, for two packets of 1,514 B and for their ACK of 66 B:
+/// 0.6 ms of overhead, 1.2112 ms for the packets and 0.0264 ms for the ACK.
 #[test]
 fn a_bulk_flow_over_a_shared_medium_gets_what_turns_and_acks_leave() {
     let cycle_ms = 3.0 * 0.2 + 2.0 * 0.6056 + 0.0264;
@@ -264,8 +264,8 @@ fn a_bulk_flow_over_a_shared_medium_gets_what_turns_and_acks_leave() {
         // A delayed ACK does not always cover two packets.
         assert!((got / expected - 1.0).abs() < 0.03, "{cc}: {got} of {expected}");
     }
-    // With 32 packets per transmission opportunity, a cycle has two opportunities, 32 packets and
-    // 16 ACKs. Goodput is therefore near the rate.
+    // With 32 packets per transmission opportunity, a cycle has two transmission opportunities, 32
+    // packets and 16 ACKs. Goodput is therefore near the link's rate.
     let turns = "airtime = { overhead = \"0.2ms\", packets = 32 }\nreverse_rate = \"forward\"";
     let cycle_ms = 2.0 * 0.2 + 32.0 * 0.6056 + 16.0 * 0.0264;
     let expected = 32.0 * 1448.0 * 8.0 / 1000.0 / cycle_ms;

@@ -65,8 +65,9 @@ fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lo
         let (bbr1_least, bbr1_most) = of("bbr1");
         for cc in ["bbr2", "bbr3"] {
             let (_, most) = of(cc);
-            // In Linux, over 100 s, BBRv1 loses at least 20 times as many packets as v2 or v3. In
-            // the 60 s of this test, half of the losses of v2 and v3 occur in the two STARTUPs.
+            // In Linux, BBRv1 loses at least 20 times as many packets in 100 s as v2 or v3. This
+            // test runs only 60 s, in which half of the losses of v2 and v3 occur in the two flows'
+            // STARTUPs.
             assert!(bbr1_least >= 10 * most, "{cc} at {buffer}: {bbr1_least} against {most}");
         }
         if is_slow() {
@@ -77,9 +78,9 @@ fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lo
 }
 
 /// BBRv1's rate grows by a quarter in each cycle of eight round trips. With this BDP, v2 and v3
-/// probe every 63 round trips, and v2's probe ends at 1.25 BDP of the old rate. Linux's values for
-/// steps at 40 and 120 s: BBRv1 takes 0.7 and 0.6 s, v2 3.6 and 6.8 s, v3 1.4 and 1.5 s. The seed
-/// determines at which point of the flow's cycle the step occurs.
+/// probe every 63 round trips, and v2's probe ends at 1.25 BDP of the old rate. In Linux, for rate
+/// steps at 40 s and at 120 s, BBRv1 takes 0.7 and 0.6 s to fill the link, v2 3.6 and 6.8 s, v3 1.4
+/// and 1.5 s. The seed determines at which point of the flow's cycle the step occurs.
 #[test]
 fn bbr2_takes_several_times_as_long_as_bbr1_to_fill_a_doubled_link_and_bbr3_longer_than_bbr1() {
     let seeds = if is_slow() { 5 } else { 3 };
@@ -143,7 +144,7 @@ fn bbr2_and_bbr3_leave_cubic_a_larger_share_in_shallow_buffers_than_bbr1_does() 
             shares
         };
         let bbr1 = of("bbr1").iter().copied().fold(0.0, f64::max);
-        // CUBIC gets almost nothing: its fair share would be 0.5.
+        // With BBRv1, CUBIC gets almost nothing: its fair share would be 0.5.
         assert!(bbr1 < 0.15, "{bbr1}");
         for cc in ["bbr2", "bbr3"] {
             let least = of(cc).iter().copied().fold(1.0, f64::min);
@@ -207,8 +208,8 @@ fn bbr_acd_cuts_nothing_in_mahmuds_scenario_until_its_packets_are_small_and_its_
     let small_bbr1 = of(148, "bbr1", "");
     let small_acd = of(148, "bbr_acd", "");
     let small_acd_wide = of(148, "bbr_acd", "alpha_us = 3000");
-    // The authors report that losses fall to a twelfth. Here BBR-ACD must lose more than nine
-    // tenths of what BBRv1 loses, because smaller reductions are within the spread of seeds.
+    // The authors report that losses fall to a twelfth. Our test requires that BBR-ACD still loses
+    // more than nine tenths of what BBRv1 loses: a smaller reduction is within the spread of seeds.
     assert!(acd > 0.9 * bbr1, "{acd} against {bbr1}");
     assert!(authors_code < 0.85 * bbr1, "{authors_code} against {bbr1}");
     assert!(small_acd > 0.8 * small_bbr1, "{small_acd} against {small_bbr1}");

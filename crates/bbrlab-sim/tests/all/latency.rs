@@ -6,15 +6,15 @@
 use crate::scenario_text::{result, results};
 use bbrlab_run::{Delay, Delays, FlowSummary, RunResult};
 
-/// Percentiles come from buckets of a width of 1/1024.
+/// The relative width of the histogram's buckets, from which percentiles are computed.
 const BUCKET: f64 = 1.0 / 1024.0;
 
 fn flow(result: &RunResult) -> &FlowSummary {
     &result.summary.flows[0]
 }
 
-/// Asserts that mean and maximum equal those of `delays_ms` to the nanosecond, and the percentiles
-/// to a bucket of the histogram.
+/// Asserts that the mean and the maximum equal those of `delays_ms` to the nanosecond, and that the
+/// percentiles differ by at most one bucket of the histogram.
 fn assert_delays(found: &Delay, delays_ms: &[f64]) {
     let mut sorted = delays_ms.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -36,7 +36,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The mean of RFC 3550's estimates, J += (|D| - J) / 16, after each of these delays but the first.
+/// Returns the mean of RFC 3550's estimates, J += (|D| - J) / 16, one per delay after the first.
 fn mean_jitter(delays_ms: &[f64]) -> f64 {
     let mut jitter = 0.0;
     let estimates: Vec<f64> = delays_ms
@@ -49,7 +49,7 @@ fn mean_jitter(delays_ms: &[f64]) -> f64 {
     mean(&estimates)
 }
 
-/// 200 datagrams, one per 0.5 ms, over the links of `path` with a delay of 5 ms each.
+/// Runs 200 datagrams, one every 0.5 ms, over the links of `path`, each with a delay of 5 ms.
 fn burst(links: &str, path: &str, keys: &str) -> RunResult {
     result(&format!(
         r#"
@@ -66,7 +66,7 @@ fn burst(links: &str, path: &str, keys: &str) -> RunResult {
     ))
 }
 
-/// Delays of the burst: `first` plus `step` for each earlier datagram.
+/// Returns the delays of the 200 datagrams: `first`, plus `step` for each earlier datagram.
 fn rising(first: f64, step: f64) -> Vec<f64> {
     (0..200).map(|number| first + step * f64::from(number)).collect()
 }
@@ -78,7 +78,7 @@ fn without_a_rate_every_message_takes_the_delay_of_the_path() {
     let datagrams = flow(&sent);
     assert_delays(&datagrams.delay_ms, &rising(5.0, 0.0));
     assert_eq!((datagrams.jitter_ms, datagrams.loss_ratio), (Some(0.0), Some(0.0)));
-    // A message is late only beyond the bound.
+    // A message whose delay equals the bound is not late.
     assert_eq!(datagrams.late_ratio, Some(0.0));
     // Without `latency`, the waits of packets are not measured.
     assert_eq!(datagrams.path_queue_delay_ms.mean, None);
@@ -94,7 +94,8 @@ fn in_a_queue_each_datagram_waits_for_those_before_it() {
         let sent = with("latency = true\nlate = \"50.2ms\"");
         let datagrams = flow(&sent);
         if queue == "droptail" {
-            // Service takes 1 ms, so each datagram waits 0.5 ms longer than the one before.
+            // Service takes 1 ms per datagram, so each datagram waits 0.5 ms longer than the one
+            // before.
             let delays = rising(6.0, 0.5);
             assert_delays(&datagrams.delay_ms, &delays);
             let jitter = datagrams.jitter_ms.unwrap();
@@ -103,17 +104,18 @@ fn in_a_queue_each_datagram_waits_for_those_before_it() {
                 (datagrams.path_queue_delay_ms.mean.unwrap() - mean(&rising(0.0, 0.5))).abs()
                     < 1e-9
             );
-            // 6 + 0.5 k ms exceed 50.2 ms from k = 89 on.
+            // Datagram k has a delay of 6 + 0.5 k ms, which exceeds the bound of 50.2 ms from k =
+            // 89 on.
             assert_eq!(datagrams.late_ratio, Some(111.0 / 200.0));
         }
-        // On a path with one queue, the flow's delays are the link's.
+        // On a path with a single queue, the flow's queueing delays equal the link's.
         let buckets = |metric| sent.delays.of(metric, 0).collect::<Vec<_>>();
         let of_link = &sent.summary.links[0].queue_delay_ms;
         let mean = datagrams.path_queue_delay_ms.mean.unwrap();
         assert!((mean - of_link.mean.unwrap()).abs() < 1e-9, "{queue}: {mean} {of_link:?}");
         assert_eq!(buckets(Delays::FLOW_QUEUE_DELAY), buckets(Delays::GROUP_QUEUE_DELAY));
         assert_eq!(buckets(Delays::FLOW_DELAY), buckets(Delays::GROUP_DELAY));
-        // The measurement changes nothing else.
+        // Measuring the delays changes no other result.
         let without = with("");
         assert_eq!(without.summary.digest, sent.summary.digest);
         assert_eq!(without.summary.links, sent.summary.links);
@@ -136,7 +138,8 @@ fn over_two_queues_the_waits_add_up() {
         buffer = "1000pkt"
     "#;
     let sent = burst(links, "\"a\", \"b\"", "latency = true");
-    // Datagram k leaves the first queue after k + 1 ms, and the second takes 2 ms for each.
+    // Datagram k leaves the first queue after k + 1 ms, and the second queue's link takes 2 ms per
+    // datagram.
     assert_delays(&flow(&sent).delay_ms, &rising(13.0, 1.5));
     let waits = &flow(&sent).path_queue_delay_ms;
     assert!((waits.mean.unwrap() - mean(&rising(0.0, 1.5))).abs() < 1e-9, "{waits:?}");
@@ -144,7 +147,7 @@ fn over_two_queues_the_waits_add_up() {
     assert_eq!((&group.path_queue_delay_ms, &group.delay_ms), (waits, &flow(&sent).delay_ms));
 }
 
-/// A write of 100 B each 5 ms over an RTT of 20 ms without a queue.
+/// Runs a flow that writes 100 B every 5 ms, over an RTT of 20 ms without a queue.
 fn small_writes(nagle: bool) -> RunResult {
     result(&format!(
         r#"
@@ -166,8 +169,8 @@ fn small_writes(nagle: bool) -> RunResult {
 
 #[test]
 fn with_nagle_a_write_waits_for_the_ack_of_the_one_before() {
-    // The connection is established after 20 ms. Until then all writes wait; the first is then sent
-    // alone. From then on an ACK arrives every 20 ms and releases the writes before it.
+    // The connection is established after 20 ms. Until then all writes wait; then the first write
+    // is sent alone. From then on, an ACK arrives every 20 ms and releases all writes that wait.
     let delays = |sent_at: fn(u32) -> u32| -> Vec<f64> {
         let writes = (0..200).map(|number| 5 * number);
         let delays = writes.map(|at| (sent_at(at) + 10, at)).filter(|&(read, _)| read <= 1000);
@@ -202,7 +205,8 @@ fn a_policer_loses_datagrams_and_delays_none() {
         path = ["a"]
         "#,
     );
-    // 1,000 datagrams of 1,000 B, one per ms; the bucket holds 10,000 B and fills by 500 B per ms.
+    // 1,000 datagrams of 1,000 B are sent, one per ms. The bucket holds 10,000 B and gains 500 B
+    // per ms.
     let (mut tokens, mut dropped) = (10_000, 0);
     for _ in 0..1000 {
         if tokens >= 1000 {
@@ -254,10 +258,11 @@ fn a_request_waits_behind_an_upload() {
         "#,
     );
     let page = flow(&result);
-    // The SYN waits for 50 ms. On the uplink, it takes 74 us (74 B), the ACK of the handshake 66 us
-    // and the request of 100 B 166 us. The path is crossed four times.
+    // The SYN waits for 50 ms. On the uplink, the SYN (74 B) takes 74 us, the ACK of the handshake
+    // 66 us, and the request of 100 B 166 us. The handshake, the request and the answer cross the
+    // path four times.
     let first = 50.0 + 0.074 + 0.066 + 0.166 + 4.0 * 10.0;
-    // The ACK of the answer has left the uplink when the next request is sent.
+    // When the next request is sent, the ACK of the previous answer has already left the uplink.
     let further = 0.166 + 2.0 * 10.0;
     assert_delays(&page.delay_ms, &[first, further, further]);
     assert_eq!(page.delay_ms.mean, page.fct_ms.mean);
@@ -282,8 +287,8 @@ fn a_message_that_is_not_read_counts_as_late_after_the_bound() {
         write = { bytes = "1448B", every = "50ms" }
         "#,
     );
-    // The flow writes at 0, 50, ... 1000 ms. The writes from 500 ms on are lost; the last three
-    // have waited for at most 100 ms at the end.
+    // The flow writes at 0, 50, ... 1000 ms. The 11 writes from 500 ms on are lost. The last three
+    // of them are not late, because they have waited for at most 100 ms when the run ends.
     let flow = flow(&result);
     assert_eq!(flow.delay_ms.n, Some(10));
     assert_eq!(flow.late_ratio, Some(8.0 / 21.0), "{flow:?}");
@@ -294,16 +299,17 @@ fn voice_beside_bulk_is_late_behind_drop_tail_and_not_behind_fq_codel() {
     let runs = results(include_str!("latency/voice_delay.toml"));
     let voices: Vec<_> = runs.iter().map(|run| &run.summary.flow_groups[2]).collect();
     let [droptail, fq_codel] = &voices[..] else { panic!("two points") };
-    // The queue holds 82 packets, many of them ACKs. 82 full segments, one more in service and the
-    // propagation take 214 ms, which no datagram exceeds.
+    // The queue holds 82 packets, many of them ACKs. Even if all were full segments, 82 of them,
+    // one in service and the propagation would take only 214 ms. No datagram has a longer delay.
     assert!((150.0..=214.0).contains(&droptail.delay_ms.max.unwrap()), "{droptail:?}");
     assert!((0.15..0.23).contains(&droptail.loss_ratio.unwrap()), "{droptail:?}");
-    // A datagram of 214 B waits, takes 0.3424 ms at 5 Mbit/s, and propagates for 10 ms.
+    // A datagram of 214 B waits in the queue, is sent in 0.3424 ms at 5 Mbit/s, and propagates for
+    // 10 ms.
     for voice in [droptail, fq_codel] {
         let waits = voice.path_queue_delay_ms.mean.unwrap();
         assert!((voice.delay_ms.mean.unwrap() - waits - 10.3424).abs() < 1e-5, "{voice:?}");
     }
-    // A sparse flow waits for at most some packets in service.
+    // In `fq_codel` a sparse flow has priority, so it waits for at most a few packets.
     assert!((10.0..20.0).contains(&fq_codel.delay_ms.p95.unwrap()), "{fq_codel:?}");
     assert_eq!(fq_codel.loss_ratio, Some(0.0));
 }

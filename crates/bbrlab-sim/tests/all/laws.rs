@@ -55,8 +55,8 @@ fn reno_obeys_mathis_at_a_hundredth() {
 }
 
 /// Two BBR v1 flows together overestimate the bandwidth. Their cwnds add up to more than 2 BDP, so
-/// they keep 1 to 1.3 BDP queued if the buffer is large enough ([song] Figure 9). The reference
-/// runs of a real stack show 1.1 to 1.2.
+/// they keep 1 to 1.3 BDP queued if the buffer is large enough ([song] Figure 9). In the reference
+/// runs of real Linux, the queue is 1.1 to 1.2 BDP.
 #[test]
 fn two_bbr1_flows_keep_a_bdp_in_a_deep_buffer() {
     let result = &results(TWO_BBR)[0];

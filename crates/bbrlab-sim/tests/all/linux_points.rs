@@ -1,8 +1,8 @@
 //! Single flows compared with a real Linux stack on the same dumbbell, in virtual time.
 //!
-//! Linux 6.12.117, seed 1, 50 s, start at 0.1 s. Our goodput may differ by 2 %, our mean smoothed
-//! RTT by 5 %. Only chance (BBR's random phase) causes differences of this size; all other
-//! differences are far smaller.
+//! The Linux runs: version 6.12.117, seed 1, 50 s, flow start at 0.1 s. Our goodput may differ by 2
+//! %, our mean smoothed RTT by 5 %. Only chance (BBR's random phase) causes differences of this
+//! size; all other differences are far smaller.
 
 use crate::scenario_text::result;
 
@@ -12,9 +12,9 @@ struct Linux {
     goodput_mbps: f64,
     srtt_ms: f64,
     queue_pkts: f64,
-    /// Retransmissions, one number per seed of Linux: a microsecond can decide between two outcomes
-    /// (at 100 Mbit/s and 0.5 BDP, 1,500 or 1,972 retransmissions). The test accepts a number near
-    /// any of them.
+    /// Numbers of retransmissions in Linux, one per seed. A microsecond can decide between two
+    /// outcomes, for example between 1,500 and 1,972 retransmissions at 100 Mbit/s and 0.5 BDP. The
+    /// test accepts a number near any of these.
     retransmissions: &'static [u64],
 }
 

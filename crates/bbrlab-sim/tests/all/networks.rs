@@ -1,4 +1,5 @@
-//! The built-in scenarios of `docs/networks.md`: the effect of each network on flows.
+//! The built-in scenarios of `docs/networks.md`: for each network, its effect on the flows' goodput
+//! and RTT.
 
 use bbrlab_run::{LinkSummary, RunResult};
 use bbrlab_scenario::Scenario;
@@ -33,7 +34,7 @@ fn each_network_leaves_its_mark() {
     // Grants for ACKs are 2 to 8 ms apart. Nevertheless every flow fills the link.
     let cable = first_flows("networks.cable");
     assert!(cable.iter().all(|flow| flow.0 > 170.0), "{cable:?}");
-    // The rate falls to a tenth for some 400 ms of each 3.4 s.
+    // The rate falls to a tenth for some 400 ms once per 3.4 s.
     let blockage = first_flows("networks.blockage");
     assert!(blockage.iter().all(|flow| (200.0..280.0).contains(&flow.0)), "{blockage:?}");
     // On DSL, uploads fill the uplink, which the ACKs of the measured downloads cross.

@@ -1,6 +1,6 @@
-//! The first packets of a flow compared with ns-3 itself (3.37, which behaves as 3.40), on the
-//! dumbbell of [lanigan]. The test compares each segment's first departure and the cwnd at that
-//! time.
+//! The first packets of a flow compared with the packets that ns-3 itself sends (version 3.37,
+//! which behaves as 3.40), on the dumbbell of [lanigan]. The test compares each segment's first
+//! departure and the cwnd at that time.
 //!
 //! Without an installed ns-3 or without a C++ compiler, the test prints that it is skipped. With
 //! `BBRLAB_NS3=1` it fails instead.
@@ -15,8 +15,8 @@ use expect_test::expect;
 /// Number of packets that are compared.
 const PACKETS: usize = 1000;
 
-/// The largest difference in time that counts as equal, and the interval at which our run is
-/// observed, both in nanoseconds.
+/// The largest difference in time that counts as equal, and the interval at which the test reads
+/// the state of our run, both in nanoseconds.
 const NEAR_NS: u64 = 1000;
 const STEP_NS: u64 = 250;
 
@@ -54,7 +54,7 @@ fn one_flow() -> Option<PathBuf> {
     built.is_ok_and(|status| status.success()).then_some(program)
 }
 
-/// Returns the segments that ns-3 sends, without retransmissions.
+/// Returns the first transmission of each segment in ns-3.
 fn of_ns3(program: &Path, tcp: &str) -> Vec<Departure> {
     let arguments = "10Mbps 10 176 476 131072 6 2 476 3000 40Mbps 1";
     let output = Command::new(program).arg(tcp).args(arguments.split(' ')).output().expect("runs");

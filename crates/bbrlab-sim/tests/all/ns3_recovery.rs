@@ -23,8 +23,8 @@ fn one_bbr_flow(stack: &str) -> (f64, f64) {
 
 #[test]
 fn the_flow_starves_only_with_both_rule_3_and_the_interval_of_the_sample_before() {
-    // ns-3 3.44 gives 85.0 Mbit/s. ns-3 with the two switches as in 3.40 gives 2.8 Mbit/s, and the
-    // rate is still falling at the end.
+    // ns-3 3.44 gives 85.0 Mbit/s. ns-3 with both switches set as in 3.40 gives 2.8 Mbit/s, and the
+    // rate is still falling when the run ends.
     let ns3 = "profile = \"ns3\"";
     let (whole, late) = one_bbr_flow(ns3);
     assert!((84.0..86.0).contains(&whole) && late > 96.0, "{whole}, {late} Mbit/s");

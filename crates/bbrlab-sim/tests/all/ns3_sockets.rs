@@ -36,9 +36,9 @@ fn either_buffer_of_payload_is_the_flight_of_a_round_trip() {
 }
 
 /// Lanigan's rule (lanigan2020.a01), at 10 Mbit/s with buffers of 131072 bytes. On the path of 84
-/// ms a single flow fills the link. On the path of 204 ms it sends one window per round trip. Both
-/// hold for every queue and every algorithm. The thesis's single flows have ratios of 0.564 to
-/// 0.571.
+/// ms a single flow fills the link; on the path of 204 ms it sends one window per round trip. This
+/// holds for every queue and every algorithm. In the thesis, the ratio of the two goodputs of a
+/// single flow is 0.564 to 0.571.
 #[test]
 fn the_rates_of_lanigan_have_the_ratio_0_570() {
     let measure = |cc: &str, delay: &str, buffer: u32| {
@@ -54,8 +54,8 @@ fn the_rates_of_lanigan_have_the_ratio_0_570() {
         let ((near, _), (far, rtt_ms)) = (measure(cc, "40ms", 286), measure(cc, "100ms", 706));
         // A packet of 530 bytes carries 476 bytes of payload, so goodput is 8.98 of 10 Mbit/s.
         assert!((near - 8.98).abs() < 0.02, "{cc}: {near} Mbit/s at 84 ms");
-        // 275 whole segments of 476 bytes are sent per round trip, which bursts lengthen by some
-        // milliseconds.
+        // The flow sends 275 whole segments of 476 bytes per round trip. Bursts lengthen the round
+        // trip by some milliseconds.
         let window = 275.0 * 476.0 * 8e-3 / rtt_ms;
         assert!((204.0..208.0).contains(&rtt_ms), "{cc}: {rtt_ms} ms");
         assert!((far / window - 1.0).abs() < 0.004, "{cc}: {far} of {window} Mbit/s at 204 ms");
@@ -75,8 +75,8 @@ fn rtt_samples_of_timestamps_are_whole_milliseconds() {
     assert!(samples("", "10.3ms").iter().any(|us| us % 1000 != 0));
     let whole = samples("rtt_clock = \"1ms\"", "10.3ms");
     assert!(whole.len() > 3 && whole.iter().all(|us| us % 1000 == 0), "{whole:?}");
-    // The RTT is 10.3 ms plus 0.6 ms of serialisation. The difference of two clock values in whole
-    // milliseconds is 10 or 11 ms.
+    // The RTT is 10.3 ms plus 0.6 ms of serialisation. A sample is the difference of two clock
+    // values in whole milliseconds: 10 or 11 ms.
     assert!((10_000..=11_000).contains(&whole[0]), "{whole:?}");
     // A round trip that begins and ends in the same millisecond gives a sample of 1 us; with
     // `1ms-positive` it gives no sample.
@@ -123,7 +123,8 @@ fn sack_blocks_take_less_where_options_are_packed() {
     assert!(bytes("packed") < bytes("aligned"));
 }
 
-/// [lanigan]'s code multiplies lambda as an integer, so that its two values are equal.
+/// [lanigan]'s code uses lambda without its fraction, so the thesis's values 0.5 and 0.125 both act
+/// as 0.
 #[test]
 fn both_lambdas_as_run_give_identical_packets() {
     let digest = |lambda: f64, of: bool| {

@@ -15,8 +15,8 @@ fn flow(keys: &str, of: &str) -> FlowSummary {
     run(keys, of).flows.remove(0)
 }
 
-/// The values of a run are consistent: the mean RTT is the sum of the path's RTT, the mean queueing
-/// delay and the delay of the ACK.
+/// The mean RTT of a run is the sum of the path's RTT, the mean queueing delay and the delay of the
+/// ACK.
 #[test]
 fn rtts_are_the_base_rtt_and_what_packets_waited() {
     for (cc, queue) in [
@@ -57,8 +57,8 @@ fn packets_that_wait_while_few_acks_give_samples_count() {
 /// the path, a full queue and a delayed ACK together, however long ago its original was lost.
 #[test]
 fn a_retransmission_counts_from_its_own_departure() {
-    // At most 100 packets wait in the queue, for 24.2 ms. While a segment is missing, the receiver
-    // delays no ACK.
+    // At most 100 packets wait in the queue, for at most 24.2 ms. While a segment is missing, the
+    // receiver delays no ACK.
     let flow = flow(
         "rate = \"50Mbit/s\"\nbuffer = \"100pkt\"\nloss = 0.02",
         "cc = \"bbr1\"\nrtt = \"100ms\"",

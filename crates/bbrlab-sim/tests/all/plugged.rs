@@ -1,5 +1,5 @@
-//! Custom congestion controls. Every algorithm behaves the same through the plug-in interface, and
-//! one that fails or is missing ends the run.
+//! Custom congestion controls. Every built-in algorithm gives the same results when it runs through
+//! the plug-in interface. A custom control that fails or is missing ends the run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,7 +55,7 @@ fn every_algorithm_does_the_same_from_outside() {
         // custom control have the same receiver.
         let mut run_of = run(algorithm.name());
         for class in &mut run_of.classes {
-            // Prague would have it.
+            // By default, Prague would use ECN.
             class.ecn = EcnMode::Off;
         }
         let built_in = simulate(&run_of).unwrap();

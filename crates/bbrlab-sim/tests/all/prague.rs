@@ -9,7 +9,8 @@
 //! | 20 ms | 14.9, 32.4 | 3.3, 5.9 |
 //! | 80 ms | 17.9, 29.6 | 3.5, 5.9 |
 //!
-//! That is another version of Prague, so the tests compare only which of the two gets more.
+//! The measured Prague is another version than ours, so the tests compare only which of the two
+//! flows gets more.
 
 use crate::scenario_text::result;
 use bbrlab_run::RunSummary;
@@ -42,8 +43,8 @@ fn goodputs(run: &RunSummary) -> [f64; 2] {
 
 #[test]
 fn prague_gets_more_than_cubic_and_waits_less() {
-    // A packet takes 1.2 ms on 10 Mbit/s, longer than the step of 1 ms. The measured discipline
-    // spared short queues from the step.
+    // A packet takes 1.2 ms on 10 Mbit/s, longer than the step of 1 ms. The measured discipline did
+    // not apply the step to queues below a minimum length, so here `min_qlen_step` is set.
     for (rate, queue) in [("50Mbit/s", ""), ("10Mbit/s", ", min_qlen_step = 2")] {
         for rtt_ms in [10, 20, 80] {
             let run = beside_cubic(rate, rtt_ms, queue);

@@ -24,8 +24,8 @@ fn run_at(rate: &str, queue: &str, flows: &[&str]) -> RunResult {
 const CUBIC: &str = "cc = \"cubic\"";
 const BBR: &str = "cc = \"bbr1\"";
 
-/// Linux has a mean backlog of 4.1 packets (5.0 ms, sampled every 20 ms), 67 drops in 30 s, and a
-/// utilisation of 98.7 %.
+/// In Linux, the mean backlog is 4.1 packets (5.0 ms, sampled every 20 ms); there are 67 drops in
+/// 30 s, and the utilisation is 98.7 %.
 #[test]
 fn a_lone_cubic_flow_stands_at_codels_target() {
     let codel = run("\"codel\"", &[CUBIC]);
@@ -45,8 +45,8 @@ fn a_lone_flow_in_fq_codel_is_that_in_codel() {
     }
 }
 
-/// Disciplines with one queue per flow share the link equally, whatever the senders. A single queue
-/// that drops early gives most of the link to BBR.
+/// Disciplines with one queue per flow share the link equally, whatever the senders' algorithms. A
+/// single queue that drops early gives most of the link to BBR.
 #[test]
 fn disciplines_with_a_queue_for_each_flow_share_equally() {
     let share = |queue: &str| {
@@ -64,7 +64,8 @@ fn disciplines_with_a_queue_for_each_flow_share_equally() {
     }
 }
 
-/// `cake` shares the link between hosts. Here each flow has two hosts that no other flow uses.
+/// `cake` shares the link between hosts. In this test each flow has its own sending host and its
+/// own receiving host, so the flows get equal shares.
 #[test]
 fn cake_keeps_flows_of_different_hosts_apart() {
     for isolation in ["srchost", "dsthost", "hosts", "flows", "triple-isolate"] {
@@ -151,8 +152,8 @@ fn a_links_metrics_are_listed_by_tin() {
     assert!(run("\"codel\"", &[CUBIC]).summary.links[0].tins.is_empty());
 }
 
-/// Returns the share in percent of one BBR flow against four CUBIC flows at a CAKE of 20 Mbit/s.
-/// `one` and `four` are keys of the two tables of flows.
+/// Returns the share in percent of one BBR flow that competes with four CUBIC flows for a CAKE link
+/// of 20 Mbit/s. `one` has additional keys of the BBR flow, and `four` of the CUBIC flows.
 fn share_of_one(isolation: &str, one: &str, four: &str) -> f64 {
     let text = format!(
         "duration = \"30s\"\n[bottleneck]\nrate = \"20Mbit/s\"\n\
@@ -176,7 +177,8 @@ fn cake_shares_a_link_by_hosts_where_flows_have_the_same() {
         assert!(shares.into_iter().zip(expected).all(is_near), "{shares:?} for {expected:?}");
     };
     // The single flow is BBR, which uses the whole share of its queue. A single CUBIC flow backs
-    // off at losses and would get 47 % instead of a half. Each flow has its own two hosts.
+    // off at losses and would get 47 % instead of a half. In this first case, each flow has its own
+    // two hosts.
     are(shares("", ""), [20.0; 5]);
     // The four flows share one host at each end.
     are(shares("host = \"A\"", "host = \"B\""), [20.0, 50.0, 50.0, 50.0, 50.0]);

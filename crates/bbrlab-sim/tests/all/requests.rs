@@ -35,7 +35,8 @@ fn an_answer_takes_a_round_trip_and_the_client_thinks_before_it_asks_again() {
     // The time of the first answer includes the handshake, another round trip.
     assert!((answers[0] - 81.2).abs() < 0.3, "{}", answers[0]);
     assert!(answers[1..].iter().all(|ms| (ms - 41.2).abs() < 0.3), "{:?}", &answers[..9]);
-    // A request every 101.2 ms: an answer takes 41.2 ms, and the client waits for 60 ms.
+    // The client sends a request every 101.2 ms: an answer takes 41.2 ms, and then the client waits
+    // for 60 ms.
     assert!(answers.len().abs_diff(198) <= 1, "{}", answers.len());
     let starts = &result.transfers.start_s;
     assert!((starts[2] - starts[1] - 0.1012).abs() < 0.0003);
@@ -110,8 +111,8 @@ fn a_request_waits_behind_an_upload() {
     for think in ["100ms", "500ms", "2s"] {
         for nagle in [true, false] {
             let (quiet, full) = (answers("", nagle, think), answers(upload, nagle, think));
-            // The path takes 15 ms, a request 1.3 ms and an answer 0.4 ms; 75 packets of 1,514
-            // bytes take 908 ms at 1 Mbit/s.
+            // The path takes 15 ms, a request 1.3 ms and an answer 0.4 ms; the 75 packets of 1,514
+            // bytes that the queue holds take 908 ms at 1 Mbit/s.
             let median = |answers: &[f64]| {
                 let mut sorted = answers[1..].to_vec();
                 sorted.sort_by(f64::total_cmp);
@@ -157,8 +158,8 @@ fn an_idle_window_restarts() {
         let requests = format!("requests = {{ think = \"{think}\" }}");
         answers_ms(&run(&format!("cc = \"reno\"\nbytes = \"40KB\"\n{requests}"), ""))[5]
     };
-    // 28 packets take two round trips with an initial window of ten packets, and one round trip
-    // with a window that has grown.
+    // 28 packets take two round trips with an initial window of ten packets, but only one round
+    // trip if the window has kept its larger size.
     let (anew, kept) = (after("3s"), after("10ms"));
     assert!(anew > kept + 20.0, "{anew} {kept}");
 }
@@ -199,8 +200,8 @@ fn a_player_fills_its_buffer_and_then_takes_what_it_plays() {
 #[test]
 fn a_player_stands_still_where_the_link_is_too_slow_for_it() {
     let result = run("cc = \"cubic\"\nvideo = { rate = \"20Mbit/s\" }", "");
-    // A chunk of 4 s takes 8.4 s to arrive. The second chunk arrives 4.4 s after the first has been
-    // played, the third not before the end.
+    // A chunk of 4 s of playing time takes 8.4 s to arrive. The second chunk arrives 4.4 s after
+    // the first has been played, and the third does not arrive before the run ends.
     let stalled = result.summary.flows[0].stalled_s.unwrap();
     assert!((4.2..4.8).contains(&stalled), "{stalled}");
 }
@@ -215,7 +216,8 @@ fn random_bursts_take_the_share_of_their_times() {
         distribution("300ms")
     );
     let result = run(&lines, "");
-    // The goodput is about a quarter of 4 Mbit/s; there are some 50 periods of each kind.
+    // The source is on for about a quarter of the time, so the goodput is about a quarter of 4
+    // Mbit/s. The tolerance is wide, because there are only some 50 periods of each kind.
     let goodput = result.summary.flows[0].goodput_mbps.unwrap();
     assert!((0.6..1.5).contains(&goodput), "{goodput}");
 }

@@ -1,23 +1,25 @@
-//! Shares of groups while all flows compete, next to shares of the whole run.
+//! Shares of groups: while all flows compete, compared with the whole run.
 
 use crate::scenario_text::{result, results};
 
-/// A download of 25 MB next to an endless flow. Its share of the whole run is the same for every
-/// congestion control, because each downloads the same bytes; its share while it lasts is not.
+/// A download of 25 MB next to an endless flow. The download's share of the whole run is the same
+/// for every congestion control, because each downloads the same bytes. Its share while both flows
+/// are active differs.
 #[test]
 fn the_share_of_a_download_while_it_lasts_depends_on_its_congestion_control() {
     let text = include_str!("shares/share_while_active.toml")
         .replace("repeat = 10", "")
         .replace("\"flows[0].cc\" = [\"reno\", \"cubic\"]", "");
     let runs = results(&text);
-    // Mbit/s of 9.5 next to Reno, with seed 1.
+    // Expected goodput in Mbit/s of the download with each of the five congestion controls, next to
+    // Reno, with seed 1. Both flows together get 9.5 Mbit/s.
     for (run, expected) in runs.iter().zip([8.54, 4.55, 6.84, 5.41, 4.67]) {
         let download = &run.summary.flow_groups[1];
         let (share, goodput) =
             (download.share_active.unwrap(), download.goodput_active_mbps.unwrap());
         assert!((goodput - expected).abs() < 0.005, "{goodput}, not {expected}");
-        // Both compete from the download's start to its end, so its goodput is its share of what
-        // both get in this time: 9.5 Mbit/s.
+        // Both flows compete from the download's start to its end and together get 9.5 Mbit/s in
+        // this time. The download's goodput is therefore its share of 9.5 Mbit/s.
         assert!((share * 9.5 - goodput).abs() < 0.03 * goodput, "{share} of 9.5, not {goodput}");
         assert!((download.share.unwrap() - 0.117).abs() < 0.002);
     }
@@ -52,6 +54,6 @@ fn shares_in_the_steady_state_exist_only_while_all_are_active() {
     };
     assert!((sum(|it| it.share_ss) - 1.0).abs() < 1e-9);
     assert!((sum(|it| it.share_active) - 1.0).abs() < 1e-9);
-    // The steady state of a run of 12 s begins after 5 s.
+    // The steady state of a run of 12 s begins after 5 s, when the flow that stops at 4 s is over.
     assert!(brief.iter().all(|group| group.share_ss.is_none() && group.share_active.is_some()));
 }

@@ -1,5 +1,6 @@
-//! Settings of sockets: the maximum pacing rate, bounds of buffers, unsent bytes, and idle times.
-//! The expected values follow from the kernel's rules by arithmetic.
+//! Settings of sockets: the maximum pacing rate, the bounds of buffers, the bound of unsent bytes,
+//! and slow start after idle times. The expected values follow from the kernel's rules by
+//! arithmetic.
 
 use crate::scenario_text::result;
 use bbrlab_run::FlowSummary;
@@ -10,7 +11,8 @@ fn flow(text: &str) -> FlowSummary {
     flows.remove(0)
 }
 
-/// A host with 10 Gbit/s behind a path of 1 Gbit/s with a shallow buffer (perfsonar issue 256).
+/// Runs a flow from a host with 10 Gbit/s over a path of 1 Gbit/s with a shallow buffer (perfsonar
+/// issue 256).
 fn fast_host(cc: &str, stack: &str, own: &str) -> FlowSummary {
     flow(&format!(
         r#"
@@ -37,7 +39,7 @@ fn a_maximum_pacing_rate_below_the_path_fills_the_rate_without_retransmissions()
     for cc in ["cubic", "reno", "bbr1"] {
         for stack in ["", "sender_qdisc = \"fq\""] {
             let flow = fast_host(cc, stack, "max_pacing_rate = \"900Mbit/s\"");
-            // The rate is reached one second after the start at the latest.
+            // The flow reaches this rate at most one second after its start.
             let goodput = flow.goodput_ss_mbps.unwrap();
             assert!((898.0..900.5).contains(&goodput), "{cc} {stack}: {goodput}");
             assert_eq!(flow.retransmitted_packets, Some(0), "{cc} {stack}");
@@ -47,7 +49,7 @@ fn a_maximum_pacing_rate_below_the_path_fills_the_rate_without_retransmissions()
     assert!(unpaced.retransmitted_packets > Some(100), "{:?}", unpaced.retransmitted_packets);
 }
 
-/// One flow over a long path.
+/// Runs one flow over a long path.
 fn long_path(stack: &str, cc: &str, rate: &str, rtt_ms: u32) -> FlowSummary {
     flow(&format!(
         r#"
@@ -69,8 +71,8 @@ fn long_path(stack: &str, cc: &str, rate: &str, rtt_ms: u32) -> FlowSummary {
 /// The kernel wakes the application when a third of the send buffer is free. The sender therefore
 /// has between two thirds of 4 MiB and 4 MiB in flight.
 ///
-/// One iperf over 720 Mbit/s and "80 ms" measured about 300 Mbit/s (mahimahi issue 144), which is
-/// in the range of an RTT of 80 ms and above the range of 160 ms.
+/// In mahimahi issue 144, one iperf flow over 720 Mbit/s and "80 ms" got about 300 Mbit/s. This
+/// rate is in our range for an RTT of 80 ms and above our range for 160 ms.
 #[test]
 fn the_send_buffer_of_a_stock_kernel_limits_a_long_path() {
     for (cc, rtt_ms) in [("cubic", 80), ("bbr1", 80), ("cubic", 160), ("bbr1", 160)] {
@@ -97,7 +99,8 @@ fn the_receive_buffer_of_a_stock_kernel_limits_a_long_path() {
     assert!(flow.limited_by.rwnd.unwrap() > 0.9);
 }
 
-/// Writes of 300 KB with pauses of 900 ms: an idle time of four RTOs.
+/// Runs a flow that writes 300 KB once per second and is idle for about 900 ms, four RTOs, in
+/// between.
 fn pauses(stack: &str) -> FlowSummary {
     flow(&format!(
         r#"
@@ -124,7 +127,8 @@ fn without_slow_start_after_idle_cwnd_is_kept() {
     assert!(restarts < 0.85 && keeps > 0.95, "{restarts} {keeps}");
 }
 
-/// With fewer unsent bytes the application writes more often, and the flow is as fast.
+/// With a smaller bound of unsent bytes the application writes more often, but the flow is equally
+/// fast.
 #[test]
 fn few_unsent_bytes_do_not_slow_a_flow() {
     for sender in ["", "sndbuf = \"1MB\""] {

@@ -1,10 +1,11 @@
-//! Results about packets that wait for slots and grants after a link's queue.
+//! Results about the times that packets wait for slots and grants after they have left a link's
+//! queue.
 
 use crate::scenario_text::result;
 use bbrlab_run::{RunSummary, WaitSummary};
 
-/// Runs a flow that sends a packet with 1,200 B of payload every 9.6 ms over 20 Mbit/s, so that
-/// each packet waits alone, with 5 ms of delay in each direction.
+/// Runs a flow over 20 Mbit/s with 5 ms of delay in each direction. The flow sends a packet with
+/// 1,200 B of payload every 9.6 ms, so each packet waits alone.
 fn summary(link: &str) -> RunSummary {
     let text = format!(
         "duration = \"10s\"\n[bottleneck]\nrate = \"20Mbit/s\"\ndelay = \"5ms\"\nbuffer = \"9pkt\"\n{link}\n\

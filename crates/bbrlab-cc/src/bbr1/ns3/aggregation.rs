@@ -1,8 +1,7 @@
 //! ACK aggregation as in ns-3: counts are in bytes, the epoch's age is in whole seconds, and an
 //! epoch ends after 4096 bytes.
 //!
-//! Sources: [ns3] `tcp-bbr.cc`, `UpdateAckAggregation`.
-//! Deviations: none but those of the folder.
+//! Deviations: none except that of the folder's `mod.rs`.
 
 use crate::linux_int::trunc_u32;
 use crate::{Conn, RateSample};

@@ -1,8 +1,8 @@
-//! BBR v1 and its variants on ns-3: each step in which ns-3's implementations differ from Linux's
-//! is a parameter.
+//! BBR v1 and its variants on ns-3: there is a parameter for each step in which ns-3's
+//! implementations differ from Linux's.
 //!
-//! The defaults are Linux's steps, so a variant runs as on Linux unless a scenario sets a
-//! parameter. All combinations of values are valid.
+//! The defaults are Linux's steps, so a variant behaves as on Linux unless a scenario sets one of
+//! these parameters. All combinations of values are valid.
 //!
 //! Sources: [ns3] `tcp-bbr.cc` of 3.40 and 3.44; [lanigan-code] `tcp-bbr.cc`, a port of 2018 to
 //! 3.27.
@@ -95,7 +95,7 @@ impl Default for Ns3Steps {
 }
 
 impl<V: Variant<Steps = Ns3Steps>> Bbr<V> {
-    /// Like [`Self::new`], but with the steps that a scenario selects.
+    /// Like [`Self::new`], with the steps that the scenario's parameters select.
     ///
     /// # Errors
     /// If a value is out of range.
@@ -148,8 +148,8 @@ impl Steps for Ns3Steps {
         bbr.on_ack(conn, rs, draw)
     }
 
-    /// As in Linux, except that in the port of 2018 `round_start` stays set until the next valid
-    /// sample.
+    /// Like Linux's step, except that in the port of 2018 `round_start` stays set until the next
+    /// valid sample.
     fn update_round<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
         conn: &Conn,

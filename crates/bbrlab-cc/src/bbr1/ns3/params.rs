@@ -6,7 +6,7 @@ use crate::{ParamError, ParamSpec, ParamTable, Params};
 use super::super::{BbrAcd, BbrHsr, BbrPlus, DelayBbr};
 use super::{ExtraAcked, Losses, Ns3Steps};
 
-/// The unit of the stored pacing margin: millionths.
+/// The pacing margin is stored in millionths.
 const MILLION: u32 = 1_000_000;
 
 /// The parameters that all variants have.

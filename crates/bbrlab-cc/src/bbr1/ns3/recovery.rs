@@ -1,8 +1,6 @@
 //! Loss recovery as in ns-3 and in the port of 2018.
 //!
-//! Sources: [ns3] `tcp-bbr.cc`, `ModulateCwndForRecovery`, `CongestionStateSet`, `SaveCwnd`; for
-//! `losses = "port"` the same functions of [lanigan-code] `tcp-bbr.cc`.
-//! Deviations: none but those of the folder.
+//! Deviations: none except that of the folder's `mod.rs`.
 
 use crate::{CaState, Conn, RateSample};
 
@@ -23,9 +21,9 @@ impl<V: Variant> Bbr<V> {
         Recovered::Grow(cwnd.max(self.recovery.prior_cwnd))
     }
 
-    /// Follows the port of 2018. Only the first ACK of a recovery conserves packets. Each ACK of a
-    /// recovery subtracts the losses of its sample from cwnd. A cwnd smaller than the losses wraps
-    /// to a huge value. cwnd is not restored after a timeout.
+    /// Follows the port of 2018. Packets are conserved only at the first ACK of a recovery. At each
+    /// ACK of a recovery, the losses of the ACK's sample are subtracted from cwnd. A cwnd smaller
+    /// than the losses wraps to a huge value. cwnd is not restored after a timeout.
     #[cold]
     pub(super) fn recover_as_port(&mut self, conn: &Conn, rs: &RateSample, cwnd: u32) -> Recovered {
         let is_starting = self.recovery.is_starting(conn);

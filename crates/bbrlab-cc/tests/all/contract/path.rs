@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::sender::{Acked, Sender};
 
-/// A link, its buffer, and the round trip.
+/// A path: its link's rate, its RTT and its buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
     pub(crate) rate_bps: u64,
@@ -44,7 +44,7 @@ impl Path {
         span_ns / self.service_ns
     }
 
-    /// Runs until `until_ns`; the application always has data.
+    /// Runs until `until_ns`, with an application that always has data to send.
     pub(crate) fn run(&mut self, sender: &mut Sender, until_ns: u64) {
         loop {
             let ack_ns = self.acks.front().map(|&(_, at_ns)| at_ns);
@@ -57,8 +57,8 @@ impl Path {
                     sender.advance_to(at_ns.max(sender.conn.clock_ns));
                     if is_send { self.send(sender) } else { self.ack(sender) }
                 }
-                // All outstanding packets were dropped, so no ACK will come. The sender times out
-                // after 1 s.
+                // All outstanding packets were dropped, so no ACK will arrive. The sender has a
+                // timeout after 1 s.
                 None if sender.inflight() > 0 => {
                     sender.advance(1_000_000_000);
                     self.dropped.clear();
@@ -70,7 +70,8 @@ impl Path {
         sender.advance_to(until_ns.max(sender.conn.clock_ns));
     }
 
-    /// Lets all packets in transit arrive, and sends no new packet. Dropped packets count as lost.
+    /// Lets all packets in transit arrive without sending new packets. Packets that were dropped
+    /// count as lost.
     pub(crate) fn drain(&mut self, sender: &mut Sender) {
         sender.app_limit();
         while let Some(&(_, at_ns)) = self.acks.front() {
@@ -84,7 +85,7 @@ impl Path {
         }
     }
 
-    /// Cuts the path: packets in transit and their ACKs never arrive.
+    /// Interrupts the path: the packets in transit, or their ACKs, never arrive.
     pub(crate) fn cut(&mut self) {
         self.acks.clear();
         self.dropped.clear();
@@ -105,8 +106,8 @@ impl Path {
         self.acks.push_back((number, self.free_at_ns + self.link.rtt_ns));
     }
 
-    /// Delivers the next ACK, which acknowledges one packet. A dropped packet counts as lost at the
-    /// ACK of the third packet after it.
+    /// Delivers the next ACK, which acknowledges one packet. A packet that was dropped is marked
+    /// lost at the ACK of the third packet after it.
     fn ack(&mut self, sender: &mut Sender) {
         let (number, _) = self.acks.pop_front().expect("the caller looked");
         let lost = self.dropped.iter().filter(|&&dropped| dropped + 3 <= number).count();

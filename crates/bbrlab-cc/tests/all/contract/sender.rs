@@ -1,9 +1,9 @@
-//! A minimal sender for testing a congestion control: it maintains the socket's counters, stamps
+//! A minimal sender for testing a congestion control: it updates the socket's counters, stamps
 //! packets, takes delivery-rate samples and calls the callbacks in the kernel's order. It checks
-//! the result of every call against the contract.
+//! that the result of every call fulfils the contract.
 //!
-//! It is not the real sender (`bbrlab-tcp`): the test chooses which packets are lost, so that it
-//! can produce any legal history.
+//! It is not the sender of the simulator (`bbrlab-tcp`), because here the test chooses which
+//! packets are lost, so that it can produce any legal history.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,8 @@ impl Draw for Xorshift {
     }
 }
 
-/// The sender's record of an outstanding packet: sent, and neither acknowledged nor lost.
+/// The sender's record of an outstanding packet, which was sent and is neither acknowledged nor
+/// lost.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     number: u64,
@@ -40,7 +41,7 @@ struct Packet {
     is_app_limited: bool,
 }
 
-/// The initial state of a connection, with the counter values that a test chooses.
+/// The initial state of a connection. A test chooses the values of its counters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
     pub(crate) mss: u32,
@@ -71,16 +72,16 @@ impl Default for Start {
 /// The packets that an ACK acknowledges.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Acked {
-    /// The oldest outstanding packets, as many as the value; 0 makes a duplicate ACK without new
-    /// information.
+    /// This number of the oldest outstanding packets. With 0, the ACK is a duplicate ACK without
+    /// new information.
     Oldest(usize),
     /// The packet with this number.
     Number(u64),
-    /// The packets whose number is a multiple of the value, as SACK blocks would report them.
+    /// The packets whose number is a multiple of this value, as SACK blocks would report them.
     EveryNth(u64),
 }
 
-/// One connection under one algorithm.
+/// One connection with one algorithm.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     algorithm: Algorithm,
@@ -90,14 +91,14 @@ pub(crate) struct Sender {
     start: Start,
     outstanding: VecDeque<Packet>,
     next_number: u64,
-    /// The number of the first packet sent after the current recovery or timeout began. The episode
-    /// ends when no packet with a smaller number is outstanding.
+    /// The number of the first packet sent after the current recovery or timeout began. The
+    /// recovery ends when no packet with a smaller number is outstanding.
     recovery_point: u64,
     first_tx_us: u64,
     prior_ssthresh: u32,
     pending_losses: i32,
-    /// Packets delivered since the start. Unlike `conn.delivered`, this count starts at 0 and does
-    /// not wrap.
+    /// Number of packets delivered since the start. Unlike `conn.delivered`, this count starts at 0
+    /// and does not wrap.
     pub(crate) delivered_total: u64,
 }
 
@@ -149,8 +150,8 @@ impl Sender {
         sender
     }
 
-    /// Whether the algorithm has the callback `cong_control`, which replaces the core's window
-    /// reduction.
+    /// Whether the algorithm has the callback `cong_control`, which replaces the reduction of cwnd
+    /// by TCP itself.
     fn has_cong_control(&self) -> bool {
         self.cc.hooks().cong_control
     }
@@ -160,17 +161,17 @@ impl Sender {
         name.starts_with("bbr2") || name.starts_with("bbr3")
     }
 
-    /// Stores the values that the call `call` returned, and checks them against the contract.
+    /// Stores the values that the call named `call` returned, and checks that they fulfil the
+    /// contract.
     fn take(&mut self, ctl: Control, call: &str) {
         let before = self.conn.ctl;
         self.conn.ctl = ctl;
         let name = self.algorithm.name();
         assert!(ctl.cwnd >= 1, "{name}: cwnd is 0 after {call}: {:?}", self.conn);
-        // Only calls at ACKs apply cwnd's clamp; the core itself exceeds the clamp after a timeout.
+        // Only calls at ACKs apply cwnd's clamp; TCP itself exceeds the clamp after a timeout.
         // Window-based algorithms do not grow cwnd beyond the clamp, but do not shrink cwnd to the
         // clamp either (Westwood sets cwnd regardless of it). Vegas and Veno keep two packets even
-        // if the clamp is one packet.
-        // Prague moves cwnd towards the clamp by one packet per ACK.
+        // if the clamp is one packet. Prague moves cwnd towards the clamp by one packet per ACK.
         let bound = match call {
             "cong_control" if self.algorithm == Algorithm::Prague => {
                 ctl.cwnd_clamp.max(before.cwnd - 1)
@@ -193,7 +194,7 @@ impl Sender {
         self.check_reports(call);
     }
 
-    /// Checks the results of the calls that do not change the algorithm's state.
+    /// Checks the results of calls that do not change the algorithm's state.
     fn check_reports(&self, call: &str) {
         let name = self.algorithm.name();
         let hooks = self.cc.hooks();
@@ -260,7 +261,7 @@ impl Sender {
         self.conn.ctl.cwnd.saturating_sub(self.conn.inflight)
     }
 
-    /// Nanoseconds between two paced packets; 0 without pacing.
+    /// Returns the nanoseconds between two paced packets; 0 without pacing.
     pub(crate) fn pacing_gap_ns(&self) -> u64 {
         let ctl = self.conn.ctl;
         // As in the kernel, a rate of zero means no pacing.
@@ -304,15 +305,15 @@ impl Sender {
         number
     }
 
-    /// Notes that the application has nothing more to send for now.
+    /// Records that the application has no more data to send for now.
     pub(crate) fn app_limit(&mut self) {
         let mark = self.conn.delivered.wrapping_add(self.conn.inflight);
         self.conn.ctl.app_limited = mark.max(1);
         self.conn.is_cwnd_limited = false;
     }
 
-    /// Marks up to `count` of the oldest packets lost. The algorithm learns at once that a recovery
-    /// begins, and learns the number of losses with the next ACK.
+    /// Marks up to `count` of the oldest packets lost. The algorithm is called at once because a
+    /// recovery begins. It gets the number of losses with the next ACK.
     pub(crate) fn lose(&mut self, count: usize) {
         let count = count.min(self.outstanding.len());
         if count == 0 {
@@ -360,8 +361,8 @@ impl Sender {
             let ctl = self.cc.cwnd_event(&self.conn, CwndEvent::Loss, &mut self.draw);
             self.take(ctl, "LOSS");
         } else if !self.has_cong_control() {
-            // Unlike in the kernel, where PRR reduces cwnd gradually, cwnd falls to ssthresh at
-            // once.
+            // Unlike in the kernel, where PRR reduces cwnd gradually, here cwnd falls to ssthresh
+            // at once.
             self.conn.ctl.cwnd = self.conn.ctl.cwnd.min(ssthresh).max(1);
             self.enter(new);
         } else {
@@ -400,7 +401,7 @@ impl Sender {
         self.enter(CaState::Open);
     }
 
-    /// Acknowledges the packets `acked`; `is_ce` means that they carried a CE mark.
+    /// Acknowledges the packets `acked`. `is_ce` is whether they carried a CE mark.
     pub(crate) fn ack(&mut self, is_ce: bool, acked: Acked) {
         let now_us = self.now_us();
         let before = self.outstanding.len();
@@ -548,7 +549,7 @@ impl Sender {
         }
     }
 
-    /// Receives a packet; `is_ce` means that it carries a CE mark.
+    /// Receives a packet. `is_ce` is whether it carries a CE mark.
     pub(crate) fn receive_mark(&mut self, is_ce: bool) {
         if self.conn.ctl.ecn_flags & ecn_flags::OK == 0 {
             return;

@@ -8,7 +8,8 @@ use bbrlab_cc::{
 
 use super::draws::RecordedDraws;
 
-/// The arguments of a call. As in the trace, a value applies to all calls until a row changes it.
+/// The arguments of a call. As in the trace, an argument keeps its value for all later calls until
+/// a row changes it.
 #[derive(Default)]
 pub(super) struct Call {
     event: i64,
@@ -80,7 +81,7 @@ fn cwnd_event(arg: i64) -> Result<CwndEvent, String> {
     })
 }
 
-/// Converts a trace's number to the state of loss recovery.
+/// Converts a number in a trace to the state of loss recovery that it means.
 pub(in crate::golden) fn ca_state(value: i64) -> Result<CaState, String> {
     CaState::from_number(value).ok_or_else(|| format!("state {value} is not known"))
 }

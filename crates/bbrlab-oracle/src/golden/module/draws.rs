@@ -6,15 +6,16 @@ use bbrlab_cc::Draw;
 /// Maximum number of draws in one call.
 const CAPACITY: usize = 8;
 
-/// The kernel's draws in a call, and the first of our algorithm's draws that differs from them.
+/// The random numbers that the kernel drew in a call, and the first draw in which our algorithm
+/// differs.
 pub(super) struct RecordedDraws {
     recorded: [i64; CAPACITY],
     used: usize,
     wrong: Option<WrongDraw>,
 }
 
-/// A draw that only the kernel or only our algorithm made, or for which our algorithm's range is
-/// too small to contain the recorded integer.
+/// A draw in which our algorithm differs: only the kernel or only our algorithm made the draw, or
+/// our algorithm's range is too small to contain the recorded integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WrongDraw {
     /// The position of the draw in the call, from 0.
@@ -26,7 +27,7 @@ pub(super) struct WrongDraw {
 }
 
 impl RecordedDraws {
-    /// Creates the draws of a row. An element of -1 means that the kernel did not make this draw.
+    /// Creates the draws of a row. A value of -1 means that the kernel did not make this draw.
     pub(super) fn new(draws: impl Iterator<Item = i64>) -> Self {
         let mut recorded = [-1; CAPACITY];
         for (slot, draw) in recorded.iter_mut().zip(draws) {
@@ -35,8 +36,8 @@ impl RecordedDraws {
         Self { recorded, used: 0, wrong: None }
     }
 
-    /// Returns the first difference between the recorded draws and ours. Callers call this after
-    /// the algorithm's call has returned.
+    /// Returns the first difference between the recorded draws and ours. Must be called after the
+    /// algorithm's call has returned.
     pub(super) fn first_wrong(&self) -> Option<WrongDraw> {
         if self.wrong.is_some() {
             return self.wrong;

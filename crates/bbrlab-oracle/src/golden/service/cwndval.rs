@@ -9,7 +9,8 @@ use bbrlab_tcp::pacing::Burst;
 use super::{Service, i32_of, named, u32_of};
 use crate::golden::module::ca_state;
 
-/// The kernel's initial cwnd. The next constant is the cwnd clamp of a connection that sets none.
+/// The kernel's initial cwnd. The second constant is the cwnd clamp of a connection that does not
+/// set one.
 const INIT_CWND: u32 = 10;
 
 pub(super) struct CwndVal;
@@ -68,8 +69,7 @@ impl Service for CwndVal {
         let mut ret = 0;
         match event {
             1 => {
-                // In the traces, the sender used the whole cwnd just before, so cwnd does not
-                // decay.
+                // In the traces, the sender has just used the whole cwnd, so cwnd does not decay.
                 let starving = UnderuseInput {
                     rto_jiffies: u32::MAX,
                     init_cwnd: INIT_CWND,

@@ -21,7 +21,7 @@ pub(super) struct Rate {
     sampler: RateSampler,
     /// The rate sample of the current ACK. After event 3 completes it, a new sample begins.
     ack: AckRate,
-    /// The sampler's stamps on each packet, by `skb_id`.
+    /// For each packet, by its `skb_id`, the sampler's stamps.
     stamps: BTreeMap<i64, SkbStamps>,
 }
 

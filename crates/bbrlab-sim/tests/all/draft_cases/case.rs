@@ -1,4 +1,5 @@
-//! A running case: the rig, the values observed, and the findings.
+//! A running case: the rig with the connection, the values that cases read from it, and the
+//! findings.
 
 use std::fmt::Write as _;
 
@@ -7,7 +8,7 @@ use bbrlab_units::Span;
 
 use super::rig::{App, Fate, MSS, Path, Rig, WIRE};
 
-/// Bandwidth, and propagation delay in both directions together, of a path.
+/// A path, given by its bandwidth and its propagation delay in both directions together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Net {
     pub(crate) rate_bps: u64,
@@ -21,7 +22,7 @@ pub(crate) const PATHS: [Net; 2] = [
 ];
 
 impl Net {
-    /// Bandwidth-delay product in wire bytes.
+    /// Returns the bandwidth-delay product in wire bytes.
     pub(crate) fn bdp(self) -> u64 {
         self.rate_bps / 8 * (self.rtt.0 / 1_000) / 1_000_000
     }
@@ -83,8 +84,8 @@ impl Case {
         self.algorithm == Algorithm::Bbr3Ietf
     }
 
-    /// Records a requirement of the case: `is_so` is whether it holds, `what` a text with the
-    /// measured value.
+    /// Records a requirement of the case: `is_so` is whether it holds, and `what` is a text with
+    /// the measured value.
     pub(crate) fn demand(&mut self, is_so: bool, what: &str) {
         let mark = if is_so { "" } else { "NOT " };
         let comma = if self.findings.is_empty() { "" } else { "; " };
@@ -102,7 +103,7 @@ impl Case {
         (self.holds, self.findings)
     }
 
-    // The values that cases observe.
+    // Values that cases read.
 
     pub(crate) fn state(&self) -> &'static str {
         self.rig.info().state
@@ -137,7 +138,7 @@ impl Case {
         self.gain(self.rig.field("pacing_gain"))
     }
 
-    /// cwnd gain in percent.
+    /// Returns the cwnd gain in percent.
     pub(crate) fn cwnd_gain(&self) -> f64 {
         self.gain(self.rig.field("cwnd_gain"))
     }
@@ -147,7 +148,7 @@ impl Case {
         if self.is_draft() { gain } else { gain * 100.0 / 256.0 }
     }
 
-    /// Maximum bandwidth in bytes per second.
+    /// Returns the maximum bandwidth in bytes per second.
     pub(crate) fn max_bw(&self) -> u64 {
         self.rig.info().bw_hi.unwrap_or(0)
     }
@@ -161,7 +162,7 @@ impl Case {
         u64::from(self.rig.conn().ctl.cwnd) * MSS
     }
 
-    /// `inflight_longterm` in bytes, if it is set.
+    /// Returns `inflight_longterm` in bytes; `None` if it is not set.
     pub(crate) fn longterm(&self) -> Option<u64> {
         if self.is_draft() {
             u64::try_from(self.rig.field("inflight_longterm")).ok()
@@ -170,12 +171,12 @@ impl Case {
         }
     }
 
-    /// `inflight_shortterm` in bytes, if it is set.
+    /// Returns `inflight_shortterm` in bytes; `None` if it is not set.
     pub(crate) fn shortterm(&self) -> Option<u64> {
         self.rig.info().inflight_lo.map(|packets| u64::from(packets) * MSS)
     }
 
-    /// `bw_shortterm` in bytes per second, if it is set.
+    /// Returns `bw_shortterm` in bytes per second; `None` if it is not set.
     pub(crate) fn bw_shortterm(&self) -> Option<u64> {
         self.rig.info().bw_lo
     }
@@ -187,14 +188,15 @@ impl Case {
         self.max_bw() * min_rtt_us / 1_000_000
     }
 
-    /// `Inflight(1.0)` in bytes: the BDP, but at least three bursts and at least four segments.
+    /// Returns `Inflight(1.0)` in bytes: the BDP, but at least three bursts and at least four
+    /// segments.
     pub(crate) fn inflight_target(&self) -> u64 {
         let conn = self.rig.conn();
         let burst = u64::from(self.rig.sender.cc().tso_segs(conn, conn.mss)) * MSS;
         self.bdp().max(3 * burst).max(4 * MSS)
     }
 
-    /// `extra_acked` in bytes.
+    /// Returns `extra_acked` in bytes.
     pub(crate) fn extra_acked(&self) -> u64 {
         let bytes = if self.is_draft() {
             self.rig.field("extra_acked")
@@ -205,8 +207,8 @@ impl Case {
         u64::try_from(bytes).expect("a volume")
     }
 
-    /// Returns the number of segments by which `inflight_longterm` grows per window acknowledged,
-    /// at the current slope.
+    /// Returns the number of segments by which `inflight_longterm` grows when one window is
+    /// acknowledged, at the current slope.
     pub(crate) fn growth_step(&self) -> u64 {
         let per_inc = self.either("probe_up_acked_per_inc", "bw_probe_up_cnt");
         let per_inc = u64::try_from(per_inc).expect("growing");
@@ -214,8 +216,8 @@ impl Case {
         (window + per_inc / 2) / per_inc
     }
 
-    /// Whether DOWN was entered in the last event. The state may already be CRUISE, if inflight was
-    /// low enough at once.
+    /// Whether DOWN was entered in the last event. The current state may already be CRUISE, because
+    /// inflight may have been low enough immediately.
     pub(crate) fn has_entered_down(&self) -> bool {
         let stamp_us = self.either("cycle_stamp", "cycle_mstamp");
         u64::try_from(stamp_us) == Ok(self.rig.conn().tcp_mstamp())
@@ -233,7 +235,7 @@ impl Case {
     }
 
     /// Runs event by event until `is_there` holds, but at most for a simulated minute. Returns
-    /// whether it holds.
+    /// whether `is_there` holds.
     pub(crate) fn run_until(&mut self, mut is_there: impl FnMut(&Self) -> bool) -> bool {
         let until = self.rig.host_now() + Span::from_secs(60);
         while self.rig.host_now() < until {
@@ -269,13 +271,13 @@ impl Rounds {
     }
 }
 
-/// Converts a number for a ratio in findings.
+/// Converts an integer for use in a ratio of the findings.
 #[expect(clippy::cast_precision_loss, reason = "findings have two digits")]
 pub(crate) fn float(value: u64) -> f64 {
     value as f64
 }
 
-/// `value` relative to `whole`, in percent.
+/// Returns `value` in percent of `whole`.
 pub(crate) fn percent(value: u64, whole: u64) -> f64 {
     100.0 * float(value) / float(whole.max(1))
 }

@@ -1,7 +1,7 @@
 //! Measures the visible effects of the differences between the draft's BBRv3 and Linux's, one
 //! measurement per effect.
 //!
-//! Differences have the numbers of `docs/algorithms/bbr3_ietf.md`.
+//! The differences are numbered as in `docs/algorithms/bbr3_ietf.md`.
 
 use std::fmt::Write as _;
 

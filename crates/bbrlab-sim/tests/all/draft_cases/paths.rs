@@ -75,9 +75,9 @@ pub(crate) fn cruise_with_aggregation(case: &mut Case) {
     }
 }
 
-/// Compares `extra_acked` with samples of the draft's formula, computed here: `extra_acked` must
-/// not be above the largest sample of the last `ExtraAckedFilterLen` = 10 rounds, nor below the
-/// latest sample.
+/// Compares `extra_acked` with samples that this test computes by the draft's formula:
+/// `extra_acked` must not be above the largest sample of the last `ExtraAckedFilterLen` = 10
+/// rounds, nor below the latest sample.
 fn check_filter(case: &mut Case) {
     let mut samples: VecDeque<(u32, i64)> = VecDeque::new();
     let mut rounds = Rounds::default();
@@ -146,7 +146,7 @@ pub(crate) fn ten_times_more(case: &mut Case) {
     case.rig.path.rate_bps *= 10;
     case.rig.path.buffer_bytes = case.net.bdp() * 20;
     let goal = payload_rate(case.rig.path.rate_bps);
-    // The growth of `inflight_longterm` in each round of UP, in segments per window acknowledged.
+    // The growth of `inflight_longterm` in each round of UP: segments per acknowledged window.
     let mut steps: Vec<u64> = Vec::new();
     let mut longest: Vec<u64> = Vec::new();
     let mut round = 0;
@@ -214,12 +214,12 @@ pub(crate) fn ten_times_less(case: &mut Case) {
     );
 }
 
-/// A.17: Handling Token Bucket Policers. The token rate is a tenth of the link's rate, the bucket
-/// one BDP.
+/// A.17: Handling Token Bucket Policers. The token rate is a tenth of the link's rate, and the
+/// bucket holds one BDP.
 ///
-/// The draft gives no number for "without excessive continuous packet loss". Here packets may be
-/// lost while the flow probes. In CRUISE at most `LossThresh` may be lost, and in most round trips
-/// nothing.
+/// The draft gives no number for "without excessive continuous packet loss". Our test allows losses
+/// while the flow probes. In CRUISE, at most the share `LossThresh` of packets may be lost, and
+/// most round trips must be without loss.
 pub(crate) fn policer(case: &mut Case) {
     let rate_bps = case.net.rate_bps;
     let bucket = case.net.bdp().max(65_536);

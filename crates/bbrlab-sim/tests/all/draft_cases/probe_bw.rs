@@ -89,8 +89,9 @@ pub(crate) fn exiting_down_on_inflight(case: &mut Case) {
 }
 
 /// A.9: Exiting PROBE_DOWN After Max Time. In DOWN the flow paces at 0.90 * 0.99 of the old
-/// bandwidth. If the link's rate falls by 10 %, as the draft says, inflight does not stay high at
-/// this pacing rate, so it falls by 12 % (step 2: "Prevent C.inflight from dropping").
+/// bandwidth. If the link's rate fell by 10 %, as the draft says, inflight would not stay high at
+/// this pacing rate, as step 2 demands ("Prevent C.inflight from dropping"). In our test the link's
+/// rate therefore falls by 12 %.
 pub(crate) fn exiting_down_on_time(case: &mut Case) {
     // The case begins after a PROBE_RTT, so that no PROBE_RTT occurs during it.
     case.reach("PROBE_RTT");
@@ -127,7 +128,7 @@ pub(crate) fn exiting_down_on_time(case: &mut Case) {
 
 /// A.21: Handling Loss During PROBE_UP After `inflight_longterm` is Set.
 pub(crate) fn loss_in_up_with_longterm(case: &mut Case) {
-    // Loss in STARTUP sets the bound, but does not make the next probe a cautious one.
+    // Loss in STARTUP sets `inflight_longterm`, but does not make the next probe cautious.
     case.run_rtts(4);
     case.rig.path.fate = Fate::DropEvery(8);
     case.leave("STARTUP");

@@ -1,6 +1,6 @@
 //! A controlled path between a real sender and a real receiver.
 //!
-//! One TCP connection of `bbrlab-tcp` runs over one bottleneck, event by event. The test inspects
+//! One TCP connection of `bbrlab-tcp` runs event by event over one bottleneck. The test inspects
 //! the congestion control after each event and changes the path, the application or the fate of
 //! packets as the draft's cases require: "upon entering DRAIN", "immediately pause the
 //! application". Scenario files cannot express such conditions, so the cases are not scenarios.
@@ -63,7 +63,7 @@ impl Policer {
     }
 }
 
-/// The way in which the application writes.
+/// How the application writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum App {
     /// Writes as much as can be sent, and about `ahead` bytes more, which wait in the socket.
@@ -81,11 +81,12 @@ pub(crate) struct Path {
     pub(crate) rate_bps: u64,
     /// Delay of each direction.
     pub(crate) delay: Span,
-    /// Bytes of waiting packets that the buffer holds.
+    /// Size of the buffer for waiting packets, in bytes.
     pub(crate) buffer_bytes: u64,
     pub(crate) fate: Fate,
     pub(crate) policer: Option<Policer>,
-    /// The period at whose multiples ACKs reach the sender. All ACKs that wait arrive together.
+    /// If set, ACKs reach the sender only at multiples of this period. All ACKs that wait arrive
+    /// together.
     pub(crate) ack_slot: Option<Span>,
     /// The time before which no ACK reaches the sender.
     pub(crate) acks_held_until: Option<Time>,
@@ -115,8 +116,8 @@ enum Event {
     },
 }
 
-/// The host of an endpoint during a call. It collects the segments and timers that the endpoint
-/// requests.
+/// The host of one endpoint while the endpoint is called. It collects the segments and timers that
+/// the endpoint requests.
 struct End<'a> {
     rng: &'a mut Rng,
     sent: Vec<Segment>,
@@ -176,7 +177,8 @@ pub(crate) struct Rig {
     rng: Rng,
     events: BinaryHeap<Reverse<Scheduled>>,
     scheduled: u64,
-    /// Event number of each armed timer, `[side][timer]`; 0 for none.
+    /// The number of the event of each timer, indexed by side and timer; 0 for a timer that is not
+    /// armed.
     timers: [[u64; TimerId::COUNT]; 2],
     write_armed: u64,
     written: u64,

@@ -5,7 +5,8 @@ use bbrlab_units::Span;
 use super::case::Case;
 use super::rig::Fate;
 
-/// The bounds before the spurious loss detection. An undo must restore them.
+/// The bounds before the spurious loss detection. Undoing the reaction to the loss must restore
+/// them.
 struct Before {
     longterm: Option<u64>,
     shortterm: Option<u64>,
@@ -21,8 +22,8 @@ impl Before {
         }
     }
 
-    /// Whether each bound is at least as high as before the loss detection. An unset bound is
-    /// higher than every value.
+    /// Whether each bound is at least as high as before the loss detection. An unset bound counts
+    /// as higher than every value.
     fn is_back(&self, case: &Case) -> bool {
         let at_least = |now: Option<u64>, then: Option<u64>| match (now, then) {
             (None, _) => true,

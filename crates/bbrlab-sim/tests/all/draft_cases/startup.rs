@@ -69,8 +69,9 @@ pub(crate) fn exiting_drain_on_inflight(case: &mut Case) {
     case.demand(to_probe_bw, &format!("to {state} after {rtts} RTTs"));
 }
 
-/// A.4: Exiting DRAIN Based on Time. A bandwidth reduced by 10 % does not keep inflight high at a
-/// pacing gain of 0.5, so the delay is also tripled (step 3: "Ensure C.inflight remains higher").
+/// A.4: Exiting DRAIN Based on Time. Step 3 demands "Ensure C.inflight remains higher". A bandwidth
+/// reduced by 10 % does not achieve this at a pacing gain of 0.5, so our test also triples the
+/// delay.
 pub(crate) fn exiting_drain_on_time(case: &mut Case) {
     case.reach("DRAIN");
     let target = case.inflight_target();
