@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bbrlab_cost::Estimate;
+use bbrlab_cost::{Estimate, SocketLimit};
 use bbrlab_lab::{
     LabError, check_backend, check_limit, open_named, processors, refuse_second_stdin,
 };
@@ -144,19 +144,24 @@ fn describe(
             .to_owned(),
     );
     if let Some(limit) = estimate.socket_limit {
-        line(
-            "sockets",
-            format!(
-                "`stack.{}` limits a flow to {} Mbit/s, below the rate of its path",
-                limit.key,
-                figure(limit.bits_per_s / 1e6)
-            ),
-        );
+        line("sockets", socket_limit(limit));
     }
     if let Some(error) = over {
         line("refused", format!("by `run`: {error}"));
     }
     format!("{}: valid\n{text}", scenario.name())
+}
+
+/// Returns the text about a limit by the size of a socket's buffer or window.
+fn socket_limit(limit: SocketLimit) -> String {
+    let SocketLimit { least_bits_per_s, most_bits_per_s, key } = limit;
+    let least = figure(least_bits_per_s / 1e6);
+    let limits = match most_bits_per_s.map(|most| figure(most / 1e6)) {
+        None => format!("can limit a flow to {least} Mbit/s"),
+        Some(most) if most == least => format!("limits a flow to {least} Mbit/s"),
+        Some(most) => format!("limits a flow to {least} to {most} Mbit/s"),
+    };
+    format!("`stack.{key}` {limits}, below the rate of its path")
 }
 
 /// The JSON document that `check --json` prints.

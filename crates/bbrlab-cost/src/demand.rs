@@ -9,15 +9,12 @@ use bbrlab_run::{
     Arrivals, Bursts, Distribution, FlowClass, Hop, Pace, Pause, Reading, Requests, Source, headers,
 };
 use bbrlab_scenario::Outline;
-use bbrlab_stack::{BufferBounds, Sockbuf, SocketBuffer, Stack};
 use bbrlab_units::{BitRate, NS_PER_S, Span, Time};
+
+use crate::sockets::{SocketLimit, window_of_sockets};
 
 /// Bytes of the headers of a data packet: Ethernet, IP, TCP and timestamps.
 pub(crate) const AROUND_PAYLOAD: f64 = (Link::ETHERNET.0 + headers::DATA as u64) as f64;
-
-/// Payload bytes per byte of memory in a socket buffer. Linux measures this ratio of payload to
-/// truesize (`tcp_rcv_established`). For full segments it is 1448 / 2304.
-const PAYLOAD_OF_MEMORY: f64 = 0.628;
 
 /// The mean window of Reno under random loss is at most this value divided by the square root of
 /// the loss ratio. The mean of a deterministic sawtooth is 1.22 (Mathis et al. 1997). Random losses
@@ -92,7 +89,7 @@ impl Demand {
         let narrowest = links()
             .filter_map(|link| Some((link, highest(&link.rate)? / 8.0 / wire)))
             .min_by(|one, other| one.1.total_cmp(&other.1));
-        let window = (window_of_sockets(&outline.stack).0 / mss).max(1.0);
+        let window = (window_of_sockets(&outline.stack, class.mss).mean() / mss).max(1.0);
         let paced = class.max_pacing_rate.map_or(f64::INFINITY, |rate| rate.0 as f64 / 8.0 / mss);
         let ramp = Ramp {
             rtt_s,
@@ -396,43 +393,26 @@ pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     }
 }
 
-/// Returns the largest number of bytes in flight that windows and socket buffers allow, and the
-/// name of the key that sets this limit.
-fn window_of_sockets(stack: &Stack) -> (f64, &'static str) {
-    let sockbuf = stack.socket.sockbuf;
-    let memory = |buffer: SocketBuffer, bounds: BufferBounds, [fixed, grows]: [&'static str; 2]| {
-        match buffer.fixed_size(sockbuf) {
-            Some(size) => (f64::from(size), fixed),
-            None => (f64::from(bounds.most), grows),
-        }
-    };
-    let payload_share = if sockbuf == Sockbuf::Payload { 1.0 } else { PAYLOAD_OF_MEMORY };
-    let (bytes, key) = memory(stack.rcvbuf, stack.tcp_rmem, ["rcvbuf", "tcp_rmem"]);
-    let receiver = (bytes * payload_share, key);
-    // The sender's buffer holds large segments, whose overhead is small.
-    let sender = memory(stack.sndbuf, stack.tcp_wmem, ["sndbuf", "tcp_wmem"]);
-    let rwnd = stack.rwnd.map_or((f64::INFINITY, "rwnd"), |rwnd| (rwnd.0 as f64, "rwnd"));
-    let smaller = |one: (f64, &'static str), other: (f64, &'static str)| {
-        if other.0 < one.0 { other } else { one }
-    };
-    smaller(smaller(receiver, sender), rwnd)
-}
-
-/// Returns the goodput in bits per second to which the sockets of a flow limit it, and the key that
-/// sets this limit; `None` if instead the path or the source limits the flow.
-pub(crate) fn socket_limit(class: &FlowClass, outline: &Outline) -> Option<(f64, &'static str)> {
+/// Returns the goodput to which the sockets of a flow limit it; `None` if instead the path or the
+/// source limits the flow.
+pub(crate) fn socket_limit(class: &FlowClass, outline: &Outline) -> Option<SocketLimit> {
     let is_bulk = matches!(class.source, Source::Unlimited | Source::Bytes(_));
     let rtt_s = seconds(least_rtt(class, outline));
     if class.is_udp || !is_bulk || rtt_s == 0.0 {
         return None;
     }
-    let (bytes, key) = window_of_sockets(&outline.stack);
-    let by_window = bytes * 8.0 / rtt_s;
+    let window = window_of_sockets(&outline.stack, class.mss);
+    let [least, most] = window.bytes.map(|bytes| bytes * 8.0 / rtt_s);
     let mss = f64::from(class.mss);
     let links = outline.links_of(class).filter_map(|link| highest(&link.rate));
     let by_path = links.fold(f64::INFINITY, f64::min) * mss / (mss + AROUND_PAYLOAD);
     let paced = class.max_pacing_rate.map_or(f64::INFINITY, |rate| rate.0 as f64);
-    (by_window < by_path.min(paced) && by_path.is_finite()).then_some((by_window, key))
+    let most_of_path = by_path.min(paced);
+    (least < most_of_path && by_path.is_finite()).then_some(SocketLimit {
+        least_bits_per_s: least,
+        most_bits_per_s: (most < most_of_path).then_some(most),
+        key: window.key,
+    })
 }
 
 /// Returns the share of the packets that a link loses at random.

@@ -23,6 +23,7 @@ use bbrlab_units::{BitRate, Span};
 
 use crate::demand::{AROUND_PAYLOAD, mean_rate, seconds, socket_limit};
 use crate::fluid::{Activity, activities};
+use crate::sockets::SocketLimit;
 
 /// The estimated cost of runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -62,15 +63,6 @@ pub struct Estimate {
     /// The lowest goodput to which sockets limit a flow whose path is faster; `None` if sockets
     /// limit no flow.
     pub socket_limit: Option<SocketLimit>,
-}
-
-/// A limit of goodput by the size of a socket's buffer or window.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SocketLimit {
-    /// Highest goodput of the flow in bits per second.
-    pub bits_per_s: f64,
-    /// The key of `[stack]` that sets the size.
-    pub key: &'static str,
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "one for each kind of figure")]
@@ -206,7 +198,7 @@ const ACKED_ONE_BY_ONE: f64 = 200.0;
 
 /// Returns the lower of two limits; `None` if neither exists.
 fn lower(one: Option<SocketLimit>, other: Option<SocketLimit>) -> Option<SocketLimit> {
-    [one, other].into_iter().flatten().min_by(|a, b| a.bits_per_s.total_cmp(&b.bits_per_s))
+    [one, other].into_iter().flatten().min_by(|a, b| a.least_bits_per_s.total_cmp(&b.least_bits_per_s))
 }
 
 impl Estimate {
@@ -225,7 +217,6 @@ impl Estimate {
         for (table, active) in outline.tables.iter().zip(&activities) {
             let class = &table.class;
             let limit = socket_limit(class, outline);
-            let limit = limit.map(|(bits_per_s, key)| SocketLimit { bits_per_s, key });
             estimate.socket_limit = lower(estimate.socket_limit, limit);
             let count = table.count as f64;
             if is_counted(class, outline) {

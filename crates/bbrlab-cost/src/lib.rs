@@ -6,6 +6,7 @@
 //! | `estimate.rs` | the cost of one run, and sums of costs |
 //! | `scenario.rs` | the cost of a scenario's runs |
 //! | `demand.rs` | how much a flow can send at most |
+//! | `sockets.rs` | how much data in flight sockets allow |
 //! | `fluid.rs` | how flows share their links |
 //! | `crowd.rs` | flows that arrive faster than their link can serve them |
 //!
@@ -17,5 +18,7 @@ mod demand;
 mod estimate;
 mod fluid;
 mod scenario;
+mod sockets;
 
-pub use estimate::{AtMost, Estimate, SocketLimit};
+pub use estimate::{AtMost, Estimate};
+pub use sockets::SocketLimit;

@@ -291,6 +291,10 @@ impl<P: PacketData> Extras<P> {
     /// has not waited before. A packet without extra data gets a slot with default data.
     #[cold]
     pub(crate) fn add_wait(&mut self, packet: &mut Packet<P>, wait: Span, is_first: bool) {
+        // No host receives a corrupt packet, so nobody asks for its wait.
+        if packet.is_corrupt() {
+            return;
+        }
         if packet.extra == ExtraId::NONE {
             packet.extra = self.keep(&P::Extra::default());
         }
@@ -316,11 +320,14 @@ impl<P: PacketData> Extras<P> {
         }
     }
 
-    /// Gives a copy of a packet its own copy of the extra data.
+    /// Gives a copy of a packet its own copy of the extra data and of the time waited.
     #[cold]
     pub(crate) fn duplicate(&mut self, copy: &mut Packet<P>) {
-        if let Some(&extra) = self.of(copy) {
-            copy.extra = self.keep(&extra);
+        let Some(&extra) = self.of(copy) else { return };
+        let waited = self.waits.get(copy.extra.0 as usize).copied();
+        copy.extra = self.keep(&extra);
+        if let Some(waited) = waited {
+            self.add_wait(copy, waited, true);
         }
     }
 

@@ -227,7 +227,7 @@ record! {
         sent_packets: Option<u64>, Result, "packets", "data packets sent, including retransmissions";
         delivered_packets: Option<u64>, Result, "packets", "data packets whose payload was new to the receiver; includes payload that the application has not read by the end (the goodput excludes it)";
         out_of_order_packets: Option<u64>, Result, "packets", "delivered packets that arrived out of order: an earlier byte was missing at that time; null for datagrams";
-        duplicate_packets: Option<u64>, Result, "packets", "data packets that arrived with a payload that the receiver already had; null for datagrams";
+        duplicate_packets: Option<u64>, Result, "packets", "data packets that arrived with a payload that the receiver already had; null for datagrams on a path without `duplicate`";
         discarded_packets: Option<u64>, Result, "packets", "data packets that arrived and that the receiver discarded: outside its window, for lack of memory, with an old timestamp (PAWS), or after the end of their connection; null for datagrams";
         lost_packets: Option<u64>, Result, "packets", "data packets that the sender marked lost";
         retransmitted_packets: Option<u64>, Result, "packets", "retransmissions among the sent packets";
@@ -347,7 +347,7 @@ record! {
         share_ss: Option<f64>, Result, "share", "its share of these bytes in the steady state while all flows are active; null if that never happens";
         retransmitted_packets: Option<u64>, Result, "packets", "retransmissions";
         out_of_order_packets: Option<u64>, Result, "packets", "new data packets that arrived out of order; null if there are only datagrams";
-        duplicate_packets: Option<u64>, Result, "packets", "data packets that arrived with a payload that the receiver already had; null if there are only datagrams";
+        duplicate_packets: Option<u64>, Result, "packets", "data packets that arrived with a payload that the receiver already had; null if there are only datagrams on paths without `duplicate`";
         drops: Option<u64>, Result, "packets", "data packets that queues rejected or dropped";
         random_losses: Option<u64>, Result, "packets", "data packets lost at random";
         policer_drops: Option<u64>, Result, "packets", "data packets that policers dropped; null if there is none on the path";

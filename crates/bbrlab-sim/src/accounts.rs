@@ -6,6 +6,7 @@ use bbrlab_tcp::sender::Stats as SenderStats;
 use bbrlab_tcp::{Receiver, Sender};
 use bbrlab_units::{Span, Time};
 
+use crate::copies::Copies;
 use crate::wire;
 
 /// Counts of one connection, or the sums over several connections.
@@ -86,6 +87,8 @@ pub(crate) struct Accounts {
     past: Option<Box<Totals>>,
     /// The counts at the end of the active time, from which rates and shares are computed.
     at_end: Option<Box<AtEnd>>,
+    /// For datagrams on a path that duplicates packets: the datagrams that have arrived.
+    copies: Option<Box<Copies>>,
     /// Whether the flow's active time has begun.
     pub(crate) is_started: bool,
     /// Whether the current connection is over and its counts are already in `past`.
@@ -93,6 +96,12 @@ pub(crate) struct Accounts {
 }
 
 impl Accounts {
+    /// Creates empty counts. `may_get_copies` is whether the flow sends datagrams over a link that
+    /// duplicates packets.
+    pub(crate) fn new(may_get_copies: bool) -> Self {
+        Self { copies: may_get_copies.then(Box::default), ..Self::default() }
+    }
+
     /// Returns the number of bytes that the receiving application has read, over all connections.
     pub(crate) fn bytes_read(&self, receiver: &Receiver) -> u64 {
         let past = self.past.as_ref().map_or(0, |past| past.receiver.bytes_read);
@@ -134,11 +143,19 @@ impl Accounts {
         }
     }
 
-    pub(crate) fn count_read_datagram(&mut self, bytes: u32) {
+    /// Counts the arrival of datagram `number`. Returns whether it is the first arrival of this
+    /// datagram; a copy counts as a duplicate, and its bytes do not count.
+    pub(crate) fn count_read_datagram(&mut self, number: u32, bytes: u32) -> bool {
+        let is_first = self.copies.as_deref_mut().is_none_or(|copies| copies.is_first(number));
         if let Some(counts) = &mut self.past {
-            counts.receiver.new_packets += 1;
-            counts.receiver.bytes_read += u64::from(bytes);
+            if is_first {
+                counts.receiver.new_packets += 1;
+                counts.receiver.bytes_read += u64::from(bytes);
+            } else {
+                counts.receiver.duplicate_packets += 1;
+            }
         }
+        is_first
     }
 
     /// Counts the arrival of a late data packet of an earlier connection.

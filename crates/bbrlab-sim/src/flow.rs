@@ -47,7 +47,7 @@ impl Flow {
         });
         Self {
             connection: Connection::new((seed, id), setup, meter),
-            accounts: Accounts::default(),
+            accounts: Accounts::new(setup.may_get_copies),
             application: Application::new((seed, id), &setup.source, spec.stop, latency),
             reader: setup
                 .reading
@@ -155,9 +155,10 @@ impl Flow {
         packet: &Arrival<'_, Payload>,
     ) -> Time {
         if self.is_udp {
-            self.accounts.count_read_datagram(packet.payload().len());
+            let is_first =
+                self.accounts.count_read_datagram(packet.number(), packet.payload().len());
             self.note_wait(port, packet);
-            if let Some(latency) = &mut self.application.latency {
+            if is_first && let Some(latency) = &mut self.application.latency {
                 latency.arrive(port.now().since(packet.payload().datagram_sent()));
             }
         } else if packet.is_data() {

@@ -16,6 +16,7 @@ use crate::figures::{self, NS_PER_MS, SLOWDOWN_UNIT, US_PER_MS, mbps, ratio, rtt
 use crate::flow::Flow;
 use crate::histogram::Histogram;
 use crate::latency::Latency;
+use crate::setup;
 use crate::slowdown::Ideal;
 use crate::wiring;
 use crate::world::World;
@@ -39,6 +40,8 @@ struct Gathered<'a> {
     losses: FlowLosses,
     is_policed: bool,
     has_connections: bool,
+    /// Whether duplicates are counted for a flow of the group.
+    counts_duplicates: bool,
     rtt_us: Option<Histogram>,
     latency: Option<Latency>,
     /// Whether the delays of the messages of one of the group's flows are measured.
@@ -75,6 +78,7 @@ pub(crate) fn summarise(
     for (class, &place) in run.classes.iter().zip(&place_of_class) {
         groups[place].is_policed |= wiring::is_policed(run, class);
         groups[place].has_connections |= !class.is_udp;
+        groups[place].counts_duplicates |= !class.is_udp || setup::may_get_copies(run, class);
         groups[place].has_messages |= class.measures_messages();
         groups[place].has_jitter &= class.source.arrivals().is_none();
     }
@@ -120,6 +124,7 @@ impl<'a> Gathered<'a> {
             losses: FlowLosses::default(),
             is_policed: false,
             has_connections: false,
+            counts_duplicates: false,
             rtt_us: None,
             latency: None,
             has_messages: false,
@@ -197,7 +202,7 @@ impl<'a> Gathered<'a> {
                 .has_connections
                 .then_some(self.totals.receiver.out_of_order_packets),
             duplicate_packets: self
-                .has_connections
+                .counts_duplicates
                 .then_some(self.totals.receiver.duplicate_packets),
             drops: Some(self.losses.drops),
             random_losses: Some(self.losses.random),

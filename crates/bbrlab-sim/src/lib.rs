@@ -17,7 +17,7 @@
 //! | `wire.rs` | conversion between TCP segments and packets |
 //! | `pieces.rs`, `arrivals.rs`, `client.rs`, `draw.rs` | write times, arriving flows, requests and bursts, and random draws |
 //! | `path_delay.rs` | the propagation delay of a path |
-//! | `datagrams.rs` | UDP flows |
+//! | `datagrams.rs`, `copies.rs` | UDP flows |
 //! | `meter.rs`, `round_trips.rs`, `latency.rs`, `histogram.rs`, `wide.rs` | measurements of a flow |
 //! | `series.rs` | the rows of the time series |
 //! | `windows.rs` | the time spans over which results are computed |
@@ -29,6 +29,7 @@ mod arrivals;
 mod client;
 mod completions;
 mod connection;
+mod copies;
 mod datagrams;
 mod draw;
 mod duplex;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bbrlab_cc::{Algorithm, Cc, CongestionControl as _, Controls, Maker, Marks, Params, Place};
+use bbrlab_link::{Link, Probability};
 use bbrlab_net::FlowId;
 use bbrlab_run::{FlowClass, Reading, Run, Source};
 use bbrlab_stack::{EcnMode, RateSwitches, Stack, TcpOptions};
@@ -33,6 +34,8 @@ pub(crate) struct ClassSetup {
     pub(crate) has_rated_link: bool,
     /// Whether the delay of each message is measured.
     pub(crate) measures_messages: bool,
+    /// Whether the flow sends datagrams and a link of its path duplicates packets.
+    pub(crate) may_get_copies: bool,
     /// Whether the queueing delay of each data packet is measured.
     pub(crate) measures_waits: bool,
     /// The delay above which a message is late; `None` if messages are never late.
@@ -91,11 +94,18 @@ pub(crate) fn class(
         is_udp: class.is_udp,
         has_rated_link: run.links_on(class, &class.forward).any(|link| link.rate.is_limited()),
         measures_messages: class.measures_messages(),
+        may_get_copies: may_get_copies(run, class),
         measures_waits: class.latency,
         late_after: class.late,
         tcp_options: stack.socket.tcp_options,
         framing: [&class.forward, &class.reverse].map(|route| run.framing(class, route)),
     })
+}
+
+/// Whether flows of a class send datagrams over a link that duplicates packets.
+pub(crate) fn may_get_copies(run: &Run, class: &FlowClass) -> bool {
+    let is_copied = |link: &Link| link.duplicate != Probability::ZERO;
+    class.is_udp && run.links_on(class, &class.forward).any(is_copied)
 }
 
 fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {

@@ -273,6 +273,40 @@ fn the_scenario_in_a_runs_folder_gives_the_same_run() {
     assert_eq!(digest(&run), digest(&shell.folder().join("again")));
 }
 
+/// What `check` says about the sockets, for a path of `rate` and `rtt`. The runs reach 217, 210, 54,
+/// 443 and 250 Mbit/s.
+#[test]
+fn check_names_the_buffer_that_limits_a_flow_and_its_bounds() {
+    let shell = Shell::new("sockets");
+    let line = |[profile, rate, rtt, mss, buffer]: [&str; 5]| {
+        shell.write(
+            "one.toml",
+            &format!(
+                "[stack]\nprofile = \"{profile}\"\n{buffer}\n[bottleneck]\nrate = \"{rate}\"\n\
+                 buffer = \"1bdp\"\n[[flows]]\ncc = \"cubic\"\nrtt = \"{rtt}\"\nmss = \"{mss}B\"\n"
+            ),
+        );
+        let output = shell.output(&["check", "one.toml"]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let line = text.lines().find(|line| line.contains("sockets"));
+        line.unwrap_or_default().trim().to_owned()
+    };
+    let rmem = "tcp_rmem = \"4096 131072 6291456\"";
+    let lines = [
+        ["linux-stock", "1Gbit/s", "100ms", "1448", ""],
+        ["linux-stock", "300Mbit/s", "100ms", "1448", ""],
+        ["linux-stock", "100Mbit/s", "100ms", "1448", ""],
+        ["linux", "100Mbit/s", "20ms", "1448", "tcp_wmem = \"4096 16384 65536\""],
+        ["linux", "1Gbit/s", "100ms", "8948", rmem],
+        ["linux", "1Gbit/s", "100ms", "536", rmem],
+        ["linux", "1Gbit/s", "100ms", "1448", rmem],
+    ]
+    .map(line);
+    expect![[r#"
+        "#]]
+    .assert_eq(&format!("{}\n", lines.join("\n")));
+}
+
 #[test]
 fn a_report_is_one_page_with_everything_in_it() {
     let shell = Shell::new("report");

@@ -293,7 +293,12 @@ impl<P: PacketData> Network<P> {
                     self.extras.corrupt(&mut copy);
                 }
                 self.sent += 1;
-                let second = (at + Span(1)).max(noise.arrival(early, own));
+                // The copy has its own random delay, as in netem. Two packets of one number must not
+                // arrive at the same time, because their events would have the same key.
+                let mut second = noise.arrival(early, own);
+                if second == at {
+                    second += Span(1);
+                }
                 let handle = self.packets.insert(copy);
                 self.queue.insert(Key::new(second, copy.tie), handle);
             }

@@ -321,3 +321,79 @@ fn messages_take_the_delay_of_the_path_without_nagle_and_wait_for_acks_with_it()
     assert!((flow(without).delay_ms.p50.unwrap() - 10.0).abs() < 0.1, "{without:?}");
     assert!(flow(with).delay_ms.p50.unwrap() > 20.0, "{with:?}");
 }
+
+/// Runs datagrams of 1,000 B on the wire over link `a`, then over link `b` of 8 Mbit/s, which takes
+/// 1 ms per datagram. `a` has the given keys, and each link has a delay of 5 ms.
+fn over_a_disturbed_link(keys: &str, rate: &str) -> RunResult {
+    result(&format!(
+        r#"
+        duration = "10s"
+        [[links]]
+        name = "a"
+        delay = "5ms"
+        {keys}
+        [[links]]
+        name = "b"
+        delay = "5ms"
+        rate = "8Mbit/s"
+        buffer = "1000pkt"
+        [[flows]]
+        cc = "udp"
+        mss = "958B"
+        rate = "{rate}"
+        path = ["a", "b"]
+        late = "12.5ms"
+        latency = true
+        "#
+    ))
+}
+
+#[test]
+fn a_corrupt_packet_crosses_further_queues_and_its_wait_is_not_recorded() {
+    let sent = over_a_disturbed_link("rate = \"80Mbit/s\"\ncorrupt = 0.1", "3.832Mbit/s");
+    let flow = flow(&sent);
+    assert!((0.08..0.12).contains(&flow.loss_ratio.unwrap()), "{:?}", flow.loss_ratio);
+    // Every 2 ms a datagram takes 0.1 ms in the first link and 1 ms in the second.
+    let delay = &flow.delay_ms;
+    assert_eq!((delay.mean, delay.max), (Some(11.1), Some(11.1)));
+    assert_eq!(flow.path_queue_delay_ms.mean, Some(0.0));
+}
+
+/// At half of the rate of `b`, a copy waits behind its original for 1 ms less the time that they
+/// are apart: 1 ns. Every copy has a slot of an earlier packet, whose wait must not be added.
+#[test]
+fn a_copy_has_its_own_waits() {
+    let sent = over_a_disturbed_link("rate = \"80Mbit/s\"\nduplicate = 0.5", "3.832Mbit/s");
+    let waits = &flow(&sent).path_queue_delay_ms;
+    let copies = flow(&sent).duplicate_packets.unwrap();
+    let packets = flow(&sent).delivered_packets.unwrap() + copies;
+    #[expect(clippy::cast_precision_loss, reason = "some thousands")]
+    let share = copies as f64 / packets as f64;
+    assert!((waits.mean.unwrap() - share).abs() < 1e-5, "{waits:?}, {share}");
+    assert!(waits.p99.unwrap() < 1.001, "{waits:?}");
+}
+
+#[test]
+fn the_second_arrival_of_a_datagram_is_neither_goodput_nor_late() {
+    let once = over_a_disturbed_link("", "3.832Mbit/s");
+    let twice = over_a_disturbed_link("duplicate = 1", "3.832Mbit/s");
+    let (once, twice) = (flow(&once), flow(&twice));
+    assert_eq!(once.duplicate_packets, None);
+    assert_eq!(twice.duplicate_packets, twice.delivered_packets);
+    assert_eq!(twice.goodput_mbps, once.goodput_mbps);
+    assert_eq!((twice.delay_ms.n, twice.late_ratio), (once.delay_ms.n, Some(0.0)));
+}
+
+/// The delay of the copy is drawn independently of the original's, and the first of the two to
+/// arrive counts: the smaller one of two draws from a normal distribution is smaller in the mean by
+/// 1/√π, 0.564, standard deviations.
+#[test]
+fn a_copy_has_its_own_random_delay() {
+    let jitter = "jitter = { spread = \"1ms\", distribution = \"normal\", keep_order = false }";
+    let mean = |duplicate: &str| {
+        let sent = over_a_disturbed_link(&format!("{duplicate}\n{jitter}"), "0.9Mbit/s");
+        flow(&sent).delay_ms.mean.unwrap()
+    };
+    let (once, twice) = (mean(""), mean("duplicate = 1"));
+    assert!((once - 11.0).abs() < 0.15 && (once - twice - 0.564).abs() < 0.1, "{once}, {twice}");
+}
