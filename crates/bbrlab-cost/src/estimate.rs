@@ -16,7 +16,7 @@
 )]
 
 use bbrlab_link::{Link, Queue};
-use bbrlab_run::{Bursts, FlowClass, Hop, Paces, Reading, Sample, Source};
+use bbrlab_run::{Bursts, FlowClass, Frames, Hop, Paces, Reading, Sample, Source};
 use bbrlab_scenario::Outline;
 use bbrlab_units::{BitRate, Span};
 
@@ -512,7 +512,7 @@ fn events_per_second(class: &FlowClass, active_s: f64) -> f64 {
         2.0 / both_s + rate.map_or(0.0, datagrams) * seconds(Span(on)) / both_s
     };
     let of_source = match class.source {
-        Source::Write { every, .. } => 1.0 / seconds(every),
+        Source::Write { every, .. } | Source::Frames(Frames { every, .. }) => 1.0 / seconds(every),
         Source::Cbr(rate) => datagrams(rate),
         Source::Rates(ref paces) if class.is_udp => pieces(paces),
         Source::OnOff { on, off, rate } => periods(on.0, off.0, rate),

@@ -13,7 +13,7 @@ use bbrlab_stack::{EcnMode, Stack};
 use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 use crate::profile::Profile;
-use crate::traffic::{Arrivals, Bursts, Paces, Reading, Requests};
+use crate::traffic::{Arrivals, Bursts, Frames, Paces, Reading, Requests};
 
 /// The swept keys of a run with their values, in the order of the sweep; empty without a sweep.
 pub type SweepPoint = serde_json::Map<String, serde_json::Value>;
@@ -164,6 +164,8 @@ pub enum Source {
         /// Time from one write to the next.
         every: Span,
     },
+    /// The frames of a video call or a live stream.
+    Frames(Frames),
     /// A sequence of transfers, each on a new connection. Each transfer begins `gap` after the
     /// receiver has read the last byte of the previous transfer.
     Train {
@@ -279,10 +281,12 @@ impl FlowClass {
         }
     }
 
-    /// Whether the delay of each message is measured. That of datagrams always is.
+    /// Whether the delay of each message is measured. Those of datagrams and frames always are.
     #[must_use]
     pub fn measures_messages(&self) -> bool {
-        self.is_udp || (self.source.has_messages() && (self.latency || self.late.is_some()))
+        self.is_udp
+            || matches!(self.source, Source::Frames(_))
+            || (self.source.has_messages() && (self.latency || self.late.is_some()))
     }
 
     /// Returns whether the congestion control responds to the share of marked packets in a round

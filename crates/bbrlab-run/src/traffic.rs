@@ -45,6 +45,38 @@ pub enum Reading {
     },
 }
 
+/// The frames of a medium, written at regular times, the first at the flow's start. TCP sends each
+/// frame as one write, UDP as datagrams of at most the segment size, one directly after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frames {
+    /// Time from one frame to the next.
+    pub every: Span,
+    /// Bytes of a frame that is not a key frame.
+    pub bytes: Bytes,
+    /// Key frames, which do not depend on other frames and are larger.
+    pub keys: Option<KeyFrames>,
+}
+
+/// The key frames of a medium: the first frame, and every `each`-th after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyFrames {
+    /// Bytes of a key frame.
+    pub bytes: Bytes,
+    /// Frames from one key frame to the next.
+    pub each: u32,
+}
+
+impl Frames {
+    /// Returns the bytes of the frame with this number, counted from 0.
+    #[must_use]
+    pub fn bytes_of(&self, number: u64) -> u64 {
+        match self.keys {
+            Some(keys) if number.is_multiple_of(keys.each.into()) => keys.bytes.0,
+            _ => self.bytes.0,
+        }
+    }
+}
+
 /// A probability distribution. Its parameters are in thousandths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Distribution {

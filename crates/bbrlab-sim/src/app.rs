@@ -221,6 +221,13 @@ impl Application {
                 let next = self.pieces.next_periodic(every);
                 port.schedule(flow, next, Token::Write as u32);
             }
+            Source::Frames(ref frames) => {
+                let bytes = frames.bytes_of(self.pieces.written());
+                sender.write(end.now(), bytes, &mut end);
+                self.note_write(now, bytes);
+                let next = self.pieces.next_periodic(frames.every);
+                port.schedule(flow, next, Token::Write as u32);
+            }
             Source::OnOff { rate, .. } | Source::Bursts(Bursts { rate, .. }) => {
                 if token != Token::Write {
                     self.begin_period(port, connection.flow(), token, &class.source);

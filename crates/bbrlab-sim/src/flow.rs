@@ -31,6 +31,8 @@ pub(crate) struct Flow {
     pub(crate) has_rated_link: bool,
     /// Whether the flow sends UDP datagrams.
     pub(crate) is_udp: bool,
+    /// Whether the flow's source writes frames. A frame may be several datagrams.
+    has_frames: bool,
 }
 
 impl Flow {
@@ -56,6 +58,7 @@ impl Flow {
             class: spec.class,
             has_rated_link: setup.has_rated_link,
             is_udp: setup.is_udp,
+            has_frames: matches!(setup.source, Source::Frames(_)),
         }
     }
 
@@ -155,8 +158,11 @@ impl Flow {
         if self.is_udp {
             self.accounts.count_read_datagram(packet.payload().len());
             self.note_wait(port, packet);
-            if let Some(latency) = &mut self.application.latency {
-                latency.arrive(port.now().since(packet.payload().datagram_sent()));
+            let sent = packet.payload().datagram_sent();
+            if let Some(latency) = &mut self.application.latency
+                && (!self.has_frames || latency.frames.arrive(sent, packet.number()))
+            {
+                latency.arrive(port.now().since(sent));
             }
         } else if packet.is_data() {
             self.accounts.count_late_packet();
@@ -343,8 +349,11 @@ impl Flow {
     /// The number of messages that were late, and the number of messages; `None` without a bound.
     pub(crate) fn late_messages(&self) -> Option<(u64, u64)> {
         let latency = self.application.latency.as_ref()?;
-        let messages =
-            if self.is_udp { self.totals_at_end().sender.sent } else { latency.messages() };
+        let messages = if self.is_udp && !self.has_frames {
+            self.totals_at_end().sender.sent
+        } else {
+            latency.messages()
+        };
         latency.late().map(|late| (late, messages))
     }
 

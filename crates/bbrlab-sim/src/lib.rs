@@ -35,6 +35,7 @@ mod draw;
 mod duplex;
 mod figures;
 mod flow;
+mod frames;
 mod groups;
 mod histogram;
 mod latency;

@@ -16,7 +16,7 @@ use crate::language::reader::{Keys, Reader};
 /// about 60 MB of memory.
 const AT_MOST: u32 = 10_000;
 
-/// The highest rate of arrivals, in flows per second.
+/// The highest rate of arrivals or frames per second.
 const ARRIVALS_MAX: u64 = 1_000_000;
 
 /// The arrival rate of flows, as the scenario gives it.
@@ -62,7 +62,11 @@ impl ArrivalsSpec {
         };
         let (rate, load) = (keys.take("rate"), keys.take("load"));
         let pace = match (rate, load) {
-            (Some(node), None) => read_frequency(reader, node, &keys.name("rate")).map(Pace::Rate),
+            (Some(node), None) => {
+                let expected = "a number of flows per second";
+                read_frequency(reader, node, &keys.name("rate"), expected, "\"50/s\"")
+                    .map(Pace::Rate)
+            }
             (None, Some(node)) => read_load(reader, node, &keys.name("load")).map(Pace::Load),
             (Some(_), Some(node)) => {
                 let title = format!("`{name}`: expected either `rate` or `load`");
@@ -148,9 +152,15 @@ impl ArrivalsSpec {
     }
 }
 
-fn read_frequency(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Decimal> {
-    const EXPECTED: &str = "a number of flows per second";
-    let rate = reader.quantity(node, name, EXPECTED, "\"50/s\"", parse_frequency)?;
+/// Reads a number of events per second.
+pub(super) fn read_frequency(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    name: &str,
+    expected: &str,
+    example: &str,
+) -> Option<Decimal> {
+    let rate = reader.quantity(node, name, expected, example, parse_frequency)?;
     let micro = rate.times(1_000_000);
     if micro.is_ok_and(|micro| (1..=ARRIVALS_MAX * 1_000_000).contains(&micro)) {
         return Some(rate);

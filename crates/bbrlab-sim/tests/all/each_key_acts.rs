@@ -287,6 +287,7 @@ const OF_FLOW: &[Case] = &[
     case("on", Digest, "on = \"300ms\"", &[(FLOW, "on = \"200ms\"; off = \"200ms\"")]),
     case("off", Digest, "off = \"300ms\"", &[(FLOW, "on = \"200ms\"; off = \"200ms\"")]),
     case("write", Digest, "write = { bytes = \"1KB\", every = \"10ms\" }", &[]),
+    case("frames", Digest, "frames = { rate = \"30/s\", bytes = \"20KB\" }", &[]),
     case("train", Digest, "train = { bytes = \"15KB\", count = 3, gap = \"100ms\" }", &[]),
     case("arrivals", Digest, "arrivals = { rate = \"20/s\" }", &[(FLOW, "bytes = \"15KB\"")]),
     case("requests", Digest, "requests = { think = \"100ms\" }", &[(FLOW, "bytes = \"15KB\"")]),

@@ -18,6 +18,7 @@ mod ecn;
 mod ended_flows;
 mod engine_modes;
 mod fairness;
+mod frames;
 mod keys;
 mod known_differences;
 mod latency;

@@ -3,6 +3,7 @@
 use bbrlab_units::{BitRate, Span};
 
 use super::cc::{accepted, algorithm, is_udp, outside, read_cc, read_params};
+use super::frames::{FRAMES_FORM, FramesSpec};
 use super::pace::{self, RATE_FORM, READ_FORM};
 use super::path::{read_link, read_path, show_path};
 use super::source::{read_train, read_write, show_handed};
@@ -347,6 +348,17 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     )
     .source("write")
     .acts_on(Acts::Connections),
+    key(
+        "frames",
+        "0.2.0",
+        FRAMES_FORM,
+        "source: the frames of a video call, `{ rate = \"30/s\", bytes = \"8KB\", key_bytes = \"60KB\", key_every = 60 }`; \
+         the delay of each frame is measured. `key_bytes`: the first frame and every `key_every`-th after it have this \
+         size. See [Frames](traffic.md#frames)",
+        |flow: &mut FlowSpec, given| flow.source.frames = given.value(FramesSpec::read),
+        |flow| flow.source.frames.as_ref().map(FramesSpec::show),
+    )
+    .source("frames"),
     key(
         "train",
         "0.1.0",

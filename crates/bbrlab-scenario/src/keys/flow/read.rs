@@ -178,8 +178,9 @@ impl FlowSpec {
             let title = format!("`{}`: expected no such key with `cc = \"udp\"`", keys.name(key));
             reader.problem(node.at, title, format!("found {}", found(&node.value)), Vec::new());
         }
-        if !keys.has("rate") {
-            reader.missing(keys, "rate", "the rate of the datagrams, such as \"10Mbit/s\"");
+        if !keys.has("rate") && !keys.has("frames") {
+            let expected = "the rate of the datagrams, such as \"10Mbit/s\", or `frames`";
+            reader.missing(keys, "rate", expected);
         }
     }
 
@@ -187,12 +188,18 @@ impl FlowSpec {
     fn check_late(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         // Only the kind of the source matters, not its size or rate.
         let has_messages = self.source.source(1, (BitRate(1), Bytes(0))).has_messages();
-        if let (Some(_), false, Some(at)) = (self.late, has_messages, keys.key_at("late")) {
+        if let (Some(_), false, Some(at)) =
+            (self.late, has_messages || self.is_udp, keys.key_at("late"))
+        {
             let title = format!(
-                "`{}`: expected a source with messages: `rate`, `write`, `bytes`, `train`, `arrivals` or `requests`",
+                "`{}`: expected a source with messages: a constant `rate`, `write`, `frames`, `bytes`, `train`, `arrivals`, `requests` or `video`",
                 keys.name("late")
             );
-            let found = "found a source without end, of which no part can be late";
+            let found = if self.source.has_schedule() {
+                "found rates with times, which write a stream without messages; `latency = true` measures the queueing delays of its packets"
+            } else {
+                "found a source without end, of which no part can be late"
+            };
             reader.problem(at, title, found, Vec::new());
         }
     }

@@ -9,6 +9,7 @@ use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 use bbrlab_run::{Bursts, Paces, Random, Source};
 
+use super::frames::FramesSpec;
 use super::pace::RateSpec;
 
 /// The values of the keys that describe a flow's source.
@@ -19,6 +20,7 @@ pub(crate) struct SourceSpec {
     pub(super) on: Option<Random>,
     pub(super) off: Option<Random>,
     pub(super) write: Option<Source>,
+    pub(super) frames: Option<FramesSpec>,
     pub(super) train: Option<Source>,
     pub(super) arrivals: Option<ArrivalsSpec>,
     pub(super) requests: Option<ClientSpec>,
@@ -30,6 +32,11 @@ impl SourceSpec {
     /// do.
     pub(crate) fn needs_rate(&self) -> bool {
         self.arrivals.as_ref().is_some_and(ArrivalsSpec::needs_rate)
+    }
+
+    /// Returns whether the source has rates with times.
+    pub(super) fn has_schedule(&self) -> bool {
+        matches!(self.rate, Some(RateSpec::Schedule(_)))
     }
 
     /// Returns the source of a flow whose packets have `mss` bytes of payload. `link` has the rate
@@ -55,6 +62,7 @@ impl SourceSpec {
             Self { rate: Some(RateSpec::Schedule(paces)), .. } => {
                 Some(Source::Rates(Paces::clone(paces)))
             }
+            Self { frames: Some(frames), .. } => Some(Source::Frames(frames.frames())),
             Self { write, train, .. } => write.clone().or(train.clone()),
         };
         given.unwrap_or(Source::Unlimited)
@@ -114,6 +122,7 @@ pub(super) fn show_handed(source: &Source) -> Option<String> {
         | Source::Rates(_)
         | Source::OnOff { .. }
         | Source::Bursts(_)
+        | Source::Frames(_)
         | Source::Requests(_)
         | Source::Arrivals(_) => None,
     }
