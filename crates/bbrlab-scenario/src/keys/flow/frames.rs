@@ -49,7 +49,7 @@ impl FramesSpec {
             reader.needed(&mut keys, "bytes", "the bytes of a frame, such as \"8KB\"", read_bytes);
         let key_frames = read_key_frames(reader, &mut keys);
         keys.finish(reader);
-        Some(Self { rate: rate?, bytes: bytes?, keys: key_frames? })
+        Some(Self { rate: rate?, bytes: bytes?, keys: key_frames.ok()? })
     }
 
     pub(super) fn frames(self) -> Frames {
@@ -79,23 +79,23 @@ fn read_bytes(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Bytes>
     Some(bytes)
 }
 
-/// Reads the key frames, `None` inside if there are none.
-fn read_key_frames(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<Option<KeyFrames>> {
+/// Reads the key frames, if there are any. The error is reported.
+fn read_key_frames(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Result<Option<KeyFrames>, ()> {
     let (bytes, each) = match (keys.take("key_bytes"), keys.take("key_every")) {
         (Some(bytes), Some(each)) => (bytes, each),
-        (None, None) => return Some(None),
+        (None, None) => return Ok(None),
         (Some(_), None) => {
             let expected = "the number of frames from one key frame to the next, such as 60";
             reader.missing(keys, "key_every", expected);
-            return None;
+            return Err(());
         }
         (None, Some(_)) => {
             reader.missing(keys, "key_bytes", "the bytes of a key frame, such as \"60KB\"");
-            return None;
+            return Err(());
         }
     };
     let bytes = read_bytes(reader, bytes, &keys.name("key_bytes"));
-    let each = reader.integer(each, &keys.name("key_every"), 1, KEY_EVERY_MAX)?;
-    let each = u32::try_from(each).expect("at most a million");
-    Some(Some(KeyFrames { bytes: bytes?, each }))
+    let each = reader.integer(each, &keys.name("key_every"), 1, KEY_EVERY_MAX);
+    let (Some(bytes), Some(each)) = (bytes, each) else { return Err(()) };
+    Ok(Some(KeyFrames { bytes, each: u32::try_from(each).expect("at most a million") }))
 }
