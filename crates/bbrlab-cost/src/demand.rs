@@ -310,6 +310,16 @@ impl Demand {
                 self.is_sure = false;
             }
             Pause::None => self.rate = self.rate.min(each / fastest_s),
+            Pause::Page(ref load) => {
+                // A connection fetches at least its part of each round, one object per round trip.
+                let connections = f64::from(load.connections);
+                let of_rounds = load.rounds.iter().map(|&it| f64::from(it) / connections);
+                let (objects, turns) = of_rounds
+                    .fold((0.0, 0.0), |(objects, turns), it| (objects + it, turns + f64::ceil(it)));
+                let think_s = load.think.as_ref().map_or(0.0, |think| seconds(Span(think.mean)));
+                self.rate = self.rate.min(2.0 * objects * each / (turns * fastest_s + think_s));
+                self.is_sure = false;
+            }
             Pause::Think(ref think) => {
                 // Random draws may give pauses shorter than the average and responses larger than
                 // the average, so the bound is twice the average.

@@ -268,6 +268,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("small writes", "", "", "cc = \"cubic\"; write = { bytes = \"100B\", every = \"10ms\" }; count = 5"),
     ("frames", "", "", "cc = \"cubic\"; frames = { rate = \"30/s\", bytes = \"8KB\", key_bytes = \"60KB\", key_every = 60 }"),
     ("frames in datagrams", "", "", "cc = \"udp\"; frames = { rate = \"30/s\", bytes = \"8KB\" }"),
+    ("pages", "", "", "cc = \"cubic\"; page = { objects = [1, 12, 20], think = \"1s\" }; bytes = \"20KB\"; count = 6"),
     ("train", "", "", "cc = \"cubic\"; train = { bytes = \"150KB\", count = 1000, gap = \"100ms\" }"),
     ("train that ends", "", "", "cc = \"cubic\"; train = { bytes = \"15KB\", count = 5, gap = \"100ms\" }; count = 5"),
     ("datagrams", "", "", "cc = \"udp\"; rate = \"200kbit/s\""),

@@ -31,9 +31,9 @@ pub use place::Place;
 pub use profile::Profile;
 pub use record::{
     ControlFromOutside, Cwnd, Delay, DelayRow, Delays, Fct, FlowGroup, FlowSummary, Group,
-    GroupFct, GroupRtt, LimitedBy, LinkSummary, QueueDelay, QueuePackets, QueueRow, QueueSeries,
-    Rtt, RunResult, RunSummary, RunsDocument, SIMULATOR, Series, SeriesRow, Slowdown, Sojourn,
-    Srtt, TinSummary, TransferRow, Transfers, Wait, WaitSummary,
+    GroupFct, GroupPage, GroupRtt, LimitedBy, LinkSummary, QueueDelay, QueuePackets, QueueRow,
+    QueueSeries, Rtt, RunResult, RunSummary, RunsDocument, SIMULATOR, Series, SeriesRow, Slowdown,
+    Sojourn, Srtt, TinSummary, TransferRow, Transfers, Wait, WaitSummary,
 };
 pub use route::{framing, wire_bytes};
 pub use run::{Flow, FlowClass, Hop, Outside, Run, Sample, Source, SweepPoint};
@@ -41,6 +41,6 @@ pub use runs::Runs;
 pub use statistics::{jain, mean, percentile, squares, variance};
 pub use tables::{TABLES, runs_of, tables_of};
 pub use traffic::{
-    Arrivals, Bursts, Distribution, Frames, KeyFrames, Pace, Paces, Pause, Random, Reading,
-    Requests,
+    Arrivals, Bursts, Distribution, Frames, KeyFrames, Pace, Paces, PageLoad, Pause, Random,
+    Reading, Requests,
 };

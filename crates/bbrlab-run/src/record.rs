@@ -358,6 +358,8 @@ record! {
         #[serde(default)]
         path_queue_delay_ms: QueueDelay, Result, "ms", "of the queueing delays of the data packets of its flows with `latency`, like the flows' `path_queue_delay_ms`";
         fct_ms: GroupFct, Result, "ms", "of the transfers of its flows, from the connect until the receiver has read the last byte";
+        #[serde(default)]
+        page_ms: GroupPage, Result, "ms", "of the page loads of its flows, from the first request until the last object has been read";
         slowdown: Slowdown, Result, "", "of the completed transfers: completion time / (time of the wire bytes at the smallest rate of the forward path (for a Mahimahi trace, its mean) + base RTT, both at the transfer's start)";
     }
 }
@@ -392,6 +394,28 @@ record! {
     GroupFct {
         n: Option<u64>, Result, "transfers", "number completed,";
         unfinished: Option<u64>, Result, "transfers", "number begun but not completed (null if none was begun),";
+        never_begun: Option<u64>, Result, "transfers", "number never begun, of `train` and of `requests` with `count` (null if no number is given),";
+        mean: Option<f64>, Result, "ms", "mean";
+        p50: Option<f64>, Result, "ms", "median";
+        p95: Option<f64>, Result, "ms", "95th percentile";
+        p99: Option<f64>, Result, "ms", "99th percentile";
+    }
+}
+
+impl GroupFct {
+    /// Returns the number of transfers, those included that were not completed or never begun.
+    #[must_use]
+    pub fn all(&self) -> u64 {
+        [self.n, self.unfinished, self.never_begun].into_iter().flatten().sum()
+    }
+}
+
+record! {
+    /// Times of page loads.
+    #[derive(Copy)]
+    GroupPage {
+        n: Option<u64>, Result, "pages", "number completed,";
+        unfinished: Option<u64>, Result, "pages", "number begun but not completed,";
         mean: Option<f64>, Result, "ms", "mean";
         p50: Option<f64>, Result, "ms", "median";
         p95: Option<f64>, Result, "ms", "95th percentile";

@@ -13,7 +13,7 @@ use bbrlab_stack::{EcnMode, Stack};
 use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 use crate::profile::Profile;
-use crate::traffic::{Arrivals, Bursts, Frames, Paces, Reading, Requests};
+use crate::traffic::{Arrivals, Bursts, Frames, Paces, Pause, Reading, Requests};
 
 /// The swept keys of a run with their values, in the order of the sweep; empty without a sweep.
 pub type SweepPoint = serde_json::Map<String, serde_json::Value>;
@@ -196,6 +196,12 @@ impl Source {
                 | Self::OnOff { rate: None, .. }
                 | Self::Bursts(Bursts { rate: None, .. })
         )
+    }
+
+    /// Whether the flows of the class are the connections of a browser, which loads pages.
+    #[must_use]
+    pub const fn is_page(&self) -> bool {
+        matches!(self, Self::Requests(Requests { pause: Pause::Page(_), .. }))
     }
 
     /// Returns the arrival process of the flows, if there is one.

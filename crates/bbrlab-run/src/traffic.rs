@@ -138,6 +138,8 @@ pub enum Pause {
     None,
     /// A time drawn from this distribution, in nanoseconds.
     Think(Random),
+    /// The flows of the class are the connections of a browser, which loads pages.
+    Page(PageLoad),
     /// The time until the buffer of a video player has room for the next chunk.
     Player {
         /// Playing time of a chunk.
@@ -145,6 +147,20 @@ pub enum Pause {
         /// Playing time that fits into the player's buffer, including chunks that are being read.
         buffer: Span,
     },
+}
+
+/// A browser that loads pages, one after the other. The sizes of objects are those of responses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageLoad {
+    /// The number of connections.
+    pub connections: u32,
+    /// The number of objects of each round. The objects of a round are requested when all objects
+    /// of the round before have been read.
+    pub rounds: Arc<[u32]>,
+    /// The time from the end of a page to the start of the next, in nanoseconds. With `None`, 0.
+    pub think: Option<Random>,
+    /// The number of pages. With `None`, only the end of the run limits it.
+    pub count: Option<u32>,
 }
 
 /// Random on and off periods, beginning with on.

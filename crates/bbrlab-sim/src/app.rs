@@ -31,6 +31,8 @@ pub(crate) enum Token {
     Read = 6,
     /// The pace of reading changes.
     ReadStep = 7,
+    /// A browser begins a page, or one of its connections has read an object.
+    Page = 8,
 }
 
 impl Token {
@@ -44,6 +46,7 @@ impl Token {
             5 => Self::Wake,
             6 => Self::Read,
             7 => Self::ReadStep,
+            8 => Self::Page,
             _ => unreachable!("only the sim schedules application events"),
         }
     }
@@ -450,12 +453,25 @@ impl Application {
         {
             port.schedule(flow, now + gap, Token::Connect as u32);
         }
+        if source.is_page() {
+            port.schedule(flow, now, Token::Page as u32);
+            return;
+        }
         if let Some(Client::Requester(requester)) = self.client.as_deref_mut()
             && let Some(at) = requester.after(self.transfers.len(), now)
         {
             self.pieces.wait_until(at);
             port.schedule(flow, at, Token::Write as u32);
         }
+    }
+
+    /// Makes the client request an object of `bytes` bytes, at an event that the caller schedules
+    /// for `now`.
+    pub(crate) fn assign(&mut self, now: Time, bytes: u64) {
+        if let Some(Client::Requester(requester)) = self.client.as_deref_mut() {
+            requester.assign(bytes);
+        }
+        self.pieces.wait_until(now);
     }
 
     /// Whether the last transfer has been read.

@@ -41,6 +41,7 @@ mod histogram;
 mod latency;
 mod meter;
 mod pacing_timer;
+mod pages;
 mod path_delay;
 mod pieces;
 mod reader;
@@ -68,6 +69,7 @@ use app::Token;
 use arrivals::Population;
 use flow::Flow;
 use meter::Meter;
+use pages::Browser;
 use series::Sampler;
 use slowdown::Ideal;
 use windows::Windows;
@@ -147,6 +149,7 @@ impl Sim {
         let period = series::period(run.sample);
         let mut flows = Vec::with_capacity(run.flows.len());
         let mut populations: Vec<_> = run.classes.iter().map(|_| None).collect();
+        let mut browsers: Vec<Option<Browser>> = run.classes.iter().map(|_| None).collect();
         for (id, spec) in run.flows.iter().enumerate() {
             let id = u32::try_from(id).expect("flows are numbered in 24 bits");
             let class = &run.classes[spec.class as usize];
@@ -159,7 +162,16 @@ impl Sim {
                 }
                 populations[spec.class as usize] = Some(population);
             } else {
-                net.schedule(FlowId(id), spec.start, Token::Connect as u32);
+                let number = spec.class as usize;
+                if !class.source.is_page() {
+                    net.schedule(FlowId(id), spec.start, Token::Connect as u32);
+                } else if browsers[number].is_none() {
+                    let is_its = |flow: &&bbrlab_run::Flow| flow.class == spec.class;
+                    let connections = run.flows.iter().filter(is_its).count();
+                    browsers[number] =
+                        Browser::new(&class.source, (number, id), connections, run.seed);
+                    net.schedule(FlowId(id), spec.start, Token::Page as u32);
+                }
                 if let Some(stop) = spec.stop {
                     net.schedule(FlowId(id), stop, Token::Stop as u32);
                 }
@@ -183,6 +195,7 @@ impl Sim {
                 per_ack: is_per_ack.then(|| PerAck::new(run.flows.len())),
                 windows: Windows::new(run),
                 populations,
+                browsers,
                 seed: run.seed,
                 period,
             },

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use bbrlab_run::{
-    Delay, FlowGroup, FlowSummary, LimitedBy, LinkSummary, QueueDelay, RunSummary, TinSummary,
-    Wait, WaitSummary,
+    Delay, FlowGroup, FlowSummary, GroupPage, LimitedBy, LinkSummary, QueueDelay, RunSummary,
+    TinSummary, Wait, WaitSummary,
 };
 
 use super::block::{Block, html};
@@ -67,7 +67,8 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
         blocks.push(Block::Gap);
         waits(&mut blocks, &run.waits);
     }
-    if run.flows.len() > 1 {
+    let has_several = |group: &FlowGroup| group.fct_ms.all() > 1;
+    if run.flows.len() > 1 || run.flow_groups.iter().any(has_several) {
         blocks.extend([Block::Gap, Block::Table(groups(run))]);
     }
     if run.flows.len() <= FLOWS_SHOWN {
@@ -79,6 +80,7 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
         )));
     }
     delays(&mut blocks, &run.flow_groups);
+    pages(&mut blocks, &run.flow_groups);
     // Only a run of one flow needs this line: with several flows, the table of groups contains
     // these counts.
     if let [flow] = run.flows.as_slice()
@@ -354,6 +356,29 @@ fn delays(blocks: &mut Vec<Block>, groups: &[FlowGroup]) {
     blocks.extend([Block::Gap, Block::Table(table)]);
 }
 
+/// The table of the times of page loads, if some group loads pages.
+fn pages(blocks: &mut Vec<Block>, groups: &[FlowGroup]) {
+    let mut shown = groups.iter().filter(|group| group.page_ms.n.is_some()).peekable();
+    if shown.peek().is_none() {
+        return;
+    }
+    let mut table = Table::new()
+        .column("group", "", Align::Left)
+        .column("pages", "", Align::Right)
+        .column("unfinished", "", Align::Right)
+        .column("page time mean", "ms", Align::Right)
+        .column("p50", "", Align::Right)
+        .column("p95", "", Align::Right)
+        .column("p99", "", Align::Right);
+    for group in shown {
+        let GroupPage { n, unfinished, mean, p50, p95, p99 } = group.page_ms;
+        let mut cells = vec![group.group.clone(), count(n), count(unfinished)];
+        cells.extend([mean, p50, p95, p99].map(figure));
+        table.row(cells);
+    }
+    blocks.extend([Block::Gap, Block::Table(table)]);
+}
+
 /// Whether some packets arrived out of order or were duplicates.
 fn is_disordered(out_of_order: Option<u64>, duplicates: Option<u64>) -> bool {
     out_of_order > Some(0) || duplicates > Some(0)
@@ -363,6 +388,7 @@ fn is_disordered(out_of_order: Option<u64>, duplicates: Option<u64>) -> bool {
 fn groups(run: &RunSummary) -> Table {
     let groups = &run.flow_groups;
     let has_transfers = groups.iter().any(FlowGroup::has_transfers);
+    let has_never_begun = groups.iter().any(|group| group.fct_ms.never_begun > Some(0));
     let is_active_in_part = groups.len() > 1 && groups.iter().any(FlowGroup::is_active_in_part);
     let has_shares_apart = groups.len() > 1 && groups.iter().any(has_shares_apart);
     let has_losses = groups.iter().any(|group| group.random_losses > Some(0));
@@ -386,7 +412,11 @@ fn groups(run: &RunSummary) -> Table {
             .column("p99", "ms", Align::Right)
             .in_full("FCT p99", "ms")
             .column("slowdown p50", "", Align::Right)
+            .column("completed", "", Align::Right)
             .column("unfinished", "", Align::Right);
+    }
+    if has_never_begun {
+        table = table.column("never begun", "", Align::Right);
     }
     table = table.column("retrans", "pkt", Align::Right);
     let is_disordered = groups
@@ -425,8 +455,12 @@ fn groups(run: &RunSummary) -> Table {
                 figure(group.fct_ms.p95),
                 figure(group.fct_ms.p99),
                 fixed(group.slowdown.p50, 2),
+                count(group.fct_ms.n),
                 count(group.fct_ms.unfinished),
             ]);
+        }
+        if has_never_begun {
+            cells.push(count(group.fct_ms.never_begun));
         }
         cells.push(count(group.retransmitted_packets));
         if is_disordered {
@@ -530,11 +564,14 @@ fn trimmed(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::block::Block;
     use super::super::block::text;
     use super::super::layout::WIDTH;
     use super::super::tests::sample_run;
-    use super::{delays, run_table, waits};
-    use bbrlab_run::{Delay, QueueDelay, Sojourn, TinSummary, Wait, WaitSummary};
+    use super::{delays, groups, pages, run_table, waits};
+    use bbrlab_run::{
+        Delay, GroupFct, GroupPage, QueueDelay, Sojourn, TinSummary, Wait, WaitSummary,
+    };
     use expect_test::expect;
 
     #[test]
@@ -630,6 +667,33 @@ mod tests {
         "#]]
         .assert_eq(&text(&blocks, Some(WIDTH)));
         assert!(run_table(&run, Some(WIDTH)).contains("jitter"));
+    }
+
+    #[test]
+    fn transfers_that_never_began_and_pages_are_counted() {
+        let mut run = sample_run();
+        assert!(!run_table(&run, Some(WIDTH)).contains("never begun"));
+        let ms = Some(900.0);
+        run.flows.truncate(1);
+        run.flow_groups.truncate(1);
+        run.flow_groups[0].fct_ms = GroupFct {
+            n: Some(79),
+            unfinished: Some(1),
+            never_begun: Some(20),
+            p50: ms,
+            p95: ms,
+            p99: ms,
+            ..GroupFct::default()
+        };
+        expect![[r#""#]].assert_eq(&text(&[Block::Table(groups(&run))], None));
+        assert!(run_table(&run, Some(WIDTH)).contains("never begun"));
+        let (n, unfinished) = (Some(14), Some(1));
+        run.flow_groups[0].page_ms =
+            GroupPage { n, unfinished, mean: ms, p50: ms, p95: ms, p99: ms };
+        let mut blocks = Vec::new();
+        pages(&mut blocks, &run.flow_groups);
+        expect![[r#""#]].assert_eq(&text(&blocks, Some(WIDTH)));
+        assert!(run_table(&run, Some(WIDTH)).contains("page time"));
     }
 
     #[test]

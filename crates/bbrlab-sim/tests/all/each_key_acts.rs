@@ -291,6 +291,7 @@ const OF_FLOW: &[Case] = &[
     case("train", Digest, "train = { bytes = \"15KB\", count = 3, gap = \"100ms\" }", &[]),
     case("arrivals", Digest, "arrivals = { rate = \"20/s\" }", &[(FLOW, "bytes = \"15KB\"")]),
     case("requests", Digest, "requests = { think = \"100ms\" }", &[(FLOW, "bytes = \"15KB\"")]),
+    case("page", Digest, "page = { objects = [1, 4] }", &[(FLOW, "bytes = \"15KB\"")]),
     case("video", Digest, "video = { rate = \"1Mbit/s\", piece = \"1s\", buffer = \"2s\" }", &[]),
     case("sizes", Digest, "sizes = { distribution = \"pareto\", mean = \"15KB\" }", &[(FLOW, "arrivals = { rate = \"20/s\" }; sizes = { distribution = \"exponential\", mean = \"15KB\" }")]),
     case("read", Digest, "read = \"1Mbit/s\"", &[]),

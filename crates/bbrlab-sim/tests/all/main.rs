@@ -30,6 +30,7 @@ mod ns3_packets;
 mod ns3_recovery;
 mod ns3_sockets;
 mod packet_rtt;
+mod pages;
 mod plugged;
 mod prague;
 mod queues;

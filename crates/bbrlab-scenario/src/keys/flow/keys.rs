@@ -399,6 +399,18 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     .source("requests")
     .acts_on(Acts::Connections),
     key(
+        "page",
+        "0.2.0",
+        traffic::PAGE_FORM,
+        "source: page loads over `count` connections. `{ objects = [1, 12, 20], think = \"2s\" }`: an object of `bytes` or \
+         `sizes`, then 12, then 20; each round begins when the one before is read. `page_ms` has the page's time. See \
+         [Page loads](traffic.md#page-loads)",
+        |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_page),
+        |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_page),
+    )
+    .source("page")
+    .acts_on(Acts::Connections),
+    key(
         "video",
         "0.2.0",
         traffic::VIDEO_FORM,
@@ -413,7 +425,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "sizes",
         "0.2.0",
         distribution::SIZES_FORM,
-        "with `arrivals` or `requests`: payload bytes of a flow or a response, `{ distribution = \"pareto\", mean = \
+        "with `arrivals`, `requests` or `page`: payload bytes of a flow, a response or an object, `{ distribution = \"pareto\", mean = \
          \"30KB\", shape = 1.2 }`",
         |flow: &mut FlowSpec, given| flow.source.sizes = given.value(distribution::read_sizes),
         |flow| flow.source.sizes.as_ref().map(distribution::show_sizes),

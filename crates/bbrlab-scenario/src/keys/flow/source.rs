@@ -34,6 +34,11 @@ impl SourceSpec {
         self.arrivals.as_ref().is_some_and(ArrivalsSpec::needs_rate)
     }
 
+    /// Returns whether the flows of the table are the connections of a browser.
+    pub(crate) fn is_page(&self) -> bool {
+        matches!(self.requests, Some(ClientSpec::Page { .. }))
+    }
+
     /// Returns whether the source has rates with times.
     pub(super) fn has_schedule(&self) -> bool {
         matches!(self.rate, Some(RateSpec::Schedule(_)))
@@ -41,13 +46,17 @@ impl SourceSpec {
 
     /// Returns the source of a flow whose packets have `mss` bytes of payload. `link` has the rate
     /// of the slowest link on the flow's path and the framing of that link in bytes per packet.
-    pub(crate) fn source(&self, mss: u32, link: (BitRate, Bytes)) -> Source {
+    /// `count` is the number of flows of the table.
+    pub(crate) fn source(&self, mss: u32, link: (BitRate, Bytes), count: u64) -> Source {
         let sizes = self.sizes.clone().or(self.bytes.map(|bytes| distribution::constant(bytes.0)));
         let given = match self {
             Self { arrivals: Some(arrivals), .. } => {
                 sizes.map(|sizes| Source::Arrivals(arrivals.arrivals(sizes, mss, link)))
             }
-            Self { requests: Some(client), .. } => client.requests(sizes).map(Source::Requests),
+            Self { requests: Some(client), .. } => {
+                let connections = u32::try_from(count).expect("bounded by FLOWS_MAX");
+                client.requests(sizes, connections).map(Source::Requests)
+            }
             &Self { bytes: Some(bytes), .. } => Some(Source::Bytes(bytes)),
             Self { on: Some(on), off: Some(off), rate, .. } => {
                 let rate = rate.as_ref().and_then(RateSpec::constant);

@@ -288,6 +288,12 @@ fn requests_videos_and_random_bursts() {
             + write = { bytes = "0B", every = "0ms" } | 11:19-22 | found "0B", which is zero
         `flows[0].write.every`: expected a time above zero such as "30ms"
             also | 11:33-37 | found "0ms", which is zero
+        `flows[0].page.objects`: expected
+            + page = { objects = [] }; bytes = "1KB" | 11:10-62 | found
+        `flows[0].start_step`: expected
+            + page = { objects = [1] }; bytes = "1KB"; count = 2; start_step = "1ms" | 11:10-62 | found
+        `flows[0].sizes`: expected
+            + page = { objects = [1] } | 11:10-62 | found
         `flows[0].frames.key_every`: expected the number of frames from one key frame to the next, such as 60
             + frames = { rate = "30/s", bytes = "8KB", key_bytes = "60KB" } | 11:10-61 | found nothing: the key is missing
         `flows[0].frames.bytes`: expected at most "100MB"
