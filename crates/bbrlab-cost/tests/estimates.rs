@@ -361,6 +361,7 @@ fn all_figures() {
         small writes: 957 packets, 0 unsure, 5902 events, 3606 rows, 0 unsure, 13332 KB, series 34861 B, disk 71861 B, work 145981
         frames: 1282 packets, 0 unsure, 3492 events, 1202 rows, 0 unsure, 11597 KB, series 32463 B, disk 62263 B, work 75698
         frames in datagrams: 1080 packets, 0 unsure, 2340 events, 1202 rows, 0 unsure, 11597 KB, series 31530 B, disk 61330 B, work 73610
+        pages: <4152 packets, 4152 unsure, 18360 events, 4207 rows, 0 unsure, 13765 KB, series 113544 B, disk <157090 B, work 176924
         train: 1946 packets, 0 unsure, 5952 events, 1202 rows, 0 unsure, 11597 KB, series 25778 B, disk 55878 B, work 78756
         train that ends: 275 packets, 0 unsure, 975 events, 1158 rows, 0 unsure, 11588 KB, series 18369 B, disk 55769 B, work 75060
         datagrams: 104 packets, 0 unsure, 311 events, 1202 rows, 0 unsure, 11597 KB, series 21061 B, disk 50861 B, work 72392

@@ -685,14 +685,25 @@ mod tests {
             p99: ms,
             ..GroupFct::default()
         };
-        expect![[r#""#]].assert_eq(&text(&[Block::Table(groups(&run))], None));
+        expect![[r#"
+            group  flows  goodput  share  FCT p50    p95    p99  slowdown p50  completed  unfinished  never begun  retrans  out of order  duplicate  dropped  RTT mean   p95
+                           Mbit/s      %       ms     ms     ms                                                        pkt           pkt        pkt      pkt        ms    ms
+            ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+            bbr1       1    24.60   52.9    900.0  900.0  900.0             –         79           1           20      502         3,950          7      502      47.3  71.4
+        "#]].assert_eq(&text(&[Block::Table(groups(&run))], None));
         assert!(run_table(&run, Some(WIDTH)).contains("never begun"));
         let (n, unfinished) = (Some(14), Some(1));
         run.flow_groups[0].page_ms =
             GroupPage { n, unfinished, mean: ms, p50: ms, p95: ms, p99: ms };
         let mut blocks = Vec::new();
         pages(&mut blocks, &run.flow_groups);
-        expect![[r#""#]].assert_eq(&text(&blocks, Some(WIDTH)));
+        expect![[r#"
+
+            group  pages  unfinished  page time mean    p50    p95    p99
+                                                  ms
+            ─────────────────────────────────────────────────────────────
+            bbr1      14           1           900.0  900.0  900.0  900.0
+        "#]].assert_eq(&text(&blocks, Some(WIDTH)));
         assert!(run_table(&run, Some(WIDTH)).contains("page time"));
     }
 
