@@ -131,9 +131,7 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
 }
 
 /// All metrics that can be shown for a sweep, in order.
-const ALL: [Answer<'static>; 27] = [
-    answer("page p50", "ms", 1.0, 0, Metric::PerGroup("page_ms.p50")),
-    answer("page p95", "ms", 1.0, 0, Metric::PerGroup("page_ms.p95")),
+const ALL: [Answer<'static>; 25] = [
     answer("delay p50", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p50")),
     answer("delay p95", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p95")),
     answer("datagrams lost", "%", 100.0, 2, Metric::PerGroup("loss_ratio")),

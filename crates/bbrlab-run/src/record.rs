@@ -239,7 +239,7 @@ record! {
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
         limited_by: LimitedBy, Result, "share", "limited the sender: share of its active time; the shares sum to 1";
         #[serde(default)]
-        delay_ms: Delay, Result, "ms", "of the one-way delays of its messages (datagrams, writes or transfers), from the write until the receiving application has read the last byte (of a response: from the request); null if they are not measured";
+        delay_ms: Delay, Result, "ms", "of the one-way delays of its messages (datagrams, frames, writes, transfers, pages), from the write (of a response: the request) until the receiving application has read the last byte; null if not measured";
         jitter_ms: Option<f64>, Result, "ms", "interarrival jitter of its messages as in RFC 3550 (6.4.1): mean of the estimates after each arrival; null with `arrivals`";
         loss_ratio: Option<f64>, Result, "share", "lost datagrams / sent datagrams; null for connections",
             = |flow| flow.lost_datagrams();
@@ -358,8 +358,6 @@ record! {
         #[serde(default)]
         path_queue_delay_ms: QueueDelay, Result, "ms", "of the queueing delays of the data packets of its flows with `latency`, like the flows' `path_queue_delay_ms`";
         fct_ms: GroupFct, Result, "ms", "of the transfers of its flows, from the connect until the receiver has read the last byte";
-        #[serde(default)]
-        page_ms: GroupPage, Result, "ms", "of the page loads of its flows, from the first request until the last object has been read";
         slowdown: Slowdown, Result, "", "of the completed transfers: completion time / (time of the wire bytes at the smallest rate of the forward path (for a Mahimahi trace, its mean) + base RTT, both at the transfer's start)";
     }
 }
@@ -407,19 +405,6 @@ impl GroupFct {
     #[must_use]
     pub fn all(&self) -> u64 {
         [self.n, self.unfinished, self.never_begun].into_iter().flatten().sum()
-    }
-}
-
-record! {
-    /// Times of page loads.
-    #[derive(Copy)]
-    GroupPage {
-        n: Option<u64>, Result, "pages", "number completed,";
-        unfinished: Option<u64>, Result, "pages", "number begun but not completed,";
-        mean: Option<f64>, Result, "ms", "mean";
-        p50: Option<f64>, Result, "ms", "median";
-        p95: Option<f64>, Result, "ms", "95th percentile";
-        p99: Option<f64>, Result, "ms", "99th percentile";
     }
 }
 

@@ -287,11 +287,13 @@ impl FlowClass {
         }
     }
 
-    /// Whether the delay of each message is measured. Those of datagrams and frames always are.
+    /// Whether the delay of each message is measured. Those of datagrams, frames and pages always
+    /// are.
     #[must_use]
     pub fn measures_messages(&self) -> bool {
         self.is_udp
             || matches!(self.source, Source::Frames(_))
+            || self.source.is_page()
             || (self.source.has_messages() && (self.latency || self.late.is_some()))
     }
 

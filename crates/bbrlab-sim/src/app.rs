@@ -439,7 +439,9 @@ impl Application {
             return;
         };
         transfer.done = Some(now);
-        if let Some(latency) = &mut self.latency {
+        if let Some(latency) = &mut self.latency
+            && !source.is_page()
+        {
             latency.arrive(now.since(transfer.start));
         }
         // The count includes the retransmissions of earlier answers on the connection.
@@ -462,6 +464,13 @@ impl Application {
         {
             self.pieces.wait_until(at);
             port.schedule(flow, at, Token::Write as u32);
+        }
+    }
+
+    /// Records that the browser of which this is the first connection has loaded a page in `time`.
+    pub(crate) fn note_page(&mut self, time: Span) {
+        if let Some(latency) = &mut self.latency {
+            latency.arrive(time);
         }
     }
 

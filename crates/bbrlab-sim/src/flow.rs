@@ -337,13 +337,18 @@ impl Flow {
         self.application.all_transfers(self.connection.sender.stats().retransmitted)
     }
 
-    /// Ends the measurement of delays at `now`, the end of the run.
-    pub(crate) fn end_latency(&mut self, now: Time) {
-        let Application { latency: Some(latency), transfers, .. } = &mut self.application else {
-            return;
-        };
-        let unfinished = transfers.last().filter(|transfer| transfer.done.is_none());
-        latency.end(now, unfinished.map(|transfer| transfer.start));
+    /// When the last transfer began, if it is not read.
+    pub(crate) fn unfinished_since(&self) -> Option<Time> {
+        let transfer = self.application.transfers.last()?;
+        transfer.done.is_none().then_some(transfer.start)
+    }
+
+    /// Ends the measurement of delays at `now`, the end of the run. `unfinished` is the beginning
+    /// of a transfer or page that was not read.
+    pub(crate) fn end_latency(&mut self, now: Time, unfinished: Option<Time>) {
+        if let Some(latency) = &mut self.application.latency {
+            latency.end(now, unfinished);
+        }
     }
 
     /// The number of messages that were late, and the number of messages; `None` without a bound.

@@ -6,19 +6,16 @@
 )]
 
 use bbrlab_net::FlowLosses;
-use bbrlab_run::{Delays, FlowGroup, GroupFct, GroupPage, GroupRtt, Run, Slowdown, Source};
+use bbrlab_run::{Delays, FlowGroup, GroupFct, GroupRtt, Run, Slowdown, Source};
 use bbrlab_units::{Span, Time};
 
 use crate::accounts::Totals;
 use crate::arrivals::Population;
 use crate::completions::Completions;
-use crate::figures::{
-    self, NS_PER_MS, SLOWDOWN_UNIT, TRANSFER_PRECISION, US_PER_MS, mbps, ratio, rtts,
-};
+use crate::figures::{self, NS_PER_MS, SLOWDOWN_UNIT, US_PER_MS, mbps, ratio, rtts};
 use crate::flow::Flow;
 use crate::histogram::Histogram;
 use crate::latency::Latency;
-use crate::pages::Browser;
 use crate::slowdown::Ideal;
 use crate::wiring;
 use crate::world::World;
@@ -53,8 +50,6 @@ struct Gathered<'a> {
     transfers: Completions,
     /// Transfers that never began, of sources with a number of transfers.
     never_begun: Option<u64>,
-    /// The times of complete pages, and the number of incomplete ones, if the group loads pages.
-    pages_ns: Option<(Histogram, u64)>,
 }
 
 /// Returns the results of the groups, in the order of their first flows. Adds the distribution of
@@ -92,9 +87,6 @@ pub(crate) fn summarise(
             Some(population) => group.add_population(population),
             None => group.flows += 1,
         }
-    }
-    for (browser, &place) in world.browsers.iter().zip(&place_of_class) {
-        browser.iter().for_each(|browser| groups[place].add_browser(browser));
     }
     let window = world.windows.traffic();
     let total = |bytes: fn(&Gathered<'_>) -> u64| groups.iter().map(bytes).sum::<u64>();
@@ -137,7 +129,6 @@ impl<'a> Gathered<'a> {
             late: (0, 0),
             transfers: Completions::new(),
             never_begun: None,
-            pages_ns: None,
         }
     }
 
@@ -185,18 +176,11 @@ impl<'a> Gathered<'a> {
 
     /// Counts the transfers of a flow that never began.
     fn count_never_begun(&mut self, source: &Source, flow: &Flow) {
-        if let transfers @ 1..u32::MAX = source.transfers() {
+        let transfers = source.transfers();
+        if (1..u32::MAX).contains(&transfers) {
             let begun = flow.application.transfers.len() as u64;
             *self.never_begun.get_or_insert(0) += u64::from(transfers).saturating_sub(begun);
         }
-    }
-
-    /// Adds the pages of a browser.
-    fn add_browser(&mut self, browser: &Browser) {
-        let (times_ns, unfinished) =
-            self.pages_ns.get_or_insert_with(|| (Histogram::new(TRANSFER_PRECISION), 0));
-        times_ns.merge(&browser.times_ns);
-        *unfinished += browser.unfinished();
     }
 
     /// The results. `total_bytes` and `competing` are the sums over all groups; `competing` is 0 if
@@ -256,17 +240,6 @@ impl<'a> Gathered<'a> {
                 p50: ms(fct_ns.quantile(500)),
                 p95: ms(fct_ns.quantile(950)),
                 p99: ms(fct_ns.quantile(990)),
-            },
-            page_ms: match &self.pages_ns {
-                Some((times_ns, unfinished)) => GroupPage {
-                    n: Some(times_ns.total()),
-                    unfinished: Some(*unfinished),
-                    mean: times_ns.mean().map(|ns| ns / NS_PER_MS),
-                    p50: ms(times_ns.quantile(500)),
-                    p95: ms(times_ns.quantile(950)),
-                    p99: ms(times_ns.quantile(990)),
-                },
-                None => GroupPage::default(),
             },
             slowdown: Slowdown { p50: slowdown(500), p95: slowdown(950), p99: slowdown(990) },
             ..FlowGroup::default()

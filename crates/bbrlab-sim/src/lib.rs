@@ -288,11 +288,15 @@ impl Sim {
         self.net.end();
         self.catch_up();
         let now = self.net.now();
-        let World { flows, windows, populations, .. } = &mut self.world;
+        let World { flows, windows, populations, browsers, .. } = &mut self.world;
         let mut goes_on = false;
         for (id, flow) in (0..).zip(&mut *flows) {
             flow.connection.count_round_trips();
-            flow.end_latency(now);
+            let unfinished = match &browsers[flow.class as usize] {
+                Some(browser) => browser.loading_since().filter(|_| browser.first == id),
+                None => flow.unfinished_since(),
+            };
+            flow.end_latency(now, unfinished);
             let is_present = flow.freeze(now, self.net.flow_wire_bytes(FlowId(id)));
             let population = populations[flow.class as usize].as_ref();
             goes_on |= is_present && population.is_none_or(|them| them.ended.is_none());

@@ -11,15 +11,14 @@ use bbrlab_units::{Span, Time};
 
 use crate::app::Token;
 use crate::draw::Draws;
-use crate::figures::TRANSFER_PRECISION;
 use crate::flow::Flow;
-use crate::histogram::Histogram;
 use crate::wire::Payload;
 
 /// The browser of a class with `page`.
 #[derive(Debug)]
 pub(crate) struct Browser {
-    /// The number of the class's first flow. It has an event of its own for the start of each page.
+    /// The number of the class's first flow, which has the events for the starts of pages, and
+    /// whose messages are the pages.
     pub(crate) first: u32,
     /// For each connection, whether it was opened.
     is_open: Vec<bool>,
@@ -31,8 +30,6 @@ pub(crate) struct Browser {
     page: Option<Page>,
     /// The number of pages to begin.
     left: u32,
-    /// The times of the complete pages, in nanoseconds.
-    pub(crate) times_ns: Histogram,
 }
 
 /// A page that is loading.
@@ -67,13 +64,12 @@ impl Browser {
             think: think.map(|think| Draws::new(think, seed, &format!("think of {class}"))),
             page: None,
             left: load.count.unwrap_or(u32::MAX),
-            times_ns: Histogram::new(TRANSFER_PRECISION),
         })
     }
 
-    /// The number of pages that were begun and are not complete.
-    pub(crate) fn unfinished(&self) -> u64 {
-        self.page.is_some().into()
+    /// When the page that is loading was begun.
+    pub(crate) fn loading_since(&self) -> Option<Time> {
+        self.page.as_ref().map(|page| page.start)
     }
 
     /// Begins a page, or goes on because the connection `id` has read an object. `flows` are those
@@ -99,7 +95,8 @@ impl Browser {
                 page.waiting = waiting;
                 self.request_all(port, flows);
             } else {
-                self.times_ns.add(now.since(page.start).0, 1);
+                let time = now.since(page.start);
+                flows[self.first as usize].application.note_page(time);
                 self.page = None;
                 self.plan(port);
             }

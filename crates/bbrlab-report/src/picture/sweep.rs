@@ -682,8 +682,6 @@ fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
         "fct_ms.p99" => "Completion time, p99",
         "fct_ms.unfinished" => "Transfers not completed",
         "fct_ms.never_begun" => "Transfers never begun",
-        "page_ms.p50" => "Page time, median",
-        "page_ms.p95" => "Page time, p95",
         "goodput_active_mbps" => "Goodput while active",
         "goodput_mbps" if figure.metric == Metric::Run(name) && has_groups => {
             "Goodput of all flows"

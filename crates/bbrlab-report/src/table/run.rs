@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use bbrlab_run::{
-    Delay, FlowGroup, FlowSummary, GroupPage, LimitedBy, LinkSummary, QueueDelay, RunSummary,
-    TinSummary, Wait, WaitSummary,
+    Delay, FlowGroup, FlowSummary, LimitedBy, LinkSummary, QueueDelay, RunSummary, TinSummary,
+    Wait, WaitSummary,
 };
 
 use super::block::{Block, html};
@@ -80,7 +80,6 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
         )));
     }
     delays(&mut blocks, &run.flow_groups);
-    pages(&mut blocks, &run.flow_groups);
     // Only a run of one flow needs this line: with several flows, the table of groups contains
     // these counts.
     if let [flow] = run.flows.as_slice()
@@ -356,29 +355,6 @@ fn delays(blocks: &mut Vec<Block>, groups: &[FlowGroup]) {
     blocks.extend([Block::Gap, Block::Table(table)]);
 }
 
-/// The table of the times of page loads, if some group loads pages.
-fn pages(blocks: &mut Vec<Block>, groups: &[FlowGroup]) {
-    let mut shown = groups.iter().filter(|group| group.page_ms.n.is_some()).peekable();
-    if shown.peek().is_none() {
-        return;
-    }
-    let mut table = Table::new()
-        .column("group", "", Align::Left)
-        .column("pages", "", Align::Right)
-        .column("unfinished", "", Align::Right)
-        .column("page time mean", "ms", Align::Right)
-        .column("p50", "", Align::Right)
-        .column("p95", "", Align::Right)
-        .column("p99", "", Align::Right);
-    for group in shown {
-        let GroupPage { n, unfinished, mean, p50, p95, p99 } = group.page_ms;
-        let mut cells = vec![group.group.clone(), count(n), count(unfinished)];
-        cells.extend([mean, p50, p95, p99].map(figure));
-        table.row(cells);
-    }
-    blocks.extend([Block::Gap, Block::Table(table)]);
-}
-
 /// Whether some packets arrived out of order or were duplicates.
 fn is_disordered(out_of_order: Option<u64>, duplicates: Option<u64>) -> bool {
     out_of_order > Some(0) || duplicates > Some(0)
@@ -568,10 +544,8 @@ mod tests {
     use super::super::block::text;
     use super::super::layout::WIDTH;
     use super::super::tests::sample_run;
-    use super::{delays, groups, pages, run_table, waits};
-    use bbrlab_run::{
-        Delay, GroupFct, GroupPage, QueueDelay, Sojourn, TinSummary, Wait, WaitSummary,
-    };
+    use super::{delays, groups, run_table, waits};
+    use bbrlab_run::{Delay, GroupFct, QueueDelay, Sojourn, TinSummary, Wait, WaitSummary};
     use expect_test::expect;
 
     #[test]
@@ -670,7 +644,7 @@ mod tests {
     }
 
     #[test]
-    fn transfers_that_never_began_and_pages_are_counted() {
+    fn transfers_that_never_began_are_counted() {
         let mut run = sample_run();
         assert!(!run_table(&run, Some(WIDTH)).contains("never begun"));
         let ms = Some(900.0);
@@ -692,19 +666,6 @@ mod tests {
             bbr1       1    24.60   52.9    900.0  900.0  900.0             –         79           1           20      502         3,950          7      502      47.3  71.4
         "#]].assert_eq(&text(&[Block::Table(groups(&run))], None));
         assert!(run_table(&run, Some(WIDTH)).contains("never begun"));
-        let (n, unfinished) = (Some(14), Some(1));
-        run.flow_groups[0].page_ms =
-            GroupPage { n, unfinished, mean: ms, p50: ms, p95: ms, p99: ms };
-        let mut blocks = Vec::new();
-        pages(&mut blocks, &run.flow_groups);
-        expect![[r#"
-
-            group  pages  unfinished  page time mean    p50    p95    p99
-                                                  ms
-            ─────────────────────────────────────────────────────────────
-            bbr1      14           1           900.0  900.0  900.0  900.0
-        "#]].assert_eq(&text(&blocks, Some(WIDTH)));
-        assert!(run_table(&run, Some(WIDTH)).contains("page time"));
     }
 
     #[test]

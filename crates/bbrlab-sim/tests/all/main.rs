@@ -38,5 +38,6 @@ mod requests;
 mod scenario_text;
 mod shares;
 mod sockets;
+mod trials;
 mod waits;
 mod watched;

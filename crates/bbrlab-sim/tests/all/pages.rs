@@ -16,6 +16,7 @@ fn browser(duration: &str, page: &str) -> RunResult {
         path = ["a"]
         count = 2
         bytes = "1000B"
+        late = "80ms"
         page = {{ objects = [1, 4], think = "100ms"{page} }}
         "#
     ))
@@ -29,8 +30,8 @@ fn a_page_is_loaded_when_all_objects_of_its_last_round_have_been_read() {
     // first object at 80 ms. One of the two has the fourth object at 100 ms. Later pages need three
     // round trips.
     let group = &result.summary.flow_groups[0];
-    let pages = &group.page_ms;
-    assert_eq!((pages.n, pages.unfinished), (Some(3), Some(0)));
+    let pages = &group.delay_ms;
+    assert_eq!((pages.n, group.late_ratio), (Some(3), Some(1.0 / 3.0)));
     assert!((pages.mean.unwrap() - 220.0 / 3.0).abs() < 1e-6, "{pages:?}");
     assert!((pages.p50.unwrap() - 60.0).abs() < 0.1, "{pages:?}");
     assert!((pages.p99.unwrap() - 100.0).abs() < 0.1, "{pages:?}");
@@ -42,10 +43,11 @@ fn a_page_is_loaded_when_all_objects_of_its_last_round_have_been_read() {
 }
 
 #[test]
-fn a_page_that_is_loading_at_the_end_is_unfinished() {
+fn a_page_that_is_loading_at_the_end_is_late_after_the_bound() {
+    // The second page begins at 200 ms.
     let result = browser("250ms", "");
-    let pages = &result.summary.flow_groups[0].page_ms;
-    assert_eq!((pages.n, pages.unfinished), (Some(1), Some(1)));
+    let group = &result.summary.flow_groups[0];
+    assert_eq!((group.delay_ms.n, group.late_ratio), (Some(1), Some(0.5)));
 }
 
 #[test]
@@ -69,8 +71,8 @@ fn connections_that_no_page_needs_are_not_opened() {
     };
     // Sizes belong to objects, not to connections.
     let [three, four] = [3, 4].map(|count| result(&text(count)));
-    assert_eq!(three.summary.flow_groups[0].page_ms, four.summary.flow_groups[0].page_ms);
+    assert_eq!(three.summary.flow_groups[0].delay_ms, four.summary.flow_groups[0].delay_ms);
     assert_eq!(four.summary.flows[3].sent_packets, Some(0));
     let other = result(&text(1));
-    assert!(other.summary.flow_groups[0].page_ms.n < three.summary.flow_groups[0].page_ms.n);
+    assert!(other.summary.flow_groups[0].delay_ms.n < three.summary.flow_groups[0].delay_ms.n);
 }

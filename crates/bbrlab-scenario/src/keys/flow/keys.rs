@@ -403,7 +403,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "0.2.0",
         traffic::PAGE_FORM,
         "source: page loads over `count` connections. `{ objects = [1, 12, 20], think = \"2s\" }`: an object of `bytes` or \
-         `sizes`, then 12, then 20; each round begins when the one before is read. `page_ms` has the page's time. See \
+         `sizes`, then 12, then 20; each round begins when the one before is read. `delay_ms` has the pages' times. See \
          [Page loads](traffic.md#page-loads)",
         |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_page),
         |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_page),
