@@ -6,7 +6,8 @@
 use bbrlab_cc::{Algorithm, Window};
 use bbrlab_link::{Link, Loss, Probability, Queue, Rate};
 use bbrlab_run::{
-    Arrivals, Bursts, Distribution, FlowClass, Hop, Pace, Pause, Reading, Requests, Source, headers,
+    Arrivals, Bursts, Distribution, FlowClass, Frames, Hop, Pace, Pause, Reading, Requests, Source,
+    headers,
 };
 use bbrlab_scenario::Outline;
 use bbrlab_units::{BitRate, NS_PER_S, Span, Time};
@@ -76,6 +77,14 @@ pub(crate) fn mean_rate(paces: &[(Time, Pace)], active_s: f64) -> f64 {
         }
     });
     bits.sum::<f64>() / active_s.max(1e-9)
+}
+
+/// Returns the mean number of packets per second of frames; `packets` is the number of a frame.
+fn frames_rate(frames: &Frames, packets: impl Fn(f64) -> f64) -> f64 {
+    let keys = frames.keys.map_or(0.0, |keys| {
+        (packets(keys.bytes.0 as f64) - packets(frames.bytes.0 as f64)) / f64::from(keys.each)
+    });
+    (packets(frames.bytes.0 as f64) + keys) / seconds(frames.every)
 }
 
 impl Demand {
@@ -178,6 +187,7 @@ impl Demand {
         self.rate = match *source {
             Source::Cbr(rate) => own(rate),
             Source::Rates(ref paces) => mean_rate(paces, active_s) / 8.0 / mss,
+            Source::Frames(ref frames) => frames_rate(frames, |bytes| (bytes / mss).ceil()),
             Source::OnOff { on, off, rate: Some(rate) } => {
                 own(rate) * seconds(on) / seconds(on + off)
             }
@@ -222,6 +232,10 @@ impl Demand {
             }
             Source::Cbr(rate) => self.rate = self.rate.min(rate.0 as f64 / 8.0 / mss),
             Source::Rates(ref paces) => self.follow(paces, (mss, active_s)),
+            Source::Frames(ref frames) => {
+                let rate = frames_rate(frames, |bytes| bytes / mss);
+                self.rate = self.rate.min(rate + 1.0 / seconds(frames.every));
+            }
             Source::OnOff { on, off, rate: Some(rate) } => {
                 let own = rate.0 as f64 / 8.0 / mss;
                 self.rate = self.rate.min(own * seconds(on) / seconds(on + off));
@@ -296,6 +310,16 @@ impl Demand {
                 self.is_sure = false;
             }
             Pause::None => self.rate = self.rate.min(each / fastest_s),
+            Pause::Page(ref load) => {
+                // A connection fetches at least its part of each round, one object per round trip.
+                let connections = f64::from(load.connections);
+                let of_rounds = load.rounds.iter().map(|&it| f64::from(it) / connections);
+                let (objects, turns) = of_rounds
+                    .fold((0.0, 0.0), |(objects, turns), it| (objects + it, turns + f64::ceil(it)));
+                let think_s = load.think.as_ref().map_or(0.0, |think| seconds(Span(think.mean)));
+                self.rate = self.rate.min(2.0 * objects * each / (turns * fastest_s + think_s));
+                self.is_sure = false;
+            }
             Pause::Think(ref think) => {
                 // Random draws may give pauses shorter than the average and responses larger than
                 // the average, so the bound on the rate is twice the average rate.

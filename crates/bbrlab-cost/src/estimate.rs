@@ -17,7 +17,7 @@
 )]
 
 use bbrlab_link::{Link, Queue};
-use bbrlab_run::{Bursts, FlowClass, Hop, Paces, Reading, Sample, Source};
+use bbrlab_run::{Bursts, FlowClass, Frames, Hop, Paces, Reading, Sample, Source};
 use bbrlab_scenario::Outline;
 use bbrlab_units::{BitRate, Span};
 
@@ -198,7 +198,10 @@ const ACKED_ONE_BY_ONE: f64 = 200.0;
 
 /// Returns the lower of two limits; `None` if neither exists.
 fn lower(one: Option<SocketLimit>, other: Option<SocketLimit>) -> Option<SocketLimit> {
-    [one, other].into_iter().flatten().min_by(|a, b| a.least_bits_per_s.total_cmp(&b.least_bits_per_s))
+    [one, other]
+        .into_iter()
+        .flatten()
+        .min_by(|a, b| a.least_bits_per_s.total_cmp(&b.least_bits_per_s))
 }
 
 impl Estimate {
@@ -506,7 +509,7 @@ fn events_per_second(class: &FlowClass, active_s: f64) -> f64 {
         2.0 / both_s + rate.map_or(0.0, datagrams) * seconds(Span(on)) / both_s
     };
     let of_source = match class.source {
-        Source::Write { every, .. } => 1.0 / seconds(every),
+        Source::Write { every, .. } | Source::Frames(Frames { every, .. }) => 1.0 / seconds(every),
         Source::Cbr(rate) => datagrams(rate),
         Source::Rates(ref paces) if class.is_udp => pieces(paces),
         Source::OnOff { on, off, rate } => periods(on.0, off.0, rate),

@@ -267,6 +267,9 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("on and off", "", "", "cc = \"cubic\"; on = \"10ms\"; off = \"500ms\""),
     ("writes", "", "", "cc = \"cubic\"; write = { bytes = \"64KiB\", every = \"50ms\" }"),
     ("small writes", "", "", "cc = \"cubic\"; write = { bytes = \"100B\", every = \"10ms\" }; count = 5"),
+    ("frames", "", "", "cc = \"cubic\"; frames = { rate = \"30/s\", bytes = \"8KB\", key_bytes = \"60KB\", key_every = 60 }"),
+    ("frames in datagrams", "", "", "cc = \"udp\"; frames = { rate = \"30/s\", bytes = \"8KB\" }"),
+    ("pages", "", "", "cc = \"cubic\"; page = { objects = [1, 12, 20], think = \"1s\" }; bytes = \"20KB\"; count = 6"),
     ("train", "", "", "cc = \"cubic\"; train = { bytes = \"150KB\", count = 1000, gap = \"100ms\" }"),
     ("train that ends", "", "", "cc = \"cubic\"; train = { bytes = \"15KB\", count = 5, gap = \"100ms\" }; count = 5"),
     ("datagrams", "", "", "cc = \"udp\"; rate = \"200kbit/s\""),
@@ -357,6 +360,9 @@ fn all_figures() {
         on and off: <3303 packets, 3303 unsure, 10893 events, 1202 rows, 0 unsure, 11597 KB, series 47980 B, disk <77780 B, work 83099
         writes: 5520 packets, 0 unsure, 14026 events, 1202 rows, 0 unsure, 11597 KB, series 36517 B, disk 66317 B, work 86232
         small writes: 957 packets, 0 unsure, 5902 events, 3606 rows, 0 unsure, 13332 KB, series 34861 B, disk 71861 B, work 145981
+        frames: 1282 packets, 0 unsure, 3492 events, 1202 rows, 0 unsure, 11597 KB, series 32463 B, disk 62263 B, work 75698
+        frames in datagrams: 1080 packets, 0 unsure, 2340 events, 1202 rows, 0 unsure, 11597 KB, series 31530 B, disk 61330 B, work 73610
+        pages: <4152 packets, 4152 unsure, 18360 events, 4207 rows, 0 unsure, 13765 KB, series 113544 B, disk <157090 B, work 176924
         train: 1946 packets, 0 unsure, 5952 events, 1202 rows, 0 unsure, 11597 KB, series 25778 B, disk 55878 B, work 78756
         train that ends: 275 packets, 0 unsure, 975 events, 1158 rows, 0 unsure, 11588 KB, series 18369 B, disk 55769 B, work 75060
         datagrams: 104 packets, 0 unsure, 311 events, 1202 rows, 0 unsure, 11597 KB, series 21061 B, disk 50861 B, work 72392

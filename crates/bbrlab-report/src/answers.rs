@@ -66,6 +66,7 @@ pub(crate) struct Most {
     /// Groups of flows with transfers.
     transfers: usize,
     unfinished: u64,
+    never_begun: u64,
     rejected: u64,
     /// Whether the flows of some group were active for only part of the measured time.
     is_active_in_part: bool,
@@ -87,6 +88,7 @@ impl Most {
         self.transfers = self.transfers.max(transfers);
         for group in &run.flow_groups {
             most(&mut self.unfinished, group.fct_ms.unfinished);
+            most(&mut self.never_begun, group.fct_ms.never_begun);
             most(&mut self.rejected, group.rejected);
             self.is_active_in_part |= group.is_active_in_part();
             self.has_shares_apart |= has_shares_apart(group);
@@ -113,6 +115,7 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
         "share" => most.flow_groups > 1,
         "share_active" => most.has_shares_apart && most.flow_groups > 1,
         "fct_ms.unfinished" => most.unfinished > 0,
+        "fct_ms.never_begun" => most.never_begun > 0,
         "rejected" => most.rejected > 0,
         "goodput_active_mbps" => most.is_active_in_part && most.flow_groups > 1,
         name if name.starts_with("fct_ms") => most.transfers > 0,
@@ -128,7 +131,7 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
 }
 
 /// All metrics that can be shown for a sweep, in order.
-const ALL: [Answer<'static>; 24] = [
+const ALL: [Answer<'static>; 25] = [
     answer("delay p50", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p50")),
     answer("delay p95", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p95")),
     answer("datagrams lost", "%", 100.0, 2, Metric::PerGroup("loss_ratio")),
@@ -139,6 +142,7 @@ const ALL: [Answer<'static>; 24] = [
     answer("FCT p95", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p95")),
     answer("FCT p99", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p99")),
     answer("unfinished", "", 1.0, 0, Metric::PerGroup("fct_ms.unfinished")),
+    answer("never begun", "", 1.0, 0, Metric::PerGroup("fct_ms.never_begun")),
     answer("rejected", "", 1.0, 0, Metric::PerGroup("rejected")),
     answer("path queue delay", "ms", 1.0, 2, Metric::PerGroup("path_queue_delay_ms.mean")),
     answer("while active", "Mbit/s", 1.0, 2, Metric::PerGroup("goodput_active_mbps")),

@@ -40,4 +40,7 @@ pub use run::{Flow, FlowClass, Hop, Outside, Run, Sample, Source, SweepPoint};
 pub use runs::Runs;
 pub use statistics::{jain, mean, percentile, squares, variance};
 pub use tables::{TABLES, runs_of, tables_of};
-pub use traffic::{Arrivals, Bursts, Distribution, Pace, Paces, Pause, Random, Reading, Requests};
+pub use traffic::{
+    Arrivals, Bursts, Distribution, Frames, KeyFrames, Pace, Paces, PageLoad, Pause, Random,
+    Reading, Requests,
+};

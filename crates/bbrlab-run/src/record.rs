@@ -241,7 +241,7 @@ record! {
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
         limited_by: LimitedBy, Result, "share", "limited the sender: share of its active time; the shares sum to 1";
         #[serde(default)]
-        delay_ms: Delay, Result, "ms", "of the one-way delays of its messages (datagrams, writes or transfers), from the write until the receiving application has read the last byte (of a response: from the request); null if they are not measured";
+        delay_ms: Delay, Result, "ms", "of the one-way delays of its messages (datagrams, frames, writes, transfers, pages), from the write (of a response: the request) until the receiving application has read the last byte; null if not measured";
         jitter_ms: Option<f64>, Result, "ms", "interarrival jitter of its messages as in RFC 3550 (6.4.1): mean of the estimates after each arrival; null with `arrivals`";
         loss_ratio: Option<f64>, Result, "share", "lost datagrams / sent datagrams; null for connections",
             = |flow| flow.lost_datagrams();
@@ -394,10 +394,19 @@ record! {
     GroupFct {
         n: Option<u64>, Result, "transfers", "number completed,";
         unfinished: Option<u64>, Result, "transfers", "number begun but not completed (null if none was begun),";
+        never_begun: Option<u64>, Result, "transfers", "number never begun, of `train` and of `requests` with `count` (null if no number is given),";
         mean: Option<f64>, Result, "ms", "mean";
         p50: Option<f64>, Result, "ms", "median";
         p95: Option<f64>, Result, "ms", "95th percentile";
         p99: Option<f64>, Result, "ms", "99th percentile";
+    }
+}
+
+impl GroupFct {
+    /// Returns the number of transfers, those included that were not completed or never begun.
+    #[must_use]
+    pub fn all(&self) -> u64 {
+        [self.n, self.unfinished, self.never_begun].into_iter().flatten().sum()
     }
 }
 

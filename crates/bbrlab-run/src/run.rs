@@ -13,7 +13,7 @@ use bbrlab_stack::{EcnMode, Stack};
 use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 use crate::profile::Profile;
-use crate::traffic::{Arrivals, Bursts, Paces, Reading, Requests};
+use crate::traffic::{Arrivals, Bursts, Frames, Paces, Pause, Reading, Requests};
 
 /// The swept keys of a run with their values, in the order of the sweep; empty without a sweep.
 pub type SweepPoint = serde_json::Map<String, serde_json::Value>;
@@ -169,6 +169,8 @@ pub enum Source {
         /// Time from one write to the next.
         every: Span,
     },
+    /// The frames of a video call or a live stream.
+    Frames(Frames),
     /// A sequence of transfers, each on a new connection. Each transfer begins `gap` after the
     /// receiver has read the last byte of the previous transfer.
     Train {
@@ -199,6 +201,12 @@ impl Source {
                 | Self::OnOff { rate: None, .. }
                 | Self::Bursts(Bursts { rate: None, .. })
         )
+    }
+
+    /// Whether the flows of the class are the connections of a browser, which loads pages.
+    #[must_use]
+    pub const fn is_page(&self) -> bool {
+        matches!(self, Self::Requests(Requests { pause: Pause::Page(_), .. }))
     }
 
     /// Returns the arrival process of the flows; `None` for other sources.
@@ -285,10 +293,14 @@ impl FlowClass {
         }
     }
 
-    /// Whether the delay of each message is measured. The delays of datagrams always are.
+    /// Whether the delay of each message is measured. The delays of datagrams, frames and pages
+    /// always are.
     #[must_use]
     pub fn measures_messages(&self) -> bool {
-        self.is_udp || (self.source.has_messages() && (self.latency || self.late.is_some()))
+        self.is_udp
+            || matches!(self.source, Source::Frames(_))
+            || self.source.is_page()
+            || (self.source.has_messages() && (self.latency || self.late.is_some()))
     }
 
     /// Returns whether the congestion control responds to the share of marked packets in a round

@@ -46,6 +46,38 @@ pub enum Reading {
     },
 }
 
+/// The frames of a medium, written at regular times, the first at the flow's start. TCP sends each
+/// frame as one write, UDP as datagrams of at most the segment size, one directly after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frames {
+    /// Time from one frame to the next.
+    pub every: Span,
+    /// Bytes of a frame that is not a key frame.
+    pub bytes: Bytes,
+    /// Key frames, which do not depend on other frames and are larger.
+    pub keys: Option<KeyFrames>,
+}
+
+/// The key frames of a medium: the first frame, and every `each`-th after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyFrames {
+    /// Bytes of a key frame.
+    pub bytes: Bytes,
+    /// Frames from one key frame to the next.
+    pub each: u32,
+}
+
+impl Frames {
+    /// Returns the bytes of the frame with this number, counted from 0.
+    #[must_use]
+    pub fn bytes_of(&self, number: u64) -> u64 {
+        match self.keys {
+            Some(keys) if number.is_multiple_of(keys.each.into()) => keys.bytes.0,
+            _ => self.bytes.0,
+        }
+    }
+}
+
 /// A probability distribution. Its parameters are in thousandths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Distribution {
@@ -107,6 +139,8 @@ pub enum Pause {
     None,
     /// A time drawn from this distribution, in nanoseconds.
     Think(Random),
+    /// The flows of the class are the connections of a browser, which loads pages.
+    Page(PageLoad),
     /// The time until the buffer of a video player has room for the next chunk.
     Player {
         /// Playing time of a chunk.
@@ -114,6 +148,20 @@ pub enum Pause {
         /// Playing time that fits into the player's buffer, including chunks that are being read.
         buffer: Span,
     },
+}
+
+/// A browser that loads pages, one after the other. The sizes of objects are those of responses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageLoad {
+    /// The number of connections.
+    pub connections: u32,
+    /// The number of objects of each round. The objects of a round are requested when all objects
+    /// of the round before have been read.
+    pub rounds: Arc<[u32]>,
+    /// The time from the end of a page to the start of the next, in nanoseconds. With `None`, 0.
+    pub think: Option<Random>,
+    /// The number of pages. With `None`, only the end of the run limits it.
+    pub count: Option<u32>,
 }
 
 /// Random on and off periods, beginning with an on period.

@@ -31,6 +31,8 @@ pub(crate) enum Token {
     Read = 6,
     /// Changes the pace of reading.
     ReadStep = 7,
+    /// A browser begins a page, or one of its connections has read an object.
+    Page = 8,
 }
 
 impl Token {
@@ -44,6 +46,7 @@ impl Token {
             5 => Self::Wake,
             6 => Self::Read,
             7 => Self::ReadStep,
+            8 => Self::Page,
             _ => unreachable!("only the sim schedules application events"),
         }
     }
@@ -220,6 +223,13 @@ impl Application {
                 sender.write(end.now(), bytes.0, &mut end);
                 self.note_write(now, bytes.0);
                 let next = self.pieces.next_periodic(every);
+                port.schedule(flow, next, Token::Write as u32);
+            }
+            Source::Frames(ref frames) => {
+                let bytes = frames.bytes_of(self.pieces.written());
+                sender.write(end.now(), bytes, &mut end);
+                self.note_write(now, bytes);
+                let next = self.pieces.next_periodic(frames.every);
                 port.schedule(flow, next, Token::Write as u32);
             }
             Source::OnOff { rate, .. } | Source::Bursts(Bursts { rate, .. }) => {
@@ -430,7 +440,9 @@ impl Application {
             return;
         };
         transfer.done = Some(now);
-        if let Some(latency) = &mut self.latency {
+        if let Some(latency) = &mut self.latency
+            && !source.is_page()
+        {
             latency.arrive(now.since(transfer.start));
         }
         // The count includes the retransmissions of earlier answers on the connection.
@@ -444,12 +456,32 @@ impl Application {
         {
             port.schedule(flow, now + gap, Token::Connect as u32);
         }
+        if source.is_page() {
+            port.schedule(flow, now, Token::Page as u32);
+            return;
+        }
         if let Some(Client::Requester(requester)) = self.client.as_deref_mut()
             && let Some(at) = requester.after(self.transfers.len(), now)
         {
             self.pieces.wait_until(at);
             port.schedule(flow, at, Token::Write as u32);
         }
+    }
+
+    /// Records that the browser of which this is the first connection has loaded a page in `time`.
+    pub(crate) fn note_page(&mut self, time: Span) {
+        if let Some(latency) = &mut self.latency {
+            latency.arrive(time);
+        }
+    }
+
+    /// Makes the client request an object of `bytes` bytes, at an event that the caller schedules
+    /// for `now`.
+    pub(crate) fn assign(&mut self, now: Time, bytes: u64) {
+        if let Some(Client::Requester(requester)) = self.client.as_deref_mut() {
+            requester.assign(bytes);
+        }
+        self.pieces.wait_until(now);
     }
 
     /// Whether the last transfer has been read.

@@ -22,6 +22,8 @@ pub(crate) struct Requester {
     pause: Wait,
     /// Bytes of the answer to the latest request.
     wanted: u64,
+    /// Bytes of the next object, for a connection of a browser.
+    assigned: Option<u64>,
     /// The total number of requests; after the last answer, the client sends no more.
     count: u32,
 }
@@ -54,7 +56,8 @@ impl Client {
                 Some(Self::Requester(Requester {
                     sizes: draws(size, "answers"),
                     pause: match *pause {
-                        Pause::None => Wait::None,
+                        // A browser decides when its connections send requests.
+                        Pause::None | Pause::Page(_) => Wait::None,
                         Pause::Think(ref think) => Wait::Think(draws(think, "think")),
                         Pause::Player { piece, buffer } => {
                             let plays_until = None;
@@ -62,6 +65,7 @@ impl Client {
                         }
                     },
                     wanted: 0,
+                    assigned: None,
                     count: count.unwrap_or(u32::MAX),
                 }))
             }
@@ -93,9 +97,14 @@ impl Client {
 }
 
 impl Requester {
+    /// Sets the size of the answer to the next request.
+    pub(crate) fn assign(&mut self, bytes: u64) {
+        self.assigned = Some(bytes);
+    }
+
     /// Draws the size of the answer to the next request, and returns it in bytes.
     pub(crate) fn request(&mut self) -> u64 {
-        self.wanted = self.sizes.next();
+        self.wanted = self.assigned.take().unwrap_or_else(|| self.sizes.next());
         self.wanted
     }
 

@@ -5,7 +5,7 @@
 //! TCP segments needs no additional check.
 
 use bbrlab_net::{Outgoing, Port, Side};
-use bbrlab_run::{Bursts, FlowClass, Pace, Source, headers};
+use bbrlab_run::{Bursts, FlowClass, Frames, Pace, Source, headers};
 use bbrlab_units::{BitRate, Ecn};
 
 use crate::app::Token;
@@ -45,6 +45,10 @@ impl Flow {
                 self.application.begin_period(port, self.id(), token, &class.source);
             }
         }
+        if let Source::Frames(frames) = &class.source {
+            self.send_frame(port, frames, class.mss);
+            return false;
+        }
         let rate = match (&class.source, self.application.pace()) {
             (
                 Source::Cbr(rate)
@@ -65,6 +69,24 @@ impl Flow {
             }
         }
         false
+    }
+
+    /// Sends a frame, and schedules the next one.
+    fn send_frame(&mut self, port: &mut Port<'_, Payload>, frames: &Frames, mss: u32) {
+        let application = &mut self.application;
+        let bytes = frames.bytes_of(application.pieces.written());
+        let next = application.pieces.next_periodic(frames.every);
+        port.schedule(self.id(), next, Token::Write as u32);
+        let count = u32::try_from(bytes.div_ceil(mss.into())).expect("bounded when it was read");
+        if let Some(latency) = &mut self.application.latency {
+            latency.frames.send(port.now(), port.packets_sent(self.connection.flow()), count);
+        }
+        let last = bytes - u64::from(mss) * u64::from(count - 1);
+        for number in 1..=count {
+            let bytes =
+                if number == count { u32::try_from(last).expect("at most mss") } else { mss };
+            self.send_datagram(port, bytes);
+        }
     }
 
     fn send_datagram(&mut self, port: &mut Port<'_, Payload>, bytes: u32) {

@@ -32,6 +32,8 @@ pub(crate) struct Flow {
     pub(crate) has_rated_link: bool,
     /// Whether the flow sends UDP datagrams.
     pub(crate) is_udp: bool,
+    /// Whether the flow's source writes frames. A frame may be several datagrams.
+    has_frames: bool,
 }
 
 impl Flow {
@@ -57,6 +59,7 @@ impl Flow {
             class: spec.class,
             has_rated_link: setup.has_rated_link,
             is_udp: setup.is_udp,
+            has_frames: matches!(setup.source, Source::Frames(_)),
         }
     }
 
@@ -158,8 +161,12 @@ impl Flow {
             let is_first =
                 self.accounts.count_read_datagram(packet.number(), packet.payload().len());
             self.note_wait(port, packet);
-            if is_first && let Some(latency) = &mut self.application.latency {
-                latency.arrive(port.now().since(packet.payload().datagram_sent()));
+            let sent = packet.payload().datagram_sent();
+            if is_first
+                && let Some(latency) = &mut self.application.latency
+                && (!self.has_frames || latency.frames.arrive(sent, packet.number()))
+            {
+                latency.arrive(port.now().since(sent));
             }
         } else if packet.is_data() {
             self.accounts.count_late_packet();
@@ -334,21 +341,29 @@ impl Flow {
         self.application.all_transfers(self.connection.sender.stats().retransmitted)
     }
 
-    /// Ends the measurement of delays at `now`, the end of the run.
-    pub(crate) fn end_latency(&mut self, now: Time) {
-        let Application { latency: Some(latency), transfers, .. } = &mut self.application else {
-            return;
-        };
-        let unfinished = transfers.last().filter(|transfer| transfer.done.is_none());
-        latency.end(now, unfinished.map(|transfer| transfer.start));
+    /// When the last transfer began, if it is not read.
+    pub(crate) fn unfinished_since(&self) -> Option<Time> {
+        let transfer = self.application.transfers.last()?;
+        transfer.done.is_none().then_some(transfer.start)
+    }
+
+    /// Ends the measurement of delays at `now`, the end of the run. `unfinished` is the beginning
+    /// of a transfer or page that was not read.
+    pub(crate) fn end_latency(&mut self, now: Time, unfinished: Option<Time>) {
+        if let Some(latency) = &mut self.application.latency {
+            latency.end(now, unfinished);
+        }
     }
 
     /// Returns the number of late messages and the number of all messages; `None` if the flow has
     /// no bound beyond which messages are late.
     pub(crate) fn late_messages(&self) -> Option<(u64, u64)> {
         let latency = self.application.latency.as_ref()?;
-        let messages =
-            if self.is_udp { self.totals_at_end().sender.sent } else { latency.messages() };
+        let messages = if self.is_udp && !self.has_frames {
+            self.totals_at_end().sender.sent
+        } else {
+            latency.messages()
+        };
         latency.late().map(|late| (late, messages))
     }
 

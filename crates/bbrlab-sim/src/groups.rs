@@ -6,7 +6,7 @@
 )]
 
 use bbrlab_net::FlowLosses;
-use bbrlab_run::{Delays, FlowGroup, GroupFct, GroupRtt, Run, Slowdown};
+use bbrlab_run::{Delays, FlowGroup, GroupFct, GroupRtt, Run, Slowdown, Source};
 use bbrlab_units::{Span, Time};
 
 use crate::accounts::Totals;
@@ -53,6 +53,8 @@ struct Gathered<'a> {
     /// Numbers of messages of the flows with a bound: those later than the bound, all.
     late: (u64, u64),
     transfers: Completions,
+    /// Transfers that never began, of sources with a number of transfers.
+    never_begun: Option<u64>,
 }
 
 /// Returns the results of the groups, in the order of their first flows. Adds the distribution of
@@ -86,6 +88,7 @@ pub(crate) fn summarise(
         let class = flow.class as usize;
         let group = &mut groups[place_of_class[class]];
         group.add(&ideals[class], flow, lost);
+        group.count_never_begun(&run.classes[class].source, flow);
         match world.population(flow) {
             Some(population) => group.add_population(population),
             None => group.flows += 1,
@@ -132,6 +135,7 @@ impl<'a> Gathered<'a> {
             datagrams: (0, 0),
             late: (0, 0),
             transfers: Completions::new(),
+            never_begun: None,
         }
     }
 
@@ -177,7 +181,17 @@ impl<'a> Gathered<'a> {
         self.transfers.merge(&population.counts.all);
     }
 
-    /// Computes the group's results.
+    /// Counts the transfers of a flow that never began.
+    fn count_never_begun(&mut self, source: &Source, flow: &Flow) {
+        let transfers = source.transfers();
+        if (1..u32::MAX).contains(&transfers) {
+            let begun = flow.application.transfers.len() as u64;
+            *self.never_begun.get_or_insert(0) += u64::from(transfers).saturating_sub(begun);
+        }
+    }
+
+    /// Computes the group's results. `total_bytes` and `competing` are the sums over all groups; `competing` is 0 if
+    /// the flows were never all active.
     #[expect(clippy::cast_precision_loss, reason = "figures in floating point")]
     fn finish(mut self, window: Span, total_bytes: u64, competing: [u64; 2]) -> FlowGroup {
         let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / NS_PER_MS);
@@ -228,6 +242,7 @@ impl<'a> Gathered<'a> {
             fct_ms: GroupFct {
                 n: Some(fct_ns.total()),
                 unfinished: (fct_ns.total() + unfinished > 0).then_some(*unfinished),
+                never_begun: self.never_begun,
                 mean: fct_ns.mean().map(|ns| ns / NS_PER_MS),
                 p50: ms(fct_ns.quantile(500)),
                 p95: ms(fct_ns.quantile(950)),

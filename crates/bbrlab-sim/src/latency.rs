@@ -1,9 +1,9 @@
 //! The delays of a flow's messages, from the write to the read by the receiving application, and
 //! the queueing delays of its packets.
 //!
-//! A message is a datagram, a write of a source with a rate or with periodic writes, or a whole
-//! transfer. TCP delivers in order, so a message whose data has to be retransmitted delays all
-//! later messages.
+//! A message is a datagram, a frame of several datagrams, a write of a source with a rate or with
+//! periodic writes, or a whole transfer. TCP delivers in order, so a message whose data has to be
+//! retransmitted delays all later messages.
 //!
 //! Sources: [rfc3550] 6.4.1 (interarrival jitter) and A.8 (its computation in integers).
 //! Deviations: none.
@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 
 use bbrlab_units::{Span, Time};
 
+use crate::frames::PendingFrames;
 use crate::histogram::Histogram;
 
 /// The delays that are measured for a flow, in nanoseconds.
@@ -32,6 +33,8 @@ pub(crate) struct Latency {
     unread: VecDeque<(u64, Time)>,
     /// Bytes of all messages written on the current connection.
     written: u64,
+    /// Frames that were sent as datagrams.
+    pub(crate) frames: PendingFrames,
 }
 
 impl Latency {
@@ -46,6 +49,7 @@ impl Latency {
             late: 0,
             unread: VecDeque::new(),
             written: 0,
+            frames: PendingFrames::default(),
         }
     }
 
@@ -98,6 +102,7 @@ impl Latency {
         if let Some(start) = unfinished {
             self.unread.push_back((u64::MAX, start));
         }
+        self.unread.extend(self.frames.take_all().map(|sent| (u64::MAX, sent)));
         if let Some(bound) = self.bound {
             let overdue = |&&(_, written): &&(u64, Time)| now.since(written) > bound;
             self.late += self.unread.iter().filter(overdue).count() as u64;

@@ -35,11 +35,13 @@ mod draw;
 mod duplex;
 mod figures;
 mod flow;
+mod frames;
 mod groups;
 mod histogram;
 mod latency;
 mod meter;
 mod pacing_timer;
+mod pages;
 mod path_delay;
 mod pieces;
 mod reader;
@@ -67,6 +69,7 @@ use app::Token;
 use arrivals::Population;
 use flow::Flow;
 use meter::Meter;
+use pages::Browser;
 use series::Sampler;
 use slowdown::Ideal;
 use windows::Windows;
@@ -146,6 +149,7 @@ impl Sim {
         let period = series::period(run.sample);
         let mut flows = Vec::with_capacity(run.flows.len());
         let mut populations: Vec<_> = run.classes.iter().map(|_| None).collect();
+        let mut browsers: Vec<Option<Browser>> = run.classes.iter().map(|_| None).collect();
         for (id, spec) in run.flows.iter().enumerate() {
             let id = u32::try_from(id).expect("flows are numbered in 24 bits");
             let class = &run.classes[spec.class as usize];
@@ -158,7 +162,16 @@ impl Sim {
                 }
                 populations[spec.class as usize] = Some(population);
             } else {
-                net.schedule(FlowId(id), spec.start, Token::Connect as u32);
+                let number = spec.class as usize;
+                if !class.source.is_page() {
+                    net.schedule(FlowId(id), spec.start, Token::Connect as u32);
+                } else if browsers[number].is_none() {
+                    let is_its = |flow: &&bbrlab_run::Flow| flow.class == spec.class;
+                    let connections = run.flows.iter().filter(is_its).count();
+                    browsers[number] =
+                        Browser::new(&class.source, (number, id), connections, run.seed);
+                    net.schedule(FlowId(id), spec.start, Token::Page as u32);
+                }
                 if let Some(stop) = spec.stop {
                     net.schedule(FlowId(id), stop, Token::Stop as u32);
                 }
@@ -182,6 +195,7 @@ impl Sim {
                 per_ack: is_per_ack.then(|| PerAck::new(run.flows.len())),
                 windows: Windows::new(run),
                 populations,
+                browsers,
                 seed: run.seed,
                 period,
             },
@@ -274,11 +288,15 @@ impl Sim {
         self.net.end();
         self.catch_up();
         let now = self.net.now();
-        let World { flows, windows, populations, .. } = &mut self.world;
+        let World { flows, windows, populations, browsers, .. } = &mut self.world;
         let mut goes_on = false;
         for (id, flow) in (0..).zip(&mut *flows) {
             flow.connection.count_round_trips();
-            flow.end_latency(now);
+            let unfinished = match &browsers[flow.class as usize] {
+                Some(browser) => browser.loading_since().filter(|_| browser.first == id),
+                None => flow.unfinished_since(),
+            };
+            flow.end_latency(now, unfinished);
             let is_present = flow.freeze(now, self.net.flow_wire_bytes(FlowId(id)));
             let population = populations[flow.class as usize].as_ref();
             goes_on |= is_present && population.is_none_or(|them| them.ended.is_none());

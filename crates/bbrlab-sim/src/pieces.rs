@@ -42,6 +42,11 @@ impl Pieces {
         self.until = now + length;
     }
 
+    /// The number of pieces written since the start.
+    pub(crate) fn written(&self) -> u64 {
+        self.written
+    }
+
     /// When the next piece is due.
     pub(crate) fn due(&self) -> Time {
         self.due

@@ -8,6 +8,7 @@ use bbrlab_units::{Span, Time};
 use crate::app::Token;
 use crate::arrivals::{self, Place, Population};
 use crate::flow::Flow;
+use crate::pages::Browser;
 use crate::series::{self, Before};
 use crate::setup::ClassSetup;
 use crate::windows::Windows;
@@ -24,6 +25,8 @@ pub(crate) struct World {
     pub(crate) windows: Windows,
     /// For each class: its population if the class has arrivals, otherwise `None`.
     pub(crate) populations: Vec<Option<Population>>,
+    /// The browser of each class with pages; `None` for other classes.
+    pub(crate) browsers: Vec<Option<Browser>>,
     pub(crate) seed: u64,
     /// The period at which smoothed RTTs are sampled.
     pub(crate) period: Span,
@@ -150,6 +153,10 @@ impl Handler<Payload> for World {
         let token = Token::from_number(token);
         if token == Token::Arrive {
             self.arrive(port, id, class);
+            return;
+        }
+        if let (Token::Page, Some(browser)) = (token, &mut self.browsers[class]) {
+            browser.step(port, id, &mut self.flows);
             return;
         }
         let has_ended = flow.on_application(port, token, &self.classes[class], &self.setups[class]);

@@ -681,6 +681,7 @@ fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
         "fct_ms.p95" => "Completion time, p95",
         "fct_ms.p99" => "Completion time, p99",
         "fct_ms.unfinished" => "Transfers not completed",
+        "fct_ms.never_begun" => "Transfers never begun",
         "goodput_active_mbps" => "Goodput while active",
         "goodput_mbps" if figure.metric == Metric::Run(name) && has_groups => {
             "Goodput of all flows"

@@ -67,7 +67,8 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
         blocks.push(Block::Gap);
         waits(&mut blocks, &run.waits);
     }
-    if run.flows.len() > 1 {
+    let has_several = |group: &FlowGroup| group.fct_ms.all() > 1;
+    if run.flows.len() > 1 || run.flow_groups.iter().any(has_several) {
         blocks.extend([Block::Gap, Block::Table(groups(run))]);
     }
     if run.flows.len() <= FLOWS_SHOWN {
@@ -363,6 +364,7 @@ fn is_disordered(out_of_order: Option<u64>, duplicates: Option<u64>) -> bool {
 fn groups(run: &RunSummary) -> Table {
     let groups = &run.flow_groups;
     let has_transfers = groups.iter().any(FlowGroup::has_transfers);
+    let has_never_begun = groups.iter().any(|group| group.fct_ms.never_begun > Some(0));
     let is_active_in_part = groups.len() > 1 && groups.iter().any(FlowGroup::is_active_in_part);
     let has_shares_apart = groups.len() > 1 && groups.iter().any(has_shares_apart);
     let has_losses = groups.iter().any(|group| group.random_losses > Some(0));
@@ -386,7 +388,11 @@ fn groups(run: &RunSummary) -> Table {
             .column("p99", "ms", Align::Right)
             .in_full("FCT p99", "ms")
             .column("slowdown p50", "", Align::Right)
+            .column("completed", "", Align::Right)
             .column("unfinished", "", Align::Right);
+    }
+    if has_never_begun {
+        table = table.column("never begun", "", Align::Right);
     }
     table = table.column("retrans", "pkt", Align::Right);
     let is_disordered = groups
@@ -425,8 +431,12 @@ fn groups(run: &RunSummary) -> Table {
                 figure(group.fct_ms.p95),
                 figure(group.fct_ms.p99),
                 fixed(group.slowdown.p50, 2),
+                count(group.fct_ms.n),
                 count(group.fct_ms.unfinished),
             ]);
+        }
+        if has_never_begun {
+            cells.push(count(group.fct_ms.never_begun));
         }
         cells.push(count(group.retransmitted_packets));
         if is_disordered {
@@ -530,11 +540,12 @@ fn trimmed(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::block::Block;
     use super::super::block::text;
     use super::super::layout::WIDTH;
     use super::super::tests::sample_run;
-    use super::{delays, run_table, waits};
-    use bbrlab_run::{Delay, QueueDelay, Sojourn, TinSummary, Wait, WaitSummary};
+    use super::{delays, groups, run_table, waits};
+    use bbrlab_run::{Delay, GroupFct, QueueDelay, Sojourn, TinSummary, Wait, WaitSummary};
     use expect_test::expect;
 
     #[test]
@@ -630,6 +641,31 @@ mod tests {
         "#]]
         .assert_eq(&text(&blocks, Some(WIDTH)));
         assert!(run_table(&run, Some(WIDTH)).contains("jitter"));
+    }
+
+    #[test]
+    fn transfers_that_never_began_are_counted() {
+        let mut run = sample_run();
+        assert!(!run_table(&run, Some(WIDTH)).contains("never begun"));
+        let ms = Some(900.0);
+        run.flows.truncate(1);
+        run.flow_groups.truncate(1);
+        run.flow_groups[0].fct_ms = GroupFct {
+            n: Some(79),
+            unfinished: Some(1),
+            never_begun: Some(20),
+            p50: ms,
+            p95: ms,
+            p99: ms,
+            ..GroupFct::default()
+        };
+        expect![[r#"
+            group  flows  goodput  share  FCT p50    p95    p99  slowdown p50  completed  unfinished  never begun  retrans  out of order  duplicate  dropped  RTT mean   p95
+                           Mbit/s      %       ms     ms     ms                                                        pkt           pkt        pkt      pkt        ms    ms
+            ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+            bbr1       1    24.60   52.9    900.0  900.0  900.0             –         79           1           20      502         3,950          7      502      47.3  71.4
+        "#]].assert_eq(&text(&[Block::Table(groups(&run))], None));
+        assert!(run_table(&run, Some(WIDTH)).contains("never begun"));
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! `arrivals`: flows that arrive at random times. `requests` and `video`: a client that sends
 //! repeated requests.
 
-use bbrlab_run::{Arrivals, Distribution, Pause, Random, Requests};
+use std::sync::Arc;
+
+use bbrlab_run::{Arrivals, Distribution, PageLoad, Pause, Random, Requests};
 use bbrlab_units::{BitRate, Bytes, NS_PER_S, Span};
 
 use crate::keys::distribution::{self, DRAWN_MAX, Kind, LARGEST_OVER_MEAN, SHAPE, TIMES_FORM};
 use crate::keys::link::HEADERS;
 use crate::language::decimal::Decimal;
-use crate::language::document::Node;
+use crate::language::document::{Node, Value};
 use crate::language::key::{Form, name_of, names, needed, optional};
 use crate::language::quantity::{parse_frequency, show_rate, show_span};
 use crate::language::reader::{Keys, Reader};
@@ -16,7 +18,7 @@ use crate::language::reader::{Keys, Reader};
 /// about 60 MB of memory.
 const AT_MOST: u32 = 10_000;
 
-/// The highest rate of arrivals, in flows per second.
+/// The highest rate of arrivals or frames per second.
 const ARRIVALS_MAX: u64 = 1_000_000;
 
 /// The arrival rate of flows, as the scenario gives it.
@@ -62,7 +64,11 @@ impl ArrivalsSpec {
         };
         let (rate, load) = (keys.take("rate"), keys.take("load"));
         let pace = match (rate, load) {
-            (Some(node), None) => read_frequency(reader, node, &keys.name("rate")).map(Pace::Rate),
+            (Some(node), None) => {
+                let expected = "a number of flows per second";
+                read_frequency(reader, node, &keys.name("rate"), expected, "\"50/s\"")
+                    .map(Pace::Rate)
+            }
             (None, Some(node)) => read_load(reader, node, &keys.name("load")).map(Pace::Load),
             (Some(_), Some(node)) => {
                 let title = format!("`{name}`: expected either `rate` or `load`");
@@ -148,9 +154,15 @@ impl ArrivalsSpec {
     }
 }
 
-fn read_frequency(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Decimal> {
-    const EXPECTED: &str = "a number of flows per second";
-    let rate = reader.quantity(node, name, EXPECTED, "\"50/s\"", parse_frequency)?;
+/// Reads a number of events per second.
+pub(super) fn read_frequency(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    name: &str,
+    expected: &str,
+    example: &str,
+) -> Option<Decimal> {
+    let rate = reader.quantity(node, name, expected, example, parse_frequency)?;
     let micro = rate.times(1_000_000);
     if micro.is_ok_and(|micro| (1..=ARRIVALS_MAX * 1_000_000).contains(&micro)) {
         return Some(rate);
@@ -173,10 +185,21 @@ fn read_load(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Decimal
 pub(crate) enum ClientSpec {
     Requests { think: Option<Random>, count: Option<u32> },
     Video { rate: BitRate, piece: Span, buffer: Span },
+    Page { rounds: Arc<[u32]>, think: Option<Random>, count: Option<u32> },
 }
 
 pub(crate) const REQUESTS_FORM: Form =
     Form::Table(&[optional("think", TIMES_FORM), optional("count", Form::Whole(1, COUNT_MAX))]);
+
+pub(crate) const PAGE_FORM: Form = Form::Table(&[
+    needed("objects", Form::List(&Form::Whole(1, OBJECTS_MAX))),
+    optional("think", TIMES_FORM),
+    optional("count", Form::Whole(1, COUNT_MAX)),
+]);
+
+/// The largest number of objects of a round, and the largest number of rounds.
+const OBJECTS_MAX: u64 = 100_000;
+const ROUNDS_MAX: usize = 1000;
 
 pub(crate) const VIDEO_FORM: Form = Form::Table(&[
     needed("rate", Form::Rate),
@@ -188,6 +211,7 @@ pub(crate) const VIDEO_FORM: Form = Form::Table(&[
 const COUNT_MAX: u64 = 1_000_000_000;
 
 const REQUESTS: &str = "a table such as { think = \"100ms\" }";
+const PAGE: &str = "a table such as { objects = [1, 12, 20], think = \"2s\" }";
 const VIDEO: &str = "a table such as { rate = \"4Mbit/s\" }";
 
 /// The defaults of the playing time of a video chunk and of the player's buffer.
@@ -198,21 +222,21 @@ impl ClientSpec {
     pub(crate) fn read_requests(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
         let table = reader.table(node, name, REQUESTS)?;
         let mut keys = Keys::new(table, name, node.at);
-        let think = keys
-            .take("think")
-            .map(|node| distribution::read_times(reader, node, &keys.name("think")));
-        let count =
-            keys.take("count").map(|node| reader.integer(node, &keys.name("count"), 1, COUNT_MAX));
+        let repetition = read_repetition(reader, &mut keys);
         keys.finish(reader);
-        let count = match count {
-            Some(count) => Some(u32::try_from(count?).expect("at most 10^9")),
-            None => None,
-        };
-        let think = match think {
-            Some(think) => Some(think?),
-            None => None,
-        };
+        let (think, count) = repetition?;
         Some(Self::Requests { think, count })
+    }
+
+    pub(crate) fn read_page(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
+        let table = reader.table(node, name, PAGE)?;
+        let mut keys = Keys::new(table, name, node.at);
+        let expected = "the number of objects of each round, such as [1, 12, 20]";
+        let rounds = reader.needed(&mut keys, "objects", expected, read_rounds);
+        let repetition = read_repetition(reader, &mut keys);
+        keys.finish(reader);
+        let (think, count) = repetition?;
+        Some(Self::Page { rounds: rounds?, think, count })
     }
 
     pub(crate) fn read_video(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
@@ -244,8 +268,13 @@ impl ClientSpec {
 
     /// Returns the requests with the sizes of their responses. For `video`, the sizes follow from
     /// the bit rate and the playing time of a chunk, not from `size`.
-    pub(crate) fn requests(&self, size: Option<Random>) -> Option<Requests> {
+    pub(crate) fn requests(&self, size: Option<Random>, connections: u32) -> Option<Requests> {
         match self {
+            Self::Page { rounds, think, count } => {
+                let (rounds, think, count) = (Arc::clone(rounds), think.clone(), *count);
+                let pause = Pause::Page(PageLoad { connections, rounds, think, count });
+                Some(Requests { size: size?, pause, count: None })
+            }
             Self::Requests { think, count } => {
                 let (think, count) = (think.clone(), *count);
                 let pause = think.map_or(Pause::None, Pause::Think);
@@ -263,11 +292,18 @@ impl ClientSpec {
     /// Returns the value of `requests` as a scenario would write it; `None` for `video`.
     pub(crate) fn show_requests(&self) -> Option<String> {
         let Self::Requests { think, count } = self else { return None };
-        let think =
-            think.as_ref().map(|think| format!("think = {}", distribution::show_times(think)));
-        let count = count.map(|count| format!("count = {count}"));
-        let parts: Vec<String> = think.into_iter().chain(count).collect();
+        let parts: Vec<String> = show_repetition(think.as_ref(), *count).collect();
         Some(if parts.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", parts.join(", ")) })
+    }
+
+    /// Returns the value of `page` as a scenario would write it; `None` for other clients.
+    pub(crate) fn show_page(&self) -> Option<String> {
+        let Self::Page { rounds, think, count } = self else { return None };
+        let rounds: Vec<String> = rounds.iter().map(u32::to_string).collect();
+        let objects = format!("objects = [{}]", rounds.join(", "));
+        let parts: Vec<String> =
+            std::iter::once(objects).chain(show_repetition(think.as_ref(), *count)).collect();
+        Some(format!("{{ {} }}", parts.join(", ")))
     }
 
     /// Returns the value of `video` as a scenario would write it; `None` for `requests`.
@@ -276,4 +312,47 @@ impl ClientSpec {
         let (rate, piece, buffer) = (show_rate(rate), show_span(piece), show_span(buffer));
         Some(format!("{{ rate = \"{rate}\", piece = \"{piece}\", buffer = \"{buffer}\" }}"))
     }
+}
+
+/// Reads the think time and the number of repetitions, both optional.
+fn read_repetition(
+    reader: &mut Reader<'_>,
+    keys: &mut Keys<'_>,
+) -> Option<(Option<Random>, Option<u32>)> {
+    let think =
+        keys.take("think").map(|node| distribution::read_times(reader, node, &keys.name("think")));
+    let count =
+        keys.take("count").map(|node| reader.integer(node, &keys.name("count"), 1, COUNT_MAX));
+    let count = match count {
+        Some(count) => Some(u32::try_from(count?).expect("at most 10^9")),
+        None => None,
+    };
+    let think = match think {
+        Some(think) => Some(think?),
+        None => None,
+    };
+    Some((think, count))
+}
+
+fn show_repetition(think: Option<&Random>, count: Option<u32>) -> impl Iterator<Item = String> {
+    let think = think.map(|think| format!("think = {}", distribution::show_times(think)));
+    think.into_iter().chain(count.map(|count| format!("count = {count}")))
+}
+
+/// Reads the numbers of objects of a page's rounds.
+fn read_rounds(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Arc<[u32]>> {
+    let rounds = match &node.value {
+        Value::Array(rounds) if (1..=ROUNDS_MAX).contains(&rounds.len()) => rounds,
+        _ => {
+            reader.wrong(node, name, "a list of 1 to 1000 numbers of objects");
+            return None;
+        }
+    };
+    rounds
+        .iter()
+        .map(|node| {
+            let objects = reader.integer(node, name, 1, OBJECTS_MAX)?;
+            Some(u32::try_from(objects).expect("at most 100000"))
+        })
+        .collect()
 }

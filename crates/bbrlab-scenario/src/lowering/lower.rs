@@ -129,6 +129,8 @@ pub(crate) fn flows(spec: &Spec, seed: u64) -> Vec<Flow> {
         for k in 0..flow.count {
             let number = flows.len() as u64;
             let step = Span(flow.start_step.0.saturating_mul(k));
+            // The connections of a browser start with the browser, at the start of the first flow.
+            let number = if flow.source.is_page() { number - k } else { number };
             let start = Time::ZERO + flow.start + step + jitter.below(number, flow.start_jitter);
             let stop = flow.stop.map(|stop| Time::ZERO + stop);
             flows.push(Flow { class, start, stop });

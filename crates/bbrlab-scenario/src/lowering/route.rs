@@ -149,7 +149,8 @@ impl<'s> Router<'s> {
             reader.problem(flow.at, title, found, Vec::new());
             return None;
         }
-        let source = flow.source.source(mss, narrowest.unwrap_or((BitRate(1), Bytes(0))));
+        let source =
+            flow.source.source(mss, narrowest.unwrap_or((BitRate(1), Bytes(0))), flow.count);
         Some(FlowClass {
             name: flow.name.clone(),
             // The default group depends on all classes: `name_groups` sets it later.

@@ -13,7 +13,7 @@ const DOCUMENT: &str = include_str!("../../../../docs/scenario-files.md");
 /// Pages with scenarios, and the number of scenarios on each.
 const PAGES: [(&str, &str, usize); 4] = [
     ("docs/scenarios.md", include_str!("../../../../docs/scenarios.md"), 1),
-    ("docs/traffic.md", include_str!("../../../../docs/traffic.md"), 2),
+    ("docs/traffic.md", include_str!("../../../../docs/traffic.md"), 4),
     ("docs/sweeps.md", include_str!("../../../../docs/sweeps.md"), 2),
     ("docs/networks.md", include_str!("../../../../docs/networks.md"), 2),
 ];
@@ -121,7 +121,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
 
 /// Each row: section, key and inline table. Each inline table has an unknown key `no`, so the error
 /// lists the keys that the reader accepts.
-const VALUES: [(&str, &str, &str); 35] = [
+const VALUES: [(&str, &str, &str); 37] = [
     ("flows", "sizes", "{ distribution = \"web_search\", no = 1 }"),
     ("flows", "sizes", "{ distribution = \"cdf\", points = [[\"1KB\", 1]], no = 1 }"),
     ("bottleneck", "grant", "{ delay = \"1ms\", no = 1 }"),
@@ -147,9 +147,11 @@ const VALUES: [(&str, &str, &str); 35] = [
     ("bottleneck", "reorder", "{ ratio = 0.1, by = \"1ms\", no = 1 }"),
     ("stack", "delack", "{ every = 1, no = 1 }"),
     ("flows", "write", "{ bytes = \"1KB\", every = \"1s\", no = 1 }"),
+    ("flows", "frames", "{ rate = \"30/s\", bytes = \"8KB\", no = 1 }"),
     ("flows", "train", "{ bytes = \"1KB\", count = 1, gap = \"1s\", no = 1 }"),
     ("flows", "read", "{ bytes = \"1KB\", every = \"1s\", no = 1 }"),
     ("flows", "requests", "{ no = 1 }"),
+    ("flows", "page", "{ objects = [1], no = 1 }"),
     ("flows", "video", "{ rate = \"1Mbit/s\", no = 1 }"),
     ("flows", "on", "{ distribution = \"pareto\", mean = \"1s\", no = 1 }"),
     ("flows", "on", "{ distribution = \"lognormal\", mean = \"1s\", no = 1 }"),

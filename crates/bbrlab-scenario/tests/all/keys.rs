@@ -4,7 +4,7 @@ use crate::cpu_time::cpu_s;
 use bbrlab_link::{
     Buffer, EcnThreshold, Jitter, Link, Loss, LossAt, Probability, Queue, Rate, RateChange, Reorder,
 };
-use bbrlab_run::{Distribution, Hop, Run, Sample, Source};
+use bbrlab_run::{Distribution, Frames, Hop, KeyFrames, Run, Sample, Source};
 use bbrlab_scenario::Scenario;
 use bbrlab_stack::{
     AckInterval, CwndValidation, DelAck, EcnMode, InvalidSample, LossCount, LossSwitches, Pacing,
@@ -563,6 +563,15 @@ fn what_a_flow_sends() {
     assert_eq!(
         source("write = { bytes = \"64KiB\", every = \"50ms\" }"),
         Source::Write { bytes: Bytes(65_536), every: ms(50) }
+    );
+    let frames =
+        |keys| Source::Frames(Frames { every: Span(33_333_333), bytes: Bytes(8000), keys });
+    assert_eq!(source("frames = { rate = \"30/s\", bytes = \"8KB\" }"), frames(None));
+    assert_eq!(
+        source(
+            "frames = { rate = \"30/s\", bytes = \"8KB\", key_bytes = \"60KB\", key_every = 60 }"
+        ),
+        frames(Some(KeyFrames { bytes: Bytes(60_000), each: 60 }))
     );
     assert_eq!(
         source("train = { bytes = \"15KB\", count = 20, gap = \"100ms\" }"),

@@ -81,6 +81,7 @@ fn word() -> impl Strategy<Value = String> {
         "stop",
         "write",
         "train",
+        "frames",
         "arrivals",
         "requests",
         "video",

@@ -3,6 +3,7 @@
 use bbrlab_units::{BitRate, Span};
 
 use super::cc::{accepted, algorithm, is_udp, outside, read_cc, read_params};
+use super::frames::{FRAMES_FORM, FramesSpec};
 use super::pace::{self, RATE_FORM, READ_FORM};
 use super::path::{read_link, read_path, show_path};
 use super::source::{read_train, read_write, show_handed};
@@ -348,6 +349,17 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     .source("write")
     .acts_on(Acts::Connections),
     key(
+        "frames",
+        "0.2.0",
+        FRAMES_FORM,
+        "source: the frames of a video call, `{ rate = \"30/s\", bytes = \"8KB\", key_bytes = \"60KB\", key_every = 60 }`; \
+         the delay of each frame is measured. `key_bytes`: the first frame and every `key_every`-th after it have this \
+         size. See [Frames](traffic.md#frames)",
+        |flow: &mut FlowSpec, given| flow.source.frames = given.value(FramesSpec::read),
+        |flow| flow.source.frames.as_ref().map(FramesSpec::show),
+    )
+    .source("frames"),
+    key(
         "train",
         "0.1.0",
         Form::Table(&[
@@ -387,6 +399,18 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     .source("requests")
     .acts_on(Acts::Connections),
     key(
+        "page",
+        "0.2.0",
+        traffic::PAGE_FORM,
+        "source: page loads over `count` connections. `{ objects = [1, 12, 20], think = \"2s\" }`: an object of `bytes` or \
+         `sizes`, then 12, then 20; each round begins when the one before is read. `delay_ms` has the pages' times. See \
+         [Page loads](traffic.md#page-loads)",
+        |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_page),
+        |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_page),
+    )
+    .source("page")
+    .acts_on(Acts::Connections),
+    key(
         "video",
         "0.2.0",
         traffic::VIDEO_FORM,
@@ -401,7 +425,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "sizes",
         "0.2.0",
         distribution::SIZES_FORM,
-        "with `arrivals` or `requests`: payload bytes of a flow or a response, `{ distribution = \"pareto\", mean = \
+        "with `arrivals`, `requests` or `page`: payload bytes of a flow, a response or an object, `{ distribution = \"pareto\", mean = \
          \"30KB\", shape = 1.2 }`",
         |flow: &mut FlowSpec, given| flow.source.sizes = given.value(distribution::read_sizes),
         |flow| flow.source.sizes.as_ref().map(distribution::show_sizes),

@@ -1,6 +1,7 @@
 //! `[[flows]]`: algorithm, start and stop, path, source and settings of flows.
 
 mod cc;
+mod frames;
 mod keys;
 mod pace;
 mod path;

@@ -108,7 +108,7 @@ impl FlowSpec {
     /// `rate` together describe one source, but `bytes` and `train` describe two.
     fn read_source(&mut self, reader: &mut Reader<'_>, keys: &mut Keys<'_>) {
         let sources = || FLOW_KEYS.iter().filter(|row| row.source.is_some());
-        let has_sizes = keys.has("arrivals") || keys.has("requests");
+        let has_sizes = ["arrivals", "requests", "page"].into_iter().any(|key| keys.has(key));
         let given = sources().filter(|row| keys.has(row.name)).filter_map(|row| row.source);
         let kinds: BTreeSet<&str> = given
             .filter(|&source| source != "sizes" && !(source == "bytes" && has_sizes))
@@ -160,7 +160,7 @@ impl FlowSpec {
                 reader.problem(node.at, title, "found \"unlimited\"", Vec::new());
             }
         }
-        let of_clients = ["requests", "video", "arrivals"];
+        let of_clients = ["requests", "page", "video", "arrivals"];
         let client = of_clients.into_iter().find(|&key| keys.has(key));
         if let (Some(key), Some(at)) = (client, keys.key_at("read")) {
             let title = format!("`{}`: expected another source than `{key}`", keys.name("read"));
@@ -178,31 +178,44 @@ impl FlowSpec {
             let title = format!("`{}`: expected no such key with `cc = \"udp\"`", keys.name(key));
             reader.problem(node.at, title, format!("found {}", found(&node.value)), Vec::new());
         }
-        if !keys.has("rate") {
-            reader.missing(keys, "rate", "the rate of the datagrams, such as \"10Mbit/s\"");
+        if !keys.has("rate") && !keys.has("frames") {
+            let expected = "the rate of the datagrams, such as \"10Mbit/s\", or `frames`";
+            reader.missing(keys, "rate", expected);
         }
     }
 
     /// Checks that a flow with `late` has messages, which can be late.
     fn check_late(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         // Only the kind of the source matters, not its size or rate.
-        let has_messages = self.source.source(1, (BitRate(1), Bytes(0))).has_messages();
-        if let (Some(_), false, Some(at)) = (self.late, has_messages, keys.key_at("late")) {
+        let has_messages = self.source.source(1, (BitRate(1), Bytes(0)), 1).has_messages();
+        if let (Some(_), false, Some(at)) =
+            (self.late, has_messages || self.is_udp, keys.key_at("late"))
+        {
             let title = format!(
-                "`{}`: expected a source with messages: `rate`, `write`, `bytes`, `train`, `arrivals` or `requests`",
+                "`{}`: expected a source with messages: a constant `rate`, `write`, `frames`, `bytes`, `train`, `arrivals`, `requests`, `page` or `video`",
                 keys.name("late")
             );
-            let found = "found a source without end, of which no part can be late";
+            let found = if self.source.has_schedule() {
+                "found rates with times, which write a stream without messages; `latency = true` measures the queueing delays of its packets"
+            } else {
+                "found a source without end, of which no part can be late"
+            };
             reader.problem(at, title, found, Vec::new());
         }
     }
 
-    /// Checks that `arrivals` and `requests` have sizes, and that `count` is 1 with `arrivals`.
+    /// Checks that `arrivals`, `requests` and `page` have sizes, that `count` is 1 with `arrivals`,
+    /// and that the connections of a browser start together.
     fn check_sizes(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (bytes, sizes) = (keys.get("bytes"), keys.get("sizes"));
-        if !keys.has("arrivals") && !keys.has("requests") {
+        if let (Some(at), true) = (keys.key_at("start_step"), keys.has("page")) {
+            let title = format!("`{}`: expected no such key with `page`", keys.name("start_step"));
+            let found = "found both; the browser opens each connection when it needs it";
+            reader.problem(at, title, found, Vec::new());
+        }
+        if !["arrivals", "requests", "page"].into_iter().any(|key| keys.has(key)) {
             if let Some(node) = sizes {
-                let title = format!("`{}`: expected `arrivals` or `requests`", keys.path);
+                let title = format!("`{}`: expected `arrivals`, `requests` or `page`", keys.path);
                 reader.problem(node.at, title, "found `sizes` without them", Vec::new());
             }
             return;

@@ -9,6 +9,7 @@ use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 use bbrlab_run::{Bursts, Paces, Random, Source};
 
+use super::frames::FramesSpec;
 use super::pace::RateSpec;
 
 /// The values of the keys that describe a flow's source.
@@ -19,6 +20,7 @@ pub(crate) struct SourceSpec {
     pub(super) on: Option<Random>,
     pub(super) off: Option<Random>,
     pub(super) write: Option<Source>,
+    pub(super) frames: Option<FramesSpec>,
     pub(super) train: Option<Source>,
     pub(super) arrivals: Option<ArrivalsSpec>,
     pub(super) requests: Option<ClientSpec>,
@@ -32,15 +34,29 @@ impl SourceSpec {
         self.arrivals.as_ref().is_some_and(ArrivalsSpec::needs_rate)
     }
 
+    /// Returns whether the flows of the table are the connections of a browser.
+    pub(crate) fn is_page(&self) -> bool {
+        matches!(self.requests, Some(ClientSpec::Page { .. }))
+    }
+
+    /// Returns whether the source has rates with times.
+    pub(super) fn has_schedule(&self) -> bool {
+        matches!(self.rate, Some(RateSpec::Schedule(_)))
+    }
+
     /// Returns the source of a flow whose packets have `mss` bytes of payload. `link` has the rate
     /// of the slowest link on the flow's path and the framing of that link in bytes per packet.
-    pub(crate) fn source(&self, mss: u32, link: (BitRate, Bytes)) -> Source {
+    /// `count` is the number of flows of the table.
+    pub(crate) fn source(&self, mss: u32, link: (BitRate, Bytes), count: u64) -> Source {
         let sizes = self.sizes.clone().or(self.bytes.map(|bytes| distribution::constant(bytes.0)));
         let given = match self {
             Self { arrivals: Some(arrivals), .. } => {
                 sizes.map(|sizes| Source::Arrivals(arrivals.arrivals(sizes, mss, link)))
             }
-            Self { requests: Some(client), .. } => client.requests(sizes).map(Source::Requests),
+            Self { requests: Some(client), .. } => {
+                let connections = u32::try_from(count).expect("bounded by FLOWS_MAX");
+                client.requests(sizes, connections).map(Source::Requests)
+            }
             &Self { bytes: Some(bytes), .. } => Some(Source::Bytes(bytes)),
             Self { on: Some(on), off: Some(off), rate, .. } => {
                 let rate = rate.as_ref().and_then(RateSpec::constant);
@@ -55,6 +71,7 @@ impl SourceSpec {
             Self { rate: Some(RateSpec::Schedule(paces)), .. } => {
                 Some(Source::Rates(Paces::clone(paces)))
             }
+            Self { frames: Some(frames), .. } => Some(Source::Frames(frames.frames())),
             Self { write, train, .. } => write.clone().or(train.clone()),
         };
         given.unwrap_or(Source::Unlimited)
@@ -114,6 +131,7 @@ pub(super) fn show_handed(source: &Source) -> Option<String> {
         | Source::Rates(_)
         | Source::OnOff { .. }
         | Source::Bursts(_)
+        | Source::Frames(_)
         | Source::Requests(_)
         | Source::Arrivals(_) => None,
     }

@@ -128,7 +128,7 @@ fn arrivals() {
             + arrivals = { rate = "5/s", at_most = 0 }; bytes = "1KB" | 11:38-38 | found the number 0
         `flows[0].sizes`: expected the sizes of flows or responses, or `bytes`
             + arrivals = { rate = "5/s" } | 8:1-9 | found nothing: the key is missing
-        `flows[0]`: expected `arrivals` or `requests`
+        `flows[0]`: expected `arrivals`, `requests` or `page`
             + sizes = { distribution = "constant", mean = "1KB" } | 11:9-51 | found `sizes` without them
         `flows[0]`: expected one source
             + arrivals = { rate = "5/s" }; rate = "1Mbit/s"; bytes = "1KB" | 13:1-5 | found `bytes` and `rate` and `arrivals`
@@ -288,6 +288,20 @@ fn requests_videos_and_random_bursts() {
             + write = { bytes = "0B", every = "0ms" } | 11:19-22 | found "0B", which is zero
         `flows[0].write.every`: expected a time above zero such as "30ms"
             also | 11:33-37 | found "0ms", which is zero
+        `flows[0].page.objects`: expected a list of 1 to 1000 numbers of objects
+            + page = { objects = [] }; bytes = "1KB" | 11:20-21 | found an empty list
+        `flows[0].start_step`: expected no such key with `page`
+            + page = { objects = [1] }; bytes = "1KB"; count = 2; start_step = "1ms" | 14:1-10 | found both; the browser opens each connection when it needs it
+        `flows[0].sizes`: expected the sizes of flows or responses, or `bytes`
+            + page = { objects = [1] } | 8:1-9 | found nothing: the key is missing
+        `flows[0].frames.key_every`: expected the number of frames from one key frame to the next, such as 60
+            + frames = { rate = "30/s", bytes = "8KB", key_bytes = "60KB" } | 11:10-61 | found nothing: the key is missing
+        `flows[0].frames.bytes`: expected at most "100MB"
+            + frames = { rate = "30/s", bytes = "1GB" } | 11:35-39 | found "1GB"
+        `flows[0].frames.rate`: expected from "0.000001/s" to "1000000/s"
+            + frames = { rate = "0/s", bytes = "8KB" } | 11:19-23 | found "0/s"
+        `flows[0].late`: expected a source with messages: a constant `rate`, `write`, `frames`, `bytes`, `train`, `arrivals`, `requests`, `page` or `video`
+            + rate = [["0s", "1Mbit/s"], ["1s", "2Mbit/s"]]; late = "10ms" | 12:1-4 | found rates with times, which write a stream without messages; `latency = true` measures the queueing delays of its packets
         `flows[0].train.count`: expected a whole number from 1 to 1000000000
             + train = { bytes = "1KB", count = -5, gap = "-1ms" } | 11:34-35 | found the number -5
         `flows[0].train.gap`: expected a time such as "30ms"
@@ -310,14 +324,14 @@ fn requests_videos_and_random_bursts() {
 #[test]
 fn datagrams() {
     check(&expect![[r#"
-        `flows[0].rate`: expected the rate of the datagrams, such as "10Mbit/s"
+        `flows[0].rate`: expected the rate of the datagrams, such as "10Mbit/s", or `frames`
             "reno" -> "udp" | 8:1-9 | found nothing: the key is missing
         `flows[0].cc`: expected a congestion control
         note: algorithms: <algorithms>; "udp": datagrams, without one
         note: custom congestion controls are defined in `controls`: see docs/python.md
             "reno" -> "UDP"; rate = "1Mbit/s" | 9:6-10 | found "UDP"
                 help: did you mean "udp"?
-        `flows[0].rate`: expected the rate of the datagrams, such as "10Mbit/s"
+        `flows[0].rate`: expected the rate of the datagrams, such as "10Mbit/s", or `frames`
             "reno" -> "udp"; bytes = "1KB" | 8:1-9 | found nothing: the key is missing
         `flows[0].bytes`: expected no such key with `cc = "udp"`
             also | 10:9-13 | found "1KB"
@@ -325,7 +339,7 @@ fn datagrams() {
             "reno" -> "udp"; rate = "1Mbit/s"; ecn = true | 11:7-10 | found true
         `flows[0].cc_params`: expected no such key with `cc = "udp"`
             "reno" -> "udp"; rate = "1Mbit/s"; cc_params = { lambda = 1 } | 11:13-26 | found a table
-        `flows[0].rate`: expected the rate of the datagrams, such as "10Mbit/s"
+        `flows[0].rate`: expected the rate of the datagrams, such as "10Mbit/s", or `frames`
             "reno" -> "udp"; on = "1s"; off = "1s"        | 8:1-9 | found nothing: the key is missing
             "reno" -> "udp"; video = { rate = "1Mbit/s" } | 8:1-9 | found nothing: the key is missing
         `flows[0].video`: expected no such key with `cc = "udp"`

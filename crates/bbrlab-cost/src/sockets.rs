@@ -1,0 +1,95 @@
+//! The amount of data in flight that a flow's sockets allow.
+
+use bbrlab_stack::{BufferBounds, Sockbuf, SocketBuffer, Stack};
+
+/// Bytes of memory that a received segment takes in addition to its payload.
+const SEGMENT_OVERHEAD: u32 = 832;
+/// The largest MSS for which Linux does not measure the ratio of payload to memory
+/// (`TCP_MSS_DEFAULT`).
+const UNMEASURED_MSS: u32 = 536;
+/// The ratio of payload to memory until it is measured, in 1/256 (`TCP_DEFAULT_SCALING_RATIO`).
+const UNMEASURED_RATIO: u32 = 128;
+/// A sender whose buffer was full writes again when this share of the buffer is in use
+/// (`sk_stream_is_writeable`).
+const IN_USE_AT_NEXT_WRITE: f64 = 2.0 / 3.0;
+/// The largest skb of a sender, in bytes. Linux checks the space in the send buffer before it adds
+/// an skb, so the buffer can exceed its limit by this amount; a second skb can be in the network.
+const LARGEST_SKB: f64 = 65_536.0;
+
+/// A limit of goodput by the size of a socket's buffer or window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SocketLimit {
+    /// The goodput in bits per second that the flow reaches at least, if nothing else limits it.
+    pub least_bits_per_s: f64,
+    /// The goodput that it does not exceed; `None` if its path does not allow more. It is above
+    /// `least_bits_per_s` if the sender's buffer sets the limit, because the amount of data in a
+    /// sender's buffer changes.
+    pub most_bits_per_s: Option<f64>,
+    /// The key of `[stack]` that sets the size.
+    pub key: &'static str,
+}
+
+/// The largest number of bytes in flight that a socket allows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SocketWindow {
+    /// The bounds of this number, which changes during the run if the sender's buffer sets it.
+    pub(crate) bytes: [f64; 2],
+    /// The key that sets it.
+    pub(crate) key: &'static str,
+}
+
+impl SocketWindow {
+    fn new(bytes: f64, key: &'static str) -> Self {
+        Self { bytes: [bytes; 2], key }
+    }
+
+    pub(crate) fn mean(self) -> f64 {
+        (self.bytes[0] + self.bytes[1]) / 2.0
+    }
+}
+
+/// Returns the largest number of bytes in flight that windows and socket buffers allow a flow with
+/// segments of `mss` bytes.
+pub(crate) fn window_of_sockets(stack: &Stack, mss: u32) -> SocketWindow {
+    let sockbuf = stack.socket.sockbuf;
+    let memory = |buffer: SocketBuffer, bounds: BufferBounds, [fixed, grows]: [&'static str; 2]| {
+        match buffer.fixed_size(sockbuf) {
+            Some(size) => SocketWindow::new(f64::from(size), fixed),
+            None => SocketWindow::new(f64::from(bounds.most), grows),
+        }
+    };
+    let mut receiver = memory(stack.rcvbuf, stack.tcp_rmem, ["rcvbuf", "tcp_rmem"]);
+    let mut sender = memory(stack.sndbuf, stack.tcp_wmem, ["sndbuf", "tcp_wmem"]);
+    if sockbuf != Sockbuf::Payload {
+        receiver.bytes = receiver.bytes.map(|bytes| bytes * payload_of_memory(mss));
+        // The skbs in the sender's buffer are large, so their overhead is small.
+        let [least, most] = sender.bytes;
+        sender.bytes = [least * IN_USE_AT_NEXT_WRITE, most + 2.0 * LARGEST_SKB];
+    }
+    let rwnd = stack.rwnd.map(|rwnd| SocketWindow::new(rwnd.0 as f64, "rwnd"));
+    let all = [Some(receiver), Some(sender), rwnd].into_iter().flatten();
+    all.min_by(|one, other| one.bytes[0].total_cmp(&other.bytes[0])).unwrap_or(receiver)
+}
+
+/// Returns the ratio of payload to memory in a receive buffer. Linux: `scaling_ratio`, which
+/// `tcp_measure_rcv_mss` measures in 1/256.
+fn payload_of_memory(mss: u32) -> f64 {
+    let ratio = match mss {
+        0..=UNMEASURED_MSS => UNMEASURED_RATIO,
+        _ => 256 * mss / (mss + SEGMENT_OVERHEAD),
+    };
+    f64::from(ratio) / 256.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::payload_of_memory;
+
+    /// With these shares, a receive buffer of 6 MiB over 100 ms allows 252, 318 and 460 Mbit/s;
+    /// runs reach 250, 304 (its mean, with slow start) and 458.
+    #[test]
+    fn a_receive_buffer_holds_the_more_payload_the_larger_its_segments() {
+        let mbps = |mss: u32| 6_291_456.0 * payload_of_memory(mss) * 8.0 / 0.1 / 1e6;
+        assert_eq!([536, 1448, 8948].map(|mss| mbps(mss).round()), [252.0, 318.0, 460.0]);
+    }
+}

@@ -1,0 +1,69 @@
+//! Recognises the second arrival of a datagram that a link has duplicated.
+
+use std::collections::VecDeque;
+
+/// The longest window, in words of 64 datagrams.
+const LONGEST: usize = 1 << 13;
+
+/// Which of a flow's latest datagrams have arrived: a window with a bit for each number. A datagram
+/// from before the window counts as one that has arrived. The window covers half a million
+/// datagrams.
+#[derive(Debug, Default)]
+pub(crate) struct Copies {
+    words: VecDeque<u64>,
+    /// The number of the first datagram in the window; a multiple of 64.
+    start: u32,
+}
+
+impl Copies {
+    /// Records the arrival of datagram `number`. Returns whether it is the first arrival of this
+    /// datagram. Numbers are modulo 2^32.
+    pub(crate) fn is_first(&mut self, number: u32) -> bool {
+        let distance = number.wrapping_sub(self.start);
+        if distance.cast_signed() < 0 {
+            return false;
+        }
+        let mut word = distance as usize / 64;
+        if word >= self.words.len() {
+            let too_many = (word + 1).saturating_sub(LONGEST);
+            self.words.drain(..too_many.min(self.words.len()));
+            self.start = self.start.wrapping_add(u32::try_from(64 * too_many).unwrap_or(0));
+            word -= too_many;
+            self.words.resize(word + 1, 0);
+        }
+        let bit = 1 << (distance % 64);
+        let is_first = self.words[word] & bit == 0;
+        self.words[word] |= bit;
+        is_first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Copies, LONGEST};
+
+    #[test]
+    fn each_number_is_first_once_in_any_order() {
+        let mut copies = Copies::default();
+        for number in [0, 3, 200, 64, 63] {
+            assert!(copies.is_first(number), "{number}");
+            assert!(!copies.is_first(number), "{number}");
+        }
+        assert!(copies.is_first(1));
+    }
+
+    #[test]
+    fn the_window_moves_and_numbers_wrap() {
+        let mut copies = Copies::default();
+        let most = u32::try_from(64 * LONGEST).unwrap();
+        assert!(copies.is_first(most + 5));
+        assert_eq!((copies.words.len(), copies.start), (LONGEST, 64));
+        assert!(!copies.is_first(63), "before the window");
+        assert!(copies.is_first(64));
+        for number in [1 << 30, 2 << 30, 3 << 30, u32::MAX, 0, 1] {
+            assert!(copies.is_first(number), "{number}");
+            assert!(!copies.is_first(number), "{number}");
+            assert!(copies.words.len() <= LONGEST);
+        }
+    }
+}

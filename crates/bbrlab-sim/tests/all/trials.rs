@@ -1,0 +1,41 @@
+//! Questions of users about the waits of packets that are not at the bottleneck of the data.
+
+use crate::scenario_text::results;
+use bbrlab_run::RunResult;
+
+/// Returns the mean queueing delay of a link, in milliseconds.
+fn mean_wait(run: &RunResult, name: &str) -> f64 {
+    let link = run.summary.links.iter().find(|link| link.name == name).expect("a link");
+    link.queue_delay_ms.mean.expect("packets crossed it")
+}
+
+/// 10 Mbit/s down and 100 kbit/s up: with a deep queue, the ACKs of a download wait for seconds,
+/// and its data does not.
+#[test]
+fn on_a_slow_uplink_the_acks_wait() {
+    let runs = results(include_str!("trials/asymmetric_100k_up.toml"));
+    let cubic = runs.last().expect("twelve points");
+    assert_eq!(cubic.summary.point["bottleneck.reverse_buffer"], "1000pkt");
+    assert!(mean_wait(cubic, "bottleneck") < 1.0);
+    let acks = mean_wait(cubic, "bottleneck.reverse");
+    // 1,000 ACKs of 66 B or more take 5.28 s at 100 kbit/s.
+    assert!((1980.0..1995.0).contains(&acks), "{acks}");
+}
+
+/// Three bottlenecks in a row: what a packet waits on its path is more than what it waits at one
+/// link, and has its own metric.
+#[test]
+fn on_three_bottlenecks_a_packet_waits_at_each() {
+    let text = include_str!("trials/parking_lot_web.toml")
+        .replace("group = \"bulk\"", "group = \"bulk\"\nlatency = true")
+        .replace("repeat = 3", "repeat = 1");
+    let runs = results(&text);
+    let bulk = &runs[0].summary.flow_groups[0];
+    let path = bulk.path_queue_delay_ms.mean.expect("it is measured");
+    let links = ["a", "b", "c"].map(|name| mean_wait(&runs[0], name));
+    assert!((60.5..61.5).contains(&path), "{path}");
+    // The links' means are over the packets of all flows. Those of the bulk flow, which is paced,
+    // differ by a few percent.
+    let sum: f64 = links.iter().sum();
+    assert!(links.iter().all(|&wait| wait > 15.0) && (sum / path - 1.0).abs() < 0.05, "{links:?}");
+}
