@@ -7,6 +7,7 @@
 use bbrlab_run::{FlowGroup, Group, GroupMetric, RunSummary};
 
 use crate::number::{NONE, fixed, with_half};
+use crate::table::value_text;
 
 /// A metric of a sweep, as tables and pictures show it.
 #[derive(Clone, Debug, PartialEq)]
@@ -323,19 +324,41 @@ pub(crate) fn most_groups(groups: &[Group]) -> usize {
     groups.iter().map(|group| flow_groups(group).count()).max().unwrap_or(0).max(1)
 }
 
-/// The names of the groups of flows by index. A name that differs between points becomes `group N`.
+/// The names of the groups of flows by index. A group whose name differs between points has the
+/// name of the flows whose swept key sets it, such as `flows[0]`. Otherwise its names are joined
+/// by slashes.
 pub(crate) fn group_names(groups: &[Group]) -> Vec<String> {
-    (0..most_groups(groups))
-        .map(|place| {
-            let mut names = groups.iter().filter_map(|group| flow_groups(group).nth(place));
-            let first = names.next().unwrap_or_default();
-            if names.all(|name| name == first) {
-                first.to_owned()
-            } else {
-                format!("group {}", place + 1)
-            }
-        })
-        .collect()
+    (0..most_groups(groups)).map(|place| name_of_group(groups, place)).collect()
+}
+
+fn name_of_group(groups: &[Group], place: usize) -> String {
+    /// More names than this in a heading would be too wide.
+    const JOINED: usize = 3;
+    let with_it =
+        || groups.iter().filter_map(|group| Some((group, flow_groups(group).nth(place)?)));
+    let mut names: Vec<&str> = Vec::new();
+    for (_, name) in with_it() {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    // Every point has the keys of the sweep.
+    let mut keys = groups.iter().take(1).flat_map(|group| group.point.keys());
+    let sets_it = |key: &&String| {
+        let own = |group: &Group, name: &str| {
+            group.point.get(*key).is_some_and(|value| value_text(value) == name)
+        };
+        key.starts_with("flows[") && with_it().all(|(group, name)| own(group, name))
+    };
+    let owner = |key: &String| key.rsplit_once('.').map(|(owner, _)| owner.to_owned());
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        _ => keys.find(sets_it).and_then(owner).unwrap_or_else(|| match names.as_slice() {
+            [first, .., last] if names.len() > JOINED => format!("{first}/…/{last}"),
+            _ => names.join("/"),
+        }),
+    }
 }
 
 const PREFIX: &str = "flow_groups.";

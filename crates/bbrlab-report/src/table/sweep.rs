@@ -255,6 +255,24 @@ mod tests {
     }
 
     #[test]
+    fn a_group_whose_name_is_swept_has_the_name_of_its_flows() {
+        let mut runs = vec![sample_run(), sample_run(), sample_run(), sample_run()];
+        for (run, cc) in runs.iter_mut().zip(["bbr1", "bbr2", "bbr3", "reno"]) {
+            run.point.insert("flows[0].cc".to_owned(), cc.into());
+            run.flow_groups[0].group = cc.to_owned();
+            run.scenario_hash = cc.to_owned();
+        }
+        let text = sweep_table(&runs, Some(100));
+        assert!(text.starts_with("cc    flows[0]    cubic "), "{text}");
+        // No key has these names as values.
+        for run in &mut runs {
+            run.flow_groups[0].group.push('x');
+        }
+        let text = sweep_table(&runs, Some(100));
+        assert!(text.starts_with("cc    bbr1x/…/renox    cubic "), "{text}");
+    }
+
+    #[test]
     fn of_coupled_keys_the_first_is_shown() {
         let mut runs = vec![sample_run(), sample_run()];
         for (run, (delay, rtt)) in runs.iter_mut().zip([("10ms", "22ms"), ("40ms", "82ms")]) {

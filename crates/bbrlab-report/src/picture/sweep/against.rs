@@ -209,7 +209,7 @@ impl<'a> Sheet<'a> {
     ) -> Result<Self, String> {
         let groups = &points.groups;
         let colors = parts.color.map_or_else(|| vec![String::new()], |key| values_of(groups, key));
-        let flow_groups = names_of_flow_groups(groups, parts.color.unwrap_or_default());
+        let flow_groups = names_of_flow_groups(groups, parts.color.unwrap_or_default(), choice);
         let mut panels: Vec<(String, Vec<Trail>)> = Vec::new();
         for group in groups {
             let names: Vec<String> =
@@ -473,7 +473,12 @@ impl<'a> Sheet<'a> {
     fn legend(&self) -> Vec<Entry> {
         let mut entries = Vec::new();
         if let Some(key) = self.parts.color {
-            for (place, value) in self.colors.iter().enumerate() {
+            let is_drawn = |place| {
+                let mut trails = self.panels.iter().flat_map(|(_, trails)| trails);
+                trails.any(|trail| trail.color == place)
+            };
+            let drawn = self.colors.iter().enumerate();
+            for (place, value) in drawn.filter(|&(place, _)| is_drawn(place)) {
                 let mark = Mark { color: palette::line(place), form: Form::Disc };
                 let text = self.words.entry(&named(key, value));
                 entries.push(Entry { text, stroke: None, mark: Some(mark) });

@@ -261,6 +261,42 @@ fn a_sweep_of_one_group_has_its_curves_only() {
     assert!(!picture.svg.contains("#0072B2"), "cubic keeps the second colour");
 }
 
+/// A sweep of the algorithm of the first flow, which is also the name of its group.
+fn swept_group() -> Vec<RunSummary> {
+    let ccs: (&str, &[&str]) = ("flows[0].cc", &["bbr1", "bbr3"]);
+    let mut runs = swept(&[BUFFERS, ccs], 2);
+    for run in &mut runs {
+        run.flow_groups[0].group = run.point["flows[0].cc"].as_str().unwrap().to_owned();
+    }
+    runs
+}
+
+#[test]
+fn the_values_of_a_key_that_names_a_group_stand_for_the_group() {
+    let runs = swept_group();
+    let of = |groups: &[&str], against: Option<&str>| {
+        let choice = SweepChoice {
+            metrics: names(&["share"]),
+            against: against.map(str::to_owned),
+            groups: names(groups),
+            ..SweepChoice::default()
+        };
+        let picture = sweep(&runs, &choice).unwrap();
+        show(&format!("swept-group-{}-{}", groups.join("-"), against.is_some()), &picture);
+        picture
+    };
+    let all = of(&[], None);
+    assert_eq!(all.entries, ["flows[0].cc bbr1", "flows[0].cc bbr3", "cubic"]);
+    assert_eq!(of(&["bbr1"], None).entries, ["bbr1"]);
+    assert_eq!(of(&["bbr1", "bbr3"], None).entries, ["bbr1", "bbr3"]);
+    let of_other = of(&["cubic"], None);
+    assert_eq!(of_other.entries, ["flows[0].cc bbr1", "flows[0].cc bbr3", "cubic"]);
+    // In a scatter, the title names the only group.
+    let delay = Some("queue_delay_ms.mean");
+    assert_eq!(of(&["bbr1"], delay).entries, ["bbr1"]);
+    assert_eq!(of(&[], delay).entries, ["bbr1", "bbr3", "flows[0]"]);
+}
+
 #[test]
 fn metrics_of_single_flows_are_means_over_the_flows_of_a_group() {
     let mut runs = swept(&[BUFFERS], 1);
