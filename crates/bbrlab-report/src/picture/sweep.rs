@@ -51,6 +51,9 @@ const MULTIPLES_SHOWN: usize = 12;
 /// The largest number of lines. More lines could not be distinguished.
 const LINES_SHOWN: usize = 32;
 
+/// The note on arrows at the ends of intervals.
+const ARROWS: &str = "; arrows: the interval goes beyond the possible values";
+
 /// Draws the pictures of a sweep: one for each swept quantity, which is on the x axis. A sweep
 /// whose keys all have names as values has one picture. Without a swept key there is no picture.
 #[must_use]
@@ -442,7 +445,7 @@ impl<'a> Sheet<'a> {
         for line in fair {
             panel.line(line, Stroke::new(palette::FRAME, FAIR_SHARE));
         }
-        plot::plot(panel, curves, &self.swept, limits);
+        plot::plot(panel, curves, &self.swept, limits, figure.greatest() * figure.scale);
         panel.border();
         let title = self.words.labels.x_lines(&self.swept.title, width);
         panel.x_labels_as(&title, self.names(grid));
@@ -490,6 +493,18 @@ impl<'a> Sheet<'a> {
         let mut panels =
             figures.flat_map(|figure| self.multiples.iter().map(move |of| (figure, of)));
         panels.any(|(figure, (_, members))| !self.fair_shares(figure, members).is_empty())
+    }
+
+    /// Whether the bar of some interval ends in an arrow.
+    fn has_arrows(&self) -> bool {
+        self.limits().has_marks
+            && self.figures.iter().any(|figure| {
+                let mut panels = self.multiples.iter().map(|(_, of)| self.curves(figure, of));
+                let greatest = figure.greatest() * figure.scale;
+                panels.any(|curves| {
+                    curves.iter().flat_map(|it| &it.samples).any(|it| it.is_beyond(greatest))
+                })
+            })
     }
 
     /// The note below the title: seeds, intervals and omissions.
@@ -547,6 +562,9 @@ impl<'a> Sheet<'a> {
         }
         if self.has_fair_shares() {
             note.push_str("; grey: fair share");
+        }
+        if self.has_arrows() {
+            note.push_str(if short { "; arrows: beyond range" } else { ARROWS });
         }
         note
     }

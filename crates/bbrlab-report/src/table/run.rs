@@ -8,8 +8,9 @@ use bbrlab_run::{
 };
 
 use super::block::{Block, html};
-use super::format::{TableFormat, formatted};
+use super::format::TableFormat;
 use super::layout::{Align, Table};
+use super::tables::Tables;
 use crate::answers::has_shares_apart;
 use crate::number::{count, figure, fixed};
 
@@ -21,13 +22,13 @@ const LINKS_SHOWN: usize = 8;
 /// The summary of a run as text: its parameters, its links and its flows.
 #[must_use]
 pub fn run_table(run: &RunSummary, width: Option<usize>) -> String {
-    run_table_as(run, TableFormat::Text(width))
+    run_tables(run).formatted(TableFormat::Text(width))
 }
 
-/// The summary of [`run_table`] in a format.
+/// The tables of [`run_table`].
 #[must_use]
-pub fn run_table_as(run: &RunSummary, format: TableFormat) -> String {
-    formatted(&blocks(run), format)
+pub fn run_tables(run: &RunSummary) -> Tables {
+    Tables(blocks(run))
 }
 
 /// The summary of a run as HTML.

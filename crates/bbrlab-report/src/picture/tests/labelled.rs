@@ -558,3 +558,34 @@ fn wide_numbers_stay_on_a_column_of_paper() {
     show("wide-run", &picture);
     assert_has(&picture.svg, &[",000,000"]);
 }
+
+#[test]
+fn intervals_beyond_the_possible_values_end_in_arrows() {
+    let far = |mean: f64, seed: u64| if seed == 1 { 0.0 } else { mean };
+    let mut runs = swept(&[BUFFERS], 2);
+    for run in runs.iter_mut().filter(|run| run.point["bottleneck.buffer"] == "16bdp") {
+        run.flow_groups[0].share = Some(1.0 - far(0.04, run.seed));
+        run.flow_groups[1].share = Some(far(0.04, run.seed));
+    }
+    for (size, shape) in sizes() {
+        let of = |against: Option<&str>| {
+            let choice = SweepChoice {
+                metrics: names(&["share"]),
+                against: against.map(str::to_owned),
+                shape,
+                ..SweepChoice::default()
+            };
+            let picture = sweep(&runs, &choice).unwrap();
+            show(&format!("beyond-{}-{size}", against.is_some()), &picture);
+            read(&picture)
+        };
+        assert!(of(None).contains("arrows"), "{}", of(None));
+        assert!(of(Some("queue_delay_ms.mean")).contains("arrows: the interval"));
+    }
+    for run in &mut runs {
+        run.flow_groups[0].share = Some(0.5 + 0.001 * f64::from(u32::try_from(run.seed).unwrap()));
+        run.flow_groups[1].share = Some(0.5);
+    }
+    let choice = SweepChoice { metrics: names(&["share"]), ..SweepChoice::default() };
+    assert!(!read(&sweep(&runs, &choice).unwrap()).contains("arrows"));
+}
