@@ -414,8 +414,8 @@ pub(crate) fn text(group: &Group, answer: &Answer<'_>, place: usize) -> String {
     text_of(value(group, answer.metric, place), answer)
 }
 
-/// A mean and half the width of its interval, as a table shows them. An interval beyond the possible
-/// values has a mark.
+/// A mean and half the width of its interval, as a table shows them. An interval beyond the
+/// possible values has a mark.
 pub(crate) fn text_of((value, half): (Option<f64>, Option<f64>), answer: &Answer<'_>) -> String {
     let shown = |value: f64| fixed(value * answer.scale, answer.decimals);
     let mean = value.map_or_else(|| NONE.to_owned(), shown);
