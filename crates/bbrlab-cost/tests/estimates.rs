@@ -191,7 +191,7 @@ fn a_sweep_costs_what_its_runs_cost_and_its_records() {
     assert_eq!(all.events, sum(|run| run.events));
     assert_eq!(all.series_rows, sum(|run| run.series_rows));
     assert_eq!(all.series_bytes, sum(|run| run.series_bytes));
-    assert_eq!(all.disk_bytes, sum(|run| run.disk_bytes) + 6 * 9000);
+    assert_eq!(all.disk_bytes, sum(|run| run.disk_bytes) + 6 * 10_000);
     assert!((all.work - runs.iter().map(|run| run.work).sum::<f64>()).abs() < 1.0);
     // The memory of a sweep is the memory of its largest run, which may be at any position.
     assert_eq!(all.memory_bytes, runs[2].memory_bytes.max(runs[3].memory_bytes));
@@ -320,86 +320,86 @@ fn all_figures() {
     let no_rate = dumbbell("", "cc = \"cubic\"").replace("rate = \"20Mbit/s\"\n", "");
     lines += &line("no link with a rate", &Estimate::of_scenario(&scenario(&no_rate)));
     expect![[r#"
-        bulk: 9713 packets, 0 unsure, 24497 events, 1202 rows, 0 unsure, 11578 KB, series 35915 B, disk 61155 B, work 96703
-        paced: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11578 KB, series 35915 B, disk 61155 B, work 101560
-        paced by DelayBbr: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11578 KB, series 35915 B, disk 61155 B, work 101560
-        every ACK: 9713 packets, 0 unsure, 24497 events, 7399 rows, 0 unsure, 15793 KB, series 181236 B, disk 206476 B, work 264049
-        no rows: 9713 packets, 0 unsure, 24497 events, 0 rows, 0 unsure, 11011 KB, series 9000 B, disk 34240 B, work 75067
-        rows of a second: 9908 packets, 0 unsure, 25405 events, 28 rows, 0 unsure, 11038 KB, series 9737 B, disk 37457 B, work 79759
-        schedule: 11146 packets, 0 unsure, 33828 events, 1202 rows, 0 unsure, 11574 KB, series 35972 B, disk 61212 B, work 106034
-        trace: 4108 packets, 0 unsure, 12477 events, 1202 rows, 0 unsure, 11580 KB, series 35147 B, disk 60387 B, work 84683
-        buffer of bytes: 9713 packets, 0 unsure, 24476 events, 1202 rows, 0 unsure, 11580 KB, series 35915 B, disk 61155 B, work 96682
-        buffer without a limit: 9713 packets, 0 unsure, 24389 events, 1202 rows, 0 unsure, 11575 KB, series 35915 B, disk 61155 B, work 96595
-        short buffer: <9713 packets, 9713 unsure, 31964 events, 1202 rows, 0 unsure, 11574 KB, series 48818 B, disk <74058 B, work 104170
-        short buffer of many: 9908 packets, 0 unsure, 28472 events, 10217 rows, 0 unsure, 17789 KB, series 160240 B, disk 204080 B, work 358328
-        two ways: 9713 packets, 0 unsure, 29563 events, 1803 rows, 0 unsure, 11741 KB, series 37537 B, disk 62777 B, work 107178
-        few ACKs: <9713 packets, 9713 unsure, 38430 events, 1803 rows, 0 unsure, 11741 KB, series 50441 B, disk <75681 B, work 116045
-        access links: 4429 packets, 0 unsure, 15824 events, 6010 rows, 0 unsure, 13362 KB, series 69810 B, disk 97530 B, work 155332
-        access links both ways: 4429 packets, 0 unsure, 18342 events, 9616 rows, 0 unsure, 14317 KB, series 79546 B, disk 107266 B, work 190503
-        two groups: 9908 packets, 0 unsure, 27887 events, 4609 rows, 0 unsure, 13934 KB, series 110312 B, disk 144232 B, work 199888
-        one stops: 6481 packets, 0 unsure, 16486 events, 1003 rows, 0 unsure, 11449 KB, series 27526 B, disk 54006 B, work 83889
-        stopped early: <1721 packets, 1721 unsure, 5755 events, 702 rows, 0 unsure, 11238 KB, series 20198 B, disk <45438 B, work 64461
-        1001 flows: 9908 packets, 0 unsure, 46656 events, 601 rows, 0 unsure, 16770 KB, series 14409 B, disk 859229 B, work 723998
-        1000 flows: 9908 packets, 0 unsure, 46638 events, 601601 rows, 0 unsure, 425444 KB, series 949854 B, disk 2213854 B, work 16950350
-        transfers in a row: 4200 packets, 0 unsure, 12960 events, 1766 rows, 0 unsure, 12292 KB, series 44536 B, disk 143896 B, work 134604
-        transfers at random: 1400 packets, 0 unsure, 4320 events, 989 rows, 0 unsure, 11540 KB, series 24533 B, disk 73653 B, work 81617
-        a row with jitter: 1400 packets, 0 unsure, 4320 events, 989 rows, 0 unsure, 11540 KB, series 24533 B, disk 73653 B, work 81617
-        overload: 9908 packets, 0 unsure, 30198 events, 20186 rows, 0 unsure, 24761 KB, series 175008 B, disk 261808 B, work 653600
-        transfer in slow start: 13813 packets, 0 unsure, 34639 events, 650 rows, 0 unsure, 13840 KB, series 16203 B, disk 41459 B, work 91952
-        transfer with loss: <2115 packets, 2115 unsure, 7300 events, <2404 rows, 1803 unsure, 12407 KB, series 67080 B, disk <94848 B, work 113678
-        transfers with loss and many rows: <2115 packets, 2115 unsure, 7300 events, <240004 rows, 180003 unsure, <149264 KB, series 1594531 B, disk <1622299 B, work 5459678
-        constant rate that stops: 52 packets, 0 unsure, 239 events, 902 rows, 0 unsure, 11374 KB, series 17238 B, disk 42478 B, work 64345
-        constant rate above the link's that stops: 5024 packets, 0 unsure, 20257 events, 902 rows, 0 unsure, 11374 KB, series 25187 B, disk 50427 B, work 84363
-        constant rate: 104 packets, 0 unsure, 472 events, 1202 rows, 0 unsure, 11578 KB, series 20061 B, disk 45301 B, work 72678
-        constant rate and bulk: 9908 packets, 0 unsure, 26728 events, 1803 rows, 0 unsure, 11993 KB, series 47965 B, disk 74445 B, work 117067
-        on and off at a rate: 1036 packets, 0 unsure, 4256 events, 1202 rows, 0 unsure, 11578 KB, series 30290 B, disk 55530 B, work 76462
-        on and off: <3303 packets, 3303 unsure, 10893 events, 1202 rows, 0 unsure, 11578 KB, series 46980 B, disk <72220 B, work 83099
-        writes: 5520 packets, 0 unsure, 14026 events, 1202 rows, 0 unsure, 11578 KB, series 35517 B, disk 60757 B, work 86232
-        small writes: 957 packets, 0 unsure, 5902 events, 3606 rows, 0 unsure, 13235 KB, series 33861 B, disk 64061 B, work 145981
-        train: 1946 packets, 0 unsure, 5952 events, 1202 rows, 0 unsure, 11578 KB, series 24778 B, disk 50318 B, work 78756
-        train that ends: 275 packets, 0 unsure, 975 events, 1158 rows, 0 unsure, 11570 KB, series 17369 B, disk 47969 B, work 75060
-        datagrams: 104 packets, 0 unsure, 311 events, 1202 rows, 0 unsure, 11578 KB, series 20061 B, disk 45301 B, work 72392
-        datagrams above the link's rate: 4954 packets, 0 unsure, 20267 events, 902 rows, 0 unsure, 11374 KB, series 25184 B, disk 50424 B, work 76266
-        datagrams in bursts: 104 packets, 0 unsure, 371 events, 1202 rows, 0 unsure, 11578 KB, series 20061 B, disk 45301 B, work 72428
-        answers: <452 packets, 452 unsure, 2062 events, 1202 rows, 0 unsure, 11578 KB, series 31557 B, disk <57455 B, work 74268
-        answers without a pause: 9055 packets, 0 unsure, 24040 events, 1202 rows, 0 unsure, 11578 KB, series 35881 B, disk 61331 B, work 96246
-        so many answers: <220 packets, 220 unsure, 1004 events, 1202 rows, 0 unsure, 11578 KB, series 26179 B, disk <51739 B, work 73210
-        video: <696 packets, 696 unsure, 2773 events, 1202 rows, 0 unsure, 11578 KB, series 35871 B, disk <61239 B, work 74979
-        random bursts: <259 packets, 259 unsure, 1551 events, 1202 rows, 0 unsure, 11578 KB, series 27137 B, disk <52377 B, work 73757
-        flows that come and go: 1320 packets, 0 unsure, 4680 events, 601 rows, 0 unsure, 13683 KB, series 14409 B, disk 41569 B, work 65327
-        flows that come and go with bulk: 9908 packets, 0 unsure, 28617 events, 1202 rows, 0 unsure, 14116 KB, series 33804 B, disk 64862 B, work 115757
-        flows of a web search: <2973 packets, 2973 unsure, 10003 events, 601 rows, 0 unsure, 13672 KB, series 14409 B, disk <39689 B, work 66143
-        flows of random sizes: <3148 packets, 3148 unsure, 13993 events, 601 rows, 0 unsure, 13702 KB, series 14409 B, disk <44227 B, work 82160
-        flows that come faster than they go: 9908 packets, 0 unsure, 38862 events, 601 rows, 0 unsure, 11755 KB, series 14409 B, disk 55370 B, work 171419
-        small window: 3149 packets, 0 unsure, 7978 events, 1202 rows, 0 unsure, 11578 KB, series 34667 B, disk 59907 B, work 80184
-        receive buffer: 4208 packets, 0 unsure, 10626 events, 1202 rows, 0 unsure, 11578 KB, series 35183 B, disk 60423 B, work 82832
-        send buffer: 3357 packets, 0 unsure, 8497 events, 1202 rows, 0 unsure, 11578 KB, series 34798 B, disk 60038 B, work 80703
-        buffers of payload: 3357 packets, 0 unsure, 8497 events, 1202 rows, 0 unsure, 11578 KB, series 34798 B, disk 60038 B, work 80703
-        no SACK: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11578 KB, series 48818 B, disk <74058 B, work 104051
-        no SACK, paced: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11578 KB, series 35915 B, disk 61155 B, work 101560
-        small segments: 24230 packets, 0 unsure, 60790 events, 1202 rows, 0 unsure, 11586 KB, series 36145 B, disk 61385 B, work 132996
-        loss of 0.1 percent, Reno: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11578 KB, series 48818 B, disk <74058 B, work 104051
-        loss of 1 percent, CUBIC: <3521 packets, 3521 unsure, 11580 events, 1202 rows, 0 unsure, 11578 KB, series 47177 B, disk <72417 B, work 83786
-        loss of 1 percent, far CUBIC: <1051 packets, 1051 unsure, 3551 events, 1202 rows, 0 unsure, 11616 KB, series 39949 B, disk <65189 B, work 75757
-        loss of 1 percent, BBR: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11578 KB, series 35915 B, disk 61155 B, work 101560
-        loss of 1 percent, BBRv3: <9713 packets, 9713 unsure, 38159 events, 1202 rows, 0 unsure, 11578 KB, series 48818 B, disk <74058 B, work 110365
-        loss of 6 percent, BBR: <9713 packets, 9713 unsure, 38159 events, 1202 rows, 0 unsure, 11578 KB, series 48818 B, disk <74058 B, work 110365
-        loss in bursts: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11578 KB, series 48818 B, disk <74058 B, work 104051
-        reordering: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11578 KB, series 48818 B, disk <74058 B, work 104051
-        jitter in order: 9713 packets, 0 unsure, 24497 events, 1202 rows, 0 unsure, 11578 KB, series 35915 B, disk 61155 B, work 96703
-        jitter out of order: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11578 KB, series 48818 B, disk <74058 B, work 104051
-        delay that changes: <9753 packets, 9753 unsure, 51266 events, 1202 rows, 0 unsure, 11578 KB, series 48821 B, disk <74061 B, work 123472
-        loss that changes: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11578 KB, series 48818 B, disk <74058 B, work 104051
-        data in slots: <9713 packets, 9713 unsure, 57104 events, 1202 rows, 0 unsure, 11577 KB, series 48818 B, disk <74058 B, work 129310
-        ACKs in slots: <9713 packets, 9713 unsure, 45015 events, 1202 rows, 0 unsure, 11578 KB, series 48818 B, disk <74058 B, work 117221
-        ACKs that wait for grants: <9713 packets, 9713 unsure, 45015 events, 1202 rows, 0 unsure, 11578 KB, series 48818 B, disk <74058 B, work 117221
-        airtime that is shared: <9713 packets, 9713 unsure, 38430 events, 1803 rows, 0 unsure, 11743 KB, series 50441 B, disk <75681 B, work 116045
-        Westwood: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11578 KB, series 48818 B, disk <74058 B, work 104051
-        long growth of Reno: <95061 packets, 95061 unsure, 309225 events, 1202 rows, 0 unsure, 11626 KB, series 49299 B, disk <74539 B, work 381431
-        growth of CUBIC: 95061 packets, 0 unsure, 237867 events, 1202 rows, 0 unsure, 11626 KB, series 36215 B, disk 61455 B, work 310073
-        long growth of CUBIC: 535739 packets, 0 unsure, 1339453 events, 1202 rows, 0 unsure, 22669 KB, series 36225 B, disk 61465 B, work 1411659
-        slow start at the end: <630 packets, 630 unsure, 2184 events, 1202 rows, 0 unsure, 11669 KB, series 34848 B, disk <60088 B, work 74390
-        no link with a rate: 4028366 packets, 0 unsure, 6042653 events, 601 rows, 0 unsure, 11414 KB, series 30816 B, disk 56056 B, work 6109450
+        bulk: 9713 packets, 0 unsure, 24497 events, 1202 rows, 0 unsure, 11597 KB, series 36915 B, disk 66715 B, work 96703
+        paced: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11597 KB, series 36915 B, disk 66715 B, work 101560
+        paced by DelayBbr: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11597 KB, series 36915 B, disk 66715 B, work 101560
+        every ACK: 9713 packets, 0 unsure, 24497 events, 7399 rows, 0 unsure, 16010 KB, series 182236 B, disk 212036 B, work 264049
+        no rows: 9713 packets, 0 unsure, 24497 events, 0 rows, 0 unsure, 11011 KB, series 10000 B, disk 39800 B, work 75067
+        rows of a second: 9908 packets, 0 unsure, 25405 events, 28 rows, 0 unsure, 11039 KB, series 10737 B, disk 44137 B, work 79759
+        schedule: 11146 packets, 0 unsure, 33828 events, 1202 rows, 0 unsure, 11594 KB, series 36972 B, disk 66772 B, work 106034
+        trace: 4108 packets, 0 unsure, 12477 events, 1202 rows, 0 unsure, 11599 KB, series 36147 B, disk 65947 B, work 84683
+        buffer of bytes: 9713 packets, 0 unsure, 24476 events, 1202 rows, 0 unsure, 11600 KB, series 36915 B, disk 66715 B, work 96682
+        buffer without a limit: 9713 packets, 0 unsure, 24389 events, 1202 rows, 0 unsure, 11594 KB, series 36915 B, disk 66715 B, work 96595
+        short buffer: <9713 packets, 9713 unsure, 31964 events, 1202 rows, 0 unsure, 11594 KB, series 49818 B, disk <79618 B, work 104170
+        short buffer of many: 9908 packets, 0 unsure, 28472 events, 10217 rows, 0 unsure, 18097 KB, series 161240 B, disk 218040 B, work 358328
+        two ways: 9713 packets, 0 unsure, 29563 events, 1803 rows, 0 unsure, 11760 KB, series 38537 B, disk 68337 B, work 107178
+        few ACKs: <9713 packets, 9713 unsure, 38430 events, 1803 rows, 0 unsure, 11760 KB, series 51441 B, disk <81241 B, work 116045
+        access links: 4429 packets, 0 unsure, 15824 events, 6010 rows, 0 unsure, 13420 KB, series 70810 B, disk 104210 B, work 155332
+        access links both ways: 4429 packets, 0 unsure, 18342 events, 9616 rows, 0 unsure, 14375 KB, series 80546 B, disk 113946 B, work 190503
+        two groups: 9908 packets, 0 unsure, 27887 events, 4609 rows, 0 unsure, 14062 KB, series 111312 B, disk 153712 B, work 199888
+        one stops: 6481 packets, 0 unsure, 16486 events, 1003 rows, 0 unsure, 11461 KB, series 28526 B, disk 60126 B, work 83889
+        stopped early: <1721 packets, 1721 unsure, 5755 events, 702 rows, 0 unsure, 11241 KB, series 21198 B, disk <50998 B, work 64461
+        1001 flows: 9908 packets, 0 unsure, 46656 events, 601 rows, 0 unsure, 16770 KB, series 15409 B, disk 1164529 B, work 723998
+        1000 flows: 9908 packets, 0 unsure, 46638 events, 601601 rows, 0 unsure, 444676 KB, series 950854 B, disk 2778854 B, work 16950350
+        transfers in a row: 4200 packets, 0 unsure, 12960 events, 1766 rows, 0 unsure, 12330 KB, series 45536 B, disk 182496 B, work 134604
+        transfers at random: 1400 packets, 0 unsure, 4320 events, 989 rows, 0 unsure, 11553 KB, series 25533 B, disk 89853 B, work 81617
+        a row with jitter: 1400 packets, 0 unsure, 4320 events, 989 rows, 0 unsure, 11553 KB, series 25533 B, disk 89853 B, work 81617
+        overload: 9908 packets, 0 unsure, 30198 events, 20186 rows, 0 unsure, 25388 KB, series 176008 B, disk 294808 B, work 653600
+        transfer in slow start: 13813 packets, 0 unsure, 34639 events, 650 rows, 0 unsure, 13841 KB, series 17203 B, disk 47019 B, work 91952
+        transfer with loss: <2115 packets, 2115 unsure, 7300 events, <2404 rows, 1803 unsure, 12464 KB, series 68080 B, disk <101528 B, work 113678
+        transfers with loss and many rows: <2115 packets, 2115 unsure, 7300 events, <240004 rows, 180003 unsure, <155024 KB, series 1595531 B, disk <1628979 B, work 5459678
+        constant rate that stops: 52 packets, 0 unsure, 239 events, 902 rows, 0 unsure, 11384 KB, series 18238 B, disk 48038 B, work 64345
+        constant rate above the link's that stops: 5024 packets, 0 unsure, 20257 events, 902 rows, 0 unsure, 11384 KB, series 26187 B, disk 55987 B, work 84363
+        constant rate: 104 packets, 0 unsure, 472 events, 1202 rows, 0 unsure, 11597 KB, series 21061 B, disk 50861 B, work 72678
+        constant rate and bulk: 9908 packets, 0 unsure, 26728 events, 1803 rows, 0 unsure, 12031 KB, series 48965 B, disk 80565 B, work 117067
+        on and off at a rate: 1036 packets, 0 unsure, 4256 events, 1202 rows, 0 unsure, 11597 KB, series 31290 B, disk 61090 B, work 76462
+        on and off: <3303 packets, 3303 unsure, 10893 events, 1202 rows, 0 unsure, 11597 KB, series 47980 B, disk <77780 B, work 83099
+        writes: 5520 packets, 0 unsure, 14026 events, 1202 rows, 0 unsure, 11597 KB, series 36517 B, disk 66317 B, work 86232
+        small writes: 957 packets, 0 unsure, 5902 events, 3606 rows, 0 unsure, 13332 KB, series 34861 B, disk 71861 B, work 145981
+        train: 1946 packets, 0 unsure, 5952 events, 1202 rows, 0 unsure, 11597 KB, series 25778 B, disk 55878 B, work 78756
+        train that ends: 275 packets, 0 unsure, 975 events, 1158 rows, 0 unsure, 11588 KB, series 18369 B, disk 55769 B, work 75060
+        datagrams: 104 packets, 0 unsure, 311 events, 1202 rows, 0 unsure, 11597 KB, series 21061 B, disk 50861 B, work 72392
+        datagrams above the link's rate: 4954 packets, 0 unsure, 20267 events, 902 rows, 0 unsure, 11384 KB, series 26184 B, disk 55984 B, work 76266
+        datagrams in bursts: 104 packets, 0 unsure, 371 events, 1202 rows, 0 unsure, 11597 KB, series 21061 B, disk 50861 B, work 72428
+        answers: <452 packets, 452 unsure, 2062 events, 1202 rows, 0 unsure, 11597 KB, series 32557 B, disk <63015 B, work 74268
+        answers without a pause: 9055 packets, 0 unsure, 24040 events, 1202 rows, 0 unsure, 11597 KB, series 36881 B, disk 66891 B, work 96246
+        so many answers: <220 packets, 220 unsure, 1004 events, 1202 rows, 0 unsure, 11597 KB, series 27179 B, disk <57299 B, work 73210
+        video: <696 packets, 696 unsure, 2773 events, 1202 rows, 0 unsure, 11597 KB, series 36871 B, disk <66799 B, work 74979
+        random bursts: <259 packets, 259 unsure, 1551 events, 1202 rows, 0 unsure, 11597 KB, series 28137 B, disk <57937 B, work 73757
+        flows that come and go: 1320 packets, 0 unsure, 4680 events, 601 rows, 0 unsure, 13683 KB, series 15409 B, disk 47129 B, work 65327
+        flows that come and go with bulk: 9908 packets, 0 unsure, 28617 events, 1202 rows, 0 unsure, 14135 KB, series 34804 B, disk 70982 B, work 115757
+        flows of a web search: <2973 packets, 2973 unsure, 10003 events, 601 rows, 0 unsure, 13672 KB, series 15409 B, disk <45249 B, work 66143
+        flows of random sizes: <3148 packets, 3148 unsure, 13993 events, 601 rows, 0 unsure, 13702 KB, series 15409 B, disk <49787 B, work 82160
+        flows that come faster than they go: 9908 packets, 0 unsure, 38862 events, 601 rows, 0 unsure, 11755 KB, series 15409 B, disk 60930 B, work 171419
+        small window: 3149 packets, 0 unsure, 7978 events, 1202 rows, 0 unsure, 11597 KB, series 35667 B, disk 65467 B, work 80184
+        receive buffer: 4208 packets, 0 unsure, 10626 events, 1202 rows, 0 unsure, 11597 KB, series 36183 B, disk 65983 B, work 82832
+        send buffer: 3357 packets, 0 unsure, 8497 events, 1202 rows, 0 unsure, 11597 KB, series 35798 B, disk 65598 B, work 80703
+        buffers of payload: 3357 packets, 0 unsure, 8497 events, 1202 rows, 0 unsure, 11597 KB, series 35798 B, disk 65598 B, work 80703
+        no SACK: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 104051
+        no SACK, paced: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11597 KB, series 36915 B, disk 66715 B, work 101560
+        small segments: 24230 packets, 0 unsure, 60790 events, 1202 rows, 0 unsure, 11605 KB, series 37145 B, disk 66945 B, work 132996
+        loss of 0.1 percent, Reno: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 104051
+        loss of 1 percent, CUBIC: <3521 packets, 3521 unsure, 11580 events, 1202 rows, 0 unsure, 11597 KB, series 48177 B, disk <77977 B, work 83786
+        loss of 1 percent, far CUBIC: <1051 packets, 1051 unsure, 3551 events, 1202 rows, 0 unsure, 11636 KB, series 40949 B, disk <70749 B, work 75757
+        loss of 1 percent, BBR: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11597 KB, series 36915 B, disk 66715 B, work 101560
+        loss of 1 percent, BBRv3: <9713 packets, 9713 unsure, 38159 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 110365
+        loss of 6 percent, BBR: <9713 packets, 9713 unsure, 38159 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 110365
+        loss in bursts: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 104051
+        reordering: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 104051
+        jitter in order: 9713 packets, 0 unsure, 24497 events, 1202 rows, 0 unsure, 11597 KB, series 36915 B, disk 66715 B, work 96703
+        jitter out of order: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 104051
+        delay that changes: <9753 packets, 9753 unsure, 51266 events, 1202 rows, 0 unsure, 11597 KB, series 49821 B, disk <79621 B, work 123472
+        loss that changes: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 104051
+        data in slots: <9713 packets, 9713 unsure, 57104 events, 1202 rows, 0 unsure, 11596 KB, series 49818 B, disk <79618 B, work 129310
+        ACKs in slots: <9713 packets, 9713 unsure, 45015 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 117221
+        ACKs that wait for grants: <9713 packets, 9713 unsure, 45015 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 117221
+        airtime that is shared: <9713 packets, 9713 unsure, 38430 events, 1803 rows, 0 unsure, 11762 KB, series 51441 B, disk <81241 B, work 116045
+        Westwood: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 104051
+        long growth of Reno: <95061 packets, 95061 unsure, 309225 events, 1202 rows, 0 unsure, 11645 KB, series 50299 B, disk <80099 B, work 381431
+        growth of CUBIC: 95061 packets, 0 unsure, 237867 events, 1202 rows, 0 unsure, 11645 KB, series 37215 B, disk 67015 B, work 310073
+        long growth of CUBIC: 535739 packets, 0 unsure, 1339453 events, 1202 rows, 0 unsure, 22689 KB, series 37225 B, disk 67025 B, work 1411659
+        slow start at the end: <630 packets, 630 unsure, 2184 events, 1202 rows, 0 unsure, 11688 KB, series 35848 B, disk <65648 B, work 74390
+        no link with a rate: 4028366 packets, 0 unsure, 6042653 events, 601 rows, 0 unsure, 11433 KB, series 31816 B, disk 61616 B, work 6109450
     "#]].assert_eq(&lines);
 }
 
@@ -436,14 +436,14 @@ fn the_cost_of_a_run_is_estimated_beforehand() {
         ));
     }
     expect![[r#"
-        a link shared by two: 2 flows, 41281 packets, 3003 rows, 12 MB, 83 KB on disk
-        one that stops half way: 2 flows, 22127 packets, 2003 rows, 11 MB, 50 KB on disk
-        a few bytes: 2 flows, 2000 packets, 1100 rows, 11 MB, 21 KB on disk
-        a constant rate: 2 flows, 2500 packets, 3003 rows, 12 MB, 57 KB on disk
-        every ACK: 2 flows, 41281 packets, 29897 rows, 30 MB, 636 KB on disk
-        a million flows: 1000001 flows, 41281 packets, 1001 rows, 5611 MB, 18 KB on disk
-        10^11 packets: 2 flows, 290377420 packets, 60003 rows, 683 MB, 1515 KB on disk
-        no rate at all: 2 flows, 13877777 packets, 2002 rows, 12 MB, 75 KB on disk
+        a link shared by two: 2 flows, 41281 packets, 3003 rows, 12 MB, 84 KB on disk
+        one that stops half way: 2 flows, 22127 packets, 2003 rows, 11 MB, 51 KB on disk
+        a few bytes: 2 flows, 2000 packets, 1100 rows, 11 MB, 22 KB on disk
+        a constant rate: 2 flows, 2500 packets, 3003 rows, 12 MB, 58 KB on disk
+        every ACK: 2 flows, 41281 packets, 29897 rows, 31 MB, 637 KB on disk
+        a million flows: 1000001 flows, 41281 packets, 1001 rows, 5611 MB, 19 KB on disk
+        10^11 packets: 2 flows, 290377420 packets, 60003 rows, 684 MB, 1516 KB on disk
+        no rate at all: 2 flows, 13877777 packets, 2002 rows, 12 MB, 76 KB on disk
     "#]]
     .assert_eq(&lines);
 }
