@@ -7,7 +7,7 @@
 use bbrlab_run::{FlowGroup, Group, GroupMetric, RunSummary};
 
 use crate::number::{BEYOND, NONE, fixed, with_half};
-use crate::table::value_text;
+use crate::swept_key::value_text;
 
 /// A metric of a sweep, as tables and pictures show it.
 #[derive(Clone, Debug, PartialEq)]

@@ -31,8 +31,8 @@ use super::shape::{LOWEST_PANEL, Shape};
 use super::swept::{Swept, spread};
 use crate::answers::{self, Answer, Metric, flow_groups, group_names, link_to_name, most_groups};
 use crate::points::Points;
-use crate::swept_key::stem;
-use crate::table::{value_text, varying_keys};
+use crate::swept_key::{stem, value_text};
+use crate::table::varying_keys;
 
 const PANEL_HEIGHT: f64 = 220.0;
 /// Gap between small multiples, which share their y axis.

@@ -6,12 +6,13 @@ use serde_json::{Map, Value};
 use super::block::Block;
 use super::format::{TableFormat, formatted};
 use super::layout::{Align, Table};
-use super::run::{point_text, value_text};
+use super::run::point_text;
 use super::sweep::few_seeds;
 use super::tables::Tables;
 use crate::compare::FolderComparison;
 use crate::number::{NONE, figure, with_half};
 use crate::paired::PairedComparison;
+use crate::swept_key::value_text;
 
 /// Metrics that are not compared, because they follow from other metrics or describe the
 /// simulation.

@@ -9,7 +9,6 @@ use serde_json::Value;
 use super::block::{Block, html};
 use super::format::TableFormat;
 use super::layout::{Align, Table};
-use super::run::value_text;
 use super::tables::Tables;
 use crate::answers::{
     Answer, Metric, WORTH_SHOWING_MS, group_names, link_value, links_to_name, places, text_of,
@@ -18,6 +17,7 @@ use crate::answers::{
 use crate::chosen_answers::{add_of_flows, chosen_answers};
 use crate::number::NONE;
 use crate::points::Points;
+use crate::swept_key::value_text;
 
 /// The table of all runs of a sweep, or of one point with several seeds: means with 95 % intervals.
 /// `width` is the terminal's width in characters. Without it, the table has all its columns.
