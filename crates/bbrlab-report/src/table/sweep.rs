@@ -318,7 +318,7 @@ mod tests {
             ────────────────────────────────────────────────────────────────────────────────────────────────────
             two-flows      3  98.7 ±3.8*  1.3 ±3.8*    46.50        14.80          502          502        47.31
             not shown: cubic RTT mean ms, used, dropped, Jain (--wide shows all columns)
-            *: the interval goes beyond the possible values (below 0, or a share above 100 %)
+            *: the interval goes beyond the possible values (below 0, a share above 100 %, or Jain's index above 1)
             few seeds: an interval from 3 seeds is wide, and its width varies much; 5 or more are better
         "#]].assert_eq(&sweep_table(&runs, Some(100)));
         let point = crate::groups::groups(&runs).remove(0);
