@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from ._bbrlab import figures
+from ._bbrlab import figures, headings
 from ._errors import Error, UsageError
 from ._palette import PALETTE
 from ._select import Selection, SweptKey, numbers
@@ -101,6 +101,10 @@ LOG_RATIO = 8
 """The ratio of the largest to the smallest value from which an axis is logarithmic."""
 
 TICKS_MAX = 12
+
+DECIMALS = 2
+"""Number of decimals of metrics that no table of the command line shows."""
+
 LINES_NAMED = 16
 
 ROWS_ALTAIR = 5000
@@ -576,7 +580,7 @@ class SweepPlots:
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
         >>> axis = rs.plot.heatmap("rtt_ms_mean")
         >>> axis.get_xlabel(), axis.get_ylabel()
-        ('bottleneck.buffer', 'flows.cc')
+        ('bottleneck.buffer, BDP', 'flows.cc')
         """
         _check_backend(backend)
         selection = Selection("heatmap", self._results, group, flow, link, where)
@@ -596,21 +600,23 @@ class SweepPlots:
         mean[cells], half[cells] = scale * means.mean, scale * (means.high - means.low) / 2
         look = _Look(ax, backend, self._title(title), True, labels)
         label = look.texts(selection.label(name)) + unit
-        x_labels, y_labels = ([look.text(word) for word in key.labels] for key in (across, up))
+        x_labels, y_labels = (_ticks(key, look) for key in (across, up))
+        x_title, y_title = (look.text(key.key) + (f", {key.unit}" if key.unit else "") for key in (across, up))
         if backend == "altair":
-            return _altair_heatmap(look, across.key, x_labels, up.key, y_labels, label, mean)
+            return _altair_heatmap(look, x_title, x_labels, y_title, y_labels, label, mean)
         (axis,) = _axes(1, ax, title=look.title)
         ends = {"vmin": 0, "vmax": 100} if name == "group_share" else {}
         image = axis.imshow(mean, origin="lower", aspect="auto", cmap="viridis", **ends)
         axis.set_xticks(range(len(x_labels)), x_labels)
         axis.set_yticks(range(len(y_labels)), y_labels)
-        axis.set(xlabel=look.text(across.key), ylabel=look.text(up.key))
+        axis.set(xlabel=x_title, ylabel=y_title)
         low, high = image.get_clim()
+        decimals = next((decimals for metric, _, decimals in headings() if metric == name), DECIMALS)
         for (row, column), value in np.ndenumerate(mean):
             if not np.isnan(value):
                 ink = "white" if value < (low + high) / 2 else "black"
                 reach = half[row, column]
-                text = f"{value:.3g}" + (f"\n±{reach:.2g}" if intervals and not np.isnan(reach) else "")
+                text = f"{value:.{decimals}f}" + (f"\n±{reach:.{decimals}f}" if intervals and not np.isnan(reach) else "")
                 axis.text(column, row, text, ha="center", va="center", color=ink, fontsize="small")
         axis.figure.colorbar(image, ax=axis, label=label)
         return axis
@@ -760,10 +766,9 @@ def _against(
     axes = _axes(len(panels), look.ax, is_row=True, title=look.title)
     lowest = min(float(np.nanmin(line.y)) for _, lines in panels for line in lines)
     for axis, (panel, lines) in zip(axes, panels, strict=True):
-        for place, line in enumerate(lines):
-            # Words have no order, so no line joins their points. The points of several lines at a word are side by
-            # side.
-            aside = 0.0 if across.values is not None else 0.5 * ((place + 0.5) / len(lines) - 0.5)
+        # Words have no order, so no line joins their points. The points of several lines at a word are side by side.
+        places = [0.0 if across.values is not None else 0.5 * ((at + 0.5) / len(lines) - 0.5) for at in range(len(lines))]
+        for aside, line in zip(places, lines, strict=True):
             axis.errorbar(
                 line.x + aside, line.y, yerr=_reach(line), color=line.colour, marker=MARKERS[line.style % len(MARKERS)],
                 linestyle="none" if across.values is None else DASHES[line.style % len(DASHES)],
@@ -779,12 +784,14 @@ def _against(
             if is_log:
                 axis.set_xscale("log")
             if len(labels) <= TICKS_MAX:
-                axis.set_xticks(across.values, [look.text(f"{value:.4g}") for value in across.values])
+                axis.set_xticks(across.values, _ticks(across, look))
                 axis.minorticks_off()
         if name == "group_share":
             axis.set_ylim(0, 100)
+            _arrows(axis, lines, places, 100)
         elif lowest >= 0:
             axis.set_ylim(bottom=0)
+            _arrows(axis, lines, places, np.inf)
         axis.set(xlabel=key)
         if panel:
             axis.set_title(panel, fontsize="medium")
@@ -792,6 +799,14 @@ def _against(
     legend = [line for _, lines in panels for line in lines]
     _legend(axes[-1], list({line.name: line for line in legend}.values()), look.legend, is_joined=across.values is not None)
     return axes if is_several else axes[0]
+
+
+def _ticks(key: SweptKey, look: _Look) -> list[str]:
+    """Returns the labels of a key's values; those of quantities have no unit, because the title of the axis has it."""
+    if key.values is None:
+        return [look.text(label) for label in key.labels]
+    both = zip(key.labels, key.values, strict=True)
+    return [look.text(label if label in (look.labels or {}) else f"{value:.4g}") for label, value in both]
 
 
 def _is_log(across: SweptKey) -> bool:
@@ -805,6 +820,18 @@ def _reach(line: _Line) -> npt.NDArray[Any] | None:
     if line.low is None or line.high is None or np.isnan(line.low).all():
         return None
     return np.array([line.y - line.low, line.high - line.y])
+
+
+def _arrows(axis: Any, lines: list[_Line], places: list[float], most: float) -> None:
+    """Marks the ends of intervals below 0 or above `most`, which the axes cut, by arrows out of the axes."""
+    down, up = 11, 10  # matplotlib's CARETDOWNBASE and CARETUPBASE, outside the axes
+    for aside, line in zip(places, lines, strict=True):
+        if line.low is None or line.high is None:
+            continue
+        for end, marker, is_beyond in ((0.0, down, line.low < 0), (most, up, line.high > most)):
+            if is_beyond.any():
+                x = line.x[is_beyond] + aside
+                axis.plot(x, np.full(len(x), end), marker=marker, color=line.colour, linestyle="none", markersize=5, clip_on=False)
 
 
 def _lines(axis: Any, lines: list[_Line]) -> None:
@@ -944,8 +971,8 @@ def _altair_heatmap(
         altair.Chart(rows)
         .mark_rect()
         .encode(
-            x=altair.X("x:O", sort=x_labels, title=look.text(x)),
-            y=altair.Y("y:O", sort=y_labels[::-1], title=look.text(y)),
+            x=altair.X("x:O", sort=x_labels, title=x),
+            y=altair.Y("y:O", sort=y_labels[::-1], title=y),
             color=altair.Color("value:Q", scale=altair.Scale(scheme="viridis"), title=name),
         )
     )

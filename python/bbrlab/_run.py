@@ -307,7 +307,7 @@ def metrics() -> list[Metric]:
     ('group', 'flow_groups[].share', 'share, %')
     """
     where = {"run": "", "bottleneck": "links[].", "group": "flow_groups[].", "flow": "flows[].", "link": "links[]."}
-    headings = dict(_bbrlab.headings())
+    headings = {name: heading for name, heading, _ in _bbrlab.headings()}
     return [
         Metric(
             name=name, of=of, unit=unit, definition=meaning, json=f"{where[of]}{json_name}", heading=headings.get(name, "")

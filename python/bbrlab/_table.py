@@ -31,9 +31,14 @@ def not_among(name: str, names: Sequence[str]) -> str:
 
     >>> not_among("goodput", ["flow", "goodput_mbps", "group_goodput_mbps"])
     'found no such column; did you mean goodput_mbps or group_goodput_mbps?'
+    >>> not_among("shares", ["start_s", "group_share"])
+    'found no such column; did you mean group_share?'
     """
-    near = [known for known in names if name and (known.startswith(name) or known.endswith(f"_{name}"))]
-    near += [known for known in names if name and f"_{name}_" in known and known not in near]
+    near: list[str] = []
+    # A plural comes before names that merely have similar letters.
+    for word in filter(None, dict.fromkeys((name, name.removesuffix("s")))):
+        near = near or [known for known in names if known.startswith(word) or known.endswith(f"_{word}")]
+        near += [known for known in names if f"_{word}_" in known and known not in near]
     near = near or difflib.get_close_matches(name, names, 3)
     if near:
         more = f", or {len(near) - 4} more" if len(near) > 4 else ""

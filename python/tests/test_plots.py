@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -278,7 +279,8 @@ def three_keys() -> bl.Results:
 
 def test_a_heatmap_shows_what_is_asked_for(three_keys: bl.Results) -> None:
     axis = three_keys.plot.heatmap("group_share", group="bbr1", where={"flows.rtt": "40ms"})
-    assert [text.get_text() for text in axis.get_xticklabels()] == ["1bdp", "4bdp", "8bdp"]
+    assert [text.get_text() for text in axis.get_xticklabels()] == ["1", "4", "8"]
+    assert (axis.get_xlabel(), axis.get_ylabel()) == ("bottleneck.buffer, BDP", "bottleneck.rate, Mbit/s")
     assert axis.get_figure().axes[1].get_ylabel() == "group_share, bbr1, flows.rtt=40ms, %"
     found = cells(axis)
     for point in three_keys.groups:
@@ -456,8 +458,8 @@ def test_altair_gets_no_more_rows_than_it_draws(titled: bl.Results) -> None:
 def test_a_heatmap_has_its_values_in_order_and_intervals(titled: bl.Results) -> None:
     stats = pytest.importorskip("scipy.stats")
     axis = titled.plot.heatmap("group_share", "bottleneck.buffer", "flows.rtt", group="bbr3", intervals=True)
-    assert [text.get_text() for text in axis.get_xticklabels()] == ["0.5bdp", "1bdp", "4bdp", "16bdp"]
-    assert [text.get_text() for text in axis.get_yticklabels()] == ["20ms", "60ms"]
+    assert [text.get_text() for text in axis.get_xticklabels()] == ["0.5", "1", "4", "16"]
+    assert [text.get_text() for text in axis.get_yticklabels()] == ["20", "60"]
     assert axis.get_images()[0].get_clim() == (0, 100)
     points = titled.points
     chosen = (points["metric"] == "group_share") & (points["group"] == "bbr3")
@@ -469,4 +471,20 @@ def test_a_heatmap_has_its_values_in_order_and_intervals(titled: bl.Results) -> 
         low, high = stats.t.interval(0.95, 2, shares.mean(), stats.sem(shares))
         assert (row["lo"], row["hi"]) == pytest.approx((low, high))
     texts = [text.get_text() for text in axis.texts]
-    assert len(texts) == 8 and all("±" in text for text in texts)
+    # As in the tables of the command line, each share has one decimal.
+    assert len(texts) == 8 and all(re.fullmatch(r"\d+\.\d\n±\d+\.\d", text) for text in texts), texts
+    printed = str(titled)
+    assert all(text.split("\n")[0] in printed for text in texts)
+
+
+def test_intervals_that_the_axes_cut_end_in_arrows() -> None:
+    flows = [{"cc": "bbr1", "rtt": "20ms", "start_jitter": "1s"}, {"cc": "cubic", "rtt": "20ms", "start_jitter": "1s"}]
+    path = {"rate": "10Mbit/s"}
+    rs = bl.sweep({"duration": "3s", "repeat": 2, "bottleneck": path, "flows": flows}, {"bottleneck.buffer": ["0.1bdp", "1bdp", "8bdp"]})
+    shares = rs.points[rs.points["metric"] == "group_share"]
+    below, above = (shares["lo"] < 0).sum(), (shares["hi"] > 1).sum()
+    assert below == above > 0, "with two seeds, the interval of a small share includes values below 0"
+    axis = rs.plot.share("bottleneck.buffer")
+    arrows = [line for line in axis.lines if line.get_marker() in (10, 11)]
+    for end, count in ((0, below), (100, above)):
+        assert sum(list(line.get_ydata()).count(end) for line in arrows) == count

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +114,37 @@ def test_a_metric_has_one_name() -> None:
         for part in re.findall(r"\w+", metric["json"]):
             value = value[part]
             value = value[0] if isinstance(value, list) else value
+
+
+def test_files_lists_and_comparisons_have_the_names_of_metrics(tmp_path: Path) -> None:
+    """The columns of Parquet files and the names in JSON, in `bbrlab list` and in `bbrlab compare` follow from
+    `bl.metrics()`."""
+    polars = pytest.importorskip("polars")
+    of: dict[str, set[str]] = {}
+    for metric in bl.metrics():
+        of.setdefault(metric["of"], set()).add(metric["name"])
+    in_json = {metric["json"].replace("[]", "") for metric in bl.metrics()}
+    for folder, cc in (("a", "bbr1"), ("b", "cubic")):
+        bl.sweep({"duration": "1s", "bottleneck": PATH, "flows": FLOWS}, set={"flows[0].cc": cc}, seeds=2, out=tmp_path / folder)
+    columns = set(polars.read_parquet_schema(tmp_path / "a" / "summary.parquet"))
+    metrics = of["flow"] | of["group"] | of["run"] | of["bottleneck"]
+    assert metrics <= columns
+    document = json.loads((tmp_path / "a" / "summary.json").read_text())
+    compared = bl.compare(tmp_path / "a", tmp_path / "b")
+    of_points = [point["metrics"] for point in (*document["groups"], *compared["points"])]
+    for name in (name for metrics in of_points for name in metrics):
+        owner, _, rest_of_name = name.partition(".")
+        if owner in ("flow_groups", "links"):
+            name = f"{owner}.{rest_of_name.partition('.')[2]}"
+        assert name in in_json, name
+    listed = subprocess.run([sys.executable, "-m", "bbrlab", "list", "metrics", "--json"], capture_output=True, check=True)
+    names = {metric["name"] for metric in json.loads(listed.stdout)}
+    # A record of several values, such as `flow_groups.rtt_ms`, is one entry of the list. Tins and waits have tables of
+    # their own.
+    own = {name for name in names if not name.startswith(("links.tins.", "waits."))}
+    assert {name for name in own if name not in in_json and not any(it.startswith(f"{name}.") for it in in_json)} == set()
+    shown = {metric["json"].replace("[]", "") for metric in bl.metrics() if metric["heading"]}
+    assert {name for name in shown if name not in names and name.rpartition(".")[0] not in names} == set()
 
 
 def test_headings_of_printed_tables_belong_to_metrics(rs: bl.Results) -> None:

@@ -17,6 +17,7 @@ mod python;
 mod release;
 mod site;
 mod source;
+mod tracked;
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ use std::process::{Command, ExitCode};
 const USAGE: &str =
     "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|site|replication|explanations|disciplines|contradictions|notes>
   check   format, crate map, lints, WebAssembly, all tests, documents, debug and release builds agree, Python, speed
-  rooms   only the checks without a build: crate map, import circles, dependencies, mentions in pages, files of a release, prose
+  rooms   only the checks without a build: crate map, import circles, dependencies, mentions in pages, files of a release, no tracked results, prose
   bless   rewrite expected test output (then read the diff)
   python  the Python package: build, tests, types
   bench   the speed table, with instructions, cache misses and ns-3; ratios to results/bench.json
@@ -96,6 +97,7 @@ fn map() -> Result<(), String> {
         step("crates of web pages do not use the system", || portable::names_no_system(&root)),
         step("mentions in pages", || pages::check(&root)),
         step("files of a release", || release::check(&root)),
+        step("no tracked results", || tracked::check(&root)),
         step("prose", || prose::check(&root)),
     ];
     let wrong: Vec<String> = results.into_iter().filter_map(Result::err).collect();

@@ -82,6 +82,7 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:
   bbrlab table bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f
   bbrlab table SWEEP --latex > table.tex
+  bbrlab table SWEEP --metric share,rtt_ms.mean --legend bbr1=BBRv1 --legend 'RTT mean=RTT'
   bbrlab table before after --csv > compared.csv")]
     Table(TableArgs),
     /// Compare the metrics of several folders of results, or of the values of a swept key, with
@@ -478,6 +479,12 @@ pub(crate) struct TableArgs {
     /// As CSV, with one line of names and units above the rows; nothing but tables
     #[arg(long, group = "format")]
     pub(crate) csv: bool,
+    /// Only these metrics, by their names in `list metrics`: `share`, `queue_delay_ms.mean`
+    #[arg(long, value_name = "METRIC", value_delimiter = ',')]
+    pub(crate) metric: Vec<String>,
+    /// Text for a heading, a part of one or a name in a column; may be repeated
+    #[arg(long, value_name = "NAME=TEXT", value_parser = entry)]
+    pub(crate) legend: Vec<String>,
     /// Show all columns of a table for a terminal, however wide; the other formats have them all
     #[arg(long, conflicts_with = "format")]
     pub(crate) wide: bool,

@@ -98,7 +98,7 @@ fn look(args: &CompareArgs, output: &Output) -> ComparisonLook {
 }
 
 /// Returns the error about an unknown metric, with what else has its name.
-fn unknown(reason: String) -> LabError {
+pub(crate) fn unknown(reason: String) -> LabError {
     let name = reason.strip_prefix("unknown metric `").and_then(|rest| rest.split('`').next());
     let elsewhere = name.and_then(not_a_metric);
     LabError::Usage(match elsewhere {

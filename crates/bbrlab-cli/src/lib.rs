@@ -20,6 +20,7 @@ mod run;
 mod shell_files;
 mod show;
 mod table;
+mod unknown_flag;
 mod validate;
 mod validate_linux;
 
@@ -31,15 +32,18 @@ use clap::Parser as _;
 use crate::args::{Cli, Verb};
 use crate::output::{Output, Stopped, Verdict};
 pub use crate::shell_files::shell_files;
+use crate::unknown_flag::explained;
 
 /// Runs a user's command line, whose first word is the program's name, and returns the exit status.
 /// `again` is the beginning of a command line that starts this command in another process: the
 /// program and, for a Python interpreter, its first arguments.
 #[must_use]
 pub fn run_command(words: impl IntoIterator<Item = OsString>, again: &[OsString]) -> u8 {
-    let cli = match Cli::try_parse_from(words) {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(answer) => {
+            let answer = explained(answer, &words);
             // Help and version also arrive here, because clap returns them as errors. If printing
             // fails, for example because the terminal was closed, the failure is ignored.
             let _ = answer.print();

@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use bbrlab_lab::{LabError, read_results};
-use bbrlab_report::{ComparisonLook, Points, TableFormat, compare_table, run_table_as};
+use bbrlab_report::{
+    Points, TableFormat, Tables, chosen_sweep_tables, compared_tables, run_tables,
+};
 
 use crate::args::TableArgs;
-use crate::compare::compared;
+use crate::compare::{compared, unknown};
 use crate::output::{Output, Verdict};
 
 /// Prints the table of one folder as `run` does, or of several as `compare` does.
@@ -18,27 +20,33 @@ pub(crate) fn table(args: &TableArgs, output: &mut Output) -> Verdict {
         _ if args.wide => TableFormat::Text(None),
         _ => TableFormat::Text(output.width()),
     };
-    let table = match args.folders.as_slice() {
+    let tables = match args.folders.as_slice() {
         [folder] => {
-            let table = of_folder(folder, format)?;
+            let tables = of_folder(folder, &args.metric)?;
             output.notes_of_missing(&args.folders);
-            table
+            tables
         }
         folders => {
-            let (names, comparison) = compared(folders, output)?;
-            compare_table(&names, &comparison, ComparisonLook { is_chosen: false, format })
+            let (names, mut comparison) = compared(folders, output)?;
+            comparison.keep(&args.metric).map_err(unknown)?;
+            compared_tables(&names, &comparison, !args.metric.is_empty())
         }
     };
-    output.text(&table)
+    let tables = tables.labelled(&args.legend).map_err(LabError::Usage)?;
+    output.text(&tables.formatted(format))
 }
 
-fn of_folder(folder: &Path, format: TableFormat) -> Result<String, LabError> {
+/// Returns the usual tables of a folder, or the table of the chosen metrics.
+fn of_folder(folder: &Path, metrics: &[String]) -> Result<Tables, LabError> {
     let runs = read_results(folder)?.runs;
+    if !metrics.is_empty() {
+        return chosen_sweep_tables(&runs, metrics).map_err(unknown);
+    }
     Ok(match runs.as_slice() {
-        [run] => run_table_as(run, format),
+        [run] => run_tables(run),
         runs => {
             let Ok(points) = Points::of(runs);
-            points.table_as(format)
+            points.tables()
         }
     })
 }

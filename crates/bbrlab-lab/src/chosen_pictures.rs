@@ -17,7 +17,7 @@ use crate::picture_files::{
     Format, document_of_sweep, plot, read_columns, read_delays, read_document, read_run_files,
     shared_link, title_of_sweep, write_formats,
 };
-use crate::picture_names::{check_entries, check_groups};
+use crate::picture_names::{check_groups, entries_in_full};
 use crate::run_folder::{DELAYS_PARQUET, SCENARIO, SUMMARY_JSON, TRANSFERS_PARQUET, damaged};
 use crate::scenario_files::read_kept_scenario;
 
@@ -108,8 +108,12 @@ pub fn plot_as(
     let mut files = Vec::new();
     for results in results_in(folder)? {
         let drawn = chosen.pictures(&results).and_then(|pictures| {
-            check_entries(&choice.labels, &pictures)?;
-            Ok(pictures)
+            let labels = entries_in_full(&choice.labels, &pictures)?;
+            if labels == choice.labels {
+                return Ok(pictures);
+            }
+            let in_full = PlotChoice { labels, ..choice.clone() };
+            Chosen::new(&in_full)?.pictures(&results)
         });
         let mut pictures = drawn.map_err(|reason| match reason {
             Reason::Choice(reason) => {

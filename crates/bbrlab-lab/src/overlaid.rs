@@ -11,7 +11,7 @@ use bbrlab_run::{FlowSummary, RunSummary};
 use crate::error::LabError;
 use crate::named::{Kind, results_in};
 use crate::picture_files::{Format, RunFiles, read_run_files, shared_link, write_formats};
-use crate::picture_names::{check_entries, check_groups};
+use crate::picture_names::{check_groups, entries_in_full};
 
 /// The user's choices for a plot of two runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +64,7 @@ pub(crate) fn plot_two(
         overlay_panels(&choice.panels, &flows, recording(&below)?, recording(&above)?, time);
     let [below_name, above_name] = distinct_labels(&below, &above)
         .unwrap_or_else(|| [name_of(&below_path), name_of(&above_path)]);
-    let drawn = overlay_picture(&Overlay {
+    let overlay = Overlay {
         name: format!("overlay-{}", name_of(&below_path)),
         title: if below.title() == above.title() {
             below.title()
@@ -83,9 +83,12 @@ pub(crate) fn plot_two(
         shape: choice.shape,
         labels: choice.labels.clone(),
         panels,
-    });
-    let mut picture = drawn.map_err(usage)?;
-    check_entries(&choice.labels, std::slice::from_ref(&picture)).map_err(usage)?;
+    };
+    let mut picture = overlay_picture(&overlay).map_err(usage)?;
+    let labels = entries_in_full(&choice.labels, std::slice::from_ref(&picture)).map_err(usage)?;
+    if labels != overlay.labels {
+        picture = overlay_picture(&Overlay { labels, ..overlay }).map_err(usage)?;
+    }
     picture.name.push_str(&choice.ending);
     write_formats(out.unwrap_or(&above_path), &[picture], &choice.formats)
 }

@@ -22,21 +22,45 @@ pub(crate) fn check_groups<'r>(
     unknown.map_or(Ok(()), |name| Err(unknown_name("--group", name, "groups of flows", &known)))
 }
 
-/// Checks that each entry of a legend that the user renamed is in one of the pictures.
-pub(crate) fn check_entries(labels: &Labels, pictures: &[Picture]) -> Result<(), String> {
+/// Returns the labels with the full names of the entries of legends. A user may shorten the name of
+/// an entry to its last word: `bbr1` for `flows[0].cc bbr1`.
+///
+/// # Errors
+/// If no picture has such an entry, or several entries end in the word.
+pub(crate) fn entries_in_full(labels: &Labels, pictures: &[Picture]) -> Result<Labels, String> {
     let mut known: Vec<&str> = Vec::new();
     for name in pictures.iter().flat_map(|picture| &picture.entries) {
         if !known.contains(&name.as_str()) {
             known.push(name);
         }
     }
-    let is_of =
-        |own: &str, name: &str| own.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
-    let unknown = labels.legend.iter().find(|own| !known.iter().any(|name| is_of(own, name)));
-    unknown.map_or(Ok(()), |own| {
-        let name = own.split_once('=').map_or(own.as_str(), |(name, _)| name);
-        Err(unknown_name("--legend", name, "entries of the legend", &known))
-    })
+    let legend: Result<_, _> = labels.legend.iter().map(|own| in_full(own, &known)).collect();
+    Ok(Labels { legend: legend?, ..labels.clone() })
+}
+
+/// Returns an `ENTRY=TEXT` with the full name of its entry.
+fn in_full(own: &str, known: &[&str]) -> Result<String, String> {
+    let begins_with = |name: &str| own.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
+    if known.iter().any(|name| begins_with(name)) {
+        return Ok(own.to_owned());
+    }
+    // The entry of flows with different algorithms in two runs is `0 bbr1 / cubic`.
+    let word = |name: &'_ str| name.rsplit_once(' ').map(|(_, last)| last.to_owned());
+    let is_short =
+        |name: &&&str| !name.contains(" / ") && word(name).is_some_and(|last| begins_with(&last));
+    let fitting: Vec<&str> = known.iter().filter(is_short).copied().collect();
+    let name = own.split_once('=').map_or(own, |(name, _)| name);
+    match fitting.as_slice() {
+        [one] => {
+            let text = &own[word(one).unwrap_or_default().len()..];
+            Ok(format!("{one}{text}"))
+        }
+        [] => Err(unknown_name("--legend", name, "entries of the legend", known)),
+        several => Err(format!(
+            "--legend: several entries end in `{name}`: {}; write one in full",
+            several.join(", ")
+        )),
+    }
 }
 
 /// Returns the error of an unknown name, with the names there are.
@@ -47,4 +71,26 @@ fn unknown_name(flag: &str, name: &str, what: &str, known: &[&str]) -> String {
     let near = nearest(name, known.iter().copied());
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     format!("{flag}: unknown `{name}`; {what} are {}{near}", known.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_full;
+
+    #[test]
+    fn an_entry_may_be_named_by_its_last_word() {
+        let known = ["flows[0].cc bbr1", "flows[0].cc bbr3", "buffer 1bdp", "0 reno / cubic"];
+        let of = |own: &str| in_full(own, &known);
+        assert_eq!(of("bbr1=BBR=v1"), Ok("flows[0].cc bbr1=BBR=v1".to_owned()));
+        assert_eq!(of("buffer 1bdp=1 BDP"), Ok("buffer 1bdp=1 BDP".to_owned()));
+        assert_eq!(of("1bdp=1 BDP"), Ok("buffer 1bdp=1 BDP".to_owned()));
+        assert!(of("cubic=CUBIC").unwrap_err().starts_with("--legend: unknown `cubic`; entries"));
+        // A whole name comes before last words, and a word of several entries is an error.
+        let with = |name| ["flows[0].cc bbr1", "flows[1].cc bbr1", name];
+        assert_eq!(in_full("bbr1=v1", &with("bbr1")), Ok("bbr1=v1".to_owned()));
+        assert_eq!(
+            in_full("bbr1=v1", &with("cubic")).unwrap_err(),
+            "--legend: several entries end in `bbr1`: flows[0].cc bbr1, flows[1].cc bbr1; write one in full"
+        );
+    }
 }

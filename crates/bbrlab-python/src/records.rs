@@ -378,9 +378,9 @@ pub(crate) fn figures() -> Vec<[String; 5]> {
 }
 
 /// Returns the name in tables of each metric that printed tables of sweeps show, with its heading
-/// there.
+/// and its number of decimals there.
 #[pyfunction]
-pub(crate) fn headings() -> Vec<(String, String)> {
+pub(crate) fn headings() -> Vec<(String, String, usize)> {
     let column = |of: FigureOf, name: &str| {
         let mut both = of.json_leaves().into_iter().zip(of.leaves());
         both.find(|(json, _)| json.name == name).map(|(_, leaf)| leaf.name)
@@ -392,7 +392,8 @@ pub(crate) fn headings() -> Vec<(String, String)> {
             of.name() == heading.of || (heading.of, *of) == ("link", FigureOf::Bottleneck)
         };
         let objects = FigureOf::ALL.into_iter().filter(is_its);
-        objects.filter_map(move |of| Some((column(of, heading.name)?, text.clone())))
+        objects
+            .filter_map(move |of| Some((column(of, heading.name)?, text.clone(), heading.decimals)))
     });
     all.collect()
 }

@@ -6,7 +6,8 @@
 
 use bbrlab_run::{FlowGroup, Group, GroupMetric, RunSummary};
 
-use crate::number::{NONE, fixed, with_half};
+use crate::number::{BEYOND, NONE, fixed, with_half};
+use crate::swept_key::value_text;
 
 /// A metric of a sweep, as tables and pictures show it.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +46,36 @@ impl<'a> Metric<'a> {
     pub(crate) fn is_per_group(self) -> bool {
         matches!(self, Self::PerGroup(_) | Self::PerFlow(_))
     }
+}
+
+impl Answer<'_> {
+    /// The greatest possible value, in the record's unit.
+    pub(crate) fn greatest(&self) -> f64 {
+        greatest(self.metric.name())
+    }
+}
+
+/// The greatest possible value of a metric. Every metric is at least 0.
+pub(crate) fn greatest(name: &str) -> f64 {
+    /// The metrics that are shares of a whole or Jain's index.
+    const UP_TO_ONE: [&str; 9] = [
+        "share",
+        "share_active",
+        "share_ss",
+        "utilization",
+        "drop_ratio",
+        "loss_ratio",
+        "late_ratio",
+        "jain",
+        "jain_ss",
+    ];
+    let is_part = name.rsplit('.').next().is_some_and(|last| UP_TO_ONE.contains(&last));
+    if is_part || name.contains("limited_by.") { 1.0 } else { f64::INFINITY }
+}
+
+/// Whether an interval goes beyond the possible values of a metric.
+pub(crate) fn is_beyond([low, high]: [f64; 2], greatest: f64) -> bool {
+    low < 0.0 || high > greatest
 }
 
 const fn answer(
@@ -131,7 +162,7 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
 }
 
 /// All metrics that can be shown for a sweep, in order.
-const ALL: [Answer<'static>; 25] = [
+pub(crate) const ALL: [Answer<'static>; 25] = [
     answer("delay p50", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p50")),
     answer("delay p95", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p95")),
     answer("datagrams lost", "%", 100.0, 2, Metric::PerGroup("loss_ratio")),
@@ -170,6 +201,8 @@ pub struct Heading {
     pub of: &'static str,
     /// The metric's name in records.
     pub name: &'static str,
+    /// The number of decimals in the table.
+    pub decimals: usize,
 }
 
 /// Returns the heading of each metric that tables of sweeps can show.
@@ -181,7 +214,8 @@ pub fn headings() -> impl Iterator<Item = Heading> {
             Metric::Bottleneck(_) => "link",
             Metric::PerGroup(_) | Metric::PerFlow(_) => "group",
         };
-        Heading { title: answer.title, unit: answer.unit, of, name: answer.metric.name() }
+        let name = answer.metric.name();
+        Heading { title: answer.title, unit: answer.unit, of, name, decimals: answer.decimals }
     })
 }
 
@@ -327,19 +361,41 @@ pub(crate) fn most_groups(groups: &[Group]) -> usize {
     groups.iter().map(|group| flow_groups(group).count()).max().unwrap_or(0).max(1)
 }
 
-/// The names of the groups of flows by index. A name that differs between points becomes `group N`.
+/// The names of the groups of flows by index. A group whose name differs between points has the
+/// name of the flows whose swept key sets it, such as `flows[0]`. Otherwise its names are joined
+/// by slashes.
 pub(crate) fn group_names(groups: &[Group]) -> Vec<String> {
-    (0..most_groups(groups))
-        .map(|place| {
-            let mut names = groups.iter().filter_map(|group| flow_groups(group).nth(place));
-            let first = names.next().unwrap_or_default();
-            if names.all(|name| name == first) {
-                first.to_owned()
-            } else {
-                format!("group {}", place + 1)
-            }
-        })
-        .collect()
+    (0..most_groups(groups)).map(|place| name_of_group(groups, place)).collect()
+}
+
+fn name_of_group(groups: &[Group], place: usize) -> String {
+    /// More names than this in a heading would be too wide.
+    const JOINED: usize = 3;
+    let with_it =
+        || groups.iter().filter_map(|group| Some((group, flow_groups(group).nth(place)?)));
+    let mut names: Vec<&str> = Vec::new();
+    for (_, name) in with_it() {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    // Every point has the keys of the sweep.
+    let mut keys = groups.iter().take(1).flat_map(|group| group.point.keys());
+    let sets_it = |key: &&String| {
+        let own = |group: &Group, name: &str| {
+            group.point.get(*key).is_some_and(|value| value_text(value) == name)
+        };
+        key.starts_with("flows[") && with_it().all(|(group, name)| own(group, name))
+    };
+    let owner = |key: &String| key.rsplit_once('.').map(|(owner, _)| owner.to_owned());
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        _ => keys.find(sets_it).and_then(owner).unwrap_or_else(|| match names.as_slice() {
+            [first, .., last] if names.len() > JOINED => format!("{first}/…/{last}"),
+            _ => names.join("/"),
+        }),
+    }
 }
 
 const PREFIX: &str = "flow_groups.";
@@ -362,11 +418,17 @@ pub(crate) fn text(group: &Group, answer: &Answer<'_>, place: usize) -> String {
     text_of(value(group, answer.metric, place), answer)
 }
 
-/// A mean and half the width of its interval, as a table shows them.
-pub(crate) fn text_of((mean, half): (Option<f64>, Option<f64>), answer: &Answer<'_>) -> String {
+/// A mean and half the width of its interval, as a table shows them. An interval beyond the
+/// possible values has a mark.
+pub(crate) fn text_of((value, half): (Option<f64>, Option<f64>), answer: &Answer<'_>) -> String {
     let shown = |value: f64| fixed(value * answer.scale, answer.decimals);
-    let mean = mean.map_or_else(|| NONE.to_owned(), shown);
-    half.map(shown).map_or(mean.clone(), |half| with_half(&mean, &half))
+    let mean = value.map_or_else(|| NONE.to_owned(), shown);
+    let Some((value, half)) = value.zip(half) else { return mean };
+    let mut text = with_half(&mean, &shown(half));
+    if text != mean && is_beyond([value - half, value + half], answer.greatest()) {
+        text.push(BEYOND);
+    }
+    text
 }
 
 /// The metric's index among the metrics of a point.

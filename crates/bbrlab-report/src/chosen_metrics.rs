@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::alike::alike;
+
 /// Keeps the metrics with one of the names, in full or from a dot on: `share` keeps
 /// `flow_groups.bbr1.share`. Without names, it keeps all.
 ///
@@ -33,13 +35,17 @@ fn has_name(metric: &str, name: &str) -> bool {
 fn unknown<'a>(wanted: &str, metrics: impl Iterator<Item = &'a String>) -> String {
     let beginning: String = wanted.chars().take(4).collect::<String>().to_lowercase();
     let mut near: Vec<&str> = Vec::new();
-    for metric in metrics {
+    let metrics: Vec<&String> = metrics.collect();
+    for metric in &metrics {
         // The part of the name from where it begins like the wanted one.
         let starts = std::iter::once(0).chain(metric.match_indices('.').map(|(at, _)| at + 1));
         let found = starts.map(|at| &metric[at..]).find(|part| part.starts_with(&beginning));
         near.extend(found.filter(|part| !near.contains(part)));
     }
     if beginning.is_empty() || near.is_empty() {
+        near = alike(wanted, metrics.iter().map(|metric| metric.as_str()));
+    }
+    if near.is_empty() {
         format!("unknown metric `{wanted}`; `bbrlab list metrics` lists all")
     } else {
         format!("unknown metric `{wanted}`; similar are {}", near.join(", "))
@@ -75,6 +81,7 @@ mod tests {
             kept(&["goodput"]).unwrap_err(),
             "unknown metric `goodput`; similar are goodput_mbps"
         );
+        assert_eq!(kept(&["sahre"]).unwrap_err(), "unknown metric `sahre`; similar are share");
         assert_eq!(
             kept(&["are"]).unwrap_err(),
             "unknown metric `are`; `bbrlab list metrics` lists all"

@@ -5,8 +5,10 @@
 //! machine, the arithmetic uses only `+ - * /` and square roots: the functions of C libraries
 //! differ in the last bit.
 
+mod alike;
 mod answers;
 mod binomial;
+mod chosen_answers;
 mod chosen_metrics;
 mod claims;
 mod compare;
@@ -49,9 +51,10 @@ pub use picture::{SweepChoice, chosen_sweep_pictures, sweep_pictures};
 pub use points::Points;
 pub use replication::{Replication, ReplicationSection};
 pub use student_t::{Interval, interval, t_975};
+pub use swept_key::value_text;
 pub use table::{
-    Align, ComparisonLook, Table, TableFormat, WIDTH, compare_table, group_table, paired_table,
-    published_table, published_tables, run_html, run_table, run_table_as, split_unit, sweep_html,
-    sweep_table, value_text,
+    Align, ComparisonLook, Table, TableFormat, Tables, WIDTH, chosen_sweep_tables, compare_table,
+    compared_tables, group_table, paired_table, published_table, published_tables, run_html,
+    run_table, run_tables, split_unit, sweep_html, sweep_table,
 };
 pub use table::{PrintedAs, PublishedCell, PublishedRow};

@@ -1,5 +1,8 @@
 //! Numbers in the form that tables and pictures show.
 
+/// Shown after the half width of an interval that goes beyond the possible values.
+pub(crate) const BEYOND: char = '*';
+
 /// Shown for a missing value.
 pub(crate) const NONE: &str = "–";
 

@@ -15,8 +15,7 @@ use crate::chosen_metrics::keep_metrics;
 use crate::compare::json;
 use crate::contrast::{Contrast, SeedsToDecide};
 use crate::groups::flat_metrics;
-use crate::swept_key::{stem, swept_key};
-use crate::table::value_text;
+use crate::swept_key::{stem, swept_key, value_text};
 
 /// The values of a swept key, compared seed by seed.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,4 +1,7 @@
-//! The swept key that a user names: in full, or by its last part.
+//! Swept keys and values in texts: the key that a user names, in full or by its last part, and a
+//! value as the scenario file has it.
+
+use serde_json::Value;
 
 /// The swept key with this name or last part.
 pub(crate) fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str, String> {
@@ -16,4 +19,21 @@ pub(crate) fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str
 /// key's value.
 pub(crate) fn stem(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
+}
+
+/// A swept value as the scenario file has it. An inline table becomes the value of its `discipline`
+/// or `model`, followed by its other keys: `red ecn=true`.
+#[must_use]
+pub fn value_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(fields) => {
+            let choice = |key: &str| ["discipline", "model"].contains(&key);
+            let (chosen, rest): (Vec<_>, Vec<_>) = fields.iter().partition(|(key, _)| choice(key));
+            let chosen = chosen.iter().map(|(_, value)| value_text(value));
+            let rest = rest.iter().map(|(key, value)| format!("{key}={}", value_text(value)));
+            chosen.chain(rest).collect::<Vec<_>>().join(" ")
+        }
+        other => other.to_string(),
+    }
 }

@@ -293,6 +293,12 @@ fn pictures_have_the_words_and_the_groups_that_the_user_chose() {
     );
     let of_cdf =
         drawn(&[&*run, "--cdf", "rtt", "--legend", "bbr1=BBRv1"], "p/cdf-rtt-84x60mm-labelled.svg");
+    // The entry is `0 bbr1`.
+    let of_short = drawn(
+        &[&*run, "--panels", "throughput", "--legend", "bbr1=BBRv1"],
+        "p/run-throughput-84x60mm-labelled.svg",
+    );
+    assert!(of_short.contains("BBRv1") && !of_short.contains("bbr1"), "{of_short}");
     expect![[r#"
         My title BBRv1 CUBIC = RFC 9438 0 20 40 60 80 100 my y 1 2 4 my x
         My title cubic 0 20 40 60 80 100 my y 1 2 4 my x
@@ -319,6 +325,10 @@ fn pictures_have_the_words_and_the_groups_that_the_user_chose() {
         "expected NAME=TEXT, such as bbr1=BBRv1",
     );
     refused(&["s", "--metric", "share", "--legend", "bbr1="], "expected NAME=TEXT");
+    refused(
+        &["s", "--metric", "godput_mbps"],
+        "unknown metric `godput_mbps`; similar are goodput_mbps",
+    );
     let groups = "--group: unknown `cubik`; groups of flows are bbr1, cubic; did you mean `cubic`?";
     refused(&["s", "--group", "cubik"], groups);
     refused(&[&*run, "--group", "cubik"], groups);

@@ -32,10 +32,13 @@ fn a_folder_has_the_table_of_run_and_several_that_of_compare() {
               buffer & seeds & goodput & queue delay & retrans & RTT mean & used & dropped & lost \\
                &  & Mbit/s & ms & pkt & ms & \% & \% & pkt \\
               \midrule
-              1bdp & 2 & 3.65\,$\pm$\,0.37 & 14.19\,$\pm$\,3.17 & 22\,$\pm$\,6 & 37.96\,$\pm$\,3.40 & 97.2 & 6.01\,$\pm$\,0.11 & 1\,$\pm$\,6 \\
-              2bdp & 2 & 3.70\,$\pm$\,0.07 & 24.62\,$\pm$\,2.50 & 14\,$\pm$\,6 & 48.37\,$\pm$\,2.03 & 97.2 & 3.77\,$\pm$\,0.21 & 1\,$\pm$\,6 \\
+              1bdp & 2 & 3.65\,$\pm$\,0.37 & 14.19\,$\pm$\,3.17 & 22\,$\pm$\,6 & 37.96\,$\pm$\,3.40 & 97.2 & 6.01\,$\pm$\,0.11 & 1\,$\pm$\,6* \\
+              2bdp & 2 & 3.70\,$\pm$\,0.07 & 24.62\,$\pm$\,2.50 & 14\,$\pm$\,6 & 48.37\,$\pm$\,2.03 & 97.2 & 3.77\,$\pm$\,0.21 & 1\,$\pm$\,6* \\
               \bottomrule
             \end{tabular}
+
+            % *: the interval goes beyond the possible values (below 0, a share above 100 %, or Jain's index above 1)
+            % few seeds: an interval from 2 seeds is wide, and its width varies much; 5 or more are better
             --- exit 0
         "#]],
     );
@@ -44,8 +47,12 @@ fn a_folder_has_the_table_of_run_and_several_that_of_compare() {
         &expect![[r#"
             | buffer | seeds | goodput (Mbit/s) | queue delay (ms) | retrans (pkt) | RTT mean (ms) | used (%) | dropped (%) | lost (pkt) |
             | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-            | 1bdp | 2 | 3.65 ±0.37 | 14.19 ±3.17 | 22 ±6 | 37.96 ±3.40 | 97.2 | 6.01 ±0.11 | 1 ±6 |
-            | 2bdp | 2 | 3.70 ±0.07 | 24.62 ±2.50 | 14 ±6 | 48.37 ±2.03 | 97.2 | 3.77 ±0.21 | 1 ±6 |
+            | 1bdp | 2 | 3.65 ±0.37 | 14.19 ±3.17 | 22 ±6 | 37.96 ±3.40 | 97.2 | 6.01 ±0.11 | 1 ±6\* |
+            | 2bdp | 2 | 3.70 ±0.07 | 24.62 ±2.50 | 14 ±6 | 48.37 ±2.03 | 97.2 | 3.77 ±0.21 | 1 ±6\* |
+
+            *: the interval goes beyond the possible values (below 0, a share above 100 %, or Jain's index above 1)
+
+            few seeds: an interval from 2 seeds is wide, and its width varies much; 5 or more are better
             --- exit 0
         "#]],
     );
@@ -83,6 +90,64 @@ fn a_folder_has_the_table_of_run_and_several_that_of_compare() {
         let row = format!("\nbottleneck.buffer = {buffer},links.bottleneck.drops,");
         assert!(compared.contains(&row), "{compared}");
     }
+}
+
+#[test]
+fn columns_are_chosen_and_have_words_of_their_own() {
+    let shell = Shell::new("table-chosen");
+    shell.write("four.toml", FOUR);
+    for (folder, cc) in [("four", "bbr1"), ("cubic", "cubic")] {
+        let set = format!("flows.cc={cc}");
+        let args = ["run", "four.toml", "--set", &set, "--quiet", "--no-pictures", "--out", folder];
+        assert!(shell.output(&args).status.success());
+    }
+    let metric = "queue_delay_ms.mean,flows.cwnd_packets.mean";
+    let words = ["--legend", "queue_delay_ms.mean=Delay", "--legend", "1bdp=1 BDP"];
+    shell.check(
+        &[&["table", "four", "--metric", metric][..], &words].concat(),
+        &expect![[r#"
+        buffer  seeds        Delay  flows.cwnd_packets.mean
+                                ms                  packets
+        ───────────────────────────────────────────────────
+        1 BDP       2  14.19 ±3.17              20.59 ±3.01
+        2bdp        2  24.62 ±2.50              21.97 ±4.73
+        few seeds: an interval from 2 seeds is wide, and its width varies much; 5 or more are better
+        --- exit 0
+    "#]],
+    );
+    shell.check(
+        &[
+            &["table", "four", "cubic", "--csv", "--metric", "jain,drops,goodput_mbps"][..],
+            &["--legend", "cubic=CUBIC"],
+        ]
+        .concat(),
+        &expect![[r#"
+            point,metric,four,CUBIC,difference,difference ±,difference (%),to decide (seeds)
+            bottleneck.buffer = 1bdp,goodput_mbps,3.65,3.69,0.0348,0.442,+1.0,about 15
+            bottleneck.buffer = 1bdp,links.bottleneck.drops,21.00,4.50,-16.50,6.35,-78.6,
+            bottleneck.buffer = 1bdp,flow_groups.bbr1.goodput_mbps,3.65,,,,,
+            bottleneck.buffer = 1bdp,flow_groups.bbr1.drops,21.00,,,,,
+            bottleneck.buffer = 1bdp,flow_groups.cubic.goodput_mbps,,3.69,,,,
+            bottleneck.buffer = 1bdp,flow_groups.cubic.drops,,4.50,,,,
+            bottleneck.buffer = 2bdp,goodput_mbps,3.70,3.70,0,,+0.0,
+            bottleneck.buffer = 2bdp,links.bottleneck.drops,13.00,9.00,-4.00,,-30.8,
+            bottleneck.buffer = 2bdp,flow_groups.bbr1.goodput_mbps,3.70,,,,,
+            bottleneck.buffer = 2bdp,flow_groups.bbr1.drops,13.00,,,,,
+            bottleneck.buffer = 2bdp,flow_groups.cubic.goodput_mbps,,3.70,,,,
+            bottleneck.buffer = 2bdp,flow_groups.cubic.drops,,9.00,,,,
+            --- exit 0
+        "#]],
+    );
+    shell.check(&["table", "four", "--metric", "goodput_mbsp"], &expect![[r#"
+        --- stderr
+        error: unknown metric `goodput_mbsp`; similar are goodput_mbps, goodput_ss_mbps, goodput_active_mbps
+        --- exit 2
+    "#]]);
+    shell.check(&["table", "four", "--legend", "bufer=B"], &expect![[r#"
+        --- stderr
+        error: --legend: unknown `bufer`; headings are buffer, seeds, goodput, queue delay, retrans, RTT mean, used, dropped, lost; did you mean `buffer`?
+        --- exit 2
+    "#]]);
 }
 
 /// Returns a line of a table without the CPU time at its end.

@@ -292,6 +292,18 @@ fn command_lines() {
             bbrlab run examples.dumbbell --set 'flows[7].cc=cubic' | exit 2
                 error: `--set`: expected a key of the scenario
                 --set:1:1 found `flows[7]`, but there are 1 [[flows]], counted from 0
+            bbrlab run examples.dumbbell --repeat 3 | exit 2
+                error: unexpected argument '--repeat' found
+                tip: to set this key of the scenario, use --set repeat=3
+            bbrlab check examples.dumbbell --mss=1000B | exit 2
+                error: unexpected argument '--mss' found
+                tip: to set such a key of the scenario, use --set stack.mss=1000B or --set flows.mss=1000B
+            bbrlab report results --metric share | exit 2
+                error: unexpected argument '--metric' found
+                tip: 'bbrlab report' has no '--metric', but 'bbrlab plot', 'bbrlab table' and 'bbrlab compare' have
+            bbrlab run examples.dumbbell --qiet | exit 2
+                error: unexpected argument '--qiet' found
+                tip: a similar argument exists: '--quiet'
             bbrlab completions tcsh | exit 2
                 error: invalid value 'tcsh' for '<SHELL>'
                 [possible values: bash, elvish, fish, powershell, zsh]

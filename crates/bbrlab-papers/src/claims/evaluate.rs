@@ -46,6 +46,9 @@ pub(crate) struct Scene<'a> {
     /// number before it is compared by `==` or `!=`; a metric that is not listed is rounded to a
     /// whole number.
     pub(crate) decimals: &'a [(String, usize)],
+    /// The result of ordered comparisons of values that differ by less than one unit of the last
+    /// printed digit; `None` for the result of the values themselves.
+    pub(crate) ties: Option<bool>,
 }
 
 /// The keys of a point, with their values. A claim is evaluated at each of its points.
@@ -340,6 +343,12 @@ impl At<'_> {
             (Value::Word(one), Value::Word(other)) => Some(one.cmp(other)),
             (Value::Number(one), Value::Number(other)) => {
                 let is_rounded = matches!(comparison, Comparison::Equal | Comparison::Unequal);
+                if let Some(is_true) = self.scene.ties
+                    && !is_rounded
+                    && self.grain(left, right).is_some_and(|grain| (one - other).abs() < grain)
+                {
+                    return Ok(is_true);
+                }
                 let decimals = [left, right]
                     .iter()
                     .filter_map(|side| Some(self.decimals(side.metric.as_deref()?)))
@@ -362,6 +371,16 @@ impl At<'_> {
             Comparison::Equal => order.is_some_and(std::cmp::Ordering::is_eq),
             Comparison::Unequal => !order.is_some_and(std::cmp::Ordering::is_eq),
         })
+    }
+
+    /// One unit of the last digit that the paper prints of a compared metric, the finer one of two.
+    fn grain(&self, left: &Found, right: &Found) -> Option<f64> {
+        let printed = |side: &Found| {
+            let metric = side.metric.as_deref()?;
+            self.scene.decimals.iter().find(|(name, _)| name == metric).map(|(_, n)| *n)
+        };
+        let decimals = [left, right].into_iter().filter_map(printed).max()?;
+        Some(10_f64.powi(-i32::try_from(decimals).ok()?))
     }
 
     fn decimals(&self, metric: &str) -> usize {

@@ -29,6 +29,8 @@ pub struct ClaimEvaluation {
     pub compared: Vec<Compared>,
     /// The points at which the claim is false or has no value.
     pub false_points: Vec<FalsePoint>,
+    /// Whether differences below one unit of the last printed digit decide `is_true`.
+    pub is_by_grain: bool,
 }
 
 /// A metric's value that a claim uses.
@@ -91,6 +93,7 @@ pub(crate) fn evaluate_claim(
         metrics: &metrics,
         constants: &paper.constants,
         decimals: &decimals,
+        ties: None,
     };
     let expr = expr_of(claim);
     let (at, forall) = key_value(claim);
@@ -105,6 +108,7 @@ pub(crate) fn evaluate_claim(
         figures: Vec::new(),
         compared: Vec::new(),
         false_points: Vec::new(),
+        is_by_grain: false,
     };
     for point in &all {
         let mut trace = Trace::default();
@@ -127,6 +131,13 @@ pub(crate) fn evaluate_claim(
         evaluation.false_points.push(FalsePoint { at: keys(point), figures, compared, fault });
     }
     evaluation.is_true = is_enough(claim, evaluation.points_true, all.len());
+    let with_ties = |ties: bool| {
+        let scene = Scene { ties: Some(ties), ..scene };
+        let is_hit =
+            |point: &&Point| is_true(&expr, point, &scene, &mut Trace::default()) == Ok(true);
+        is_enough(claim, all.iter().filter(is_hit).count() as u64, all.len())
+    };
+    evaluation.is_by_grain = with_ties(true) != with_ties(false);
     let counted = usize::try_from(evaluation.seeds).unwrap_or(usize::MAX);
     for (place, &seed) in rows.seeds.iter().enumerate().take(counted) {
         let of_seed = of_seed(rows, place);
@@ -242,6 +253,46 @@ mod tests {
         assert_eq!((evaluation.seeds_true, evaluation.seeds), (2, 3));
         assert_eq!(evaluation.true_in, [1, 3]);
         assert!((evaluation.figures[0].value - 0.6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_verdict_by_less_than_the_last_printed_digit_says_so() {
+        // throughput_mbps(bbrplus) >= throughput_mbps(bbr1) at six points, printed with two
+        // decimals.
+        let judged = |plus: f64, other: f64| {
+            let mut rows = Vec::new();
+            for rate in [5.0, 10.0] {
+                for delay in [10.0, 40.0, 100.0] {
+                    let is_first = rate < 7.0 && delay < 20.0;
+                    let plus = if is_first { plus } else { other };
+                    for (cc, value) in [("bbr1", 4.661_608), ("bbrplus", plus)] {
+                        rows.push(MeasuredRow {
+                            keys: vec![
+                                ("algorithm".to_owned(), Key::word(cc)),
+                                ("bandwidth_mbps".to_owned(), Key::Number(rate)),
+                                ("delay_ms".to_owned(), Key::Number(delay)),
+                            ],
+                            metrics: vec![("throughput_mbps".to_owned(), vec![Some(value)])],
+                            seeds_run: 1,
+                            scenario_hash: String::new(),
+                        });
+                    }
+                }
+            }
+            let experiment = "lanigan2020.single-flow".to_owned();
+            let found = evaluate_claim(
+                claim("lanigan2020.c17"),
+                &MeasuredRows { experiment, seeds: vec![1], rows },
+            );
+            let found = found.unwrap();
+            (found.is_true, found.is_by_grain)
+        };
+        assert_eq!(judged(4.661_466, 4.7), (false, true));
+        assert_eq!(judged(4.662, 4.7), (true, true));
+        assert_eq!(judged(4.7, 4.7), (true, false));
+        assert_eq!(judged(4.65, 4.7), (false, false));
+        // Another point is false by more than a digit.
+        assert_eq!(judged(4.661_466, 4.6), (false, false));
     }
 
     #[test]

@@ -20,8 +20,13 @@ impl Needed {
         for claim in claims {
             let (paper, _) = home_of(claim);
             let metrics: Vec<&str> = paper.metrics.iter().map(|it| it.id.as_str()).collect();
-            let scene =
-                Scene { rows: &[], metrics: &metrics, constants: &paper.constants, decimals: &[] };
+            let scene = Scene {
+                rows: &[],
+                metrics: &metrics,
+                constants: &paper.constants,
+                decimals: &[],
+                ties: None,
+            };
             let expr = expr_of(claim);
             let mut calls = Vec::new();
             metrics_in(&expr, &metrics, &mut calls);

@@ -72,7 +72,8 @@ pub fn evaluate_printed(key: &str, text: &str) -> Result<Printed, String> {
         let found = on_rows(&paper, &it.experiment, &it.expr, (&it.at, &it.forall), true);
         rule(&it.id, found.map(Some))
     });
-    let scene = Scene { rows: &[], metrics: &[], constants: &paper.constants, decimals: &[] };
+    let scene =
+        Scene { rows: &[], metrics: &[], constants: &paper.constants, decimals: &[], ties: None };
     let calcs = paper.artifacts.iter().flat_map(|artifact| {
         artifact.calcs.iter().map(|calc| {
             let value = parse(&calc.expr)
@@ -113,7 +114,8 @@ fn on_rows(
     let of = of.ok_or_else(|| format!("there is no experiment `{experiment}`"))?;
     let (rows, decimals) = if is_decided { printed_rows(of) } else { (ones(&metrics), Vec::new()) };
     let constants = paper.constants.as_slice();
-    let scene = Scene { rows: &rows, metrics: &metrics, constants, decimals: &decimals };
+    let scene =
+        Scene { rows: &rows, metrics: &metrics, constants, decimals: &decimals, ties: None };
     let expr = parse(expr)?;
     let (at, forall) = key_values(at, forall);
     let (mut hits, mut all) = (0, 0);

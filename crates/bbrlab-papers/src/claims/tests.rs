@@ -29,6 +29,7 @@ fn claims_on_printed_rows_are_as_true_as_check_py_finds_them() {
                 metrics: &metrics,
                 constants: &paper.constants,
                 decimals: &decimals,
+                ties: None,
             };
             let expr = parse(&claim.expr).unwrap();
             let (at, forall) = key_value(claim);
@@ -48,7 +49,13 @@ fn claims_on_printed_rows_are_as_true_as_check_py_finds_them() {
 fn calculations_of_artifacts_give_their_values() {
     let mut done = 0;
     for paper in papers() {
-        let scene = Scene { rows: &[], metrics: &[], constants: &paper.constants, decimals: &[] };
+        let scene = Scene {
+            rows: &[],
+            metrics: &[],
+            constants: &paper.constants,
+            decimals: &[],
+            ties: None,
+        };
         for calc in paper.artifacts.iter().flat_map(|artifact| &artifact.calcs) {
             let found = number_of(&parse(&calc.expr).unwrap(), &Vec::new(), &scene).unwrap();
             assert!((found - calc.value).abs() <= calc.tol, "{} = {found}", calc.expr);
@@ -80,8 +87,13 @@ fn random_expressions_mean_what_they_mean_to_check_py() {
     // `check.py` did not round, so use enough decimals that rounding has no effect.
     let decimals = [("x".to_owned(), 12), ("y".to_owned(), 12)];
     let constants = [("k".to_owned(), 0.3), ("two".to_owned(), 2.0)];
-    let scene =
-        Scene { rows: &rows, metrics: &["x", "y"], constants: &constants, decimals: &decimals };
+    let scene = Scene {
+        rows: &rows,
+        metrics: &["x", "y"],
+        constants: &constants,
+        decimals: &decimals,
+        ties: None,
+    };
     let at: Point = vec![number("delay_ms", 10.0)];
     let words = |names: &[&str]| names.iter().map(|&it| Value::Word(it.to_owned())).collect();
     let forall = [

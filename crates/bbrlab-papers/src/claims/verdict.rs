@@ -259,7 +259,12 @@ fn shares(evaluation: &ClaimEvaluation) -> String {
     };
     let turns =
         if 2 * against >= evaluation.seeds { "; more seeds may change the verdict" } else { "" };
-    format!("{points}, in {} of {} seeds{turns}", evaluation.seeds_true, evaluation.seeds)
+    let grain = if evaluation.is_by_grain {
+        "; differences below the last printed digit decide this"
+    } else {
+        ""
+    };
+    format!("{points}, in {} of {} seeds{turns}{grain}", evaluation.seeds_true, evaluation.seeds)
 }
 
 /// Like [`shares`], followed by metric values. For a claim that is true at all points, these are
@@ -405,6 +410,7 @@ mod tests {
             seeds: 5,
             figures: vec![figure],
             compared: Vec::new(),
+            is_by_grain: false,
             false_points: if is_true { Vec::new() } else { vec![point] },
         }
     }

@@ -19,7 +19,8 @@ use super::panel::{LINE, Names, PANEL_TITLE, Panel};
 use super::shape::Shape;
 use crate::groups::groups;
 use crate::number::count;
-use crate::table::{value_text, varying_keys};
+use crate::swept_key::value_text;
+use crate::table::varying_keys;
 
 const PANEL_HEIGHT: f64 = 260.0;
 const GAP_Y: f64 = 72.0;

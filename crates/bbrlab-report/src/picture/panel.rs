@@ -158,6 +158,18 @@ impl Panel<'_, '_> {
         }
     }
 
+    /// Draws an arrow out of the panel, at the end of an interval that goes on. `(dx, dy)` is where
+    /// to: one of them is 1 or -1, the other 0.
+    pub(crate) fn arrow(&self, (x, y): Point, (dx, dy): Point, stroke: Stroke) {
+        const LENGTH: f64 = 6.0;
+        const HALF: f64 = 3.0;
+        let tip = (x + dx * LENGTH, y + dy * LENGTH);
+        let back = (tip.0 - dx * HALF, tip.1 - dy * HALF);
+        let corner = |side: f64| (back.0 + side * dy * HALF, back.1 + side * dx * HALF);
+        self.canvas.line(&[(x, y), tip], stroke);
+        self.canvas.line(&[corner(-1.0), tip, corner(1.0)], stroke);
+    }
+
     /// Draws the border. Must be called after everything else is drawn in the panel.
     pub(crate) fn border(&self) {
         let (left, right, top, bottom) = (self.left, self.right, self.top, self.bottom);

@@ -29,10 +29,10 @@ use super::palette;
 use super::panel::{LABEL_GAP, LINE, Names, PANEL_TITLE, Panel, SMALL, widest_label};
 use super::shape::{LOWEST_PANEL, Shape};
 use super::swept::{Swept, spread};
-use crate::answers::{self, Answer, Metric, flow_groups, link_to_name, most_groups};
+use crate::answers::{self, Answer, Metric, flow_groups, group_names, link_to_name, most_groups};
 use crate::points::Points;
-use crate::swept_key::stem;
-use crate::table::{value_text, varying_keys};
+use crate::swept_key::{stem, value_text};
+use crate::table::varying_keys;
 
 const PANEL_HEIGHT: f64 = 220.0;
 /// Gap between small multiples, which share their y axis.
@@ -50,6 +50,9 @@ const ROWS_OF_MULTIPLES: usize = 3;
 const MULTIPLES_SHOWN: usize = 12;
 /// The largest number of lines. More lines could not be distinguished.
 const LINES_SHOWN: usize = 32;
+
+/// The note on arrows at the ends of intervals.
+const ARROWS: &str = "; arrows: the interval goes beyond the possible values";
 
 /// Draws the pictures of a sweep: one for each swept quantity, which is on the x axis. A sweep
 /// whose keys all have names as values has one picture. Without a swept key there is no picture.
@@ -274,7 +277,7 @@ impl<'a> Sheet<'a> {
             multiples,
             left_out,
             unfit: 0,
-            flow_groups: names_of_flow_groups(groups, keys_axis),
+            flow_groups: names_of_flow_groups(groups, keys_axis, choice),
             drawn_groups: (0..most_groups(groups)).filter(is_drawn).collect(),
             figures: figures.to_vec(),
             equal: equal.to_vec(),
@@ -442,7 +445,7 @@ impl<'a> Sheet<'a> {
         for line in fair {
             panel.line(line, Stroke::new(palette::FRAME, FAIR_SHARE));
         }
-        plot::plot(panel, curves, &self.swept, limits);
+        plot::plot(panel, curves, &self.swept, limits, figure.greatest() * figure.scale);
         panel.border();
         let title = self.words.labels.x_lines(&self.swept.title, width);
         panel.x_labels_as(&title, self.names(grid));
@@ -490,6 +493,18 @@ impl<'a> Sheet<'a> {
         let mut panels =
             figures.flat_map(|figure| self.multiples.iter().map(move |of| (figure, of)));
         panels.any(|(figure, (_, members))| !self.fair_shares(figure, members).is_empty())
+    }
+
+    /// Whether the bar of some interval ends in an arrow.
+    fn has_arrows(&self) -> bool {
+        self.limits().has_marks
+            && self.figures.iter().any(|figure| {
+                let mut panels = self.multiples.iter().map(|(_, of)| self.curves(figure, of));
+                let greatest = figure.greatest() * figure.scale;
+                panels.any(|curves| {
+                    curves.iter().flat_map(|it| &it.samples).any(|it| it.is_beyond(greatest))
+                })
+            })
     }
 
     /// The note below the title: seeds, intervals and omissions.
@@ -548,34 +563,42 @@ impl<'a> Sheet<'a> {
         if self.has_fair_shares() {
             note.push_str("; grey: fair share");
         }
+        if self.has_arrows() {
+            note.push_str(if short { "; arrows: beyond range" } else { ARROWS });
+        }
         note
     }
 
     fn legend(&self) -> Vec<Entry> {
         let mut entries = Vec::new();
         let marked = |mark: Mark| self.limits().has_marks.then_some(mark);
+        let has_groups = self.figures.iter().any(|figure| figure.metric.is_per_group());
+        let has_groups = has_groups && self.flow_groups.len() > 1;
+        let own = self.keys.color.and_then(|key| self.group_of(key)).filter(|_| has_groups);
         if let Some(key) = self.keys.color {
-            for (place, value) in self.lines.iter().enumerate() {
-                let color = self.color(place);
+            let drawn = self.lines.iter().enumerate();
+            for (line, value) in drawn.filter(|&(line, _)| self.has_group_of(line)) {
+                let (color, form, dash) = self.style(line, own);
                 // Then the swept key sets the algorithm of one class of flows, and other classes
                 // keep their algorithms.
-                let is_of_one =
-                    self.flow_groups.len() > 1 && key != "flows.cc" && stem(key) == "cc";
+                let is_of_one = self.flow_groups.len() > 1
+                    && key != "flows.cc"
+                    && stem(key) == "cc"
+                    && (own.is_none() || self.drawn_groups.len() > 1);
                 entries.push(Entry {
                     text: self.words.entry(&if is_of_one {
                         format!("{key} {value}")
                     } else {
                         named(key, value)
                     }),
-                    stroke: self.swept.joins.then(|| Stroke::new(color, 1.8)),
-                    mark: marked(Mark { color, form: Form::Disc }),
+                    stroke: self.swept.joins.then(|| Stroke { dash, ..Stroke::new(color, 1.8) }),
+                    mark: marked(Mark { color, form }),
                 });
             }
         }
-        let has_groups = self.figures.iter().any(|figure| figure.metric.is_per_group());
-        if self.flow_groups.len() > 1 && has_groups {
+        if has_groups {
             let several = self.lines.len() > 1;
-            for &place in &self.drawn_groups {
+            for &place in self.drawn_groups.iter().filter(|&&place| Some(place) != own) {
                 let name = &self.flow_groups[place];
                 let (color, form, dash) = self.style(0, Some(place));
                 let color = if several { palette::FAINT_INK } else { color };
@@ -588,6 +611,27 @@ impl<'a> Sheet<'a> {
             }
         }
         entries
+    }
+
+    /// The drawn group of flows whose name is the value of this key at each point. The entries of
+    /// the key's values name the group too. A group that is not the first has no such entries
+    /// beside metrics of the whole run, whose marks are those of the first group.
+    fn group_of(&self, key: &str) -> Option<usize> {
+        let is_it = |&place: &usize| {
+            self.points.groups.iter().all(|group| {
+                flow_groups(group).nth(place).is_none_or(|name| name == value_at(group, key))
+            })
+        };
+        let of_groups = self.figures.iter().all(|figure| figure.metric.is_per_group());
+        self.drawn_groups.iter().copied().filter(|&place| place == 0 || of_groups).find(is_it)
+    }
+
+    /// Whether a line has a point with a drawn group of flows.
+    fn has_group_of(&self, line: usize) -> bool {
+        let of_line = self.points.groups.iter().zip(&self.line_of);
+        let mut of_line = of_line.filter(|(_, of)| **of == Some(line));
+        self.choice.groups.is_empty()
+            || of_line.any(|(group, _)| flow_groups(group).any(|name| self.choice.shows(name)))
     }
 
     fn color(&self, line: usize) -> plotters::style::RGBColor {
@@ -712,14 +756,16 @@ fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
     if unit.is_empty() { title } else { format!("{title}, {unit}") }
 }
 
-/// The names of the groups of flows by index. Up to four names that differ between points are
+/// The names of the groups of flows by index. Up to four drawn names that differ between points are
 /// joined by slashes.
-fn names_of_flow_groups(groups: &[Group], axis: &str) -> Vec<String> {
+fn names_of_flow_groups(groups: &[Group], axis: &str, choice: &SweepChoice) -> Vec<String> {
     let values = values_of(groups, axis);
+    let short = group_names(groups);
     (0..most_groups(groups))
         .map(|place| {
             let mut names: Vec<&str> = Vec::new();
-            for name in groups.iter().filter_map(|group| flow_groups(group).nth(place)) {
+            let all = groups.iter().filter_map(|group| flow_groups(group).nth(place));
+            for name in all.filter(|name| choice.shows(name)) {
                 if !names.contains(&name) {
                     names.push(name);
                 }
@@ -732,7 +778,7 @@ fn names_of_flow_groups(groups: &[Group], axis: &str) -> Vec<String> {
                 {
                     owner.to_owned()
                 }
-                [_, _, _, _, _, ..] => format!("group {}", place + 1),
+                [_, _, _, _, _, ..] => short[place].clone(),
                 _ => names.join(" / "),
             }
         })

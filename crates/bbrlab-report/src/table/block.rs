@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::layout::{Align, Table, cut};
 use crate::html::escaped;
+use crate::number::BEYOND;
 
 /// The largest number of rows of a table in HTML. If the table has more rows, a line below it gives
 /// their number. Longer tables would enlarge the file of a notebook, which stores all output.
@@ -17,10 +18,16 @@ pub(super) enum Block {
     Sentence(String),
     /// The point that the next tables describe.
     Point(String),
+    /// The explanation of the mark at intervals beyond the possible values. Text leaves it out if
+    /// the terminal has no room for the columns with such intervals.
+    Beyond,
     /// An empty line.
     Gap,
     Table(Table),
 }
+
+/// The explanation of [`BEYOND`].
+pub(super) const OF_BEYOND: &str = "*: the interval goes beyond the possible values (below 0, a share above 100 %, or Jain's index above 1)";
 
 /// The blocks as text. `width` is the terminal's width in characters. Without it, tables have all
 /// their columns.
@@ -31,6 +38,8 @@ pub(super) fn text(blocks: &[Block], width: Option<usize>) -> String {
             Block::Line(line) => text.push_str(&cut(line, width.unwrap_or(usize::MAX))),
             Block::Sentence(line) => text.push_str(line),
             Block::Point(point) => text.extend(["at ", point]),
+            Block::Beyond if shows_beyond(&text) => text.push_str(OF_BEYOND),
+            Block::Beyond => continue,
             Block::Gap => {}
             Block::Table(table) => {
                 text.push_str(&table.render_in(width));
@@ -40,6 +49,11 @@ pub(super) fn text(blocks: &[Block], width: Option<usize>) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Whether a text has an interval with the mark.
+fn shows_beyond(text: &str) -> bool {
+    text.split_whitespace().any(|word| word.starts_with('±') && word.ends_with(BEYOND))
 }
 
 /// The blocks as HTML without colours or fonts: only the alignment of columns is set.
@@ -56,6 +70,7 @@ pub(super) fn html(blocks: &[Block]) -> String {
         match block {
             Block::Line(line) | Block::Sentence(line) => lines.push(escaped(line)),
             Block::Point(point) => lines.push(format!("at {}", escaped(point))),
+            Block::Beyond => lines.push(OF_BEYOND.to_owned()),
             Block::Gap => end(&mut html, &mut lines),
             Block::Table(table) => {
                 end(&mut html, &mut lines);

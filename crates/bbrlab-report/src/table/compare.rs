@@ -6,10 +6,13 @@ use serde_json::{Map, Value};
 use super::block::Block;
 use super::format::{TableFormat, formatted};
 use super::layout::{Align, Table};
-use super::run::{point_text, value_text};
+use super::run::point_text;
+use super::sweep::few_seeds;
+use super::tables::Tables;
 use crate::compare::FolderComparison;
 use crate::number::{NONE, figure, with_half};
 use crate::paired::PairedComparison;
+use crate::swept_key::value_text;
 
 /// Metrics that are not compared, because they follow from other metrics or describe the
 /// simulation.
@@ -32,6 +35,12 @@ pub fn compare_table(
     comparison: &FolderComparison,
     look: ComparisonLook,
 ) -> String {
+    compared_tables(names, comparison, look.is_chosen).formatted(look.format)
+}
+
+/// The tables of [`compare_table`]. `is_chosen` is whether the user chose the metrics.
+#[must_use]
+pub fn compared_tables(names: &[String], comparison: &FolderComparison, is_chosen: bool) -> Tables {
     let mut blocks = Vec::new();
     for point in &comparison.points {
         if !blocks.is_empty() {
@@ -40,10 +49,13 @@ pub fn compare_table(
         if !point.point.is_empty() {
             blocks.push(Block::Point(point_text(&point.point)));
         }
-        metrics_blocks(&mut blocks, names, &point.metrics, None, look);
+        metrics_blocks(&mut blocks, names, &point.metrics, None, is_chosen);
         blocks.extend(uneven_seeds(names, &point.seeds).map(Block::Sentence));
     }
-    formatted(&blocks, look.format)
+    let intervals = comparison.points.iter().filter(|point| has_interval(&point.metrics));
+    let least = intervals.filter_map(|point| point.seeds.iter().copied().min());
+    blocks.extend(few_seeds(least));
+    Tables(blocks)
 }
 
 /// The tables of a paired comparison, one for each point and pair of values.
@@ -63,14 +75,23 @@ pub fn paired_table(comparison: &PairedComparison, look: ComparisonLook) -> Stri
         }
         heading.push_str(&format!(": {seeds} pair{s} of runs with equal seeds"));
         blocks.push(Block::Sentence(heading));
-        metrics_blocks(&mut blocks, &names, &pair.metrics, Some(seeds), look);
+        metrics_blocks(&mut blocks, &names, &pair.metrics, Some(seeds), look.is_chosen);
         blocks.extend(match pair.unpaired {
             0 => None,
             1 => Some(Block::Sentence("1 run has no partner with its seed".to_owned())),
             runs => Some(Block::Sentence(format!("{runs} runs have no partner with their seed"))),
         });
     }
+    let pairs = comparison.points.iter().flat_map(|point| &point.pairs);
+    let intervals = pairs.filter(|pair| has_interval(&pair.metrics));
+    blocks.extend(few_seeds(intervals.map(|pair| pair.seeds.len())));
     formatted(&blocks, look.format)
+}
+
+/// Whether some difference has an interval.
+fn has_interval(metrics: &Map<String, Value>) -> bool {
+    let is_it = |ci95: &Value| ci95.is_array() && ci95[0] != Value::Null;
+    metrics.values().any(|metric| is_it(&metric["ci95"]))
 }
 
 /// Adds a line per metric, and sentences on what the lines leave out. In a comparison of pairs,
@@ -80,7 +101,7 @@ fn metrics_blocks(
     names: &[String],
     metrics: &Map<String, Value>,
     pairs: Option<usize>,
-    look: ComparisonLook,
+    is_chosen: bool,
 ) {
     let several = names.len() > 2;
     let mut rows: Vec<Row<'_>> = Vec::new();
@@ -88,7 +109,7 @@ fn metrics_blocks(
     for (metric, found) in metrics {
         let is_omitted =
             NOT_COMPARED.iter().any(|omitted| metric.rsplit('.').next() == Some(*omitted));
-        if is_omitted && !look.is_chosen {
+        if is_omitted && !is_chosen {
             continue;
         }
         let values: Vec<Option<f64>> = found["values"]
@@ -99,7 +120,7 @@ fn metrics_blocks(
             continue;
         }
         let is_known = values.iter().all(Option::is_some);
-        if is_known && values.windows(2).all(|two| two[0] == two[1]) && !look.is_chosen {
+        if is_known && values.windows(2).all(|two| two[0] == two[1]) && !is_chosen {
             equal += 1;
             continue;
         }
@@ -316,6 +337,7 @@ mod tests {
             27 metrics are equal
             each: the difference is the same with every seed, so there is no interval
             to decide: seeds with which the interval would leave out zero, if mean and spread stay
+            few seeds: an interval from 4 seeds is wide, and its width varies much; 5 or more are better
         "#]]
         .assert_eq(&paired_table(&found, look(100)));
         let mut runs = sweep(&[(40.0, 42.0), (44.0, 43.0)]);
@@ -352,6 +374,7 @@ mod tests {
             jain          0.500  0.750       0.250  +50.0
             40 metrics are equal
             to decide: seeds with which the interval would leave out zero, if mean and spread stay
+            few seeds: an interval from 4 seeds is wide, and its width varies much; 5 or more are better
         "#]]
         .assert_eq(&compare_table(&names, &found, look(100)));
     }

@@ -3,9 +3,9 @@
 //! All formats have the columns and rows of the table for a terminal. A column that is clear there
 //! from the columns to its left has its full name here, with its unit.
 
-use super::block::{Block, text};
+use super::block::{Block, OF_BEYOND, text};
 use super::layout::{Align, Column, Table};
-use crate::number::{NONE, is_grouped};
+use crate::number::{BEYOND, NONE, is_grouped};
 
 /// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,7 @@ fn in_parts(
     for block in blocks {
         let (part, is_line) = match block {
             Block::Line(line) | Block::Sentence(line) => (of_line(line), true),
+            Block::Beyond => (of_line(OF_BEYOND), true),
             Block::Point(point) => (of_line(&format!("at {point}")), true),
             Block::Table(table) => (of_table(table), false),
             Block::Gap => continue,
@@ -194,66 +195,106 @@ fn latex(table: &Table) -> String {
 }
 
 /// The tables as CSV. Tables of the same columns in sequence, such as those of the points of a
-/// comparison, are one, with a column for the point. Others are separated by an empty line.
+/// comparison, are one, with a column for the point. The table of a point may omit columns, whose
+/// cells are then empty. Others are separated by an empty line.
 fn csv(blocks: &[Block]) -> String {
-    let mut parts: Vec<Vec<(Option<&str>, &Table)>> = Vec::new();
+    let mut parts: Vec<CsvPart<'_>> = Vec::new();
     let mut point = None;
     for block in blocks {
         match block {
             Block::Point(of) => point = Some(of.as_str()),
-            Block::Table(table) => match parts.last_mut() {
-                Some(part) if names(part[0].1) == names(table) => part.push((point, table)),
-                _ => parts.push(vec![(point, table)]),
-            },
-            Block::Line(_) | Block::Sentence(_) | Block::Gap => {}
+            Block::Table(table) => {
+                if !parts.last_mut().is_some_and(|part| part.take(point, table)) {
+                    parts.push(CsvPart::new(point, table));
+                }
+            }
+            Block::Line(_) | Block::Sentence(_) | Block::Beyond | Block::Gap => {}
         }
     }
-    let texts: Vec<String> = parts.iter().map(|part| csv_of(part)).collect();
+    let texts: Vec<String> = parts.iter().map(CsvPart::text).collect();
     texts.join("\n")
 }
 
-fn names(table: &Table) -> Vec<String> {
-    table.columns.iter().map(name).collect()
+/// Tables that are one table in CSV.
+struct CsvPart<'a> {
+    columns: Vec<&'a Column>,
+    tables: Vec<(Option<&'a str>, &'a Table)>,
 }
 
-/// Tables of equal columns as CSV. A column of means with intervals becomes two.
-fn csv_of(tables: &[(Option<&str>, &Table)]) -> String {
-    let (first_point, first) = tables[0];
-    let rows =
-        || tables.iter().flat_map(|(point, table)| table.rows.iter().map(move |row| (point, row)));
-    let has_half: Vec<bool> =
-        (0..first.columns.len()).map(|at| rows().any(|(_, row)| row[at].contains(" ±"))).collect();
-    let mut header: Vec<String> = first_point.map(|_| "point".to_owned()).into_iter().collect();
-    for (column, has_half) in first.columns.iter().zip(&has_half) {
-        header.push(csv_text(&name(column)));
-        if *has_half {
-            let (title, unit) = column.in_full();
-            let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
-            header.push(csv_text(&format!("{title} ±{unit}")));
-        }
+impl<'a> CsvPart<'a> {
+    fn new(point: Option<&'a str>, table: &'a Table) -> Self {
+        Self { columns: table.columns.iter().collect(), tables: vec![(point, table)] }
     }
-    let mut text = format!("{}\n", header.join(","));
-    for (point, row) in rows() {
-        let mut cells: Vec<String> = point.map(csv_text).into_iter().collect();
-        for ((cell, column), has_half) in row.iter().zip(&first.columns).zip(&has_half) {
-            let value = |text: &str| match column.align {
-                _ if text == NONE => String::new(),
-                Align::Right if is_grouped(text) => text.replace(',', ""),
-                _ => csv_text(text),
-            };
-            let (mean, half) = match cell.split_once(" ±") {
-                Some((mean, half)) if *has_half => (mean, half),
-                _ => (cell.as_str(), ""),
-            };
-            cells.push(value(mean));
+
+    /// Adds a table, if it is of the same kind.
+    fn take(&mut self, point: Option<&'a str>, table: &'a Table) -> bool {
+        let of_points = self.tables[0].0.is_some() && point.is_some();
+        let own = |column: &Column| self.columns.iter().any(|known| name(known) == name(column));
+        let has_all = table.columns.iter().all(own);
+        let missing = |known: &&Column| !table.columns.iter().any(|it| name(it) == name(known));
+        let misses_none = !self.columns.iter().copied().any(|known| missing(&known));
+        let is_same = has_all && misses_none;
+        if !(is_same || of_points && (has_all || misses_none)) {
+            return false;
+        }
+        if !has_all {
+            self.columns = table.columns.iter().collect();
+        }
+        self.tables.push((point, table));
+        true
+    }
+
+    /// The rows of all tables with their points. A table without a column has empty cells there.
+    fn rows(&self) -> impl Iterator<Item = (Option<&'a str>, Vec<&'a str>)> {
+        self.tables.iter().flat_map(|&(point, table)| {
+            let place =
+                |column: &&Column| table.columns.iter().position(|own| name(own) == name(column));
+            let places: Vec<Option<usize>> = self.columns.iter().map(place).collect();
+            table.rows.iter().map(move |row| {
+                let cell = |at: &Option<usize>| at.map_or("", |at| row[at].as_str());
+                (point, places.iter().map(cell).collect())
+            })
+        })
+    }
+
+    /// The tables as CSV. A column of means with intervals becomes two.
+    fn text(&self) -> String {
+        let has_half: Vec<bool> = (0..self.columns.len())
+            .map(|at| self.rows().any(|(_, row)| row[at].contains(" ±")))
+            .collect();
+        let first_point = self.tables[0].0;
+        let mut header: Vec<String> = first_point.map(|_| "point".to_owned()).into_iter().collect();
+        for (column, has_half) in self.columns.iter().zip(&has_half) {
+            header.push(csv_text(&name(column)));
             if *has_half {
-                cells.push(value(half));
+                let (title, unit) = column.in_full();
+                let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
+                header.push(csv_text(&format!("{title} ±{unit}")));
             }
         }
-        text.push_str(&cells.join(","));
-        text.push('\n');
+        let mut text = format!("{}\n", header.join(","));
+        for (point, row) in self.rows() {
+            let mut cells: Vec<String> = point.map(csv_text).into_iter().collect();
+            for ((cell, column), has_half) in row.iter().zip(&self.columns).zip(&has_half) {
+                let value = |text: &str| match column.align {
+                    _ if text == NONE => String::new(),
+                    Align::Right if is_grouped(text) => text.replace(',', ""),
+                    _ => csv_text(text),
+                };
+                let (mean, half) = match cell.split_once(" ±") {
+                    Some((mean, half)) if *has_half => (mean, half.trim_end_matches(BEYOND)),
+                    _ => (*cell, ""),
+                };
+                cells.push(value(mean));
+                if *has_half {
+                    cells.push(value(half));
+                }
+            }
+            text.push_str(&cells.join(","));
+            text.push('\n');
+        }
+        text
     }
-    text
 }
 
 /// A text as a cell of CSV, in quotes if it needs them.
@@ -344,13 +385,17 @@ mod tests {
     }
 
     #[test]
-    fn points_of_the_same_columns_are_one_table_in_csv() {
+    fn points_of_the_same_kind_are_one_table_in_csv() {
         let table = |value: &str| {
             let mut table = Table::new().column("jain", "", Align::Right);
             table.row(vec![value.to_owned()]);
             Block::Table(table)
         };
         let point = |text: &str| Block::Point(text.to_owned());
+        // Only this point has an estimate, and an interval that goes beyond the possible range.
+        let mut more =
+            Table::new().column("jain", "", Align::Right).column("more", "", Align::Left);
+        more.row(vec!["0.9 ±0.2*".to_owned(), "about 10".to_owned()]);
         let mut other = Table::new().column("link", "", Align::Left);
         other.row(vec!["bottleneck".to_owned()]);
         let blocks = [
@@ -359,15 +404,18 @@ mod tests {
             Block::Gap,
             point("buffer = 2bdp, cc = bbr1"),
             table("0.8"),
+            point("buffer = 4bdp, cc = bbr1"),
+            Block::Table(more),
             Block::Table(other),
         ];
         expect![[r#"
-            point,jain,jain ±
-            "buffer = 1bdp, cc = bbr1",0.9,0.1
-            "buffer = 2bdp, cc = bbr1",0.8,
+            point,jain,jain ±,more
+            "buffer = 1bdp, cc = bbr1",0.9,0.1,
+            "buffer = 2bdp, cc = bbr1",0.8,,
+            "buffer = 4bdp, cc = bbr1",0.9,0.2,about 10
 
             point,link
-            "buffer = 2bdp, cc = bbr1",bottleneck
+            "buffer = 4bdp, cc = bbr1",bottleneck
         "#]]
         .assert_eq(&formatted(&blocks, TableFormat::Csv));
     }

@@ -4,7 +4,8 @@
 use bbrlab_run::Group;
 
 use super::layout::{Align, Table};
-use crate::number::figure;
+use crate::answers::{greatest, is_beyond};
+use crate::number::{BEYOND, figure};
 
 /// The table of those metrics of a point that have a mean.
 #[must_use]
@@ -17,13 +18,22 @@ pub fn group_table(group: &Group) -> String {
         .column("to", "", Align::Right);
     for (name, metric) in group.metrics.iter() {
         let Some(mean) = metric.mean else { continue };
+        // An end beyond the possible values has a mark.
+        let end = |end: Option<f64>| {
+            let is_marked = end.is_some_and(|end| is_beyond([end, end], greatest(name)));
+            if is_marked { format!("{}{BEYOND}", figure(end)) } else { figure(end) }
+        };
         table.row(vec![
             name.to_owned(),
             metric.n.to_string(),
             figure(mean),
-            figure(metric.ci95.map(|[low, _]| low)),
-            figure(metric.ci95.map(|[_, high]| high)),
+            end(metric.ci95.map(|[low, _]| low)),
+            end(metric.ci95.map(|[_, high]| high)),
         ]);
     }
-    table.render()
+    let mut text = table.render();
+    if text.contains(BEYOND) {
+        text.push_str("*: beyond the possible values of the metric\n");
+    }
+    text
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::number::NONE;
+use crate::number::{BEYOND, NONE};
 
 /// The largest width of a table, in characters.
 pub const WIDTH: usize = 100;
@@ -24,7 +24,7 @@ pub(super) struct Column {
     pub(super) unit: String,
     pub(super) align: Align,
     /// Title and unit that do not need the columns to the left.
-    full: Option<(String, String)>,
+    pub(super) full: Option<(String, String)>,
 }
 
 impl Column {
@@ -94,6 +94,12 @@ impl Table {
             row.retain(|_| at.next().unwrap_or(true));
         }
         self
+    }
+
+    /// Whether an interval in the table goes beyond the possible values.
+    pub(super) fn has_beyond(&self) -> bool {
+        let is_it = |cell: &String| cell.contains(" ±") && cell.ends_with(BEYOND);
+        self.rows.iter().flatten().any(is_it)
     }
 
     /// Whether the table has no rows.

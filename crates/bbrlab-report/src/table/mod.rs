@@ -8,16 +8,18 @@ mod layout;
 mod published;
 mod run;
 mod sweep;
+mod tables;
 
-pub use compare::{ComparisonLook, compare_table, paired_table};
+pub use compare::{ComparisonLook, compare_table, compared_tables, paired_table};
 pub use format::TableFormat;
 pub use groups::group_table;
 pub use layout::{Align, Table, WIDTH};
 pub use published::{
     PrintedAs, PublishedCell, PublishedRow, published_table, published_tables, split_unit,
 };
-pub use run::{run_html, run_table, run_table_as, value_text};
-pub use sweep::{sweep_html, sweep_table};
+pub use run::{run_html, run_table, run_tables};
+pub use sweep::{chosen_sweep_tables, sweep_html, sweep_table};
+pub use tables::Tables;
 
 pub(crate) use run::point_text as point_words;
 pub(crate) use sweep::varying_keys;

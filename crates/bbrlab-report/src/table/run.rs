@@ -8,10 +8,12 @@ use bbrlab_run::{
 };
 
 use super::block::{Block, html};
-use super::format::{TableFormat, formatted};
+use super::format::TableFormat;
 use super::layout::{Align, Table};
+use super::tables::Tables;
 use crate::answers::has_shares_apart;
 use crate::number::{count, figure, fixed};
+use crate::swept_key::value_text;
 
 /// With more flows than this, the table of single flows is omitted.
 const FLOWS_SHOWN: usize = 20;
@@ -21,13 +23,13 @@ const LINKS_SHOWN: usize = 8;
 /// The summary of a run as text: its parameters, its links and its flows.
 #[must_use]
 pub fn run_table(run: &RunSummary, width: Option<usize>) -> String {
-    run_table_as(run, TableFormat::Text(width))
+    run_tables(run).formatted(TableFormat::Text(width))
 }
 
-/// The summary of [`run_table`] in a format.
+/// The tables of [`run_table`].
 #[must_use]
-pub fn run_table_as(run: &RunSummary, format: TableFormat) -> String {
-    formatted(&blocks(run), format)
+pub fn run_tables(run: &RunSummary) -> Tables {
+    Tables(blocks(run))
 }
 
 /// The summary of a run as HTML.
@@ -131,23 +133,6 @@ pub(crate) fn point_text(point: &bbrlab_run::SweepPoint) -> String {
     let pairs: Vec<String> =
         point.iter().map(|(key, value)| format!("{key} = {}", value_text(value))).collect();
     pairs.join(", ")
-}
-
-/// A swept value as the scenario file has it. An inline table becomes the value of its `discipline`
-/// or `model`, followed by its other keys: `red ecn=true`.
-#[must_use]
-pub fn value_text(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Object(fields) => {
-            let choice = |key: &str| ["discipline", "model"].contains(&key);
-            let (chosen, rest): (Vec<_>, Vec<_>) = fields.iter().partition(|(key, _)| choice(key));
-            let chosen = chosen.iter().map(|(_, value)| value_text(value));
-            let rest = rest.iter().map(|(key, value)| format!("{key}={}", value_text(value)));
-            chosen.chain(rest).collect::<Vec<_>>().join(" ")
-        }
-        other => other.to_string(),
-    }
 }
 
 /// Returns a count of a link, such as its drops.

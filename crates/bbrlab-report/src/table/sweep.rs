@@ -7,15 +7,17 @@ use bbrlab_run::{Group, RunSummary};
 use serde_json::Value;
 
 use super::block::{Block, html};
-use super::format::{TableFormat, formatted};
+use super::format::TableFormat;
 use super::layout::{Align, Table};
-use super::run::value_text;
+use super::tables::Tables;
 use crate::answers::{
     Answer, Metric, WORTH_SHOWING_MS, group_names, link_value, links_to_name, places, text_of,
     value,
 };
+use crate::chosen_answers::{add_of_flows, chosen_answers};
 use crate::number::NONE;
 use crate::points::Points;
+use crate::swept_key::value_text;
 
 /// The table of all runs of a sweep, or of one point with several seeds: means with 95 % intervals.
 /// `width` is the terminal's width in characters. Without it, the table has all its columns.
@@ -29,25 +31,36 @@ pub fn sweep_table(runs: &[RunSummary], width: Option<usize>) -> String {
 #[must_use]
 pub fn sweep_html(runs: &[RunSummary]) -> String {
     let Ok(points) = Points::of(runs);
-    html(&blocks(&points))
+    html(&blocks(&points, &points.usual))
+}
+
+/// The table of the chosen metrics of a run or of all runs of a sweep.
+///
+/// # Errors
+/// If a metric is unknown; the text names similar ones.
+pub fn chosen_sweep_tables(runs: &[RunSummary], metrics: &[String]) -> Result<Tables, String> {
+    let mut points = Points::with_every_metric(runs);
+    add_of_flows(&mut points, runs, metrics.iter());
+    let answers = chosen_answers(metrics, &points.groups, &points.usual)?;
+    Ok(Tables(blocks(&points, &answers)))
 }
 
 impl Points {
     /// A row for each point: means with 95 % intervals. `width` is as in [`sweep_table`].
     #[must_use]
     pub fn table(&self, width: Option<usize>) -> String {
-        self.table_as(TableFormat::Text(width))
+        self.tables().formatted(TableFormat::Text(width))
     }
 
-    /// The table of [`Self::table`] in a format.
+    /// The table of [`Self::table`].
     #[must_use]
-    pub fn table_as(&self, format: TableFormat) -> String {
-        formatted(&blocks(self), format)
+    pub fn tables(&self) -> Tables {
+        Tables(blocks(self, &self.usual))
     }
 }
 
-fn blocks(points: &Points) -> Vec<Block> {
-    let Points { groups, usual: answers, .. } = points;
+fn blocks(points: &Points, answers: &[Answer<'_>]) -> Vec<Block> {
+    let groups = &points.groups;
     let keys = varying_keys(groups);
     let names = group_names(groups);
     let most_seeds = groups.iter().map(|group| group.seeds.len()).max().unwrap_or(0);
@@ -110,7 +123,13 @@ fn blocks(points: &Points) -> Vec<Block> {
         }
         table.row(cells);
     }
+    let is_beyond = table.has_beyond();
     let mut blocks = vec![Block::Table(table)];
+    if is_beyond {
+        blocks.push(Block::Beyond);
+    }
+    let spread = groups.iter().filter(|group| group.identical_digests != Some(true));
+    blocks.extend(few_seeds(spread.map(|group| group.seeds.len())));
     blocks.extend(waits(groups));
     let unchanged = groups.iter().filter(|group| group.identical_digests == Some(true)).count();
     if unchanged > 0 {
@@ -125,6 +144,16 @@ fn blocks(points: &Points) -> Vec<Block> {
         )));
     }
     blocks
+}
+
+/// A sentence if some intervals come from few seeds, from the numbers of seeds.
+pub(super) fn few_seeds(seeds: impl Iterator<Item = usize>) -> Option<Block> {
+    /// Student's factor is 12.7 with two seeds, 4.3 with three, 2.8 with five and 2.0 with many.
+    const ENOUGH: usize = 5;
+    let least = seeds.filter(|&seeds| seeds > 1).min().filter(|&least| least < ENOUGH)?;
+    Some(Block::Sentence(format!(
+        "few seeds: an interval from {least} seeds is wide, and its width varies much; {ENOUGH} or more are better"
+    )))
 }
 
 /// A sentence on the waiting times for slots and grants. Neither the columns of the table nor the
@@ -252,6 +281,52 @@ mod tests {
             no interval at all points: the seeds gave identical digests; `start_jitter` on flows makes runs differ
         "#]]
         .assert_eq(&sweep_table(&runs, Some(100)));
+    }
+
+    #[test]
+    fn a_group_whose_name_is_swept_has_the_name_of_its_flows() {
+        let mut runs = vec![sample_run(), sample_run(), sample_run(), sample_run()];
+        for (run, cc) in runs.iter_mut().zip(["bbr1", "bbr2", "bbr3", "reno"]) {
+            run.point.insert("flows[0].cc".to_owned(), cc.into());
+            run.flow_groups[0].group = cc.to_owned();
+            run.scenario_hash = cc.to_owned();
+        }
+        let text = sweep_table(&runs, Some(100));
+        assert!(text.starts_with("cc    flows[0]    cubic "), "{text}");
+        // No key has these names as values.
+        for run in &mut runs {
+            run.flow_groups[0].group.push('x');
+        }
+        let text = sweep_table(&runs, Some(100));
+        assert!(text.starts_with("cc    bbr1x/…/renox    cubic "), "{text}");
+    }
+
+    #[test]
+    fn few_seeds_and_intervals_beyond_the_possible_values_are_marked() {
+        let mut runs = Vec::new();
+        for (seed, share) in [(1, 0.97), (2, 1.0), (3, 0.99)] {
+            let mut run = sample_run();
+            run.seed = seed;
+            run.digest = Some(seed.to_string());
+            run.flow_groups[0].share = Some(share);
+            run.flow_groups[1].share = Some(1.0 - share);
+            runs.push(run);
+        }
+        expect![[r#"
+            scenario   seeds        bbr1      cubic  goodput  queue delay         bbr1        cubic         bbr1
+                                 share %    share %   Mbit/s           ms  retrans pkt  retrans pkt  RTT mean ms
+            ────────────────────────────────────────────────────────────────────────────────────────────────────
+            two-flows      3  98.7 ±3.8*  1.3 ±3.8*    46.50        14.80          502          502        47.31
+            not shown: cubic RTT mean ms, used, dropped, Jain (--wide shows all columns)
+            *: the interval goes beyond the possible values (below 0, a share above 100 %, or Jain's index above 1)
+            few seeds: an interval from 3 seeds is wide, and its width varies much; 5 or more are better
+        "#]].assert_eq(&sweep_table(&runs, Some(100)));
+        let point = crate::groups::groups(&runs).remove(0);
+        let text = crate::table::group_table(&point);
+        let row = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap();
+        let cells = |name: &str| row(name).split_whitespace().skip(2).collect::<Vec<_>>().join(" ");
+        assert_eq!(cells("flow_groups.bbr1.share "), "0.987 0.949 1.02*");
+        assert_eq!(cells("flow_groups.cubic.share "), "0.0133 -0.0246* 0.0513");
     }
 
     #[test]

@@ -6,9 +6,10 @@
 
 use bbrlab_run::Group;
 
-use super::choice::{SweepChoice, figure};
-use super::{MULTIPLES_SHOWN, named, names_of_flow_groups, title_of, value_at, values_of};
-use crate::answers::{self, Answer, Metric};
+use super::choice::SweepChoice;
+use super::{ARROWS, MULTIPLES_SHOWN, named, names_of_flow_groups, title_of, value_at, values_of};
+use crate::answers::{self, Answer, Metric, is_beyond};
+use crate::chosen_answers::chosen_answer;
 use crate::picture::Picture;
 use crate::picture::axis::{Axis, Ratios};
 use crate::picture::canvas::{Canvas, Stroke, TextLook, draw};
@@ -50,7 +51,7 @@ pub(super) fn against(
 ) -> Result<Vec<Picture>, String> {
     let Points { groups, usual, .. } = points;
     let swept = varying_keys(groups);
-    let across = figure(across, groups, usual)?;
+    let across = chosen_answer(across, groups, usual)?;
     let chosen = choice.figures(groups, usual)?;
     let figures = if chosen.is_empty() { &usual[..usual.len().min(1)] } else { &chosen[..] };
     choice.check_groups(figures)?;
@@ -209,7 +210,7 @@ impl<'a> Sheet<'a> {
     ) -> Result<Self, String> {
         let groups = &points.groups;
         let colors = parts.color.map_or_else(|| vec![String::new()], |key| values_of(groups, key));
-        let flow_groups = names_of_flow_groups(groups, parts.color.unwrap_or_default());
+        let flow_groups = names_of_flow_groups(groups, parts.color.unwrap_or_default(), choice);
         let mut panels: Vec<(String, Vec<Trail>)> = Vec::new();
         for group in groups {
             let names: Vec<String> =
@@ -372,10 +373,16 @@ impl<'a> Sheet<'a> {
                 if let Some(half) = dot.half.0 {
                     let ends = [dot.x - half, dot.x + half].map(|x| (self.x.place(x), dot.y));
                     panel.line(&ends, stroke);
+                    paint_arrows(panel, (dot.x, half), self.across, stroke, |x| {
+                        ((self.x.place(x), dot.y), (-1.0, 0.0))
+                    });
                 }
                 if let Some(half) = dot.half.1 {
                     let x = self.x.place(dot.x);
                     panel.line(&[(x, dot.y - half), (x, dot.y + half)], stroke);
+                    paint_arrows(panel, (dot.y, half), self.figure, stroke, |y| {
+                        ((x, y), (0.0, 1.0))
+                    });
                 }
             }
         }
@@ -389,6 +396,18 @@ impl<'a> Sheet<'a> {
         if self.choice.dot_labels {
             self.paint_labels(panel, trails);
         }
+    }
+
+    /// Whether an interval ends in an arrow.
+    fn has_arrows(&self) -> bool {
+        let dots = self.panels.iter().flat_map(|(_, trails)| trails).flat_map(|trail| &trail.dots);
+        let beyond = |mean: f64, half: Option<f64>, of: &Answer<'_>| {
+            let greatest = of.greatest() * of.scale;
+            half.is_some_and(|half| is_beyond([mean - half, mean + half], greatest))
+        };
+        dots.into_iter().any(|dot| {
+            beyond(dot.x, dot.half.0, self.across) || beyond(dot.y, dot.half.1, self.figure)
+        })
     }
 
     /// Writes its value next to each dot. A label that finds no free place is left out.
@@ -454,6 +473,9 @@ impl<'a> Sheet<'a> {
             0 | 1 => parts.push("one run per point".to_owned()),
             seeds => parts.push(format!("means over {seeds} seeds, bars: 95 % intervals")),
         }
+        if self.has_arrows() {
+            parts.push(ARROWS.trim_start_matches("; ").to_owned());
+        }
         if self.left_out > 0 {
             let shown = self.panels.len();
             parts.push(format!("{shown} of {} panels shown", shown + self.left_out));
@@ -473,7 +495,12 @@ impl<'a> Sheet<'a> {
     fn legend(&self) -> Vec<Entry> {
         let mut entries = Vec::new();
         if let Some(key) = self.parts.color {
-            for (place, value) in self.colors.iter().enumerate() {
+            let is_drawn = |place| {
+                let mut trails = self.panels.iter().flat_map(|(_, trails)| trails);
+                trails.any(|trail| trail.color == place)
+            };
+            let drawn = self.colors.iter().enumerate();
+            for (place, value) in drawn.filter(|&(place, _)| is_drawn(place)) {
                 let mark = Mark { color: palette::line(place), form: Form::Disc };
                 let text = self.words.entry(&named(key, value));
                 entries.push(Entry { text, stroke: None, mark: Some(mark) });
@@ -536,4 +563,24 @@ fn dot(
     let key = parts.joined.as_ref().map(|&(key, _)| key).or(parts.color);
     let label = key.map_or_else(String::new, |key| value_at(group, key));
     Some(Dot { x, y, half: (x_half, y_half), size, label })
+}
+
+/// Draws arrows at the ends of an interval that goes beyond the possible values. `end` gives the
+/// place of a value and the direction of smaller values.
+fn paint_arrows(
+    panel: &Panel<'_, '_>,
+    (mean, half): (f64, f64),
+    of: &Answer<'_>,
+    stroke: Stroke,
+    end: impl Fn(f64) -> ((f64, f64), (f64, f64)),
+) {
+    let (low, high) = (mean - half, mean + half);
+    if low < 0.0 {
+        let ((x, y), way) = end(low);
+        panel.arrow(panel.at(x, y), way, stroke);
+    }
+    if high > of.greatest() * of.scale {
+        let ((x, y), (dx, dy)) = end(high);
+        panel.arrow(panel.at(x, y), (-dx, -dy), stroke);
+    }
 }

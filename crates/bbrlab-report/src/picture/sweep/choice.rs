@@ -1,13 +1,11 @@
 //! The choice of metrics, axis, colours and small multiples for a sweep's pictures, by the user or
 //! by default.
 
-use bbrlab_run::{
-    Field, FlowGroup, FlowSummary, Group, Leaf, LinkSummary, RunSummary, WaitSummary, leaves,
-};
+use bbrlab_run::{Group, RunSummary};
 
 use super::values_of;
-use crate::answers::{Answer, Metric};
-use crate::groups::is_metric;
+use crate::answers::Answer;
+use crate::chosen_answers::{add_of_flows, chosen_answers};
 use crate::picture::labels::Labels;
 use crate::picture::shape::Shape;
 use crate::picture::swept::Swept;
@@ -65,17 +63,7 @@ const COLORS: usize = 8;
 impl SweepChoice {
     /// Adds the chosen metrics of single flows to the points, as means over the flows of groups.
     pub(super) fn add_of_flows(&self, points: &mut Points, runs: &[RunSummary]) {
-        let leaves = leaves_of::<FlowSummary>().into_iter().filter(is_metric);
-        let names: Vec<String> = leaves.map(|leaf| leaf.name).collect();
-        let mut added: Vec<&str> = Vec::new();
-        for wanted in self.metrics.iter().chain(&self.against) {
-            let own = wanted.strip_prefix(FLOWS).unwrap_or(wanted);
-            let is_new = !added.contains(&own);
-            if let Some(at) = names.iter().position(|name| name == own).filter(|_| is_new) {
-                points.add_of_flows(runs, own, at);
-                added.push(own);
-            }
-        }
+        add_of_flows(points, runs, self.metrics.iter().chain(&self.against));
     }
 
     /// Whether a group of flows is drawn.
@@ -101,7 +89,7 @@ impl SweepChoice {
         groups: &[Group],
         usual: &[Answer<'a>],
     ) -> Result<Vec<Answer<'a>>, String> {
-        self.metrics.iter().map(|wanted| figure(wanted, groups, usual)).collect()
+        chosen_answers(&self.metrics, groups, usual)
     }
 
     /// The keys for the x axis. There is one picture for each of them.
@@ -148,127 +136,5 @@ impl SweepChoice {
         };
         let multiples = others.into_iter().filter(|key| Some(*key) != color).collect();
         Ok(Keys { axis, color, multiples })
-    }
-}
-
-const FLOWS: &str = "flows.";
-const GROUPS: &str = "flow_groups.";
-const LINKS: &str = "links.";
-const WAITS: &str = "waits.";
-
-/// The metric with this name: first of the run, then of each group of flows, then of the
-/// bottleneck.
-pub(super) fn figure<'a>(
-    wanted: &'a str,
-    groups: &[Group],
-    usual: &[Answer<'a>],
-) -> Result<Answer<'a>, String> {
-    let has = |name: &str| groups.iter().any(|group| group.metrics.get(name).is_some());
-    let has_part = |prefix: &str, name: &str| {
-        let ending = format!(".{name}");
-        let is_it = |key: &str| {
-            let rest = key.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(&ending));
-            // The text between prefix and metric is the name of a group or link.
-            rest.is_some_and(|between| !between.is_empty())
-        };
-        groups.iter().any(|group| group.metrics.names().any(is_it))
-    };
-    let own = wanted.strip_prefix(GROUPS).unwrap_or(wanted);
-    let of_link = wanted.strip_prefix(LINKS).unwrap_or(wanted);
-    let of_flows = wanted.strip_prefix(FLOWS).unwrap_or(wanted);
-    let metric = if has(wanted) {
-        Metric::Run(wanted)
-    } else if !wanted.starts_with(LINKS) && is_of::<FlowGroup>(own) && has_part(GROUPS, own) {
-        Metric::PerGroup(own)
-    } else if is_of::<LinkSummary>(of_link) && has_part(LINKS, of_link) {
-        Metric::Bottleneck(of_link)
-    } else if is_of::<FlowSummary>(of_flows) && has_part(FLOWS, of_flows) {
-        Metric::PerFlow(of_flows)
-    } else {
-        return Err(column(wanted, groups, usual).unwrap_or_else(|| unknown(wanted, groups)));
-    };
-    if let Some(usual) = usual.iter().find(|answer| answer.metric == metric) {
-        return Ok(usual.clone());
-    }
-    let name = metric.name();
-    let mut known = known();
-    known.extend(leaves_of::<WaitSummary>());
-    if let Metric::PerFlow(_) = metric {
-        known = leaves_of::<FlowSummary>();
-    }
-    let leaf =
-        known.iter().find(|leaf| name == leaf.name || name.ends_with(&format!(".{}", leaf.name)));
-    let unit = leaf.map_or("", |leaf| leaf.figure.unit);
-    let (unit, scale) = match unit {
-        "share" => ("%", 100.0),
-        "index" => ("", 1.0),
-        unit => (unit, 1.0),
-    };
-    Ok(Answer { title: wanted, unit, scale, decimals: 2, metric })
-}
-
-fn leaves_of<R: Field>() -> Vec<Leaf> {
-    leaves(R::PARTS, "", ".")
-}
-
-fn is_of<R: Field>(name: &str) -> bool {
-    leaves_of::<R>().iter().any(|leaf| leaf.name == name)
-}
-
-/// All metrics with a single value for a run, a group of flows or a link.
-fn known() -> Vec<Leaf> {
-    let mut all = leaves_of::<RunSummary>();
-    all.extend(leaves_of::<FlowGroup>());
-    all.extend(leaves_of::<LinkSummary>());
-    all.retain(|leaf| leaf.figure.role == bbrlab_run::Role::Result);
-    all
-}
-
-/// If `wanted` is a column of `summary.parquet` with a metric of runs, groups of flows or links: a
-/// hint with the name that a picture uses for the metric.
-fn column(wanted: &str, groups: &[Group], usual: &[Answer<'_>]) -> Option<String> {
-    let named = |leaves: Vec<Leaf>, own: &str, prefix: &str| {
-        let leaf = leaves.into_iter().find(|leaf| leaf.name.replace('.', "_") == own)?;
-        Some((leaf.name.clone(), format!("{prefix}{}", leaf.name)))
-    };
-    let (short, full) = if let Some(own) = wanted.strip_prefix("group_") {
-        named(leaves_of::<FlowGroup>(), own, GROUPS)?
-    } else if let Some(own) = wanted.strip_prefix("bottleneck_") {
-        named(leaves_of::<LinkSummary>(), own, LINKS)?
-    } else {
-        named(leaves_of::<RunSummary>(), wanted.strip_prefix("run_")?, "")?
-    };
-    // A metric of the run and one of its groups or links may have the same short name.
-    let meant = figure(&full, groups, usual).ok()?.metric;
-    let is_short = figure(&short, groups, usual).is_ok_and(|it| it.metric == meant);
-    let name = if is_short { &short } else { &full };
-    Some(format!("`{wanted}` is a column of summary.parquet; write the metric as `{name}`"))
-}
-
-fn unknown(wanted: &str, groups: &[Group]) -> String {
-    let mut names: Vec<String> = Vec::new();
-    // The names of waits contain the names of links, which only the results contain.
-    let of_waits = groups.iter().flat_map(|group| group.metrics.names());
-    let of_waits = of_waits.filter(|name| name.starts_with(WAITS)).map(str::to_owned);
-    for name in known().into_iter().map(|leaf| leaf.name).chain(of_waits) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    if names.iter().any(|name| name == wanted) {
-        return format!("`{wanted}` has no number in these results, so it cannot be drawn");
-    }
-    let first = wanted.split(['.', '_', ' ']).next().unwrap_or(wanted).to_lowercase();
-    // The first characters of most misspelled names are correct.
-    let beginning: String = first.chars().take(4).collect();
-    let is_near = |name: &&str| name.contains(&first) || name.contains(&beginning);
-    let near: Vec<&str> = names.iter().map(String::as_str).filter(is_near).collect();
-    if is_of::<FlowSummary>(wanted.strip_prefix(FLOWS).unwrap_or(wanted)) {
-        return format!("`{wanted}` has no number in these results, so it cannot be drawn");
-    }
-    if near.is_empty() || first.is_empty() {
-        format!("unknown metric `{wanted}`; known are {}", names.join(", "))
-    } else {
-        format!("unknown metric `{wanted}`; similar are {}", near.join(", "))
     }
 }

@@ -1,5 +1,6 @@
 //! Points, bars and lines of a panel.
 
+use crate::answers::is_beyond;
 use crate::picture::canvas::Stroke;
 use crate::picture::marks::Mark;
 use crate::picture::panel::Panel;
@@ -23,6 +24,11 @@ impl Sample {
     pub(super) fn greatest(&self) -> f64 {
         let bar = self.mean + self.half.unwrap_or(0.0);
         self.seeds.iter().copied().fold(bar, f64::max)
+    }
+
+    /// Whether the interval goes beyond the possible values, from 0 to `greatest`.
+    pub(super) fn is_beyond(&self, greatest: f64) -> bool {
+        self.half.is_some_and(|half| is_beyond([self.mean - half, self.mean + half], greatest))
     }
 }
 
@@ -60,8 +66,15 @@ impl DrawLimits {
     }
 }
 
-/// Draws the curves. The parts in the background come first.
-pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept, limits: DrawLimits) {
+/// Draws the curves. The parts in the background come first. An interval that goes beyond the
+/// possible values, from 0 to `greatest`, ends in an arrow.
+pub(super) fn plot(
+    panel: &Panel<'_, '_>,
+    curves: &[Curve],
+    swept: &Swept,
+    limits: DrawLimits,
+    greatest: f64,
+) {
     let shifts = shifts(panel, curves.len(), swept);
     let at = |shift: f64, x: f64, y: f64| {
         let (x, y) = panel.at(x, y);
@@ -91,10 +104,18 @@ pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept, limit
                 let Some(half) = sample.half else { continue };
                 let low = at(shift, sample.x, sample.mean - half);
                 let high = at(shift, sample.x, sample.mean + half);
-                panel.canvas.line(&[low, high], Stroke::new(color, 1.0));
-                for end in [low, high] {
+                let stroke = Stroke::new(color, 1.0);
+                panel.canvas.line(&[low, high], stroke);
+                let is_beyond = [sample.mean - half < 0.0, sample.mean + half > greatest];
+                for ((end, is_beyond), way) in
+                    [low, high].into_iter().zip(is_beyond).zip([1.0, -1.0])
+                {
+                    if is_beyond {
+                        panel.arrow(end, (0.0, way), stroke);
+                        continue;
+                    }
                     let cap = [(end.0 - 3.0, end.1), (end.0 + 3.0, end.1)];
-                    panel.canvas.line(&cap, Stroke::new(color, 1.0));
+                    panel.canvas.line(&cap, stroke);
                 }
             }
         } else if curve.samples.iter().any(|sample| sample.half.is_some()) {

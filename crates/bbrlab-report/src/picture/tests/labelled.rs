@@ -261,6 +261,42 @@ fn a_sweep_of_one_group_has_its_curves_only() {
     assert!(!picture.svg.contains("#0072B2"), "cubic keeps the second colour");
 }
 
+/// A sweep of the algorithm of the first flow, which is also the name of its group.
+fn swept_group() -> Vec<RunSummary> {
+    let ccs: (&str, &[&str]) = ("flows[0].cc", &["bbr1", "bbr3"]);
+    let mut runs = swept(&[BUFFERS, ccs], 2);
+    for run in &mut runs {
+        run.flow_groups[0].group = run.point["flows[0].cc"].as_str().unwrap().to_owned();
+    }
+    runs
+}
+
+#[test]
+fn the_values_of_a_key_that_names_a_group_stand_for_the_group() {
+    let runs = swept_group();
+    let of = |groups: &[&str], against: Option<&str>| {
+        let choice = SweepChoice {
+            metrics: names(&["share"]),
+            against: against.map(str::to_owned),
+            groups: names(groups),
+            ..SweepChoice::default()
+        };
+        let picture = sweep(&runs, &choice).unwrap();
+        show(&format!("swept-group-{}-{}", groups.join("-"), against.is_some()), &picture);
+        picture
+    };
+    let all = of(&[], None);
+    assert_eq!(all.entries, ["flows[0].cc bbr1", "flows[0].cc bbr3", "cubic"]);
+    assert_eq!(of(&["bbr1"], None).entries, ["bbr1"]);
+    assert_eq!(of(&["bbr1", "bbr3"], None).entries, ["bbr1", "bbr3"]);
+    let of_other = of(&["cubic"], None);
+    assert_eq!(of_other.entries, ["flows[0].cc bbr1", "flows[0].cc bbr3", "cubic"]);
+    // In a scatter, the title names the only group.
+    let delay = Some("queue_delay_ms.mean");
+    assert_eq!(of(&["bbr1"], delay).entries, ["bbr1"]);
+    assert_eq!(of(&[], delay).entries, ["bbr1", "bbr3", "flows[0]"]);
+}
+
 #[test]
 fn metrics_of_single_flows_are_means_over_the_flows_of_a_group() {
     let mut runs = swept(&[BUFFERS], 1);
@@ -521,4 +557,35 @@ fn wide_numbers_stay_on_a_column_of_paper() {
     let picture = crate::picture::chosen_run_picture(&input, &choice).unwrap();
     show("wide-run", &picture);
     assert_has(&picture.svg, &[",000,000"]);
+}
+
+#[test]
+fn intervals_beyond_the_possible_values_end_in_arrows() {
+    let far = |mean: f64, seed: u64| if seed == 1 { 0.0 } else { mean };
+    let mut runs = swept(&[BUFFERS], 2);
+    for run in runs.iter_mut().filter(|run| run.point["bottleneck.buffer"] == "16bdp") {
+        run.flow_groups[0].share = Some(1.0 - far(0.04, run.seed));
+        run.flow_groups[1].share = Some(far(0.04, run.seed));
+    }
+    for (size, shape) in sizes() {
+        let of = |against: Option<&str>| {
+            let choice = SweepChoice {
+                metrics: names(&["share"]),
+                against: against.map(str::to_owned),
+                shape,
+                ..SweepChoice::default()
+            };
+            let picture = sweep(&runs, &choice).unwrap();
+            show(&format!("beyond-{}-{size}", against.is_some()), &picture);
+            read(&picture)
+        };
+        assert!(of(None).contains("arrows"), "{}", of(None));
+        assert!(of(Some("queue_delay_ms.mean")).contains("arrows: the interval"));
+    }
+    for run in &mut runs {
+        run.flow_groups[0].share = Some(0.5 + 0.001 * f64::from(u32::try_from(run.seed).unwrap()));
+        run.flow_groups[1].share = Some(0.5);
+    }
+    let choice = SweepChoice { metrics: names(&["share"]), ..SweepChoice::default() };
+    assert!(!read(&sweep(&runs, &choice).unwrap()).contains("arrows"));
 }

@@ -1,0 +1,180 @@
+//! Tips for flags that do not exist: keys of scenarios, which `--set` changes, and flags of other
+//! verbs.
+
+use std::ffi::OsString;
+
+use bbrlab_scenario::{nearest, sections};
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory as _};
+
+use crate::args::Cli;
+
+/// Words for the number of runs that users try instead of `repeat`.
+const REPEAT: [&str; 4] = ["seeds", "runs", "repeats", "repetitions"];
+
+/// Returns clap's error. If it is about an unknown flag, its tip says what the user probably meant.
+/// Clap's tip to pass the flag as a value is left out, because no value begins like a flag.
+pub(crate) fn explained(mut error: clap::Error, words: &[OsString]) -> clap::Error {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg).cloned() else {
+        return error;
+    };
+    let Some(name) = flag.strip_prefix("--") else { return error };
+    error.remove(ContextKind::Suggested);
+    let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let command = Cli::command();
+    let Some(verb) = words.iter().skip(1).find_map(|word| command.find_subcommand(word)) else {
+        return error;
+    };
+    let is_similar = error.get(ContextKind::SuggestedArg).is_some();
+    let tip = if has_flag(verb, "set") {
+        let value = value_of(&flag, &words);
+        tip_of_key(&full_names(name, !is_similar), value.as_deref())
+    } else {
+        None
+    };
+    let tip = tip.or_else(|| tip_of_verbs(&command, verb, name).filter(|_| !is_similar));
+    if let Some(tip) = tip {
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
+        let tips = vec![StyledStr::from(tip)];
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+    error
+}
+
+/// Whether a verb shows this flag in its help.
+fn has_flag(verb: &Command, name: &str) -> bool {
+    verb.get_arguments().any(|arg| arg.get_long() == Some(name) && !arg.is_hide_set())
+}
+
+/// The value that the user gave to a flag: after `=`, or the next word.
+fn value_of(flag: &str, words: &[String]) -> Option<String> {
+    let after = |word: &String| Some(word.strip_prefix(flag)?.strip_prefix('=')?.to_owned());
+    words.iter().find_map(after).or_else(|| {
+        let at = words.iter().position(|word| word == flag)?;
+        words.get(at + 1).filter(|word| !word.starts_with("--")).cloned()
+    })
+}
+
+/// The full names of the keys of scenarios that the user may mean by a flag, such as
+/// `bottleneck.rate`. A misspelt name is understood if `is_near`.
+fn full_names(flag: &str, is_near: bool) -> Vec<String> {
+    let plain = flag.replace('-', "_");
+    if REPEAT.contains(&plain.as_str()) {
+        return vec!["repeat".to_owned()];
+    }
+    let mut known: Vec<(String, &'static str)> = Vec::new();
+    for section in sections() {
+        let table = section.header.trim_matches(['[', ']']);
+        for key in &section.keys {
+            let full = if table.is_empty() {
+                key.name.to_owned()
+            } else {
+                format!("{table}.{}", key.name)
+            };
+            known.push((full, key.name));
+        }
+    }
+    if known.iter().any(|(full, _)| *full == without_indices(&plain)) {
+        return vec![plain];
+    }
+    // The keys of `links` are those of the bottleneck, which most scenarios have instead.
+    known.retain(|(full, _)| !full.starts_with("links."));
+    let with_name = |wanted: &str| -> Vec<String> {
+        known.iter().filter(|(_, name)| *name == wanted).map(|(full, _)| full.clone()).collect()
+    };
+    let found = with_name(&plain);
+    if !found.is_empty() || !is_near {
+        return found;
+    }
+    let near = nearest(&plain, known.iter().map(|(_, name)| *name));
+    near.map_or_else(Vec::new, with_name)
+}
+
+/// A key without the numbers of flows and links: `flows.cc` for `flows[1].cc`.
+fn without_indices(key: &str) -> String {
+    let mut depth = 0_usize;
+    let outside = |c: &char| match c {
+        '[' => {
+            depth += 1;
+            false
+        }
+        ']' => {
+            depth = depth.saturating_sub(1);
+            false
+        }
+        _ => depth == 0,
+    };
+    key.chars().filter(outside).collect()
+}
+
+/// The tip to set a key of the scenario.
+fn tip_of_key(names: &[String], value: Option<&str>) -> Option<String> {
+    let value = value.unwrap_or("VALUE");
+    let quoted = |name: &String| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._+-%/".contains(c);
+        let assignment = format!("{name}={value}");
+        // A shell would read brackets and spaces.
+        if assignment.replacen('=', "", 1).chars().all(plain) {
+            format!("--set {assignment}")
+        } else {
+            format!("--set '{assignment}'")
+        }
+    };
+    let ways: Vec<String> = names.iter().map(quoted).collect();
+    let key = if names.len() == 1 { "this key" } else { "such a key" };
+    (!ways.is_empty()).then(|| format!("to set {key} of the scenario, use {}", ways.join(" or ")))
+}
+
+/// The tip that other verbs have the flag.
+fn tip_of_verbs(command: &Command, verb: &Command, name: &str) -> Option<String> {
+    let others = command.get_subcommands().filter(|other| !other.is_hide_set());
+    let with_it =
+        others.filter(|other| other.get_name() != verb.get_name() && has_flag(other, name));
+    let names: Vec<String> =
+        with_it.map(|other| format!("'bbrlab {}'", other.get_name())).collect();
+    let (last, first) = names.split_last()?;
+    let (listed, have) = if first.is_empty() {
+        (last.clone(), "has")
+    } else {
+        (format!("{} and {last}", first.join(", ")), "have")
+    };
+    Some(format!("'bbrlab {}' has no '--{name}', but {listed} {have}", verb.get_name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{full_names, tip_of_key};
+
+    #[test]
+    fn a_flag_with_the_name_of_a_key_is_set() {
+        for (flag, names) in [
+            ("repeat", "repeat"),
+            ("seeds", "repeat"),
+            ("repaet", "repeat"),
+            ("duration", "duration"),
+            ("start-jitter", "flows.start_jitter"),
+            ("bottleneck.rate", "bottleneck.rate"),
+            ("flows[1].cc", "flows[1].cc"),
+            ("links[0].rate", "links[0].rate"),
+            ("mss", "stack.mss flows.mss"),
+            ("something", ""),
+        ] {
+            assert_eq!(full_names(flag, true).join(" "), names, "{flag}");
+        }
+        assert_eq!(full_names("repaet", false), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_tip_can_be_pasted_into_a_shell() {
+        let tip = |name: &str, value| tip_of_key(&[name.to_owned()], value).unwrap();
+        let start = "to set this key of the scenario, use --set ";
+        assert_eq!(tip("repeat", Some("3")), format!("{start}repeat=3"));
+        assert_eq!(tip("flows[1].cc", None), format!("{start}'flows[1].cc=VALUE'"));
+        assert_eq!(tip("title", Some("a b")), format!("{start}'title=a b'"));
+    }
+}

@@ -1,0 +1,69 @@
+//! Names that resemble a misspelt one.
+
+/// The most names returned.
+const SHOWN: usize = 3;
+
+/// A beginning of a name is compared only with a text of at least this many letters. Shorter texts
+/// resemble the beginning of many names.
+const BEGINNING: usize = 6;
+
+/// The names, or their parts after a dot, of which at most a third of the letters of `wanted` are
+/// wrong, missing, extra or swapped. The nearest is first. A long text may also be the beginning of
+/// a name. The comparison ignores case.
+pub(crate) fn alike<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
+    let allowed = (wanted.len() / 3).max(1);
+    let mut found: Vec<(usize, &str)> = Vec::new();
+    for name in names {
+        let starts = std::iter::once(0).chain(name.match_indices('.').map(|(at, _)| at + 1));
+        let parts = starts.map(|at| (distance(&wanted, &name[at..]), &name[at..]));
+        let best = parts.min_by_key(|&(far, _)| far);
+        let is_new = |part: &str| !found.iter().any(|(_, known)| *known == part);
+        let is_near =
+            |&(far, part): &(usize, &str)| !wanted.is_empty() && far <= allowed && far < part.len();
+        found.extend(best.filter(is_near).filter(|(_, part)| is_new(part)));
+    }
+    found.sort_by_key(|&(far, _)| far);
+    found.into_iter().take(SHOWN).map(|(_, part)| part).collect()
+}
+
+/// The number of letters to insert, remove, replace or swap with their neighbour to make `wanted`
+/// the name, or a beginning of it.
+fn distance(wanted: &[char], name: &str) -> usize {
+    let name: Vec<char> = name.to_lowercase().chars().collect();
+    let mut rows: Vec<Vec<usize>> = vec![(0..=name.len()).collect()];
+    for (at, letter) in wanted.iter().enumerate() {
+        let mut row = vec![at + 1];
+        for (place, other) in name.iter().enumerate() {
+            let replaced = rows[at][place] + usize::from(letter != other);
+            let mut best = replaced.min(rows[at][place + 1] + 1).min(row[place] + 1);
+            let is_swap =
+                at > 0 && place > 0 && *letter == name[place - 1] && wanted[at - 1] == *other;
+            if is_swap {
+                best = best.min(rows[at - 1][place - 1] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    let last = &rows[wanted.len()];
+    let whole = last[name.len()];
+    if wanted.len() < BEGINNING { whole } else { last.iter().copied().fold(whole, usize::min) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alike;
+
+    #[test]
+    fn misspelt_names_are_found() {
+        let names = ["goodput_mbps", "jain", "flow_groups.a.share", "links.b.utilization"];
+        let of = |wanted: &str| alike(wanted, names.into_iter()).join(" ");
+        assert_eq!(of("godput_mbps"), "goodput_mbps");
+        assert_eq!(of("godput"), "goodput_mbps");
+        assert_eq!(of("hsare"), "share");
+        assert_eq!(of("utilisation"), "utilization");
+        assert_eq!(of("Jain"), "jain");
+        assert_eq!(of("foo") + &of("") + &of("x") + &of("are"), "");
+    }
+}

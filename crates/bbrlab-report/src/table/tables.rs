@@ -1,0 +1,200 @@
+//! Tables that are built and not yet in a format. Until then, a user's words can replace names.
+
+use super::block::Block;
+use super::format::{TableFormat, formatted};
+use super::layout::{Align, Column};
+use crate::alike::alike;
+use crate::answers::headings;
+
+/// The tables of a run, of a sweep or of a comparison, and the lines between them.
+pub struct Tables(pub(super) Vec<Block>);
+
+impl Tables {
+    /// The tables in a format.
+    #[must_use]
+    pub fn formatted(&self, format: TableFormat) -> String {
+        formatted(&self.0, format)
+    }
+
+    /// Replaces names by the user's words, each given as `NAME=TEXT`. A name is the heading of a
+    /// column, in full or in part (`bbr1 share`, `bbr1` or `share`), the name of its metric, or a
+    /// text in a column, such as a swept value. A name may contain `=` itself.
+    ///
+    /// # Errors
+    /// If the tables do not have one of the names. The text lists the headings.
+    pub fn labelled(mut self, legend: &[String]) -> Result<Self, String> {
+        let mut legend: Vec<&String> = legend.iter().collect();
+        // The full heading of a column comes before its parts.
+        legend.sort_by_key(|own| std::cmp::Reverse(own.find('=')));
+        for own in legend {
+            let ends = own.match_indices('=').map(|(at, _)| at);
+            let mut readings = ends.map(|at| (&own[..at], &own[at + 1..]));
+            if !readings.any(|(name, text)| self.rename(name, text)) {
+                return Err(self.unknown(own));
+            }
+        }
+        Ok(self)
+    }
+
+    /// Replaces a name, and returns whether there is one.
+    fn rename(&mut self, name: &str, text: &str) -> bool {
+        let mut is_there = self.rename_shown(name, text);
+        if !is_there {
+            for heading in headings().filter(|heading| heading.name == name) {
+                is_there |= self.rename_shown(heading.title, text);
+            }
+        }
+        is_there
+    }
+
+    fn rename_shown(&mut self, name: &str, text: &str) -> bool {
+        let mut is_there = false;
+        for block in &mut self.0 {
+            let Block::Table(table) = block else { continue };
+            for (at, column) in table.columns.iter_mut().enumerate() {
+                is_there |= column.rename(name, text);
+                let cells = table.rows.iter_mut().map(|row| &mut row[at]);
+                for cell in cells.filter(|cell| column.align == Align::Left && *cell == name) {
+                    text.clone_into(cell);
+                    is_there = true;
+                }
+            }
+        }
+        is_there
+    }
+
+    fn unknown(&self, own: &str) -> String {
+        let name = own.split_once('=').map_or(own, |(name, _)| name);
+        let mut known: Vec<&str> = Vec::new();
+        for block in &self.0 {
+            let Block::Table(table) = block else { continue };
+            for column in &table.columns {
+                for title in [column.title.as_str(), column.in_full().0] {
+                    if !title.is_empty() && !known.contains(&title) {
+                        known.push(title);
+                    }
+                }
+            }
+        }
+        let near = alike(name, known.iter().copied());
+        let near =
+            near.first().map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        format!("--legend: unknown `{name}`; headings are {}{near}", known.join(", "))
+    }
+}
+
+impl Column {
+    /// Replaces a name in the heading, and returns whether it is there.
+    fn rename(&mut self, name: &str, text: &str) -> bool {
+        if let Some((title, unit)) = &mut self.full {
+            let (front, back) = (format!("{name} "), format!(" {name}"));
+            if title == name {
+                // The text stands alone, in each format.
+                text.clone_into(title);
+                self.title = title.clone();
+                self.unit = unit.clone();
+                return true;
+            }
+            let is_title = self.title == name;
+            let is_below = title.ends_with(&back) && self.unit.starts_with(name);
+            if is_title {
+                text.clone_into(&mut self.title);
+                if let Some(rest) = title.strip_prefix(&front) {
+                    *title = format!("{text} {rest}");
+                } else if let Some(rest) = title.strip_suffix(&back) {
+                    *title = format!("{rest} {text}");
+                }
+            } else if is_below {
+                self.unit.replace_range(..name.len(), text);
+                *title = format!("{} {text}", title.strip_suffix(&back).unwrap_or_default());
+            }
+            return is_title || is_below;
+        }
+        let is_there = self.title == name;
+        if is_there {
+            text.clone_into(&mut self.title);
+        }
+        is_there
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::sample_run;
+    use crate::table::{TableFormat, Tables, chosen_sweep_tables, run_tables};
+    use bbrlab_run::RunSummary;
+    use expect_test::expect;
+
+    fn runs() -> Vec<RunSummary> {
+        let mut runs = vec![sample_run(), sample_run()];
+        for (run, cc) in runs.iter_mut().zip(["bbr1", "bbr2"]) {
+            run.point.insert("flows[0].cc".to_owned(), cc.into());
+            run.scenario_hash = cc.to_owned();
+        }
+        runs
+    }
+
+    fn chosen(metrics: &[&str]) -> Result<Tables, String> {
+        let metrics: Vec<String> = metrics.iter().map(|&name| name.to_owned()).collect();
+        chosen_sweep_tables(&runs(), &metrics)
+    }
+
+    fn labelled(tables: Tables, legend: &[&str]) -> Result<Tables, String> {
+        let legend: Vec<String> = legend.iter().map(|&own| own.to_owned()).collect();
+        tables.labelled(&legend)
+    }
+
+    #[test]
+    fn chosen_columns_have_the_users_words() {
+        let metrics = ["share", "queue_delay_ms.mean", "flows.cwnd_packets.max"];
+        let text = chosen(&metrics).unwrap().formatted(TableFormat::Text(None));
+        expect![[r#"
+            cc       bbr1    cubic  queue delay                            bbr1                           cubic
+                  share %  share %           ms  flows.cwnd_packets.max packets  flows.cwnd_packets.max packets
+            ───────────────────────────────────────────────────────────────────────────────────────────────────
+            bbr1     52.9     47.1        14.80                          260.00                          260.00
+            bbr2     52.9     47.1        14.80                          260.00                          260.00
+        "#]]
+        .assert_eq(&text);
+        let words = [
+            "cc=Algorithm",
+            "bbr2=BBRv2",
+            "cubic share=CUBIC's part",
+            "bbr1=BBRv1",
+            "share=Share",
+            "queue_delay_ms.mean=Delay",
+        ];
+        let of = |format| labelled(chosen(&metrics).unwrap(), &words).unwrap().formatted(format);
+        expect![[r#"
+            Algorithm    BBRv1  CUBIC's part  Delay                           BBRv1                           cubic
+                       Share %             %     ms  flows.cwnd_packets.max packets  flows.cwnd_packets.max packets
+            ───────────────────────────────────────────────────────────────────────────────────────────────────────
+            BBRv1         52.9          47.1  14.80                          260.00                          260.00
+            BBRv2         52.9          47.1  14.80                          260.00                          260.00
+        "#]]
+        .assert_eq(&of(TableFormat::Text(None)));
+        expect![[r#"
+            Algorithm,BBRv1 Share (%),CUBIC's part (%),Delay (ms),BBRv1 flows.cwnd_packets.max (packets),cubic flows.cwnd_packets.max (packets)
+            BBRv1,52.9,47.1,14.80,260.00,260.00
+            BBRv2,52.9,47.1,14.80,260.00,260.00
+        "#]]
+        .assert_eq(&of(TableFormat::Csv));
+        let table = run_tables(&sample_run());
+        let text = labelled(table, &["cubic=CUBIC", "goodput=Rate"]).unwrap();
+        let text = text.formatted(TableFormat::Text(None));
+        assert!(text.contains("CUBIC") && !text.contains("cubic"), "{text}");
+        assert!(text.contains("Rate"), "{text}");
+    }
+
+    #[test]
+    fn unknown_metrics_and_names_are_refused() {
+        let unknown = chosen(&["shrae"]).err().unwrap();
+        assert_eq!(unknown, "unknown metric `shrae`; similar are share");
+        let unknown = labelled(chosen(&["share"]).unwrap(), &["cubik=C"]).err().unwrap();
+        assert_eq!(
+            unknown,
+            "--legend: unknown `cubik`; headings are cc, bbr1, bbr1 share, cubic, cubic share; \
+             did you mean `cubic`?"
+        );
+    }
+}
