@@ -16,7 +16,7 @@ use crate::chosen_metrics::keep_metrics;
 use crate::contrast::Contrast;
 use crate::groups::flat_metrics;
 
-/// Points that at least one folder has.
+/// The comparison of folders: the points that at least one folder has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FolderComparison {
     /// The points, in the order in which they first appear.
@@ -62,7 +62,7 @@ pub struct ComparedMetric {
     pub difference: serde_json::Value,
     /// Lower and upper end of the difference's 95 % interval; null with fewer than two seeds.
     pub ci95: serde_json::Value,
-    /// With an interval that includes zero, the [`SeedsToDecide`](crate::SeedsToDecide) in each
+    /// If the interval includes zero: the estimated [`SeedsToDecide`](crate::SeedsToDecide), per
     /// folder; otherwise null.
     pub seeds_to_decide: serde_json::Value,
 }

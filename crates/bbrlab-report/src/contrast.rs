@@ -18,8 +18,8 @@ pub(crate) struct Contrast {
 }
 
 /// The number of seeds per sample with which the interval would leave out zero if mean and variance
-/// of the difference stayed as they are. The true difference may be another one, so this is a
-/// guide for the next sweep, no promise.
+/// of the difference stayed as they are. The true difference may not be the measured one, so this
+/// is only an estimate for planning the next sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SeedsToDecide {
@@ -64,7 +64,7 @@ impl Contrast {
         half_of: impl Fn(usize) -> f64,
     ) -> Self {
         let undecided = difference.zip(half).filter(|(difference, half)| {
-            // A difference of exactly zero gives no size to look for.
+            // If the difference is exactly zero, no number of seeds would exclude zero.
             *difference != 0.0 && difference.abs() <= *half
         });
         let seeds_to_decide = undecided.map(|(difference, _)| {

@@ -170,7 +170,7 @@ fn is_spread(runs: usize, identical_digests: bool) -> bool {
     runs > 1 && !identical_digests
 }
 
-/// The mean of the existing values of a metric.
+/// The mean of a metric over the runs that have a value.
 #[derive(Clone, Copy)]
 struct Mean {
     n: usize,

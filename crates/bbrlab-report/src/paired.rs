@@ -32,7 +32,7 @@ pub struct PairedComparison {
 pub struct PairedPoint {
     /// The other swept keys with their values.
     pub point: SweepPoint,
-    /// The first value with each of the others.
+    /// The comparison of the key's first value with each of its other values.
     pub pairs: Vec<PairedValues>,
 }
 
@@ -43,7 +43,7 @@ pub struct PairedValues {
     pub values: [Value; 2],
     /// The seeds that both have.
     pub seeds: Vec<u64>,
-    /// The runs of both values without a partner of the same seed.
+    /// The number of runs, of both values together, whose seed the other value lacks.
     pub unpaired: usize,
     /// The metrics by name, each a [`PairedMetric`]. The group of flows that has the name of the
     /// compared congestion control is called `<KEY>`.
@@ -64,7 +64,7 @@ pub struct PairedMetric {
     pub ci95: Option<[f64; 2]>,
     /// Whether there are several differences and all are equal.
     pub is_equal: bool,
-    /// With an interval that includes zero, the seeds with which it would leave it out.
+    /// If the interval includes zero: the estimated number of seeds with which it would not.
     pub seeds_to_decide: Option<SeedsToDecide>,
 }
 
@@ -124,7 +124,7 @@ fn no_pair(key: &str, runs: &[RunSummary]) -> String {
             value_text(one)
         );
     }
-    // A key is coupled if it has another value whenever the compared key has.
+    // A key is coupled if any two runs that differ in the compared key differ in this key too.
     let is_coupled = |other: &&String| {
         runs.iter().all(|one| {
             runs.iter().all(|two| {
@@ -177,8 +177,8 @@ fn pair(key: &str, values: [&Value; 2], runs: &[&RunSummary]) -> PairedValues {
     }
 }
 
-/// The group of flows whose congestion control is compared. It is named after it, so it has another
-/// name at each value.
+/// The group of flows whose congestion control is compared. The congestion control is the group's
+/// name, so each of the two values gives the group a different name.
 struct OwnGroup {
     /// The beginning of its metrics' names at each value.
     names: [String; 2],
@@ -187,7 +187,8 @@ struct OwnGroup {
 
 impl OwnGroup {
     /// `None` if the key does not set a congestion control, or if the groups have different numbers
-    /// of flows. At one value, the group may contain flows that the key does not set.
+    /// of flows. The numbers differ if one of the groups also contains flows that the key does not
+    /// set.
     fn of(key: &str, values: [&Value; 2], runs: [&RunSummary; 2]) -> Option<Self> {
         let flows = |side: usize| {
             let name = values[side].as_str()?;
@@ -321,7 +322,8 @@ mod tests {
         let names: Vec<&String> = found.points[0].pairs[0].metrics.keys().collect();
         assert!(names.iter().any(|name| *name == "flow_groups.<flows[0].cc>.share"), "{names:?}");
         assert!(names.iter().any(|name| *name == "flow_groups.vegas.share"), "{names:?}");
-        // At `vegas`, one group contains both flows, so it is another group.
+        // With the value `vegas`, one group contains both flows, so it is not compared with the
+        // group of the one flow that runs `bbr1`.
         let mut all = two("vegas");
         all.flow_groups.truncate(1);
         all.flow_groups[0].flows = 2;

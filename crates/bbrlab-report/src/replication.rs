@@ -28,8 +28,8 @@ pub struct ReplicationSection {
     pub rows: Vec<PublishedRow>,
     /// The claims that the experiment decides.
     pub claims: Vec<ClaimLine>,
-    /// The command of the experiment's first form, which judges the claims, if this section shows
-    /// another form.
+    /// If this section shows another form of the experiment than the first: the command of the
+    /// first form, whose runs decide the claims.
     pub judged_by: Option<String>,
     /// The causes of the experiment's artifacts, with one paragraph for each.
     pub causes: Vec<String>,

@@ -29,7 +29,8 @@ pub(super) struct Head {
 
 impl Head {
     /// The head between two edges. On a narrow sheet, the caption of the figure replaces the usual
-    /// title. A note that is switched off takes no space, and there neither does an empty one.
+    /// title. A note that is switched off takes no space. An empty note takes space only on a wide
+    /// sheet.
     pub(super) fn new(
         labels: &Labels,
         shape: &Shape,

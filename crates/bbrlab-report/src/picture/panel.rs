@@ -33,7 +33,7 @@ pub(crate) struct Key {
 pub(crate) enum Names {
     /// Side by side; also used for numbers, some of which may be left out.
     Row,
-    /// Two by two, one above the other.
+    /// Alternately in an upper and a lower row.
     TwoRows,
     /// Vertical, read from below, in the given height.
     Upright(f64),
@@ -69,7 +69,8 @@ impl Names {
     }
 }
 
-/// Space between the widest label of a y axis and the edge of the picture, and the axis.
+/// Total of the space to the left and to the right of the widest label of a y axis, between the
+/// picture's edge and the axis.
 pub(crate) const LABEL_GAP: f64 = 8.0;
 
 /// The width of the widest label of an axis.

@@ -85,7 +85,7 @@ enum Drawn {
 }
 
 impl Drawn {
-    /// The panel in the user's choice.
+    /// The kind of panel by which a user chooses this panel.
     fn panel(self) -> RunPanel {
         match self {
             Self::Throughput => RunPanel::Throughput,
@@ -118,7 +118,7 @@ struct Sheet<'a> {
     space: Space,
 }
 
-/// The space for legends and for labels of y axes, and the need for it that drawing has shown.
+/// The space for legends and for labels of y axes, and whether the last drawing needed more.
 #[derive(Default)]
 struct Space {
     /// Whether the legend of each panel has a line of its own.
@@ -134,7 +134,7 @@ struct Space {
 }
 
 impl Space {
-    /// Makes the space that was missing. Returns whether some was.
+    /// Enlarges the space if the last drawing needed more. Returns whether it did.
     fn grow(&self) -> bool {
         let left = self.widest.get() + LABEL_GAP;
         let is_narrow = left > self.drawn_left.get();
@@ -195,7 +195,7 @@ impl<'a> Sheet<'a> {
         self.groups.is_empty() || self.groups.iter().any(|wanted| wanted == group)
     }
 
-    /// Checks that labels of axes and groups of flows have a panel.
+    /// Checks that the drawn panels have a use for the user's labels of axes and groups of flows.
     fn check_use(&self, choice: &RunChoice) -> Result<(), String> {
         let of_flows = |drawn: &Drawn| !matches!(drawn, Drawn::Queue(_));
         if !self.groups.is_empty() && self.states.is_empty() && !self.panels.iter().any(of_flows) {
@@ -295,13 +295,14 @@ impl<'a> Sheet<'a> {
             columns: 1,
             // On paper a legend has a line of its own.
             gaps: (0.0, row_of_keys + if self.shape.is_narrow() { 40.0 } else { 38.0 }),
-            // The gap below the last panel has no title.
+            // The gap below the last panel does not contain the title of another panel.
             foot: 12.0 + labels.more_x(room) - row_of_keys,
             panel_height: PANEL_HEIGHT,
         }
     }
 
-    /// The title, and the facts about the run. On paper the caption of the figure has them.
+    /// The title, and the facts about the run. A picture on paper omits the facts, because the
+    /// caption of the figure contains them.
     fn head(&self) -> Head {
         let run = self.input.run;
         let title = if run.title.is_empty() { &run.scenario } else { &run.title };
@@ -398,14 +399,16 @@ impl<'a> Sheet<'a> {
         if self.left_out > 0 {
             facts.push(format!("{} more links had a queue", self.left_out));
         }
-        // Version and commit must not be cut off. The scenario contains the profile too.
+        // Version and commit must not be cut off, so omit the profile, which the scenario contains
+        // too.
         if width_of(&facts.join("  ·  "), SMALL) > self.right() - self.left() {
             facts.retain(|fact| !fact.ends_with(" profile"));
         }
         facts.join("  ·  ")
     }
 
-    /// Draws title and legend of a panel, with the user's words. Must be drawn first.
+    /// Draws title and legend of a panel, with the user's words. Must be called before anything
+    /// else is drawn in the panel.
     fn titled(&self, panel: &Panel<'_, '_>, title: &str, keys: Vec<Key>) {
         let room = panel.right - panel.left;
         let text = |key: Key| Key { text: self.words.entry(&key.text), ..key };

@@ -25,7 +25,7 @@ pub(crate) fn spread<T: Clone>(list: &[T], most: usize) -> (Vec<T>, usize) {
 /// The swept values along an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Swept {
-    /// Each spelling with its position on the axis.
+    /// Each value, as the scenario spells it, with its position on the axis.
     places: BTreeMap<String, f64>,
     /// The range and the labels.
     pub(crate) axis: Axis,
@@ -228,14 +228,14 @@ fn is_geometric(values: &[f64]) -> bool {
         gaps().fold(0.0, f64::max) / gaps().fold(f64::INFINITY, f64::min)
     };
     let logs: Vec<f64> = positive.iter().map(|&value| log2(value)).collect();
-    // With zero and two other values, the differences include the one from zero. With three or more
-    // values above zero, they do not.
+    // With zero and two other values, the differences include the one between zero and the next
+    // value. With three or more values above zero, they do not.
     let linear = if positive.len() > 2 { positive } else { values };
     unevenness(&logs) < unevenness(linear)
 }
 
-/// A value with just enough digits to differ from its neighbours. Nine decimals remove the errors
-/// of binary fractions.
+/// A value with at most nine decimals, without zeros at the end. The limit of nine removes the
+/// errors of binary fractions.
 fn shortest(value: f64) -> String {
     let text = format!("{value:.9}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

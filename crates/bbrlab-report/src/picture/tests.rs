@@ -349,8 +349,7 @@ fn the_bdp_follows_the_base_rtt_as_well_as_the_rate() {
         made_by: "bbrlab 0",
     };
     let sheet = super::run::tests::bdp(&input);
-    // The BDP is 124 packets with 30 ms, twice as many with 60 ms, and half of that when the rate
-    // is halved.
+    // The BDP is 124 packets with 30 ms, 248 with 60 ms, and 124 again when the rate is halved.
     let packets: Vec<(f64, f64)> =
         sheet.iter().map(|&(time_s, packets)| (time_s, packets.round())).collect();
     assert_eq!(
@@ -522,7 +521,7 @@ fn a_sweep_begins_with_shares_of_each_group_on_a_whole_axis() {
     );
     let words: Vec<String> = texts(&pictures[0].svg).into_iter().map(|text| text.4).collect();
     assert!(words.contains(&"100".to_owned()) && words.contains(&"16".to_owned()), "{words:?}");
-    // Goodput differs by two per cent: its axis begins at zero.
+    // Goodput differs by only two per cent between the points, but its axis begins at zero.
     let goodput = words.iter().position(|word| word.starts_with("Goodput")).unwrap();
     assert!(words[..goodput].iter().rev().take(12).any(|word| word == "0"), "{words:?}");
     // Each of the eight points has a mark for each group of flows, in front of five dots for the
@@ -755,8 +754,8 @@ fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_
             "5000",
         ],
     );
-    // The top of the panel is at a share of 1.04. The curve of transfers of which nine in ten end
-    // reaches 0.9.
+    // The top of the panel is at a share of 1.04. Nine in ten of these transfers end, so their
+    // curve reaches 0.9.
     let curve = longest_line(&picture.svg, "#0072B2");
     let (low, high) = curve
         .iter()
@@ -773,8 +772,8 @@ fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_
 
 #[test]
 fn percentiles_read_off_a_curve_are_those_of_the_packets() {
-    // Out of 1,000 packets, 241 waited 0 ms, the median 100 ms, the 95th percentile 1,500 ms, the
-    // 99th 4,000 ms.
+    // Out of 1,000 packets, 241 waited 0 ms. The median is 100 ms, the 95th percentile 1,500 ms and
+    // the 99th percentile 4,000 ms.
     let values = vec![(0.0, 241), (100.0, 300), (700.0, 389), (1500.0, 50), (4000.0, 20)];
     let mut run = sample_run();
     run.flow_groups.truncate(1);

@@ -73,8 +73,8 @@ pub fn paired_table(comparison: &PairedComparison, look: ComparisonLook) -> Stri
     formatted(&blocks, look.format)
 }
 
-/// Adds a line per metric, and sentences on what the lines leave out. In a comparison of pairs,
-/// `pairs` is their number.
+/// Adds a line per metric, and sentences about omitted metrics. In a comparison of pairs of runs,
+/// `pairs` is the number of pairs.
 fn metrics_blocks(
     blocks: &mut Vec<Block>,
     names: &[String],
@@ -176,7 +176,7 @@ struct Row<'a> {
     is_equal: bool,
 }
 
-/// The difference of a metric to the first value.
+/// The difference between a metric's value in a later column and its value in the first one.
 struct Contrast {
     difference: Option<f64>,
     /// The upper end of its interval.
@@ -211,7 +211,8 @@ impl Row<'_> {
     }
 }
 
-/// The number of seeds that would decide, as text; empty if there is no estimate.
+/// The number of seeds with which the interval would probably exclude zero, as text; empty without
+/// an estimate.
 fn to_decide(seeds: &Value) -> String {
     let about = seeds["about"].as_u64().map(|seeds| format!("about {seeds}"));
     let more = || seeds["more_than"].as_u64().map(|seeds| format!("over {seeds}"));
