@@ -196,10 +196,10 @@ pub(crate) struct RunArgs {
     pub(crate) running: Running,
 }
 
-/// One of the parts into which the runs of a scenario are dealt.
+/// One of the shards into which the runs of a scenario are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {
-    /// From 1.
+    /// The number of this shard, from 1.
     pub(crate) number: u64,
     pub(crate) of: u64,
 }

@@ -264,7 +264,8 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// Checks that the labels of distributions fit them all.
+    /// Checks that the user's other choices can be combined with `--cdf`, which draws
+    /// distributions.
     fn check_cdf(&self) -> Result<(), String> {
         if self.choice.dot_labels {
             return Err(

@@ -10,14 +10,14 @@ use crate::language::document::{Node, Value};
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 
-/// The largest spread: netem keeps 31 bits of nanoseconds.
+/// The largest spread: netem stores it in nanoseconds, in 31 bits.
 const SPREAD_MAX: Span = Span(i32::MAX as u64);
 
 /// The largest number of entries of a table. Linux: `NETEM_DIST_MAX`.
 const TABLE_MAX: usize = 16_384;
 
-/// The means of Wi-Fi delays: with the shortest no packet meets the longer part of the delay, with
-/// the longest every packet does.
+/// The bounds of the mean of Wi-Fi delays. With the lower bound, no packet has the longer part of
+/// the delay; with the upper bound, every packet has it.
 const WIFI_MEANS: [Span; 2] = [Span::from_millis(1), Span::from_millis(85)];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
