@@ -79,7 +79,7 @@ class Part(NamedTuple):
     name: str
     """The group, followed by the keys whose values differ within the panel, each with its value."""
     traits: dict[str, str]
-    """The `group`, and the same keys with their values, including the key of `hue`."""
+    """The values of `group`, of each key in `name`, and of the key of `hue`."""
     runs: npt.NDArray[np.bool_]
 
 

@@ -139,7 +139,7 @@ def spread(
             if not under_way:
                 return
             try:
-                # With a timeout, so that Ctrl-C is handled.
+                # The timeout lets Python handle Ctrl-C while no chunk ends.
                 piece, outcome, error = ended.get(timeout=0.05)
             except queue.Empty:
                 continue

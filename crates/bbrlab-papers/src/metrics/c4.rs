@@ -51,7 +51,8 @@ fn seconds(span: Span) -> f64 {
     span.0 as f64 / 1e9
 }
 
-/// Adds the 90th percentile over the seeds. It is the same for each seed.
+/// Adds the metric `p90_s`, the 90th percentile of `end_s` over the seeds. Each seed gets this one
+/// value.
 fn with_compared(_: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<MeasuredRow> {
     for row in &mut rows {
         let ends = row.metric("end_s").unwrap_or_default();
