@@ -97,8 +97,7 @@ fn look(args: &CompareArgs, output: &Output) -> ComparisonLook {
     ComparisonLook { is_chosen: !args.metric.is_empty(), format: TableFormat::Text(width) }
 }
 
-/// Returns the error about an unknown metric. If the name has another meaning, the error explains
-/// it.
+/// Returns the error about an unknown metric, with what else has its name.
 fn unknown(reason: String) -> LabError {
     let name = reason.strip_prefix("unknown metric `").and_then(|rest| rest.split('`').next());
     let elsewhere = name.and_then(not_a_metric);

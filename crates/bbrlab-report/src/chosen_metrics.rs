@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// Keeps the metrics whose name, or the part of it after a dot, is one of the names: `share` keeps
+/// Keeps the metrics with one of the names, in full or from a dot on: `share` keeps
 /// `flow_groups.bbr1.share`. Without names, it keeps all.
 ///
 /// # Errors

@@ -558,8 +558,8 @@ impl<'a> Sheet<'a> {
         if let Some(key) = self.keys.color {
             for (place, value) in self.lines.iter().enumerate() {
                 let color = self.color(place);
-                // Whether the swept key sets the algorithm of one class of flows, while other
-                // classes keep their algorithms.
+                // Then the swept key sets the algorithm of one class of flows, and other classes
+                // keep their algorithms.
                 let is_of_one =
                     self.flow_groups.len() > 1 && key != "flows.cc" && stem(key) == "cc";
                 entries.push(Entry {

@@ -73,8 +73,8 @@ pub fn paired_table(comparison: &PairedComparison, look: ComparisonLook) -> Stri
     formatted(&blocks, look.format)
 }
 
-/// Adds a line per metric, and sentences about omitted metrics. In a comparison of pairs of runs,
-/// `pairs` is the number of pairs.
+/// Adds a line per metric, and sentences on what the lines leave out. In a comparison of pairs,
+/// `pairs` is their number.
 fn metrics_blocks(
     blocks: &mut Vec<Block>,
     names: &[String],

@@ -1,7 +1,7 @@
 //! Blocks of lines and tables in the formats of other programs: Markdown, LaTeX, CSV.
 //!
-//! All formats have the columns and rows of the table for a terminal. There, some titles are short,
-//! because the columns to the left explain them. Here, each column has its full title and its unit.
+//! All formats have the columns and rows of the table for a terminal. A column that is clear there
+//! from the columns to its left has its full name here, with its unit.
 
 use super::block::{Block, text};
 use super::layout::{Align, Column, Table};
@@ -193,8 +193,8 @@ fn latex(table: &Table) -> String {
     lines.join("\n")
 }
 
-/// The tables as CSV. Consecutive tables with equal columns, such as those of the points of a
-/// comparison, become one table with a column for the point. Others are separated by an empty line.
+/// The tables as CSV. Tables of the same columns in sequence, such as those of the points of a
+/// comparison, are one, with a column for the point. Others are separated by an empty line.
 fn csv(blocks: &[Block]) -> String {
     let mut parts: Vec<Vec<(Option<&str>, &Table)>> = Vec::new();
     let mut point = None;

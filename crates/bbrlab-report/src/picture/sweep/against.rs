@@ -394,7 +394,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Writes the label of each dot next to the dot. A label without a free place is left out.
+    /// Writes its value next to each dot. A label that finds no free place is left out.
     fn paint_labels(&self, panel: &Panel<'_, '_>, trails: &[Trail]) {
         let places =
             || trails.iter().flat_map(|trail| trail.dots.iter().map(move |dot| (trail, dot)));

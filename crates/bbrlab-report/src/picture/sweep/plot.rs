@@ -60,7 +60,7 @@ impl DrawLimits {
     }
 }
 
-/// Draws the curves: first the parts in the background, then the parts in front of them.
+/// Draws the curves. The parts in the background come first.
 pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept, limits: DrawLimits) {
     let shifts = shifts(panel, curves.len(), swept);
     let at = |shift: f64, x: f64, y: f64| {
