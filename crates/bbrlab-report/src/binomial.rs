@@ -12,7 +12,8 @@ const TAIL: f64 = 0.025;
 /// Halvings of [0, 1], more than the precision of a double needs.
 const HALVINGS: u32 = 60;
 
-/// The 95 % interval of the share of hits, if `hits` of `n` trials are hits; `None` without trials.
+/// Returns the 95 % interval of the share of hits, if `hits` of `n` trials are hits; `None` without
+/// trials.
 ///
 /// # Panics
 /// If there are more hits than trials.
@@ -28,7 +29,7 @@ pub fn binomial_interval(hits: u64, n: u64) -> Option<[f64; 2]> {
     Some([low, high])
 }
 
-/// The share at which `hits` or more hits in `n` trials have the probability `TAIL`.
+/// Returns the share at which `hits` or more hits in `n` trials have the probability `TAIL`.
 fn share_with_tail(hits: u64, n: u64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..HALVINGS {
@@ -38,8 +39,8 @@ fn share_with_tail(hits: u64, n: u64) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// The probability of `hits` or more hits in `n` trials, if each trial is a hit with probability
-/// `share`, which is strictly between 0 and 1.
+/// Returns the probability of `hits` or more hits in `n` trials, if each trial is a hit with
+/// probability `share`, which is strictly between 0 and 1.
 #[expect(clippy::cast_precision_loss, reason = "seeds are counted in thousands at most")]
 fn at_least(hits: u64, n: u64, share: f64) -> f64 {
     let odds = share / (1.0 - share);

@@ -99,7 +99,7 @@ pub fn compare(folders: &[&[RunSummary]]) -> FolderComparison {
     FolderComparison { points: points.into_iter().map(compared).collect() }
 }
 
-/// The keys and values that all points have in common, if each folder has a single point.
+/// Returns the keys and values that all points have in common, if each folder has a single point.
 fn shared_point(folders: &[&[RunSummary]]) -> Option<SweepPoint> {
     let mut points = Vec::new();
     for runs in folders {
@@ -131,7 +131,7 @@ fn metrics(folders: usize, runs: &[(usize, &RunSummary)]) -> Map<String, serde_j
     names.into_iter().zip(samples).map(metric).collect()
 }
 
-/// A record as a value in a map of the document.
+/// Returns a record as a value in a map of the document.
 pub(crate) fn json(record: &impl Serialize) -> serde_json::Value {
     serde_json::to_value(record).expect("numbers, texts and nulls")
 }
@@ -158,8 +158,8 @@ fn values(sample: &Sample) -> Vec<f64> {
     sample.iter().map(|&(_, value)| value).collect()
 }
 
-/// The mean of `other` minus the mean of `first`. Runs are paired by seed if both samples have the
-/// same seeds; otherwise the samples are independent.
+/// Returns the mean of `other` minus the mean of `first`. Runs are paired by seed if both samples
+/// have the same seeds; otherwise the samples are independent.
 fn contrast(first: &Sample, other: &Sample) -> Contrast {
     let seeds = |sample: &Sample| sample.iter().map(|&(seed, _)| seed).collect::<Vec<_>>();
     if !first.is_empty() && seeds(first) == seeds(other) {

@@ -34,7 +34,7 @@ pub enum SeedsToDecide {
 const MOST: usize = 10;
 
 impl Contrast {
-    /// The mean of differences, each of one pair of runs.
+    /// Computes the mean of differences, each of one pair of runs.
     pub(crate) fn of_pairs(differences: &[f64]) -> Self {
         let found = interval(differences);
         let variance = variance(differences);
@@ -42,7 +42,7 @@ impl Contrast {
         Self::new(found.mean, found.half, differences.len(), half_of)
     }
 
-    /// The difference of the means of two independent samples (Welch).
+    /// Computes the difference of the means of two independent samples (Welch).
     pub(crate) fn of_samples(first: &[f64], other: &[f64]) -> Self {
         let (Some(before), Some(after)) = (mean(first), mean(other)) else {
             return Self::default();
@@ -78,7 +78,8 @@ impl Contrast {
     }
 }
 
-/// Half the width of Welch's interval, from the variance and the number of values of both samples.
+/// Returns half the width of Welch's interval, from the variance and the number of values of both
+/// samples.
 fn welch(samples: [(f64, usize); 2]) -> f64 {
     let parts = samples.map(|(variance, n)| (variance / count(n), count(n - 1)));
     let sum: f64 = parts.iter().map(|(part, _)| part).sum();

@@ -110,7 +110,7 @@ pub fn paired(runs: &[RunSummary], wanted: &str) -> Result<PairedComparison, Str
     Ok(PairedComparison { paired: key.to_owned(), points })
 }
 
-/// The reason why no two runs differ in the key alone.
+/// Returns the reason why no two runs differ in the key alone.
 fn no_pair(key: &str, runs: &[RunSummary]) -> String {
     let mut values: Vec<&Value> = Vec::new();
     for value in runs.iter().filter_map(|run| run.point.get(key)) {
@@ -245,7 +245,7 @@ mod tests {
     use bbrlab_run::RunSummary;
     use serde_json::json;
 
-    /// A run at a point of two keys.
+    /// Returns a run at a point of two keys.
     fn run(cc: &str, buffer: &str, seed: u64, jain: f64) -> RunSummary {
         let mut run = RunSummary { seed, jain: Some(jain), ..sample_run() };
         run.point.insert("flows[0].cc".to_owned(), cc.into());

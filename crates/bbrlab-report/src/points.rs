@@ -31,7 +31,7 @@ pub struct Points {
 }
 
 impl Points {
-    /// The points of these runs, with all metrics that can be shown by default.
+    /// Computes the points of these runs, with all metrics that can be shown by default.
     ///
     /// # Errors
     /// If a run cannot be read.
@@ -122,7 +122,7 @@ fn fair_shares(run: &RunSummary) -> Vec<f64> {
     flows.iter().map(|flows| flows / all).collect()
 }
 
-/// The mean of a number over the flows of a group that have it.
+/// Returns the mean of a number over the flows of a group that have it.
 fn mean_of_flows(flows: &[FlowSummary], group: &str, at: usize) -> Option<f64> {
     let of_group = flows.iter().filter(|flow| flow.group == group);
     let values: Vec<f64> =
@@ -157,7 +157,7 @@ impl Wanted {
         Metrics::new(Arc::clone(&self.names), values.collect())
     }
 
-    /// The selected values of a run's metric values.
+    /// Returns the selected values of a run's metric values.
     fn of(&self, values: &[Option<f64>]) -> Vec<Option<f64>> {
         self.places.iter().map(|&at| values.get(at).copied().flatten()).collect()
     }

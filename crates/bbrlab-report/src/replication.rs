@@ -85,7 +85,7 @@ impl Replication {
         verdict_counts(&claims, &verdicts)
     }
 
-    /// The report as a page that needs no network.
+    /// Returns the report as a page that needs no network.
     #[must_use]
     pub fn page(&self) -> String {
         let mut html = head(TITLE);
@@ -123,7 +123,7 @@ impl Replication {
         html
     }
 
-    /// The plots, which are separate files of the Markdown report.
+    /// Returns the plots, which are separate files of the Markdown report.
     pub fn pictures(&self) -> impl Iterator<Item = &Picture> {
         let items = self.sections.iter().flat_map(|section| &section.items);
         items.filter_map(|item| match &item.shown {
@@ -132,7 +132,7 @@ impl Replication {
         })
     }
 
-    /// The report as Markdown. `folder` contains its plots.
+    /// Returns the report as Markdown. `folder` contains its plots.
     #[must_use]
     pub fn markdown(&self, folder: &str) -> String {
         let mut out = format!("# {TITLE}\n\n{}\n\n{HOW_TO_READ}\n\n", self.made_by);
@@ -238,7 +238,7 @@ fn claims(html: &mut String, claims: &[ClaimLine]) {
     line(html, "</tbody></table>");
 }
 
-/// A trial with one setting changed, as an item of a list.
+/// Returns a trial with one setting changed, as an item of a list.
 fn trial(trial: &ClaimTrial) -> String {
     let words = escaped(trial.words.trim_end_matches('.'));
     let by_hand = trial.by_hand.as_ref();

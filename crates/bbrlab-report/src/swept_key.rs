@@ -1,6 +1,6 @@
 //! The swept key that a user names: in full, or by its last part.
 
-/// The swept key with this name or last part.
+/// Returns the swept key with this name or last part.
 pub(crate) fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str, String> {
     let found = swept.iter().find(|key| *key == wanted).or_else(|| {
         let mut ending = swept.iter().filter(|key| stem(key) == wanted);
@@ -12,8 +12,8 @@ pub(crate) fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str
     })
 }
 
-/// The last part of a key, such as `buffer` of `bottleneck.buffer`. It is sufficient next to the
-/// key's value.
+/// Returns the last part of a key, such as `buffer` of `bottleneck.buffer`. It is sufficient next
+/// to the key's value.
 pub(crate) fn stem(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }

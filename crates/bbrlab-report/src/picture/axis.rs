@@ -107,8 +107,8 @@ impl Axis {
         Self::of(low, high, ticks)
     }
 
-    /// The position of a value, from 0 at the low end to 1 at the high end. A value outside is
-    /// moved to the nearer end.
+    /// Returns the position of a value, from 0 at the low end to 1 at the high end. A value outside
+    /// is moved to the nearer end.
     pub(crate) fn share(&self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
@@ -137,7 +137,8 @@ impl Ratios {
         Self { axis, is_log }
     }
 
-    /// The position of a value on the axis. A value without a logarithm is placed at the low end.
+    /// Returns the position of a value on the axis. A value without a logarithm is placed at the
+    /// low end.
     pub(crate) fn place(&self, value: f64) -> f64 {
         match self.is_log {
             true if value > 0.0 => log2(value),
@@ -164,8 +165,8 @@ fn label(value: f64, decimals: usize, is_grouped: bool) -> String {
     }
 }
 
-/// The smallest step, 1, 2 or 5 times a power of ten, that divides a range into at most about
-/// `wanted` parts. It is found by comparison, because the last bit of a C library's logarithm
+/// Returns the smallest step, 1, 2 or 5 times a power of ten, that divides a range into at most
+/// about `wanted` parts. It is found by comparison, because the last bit of a C library's logarithm
 /// differs between machines.
 fn round_step(range: f64, wanted: usize) -> f64 {
     let mut power = 1e-9;
@@ -183,7 +184,7 @@ fn round_step(range: f64, wanted: usize) -> f64 {
     }
 }
 
-/// The logarithm to base 2 of a positive number, with the same bits on every machine. The
+/// Returns the logarithm to base 2 of a positive number, with the same bits on every machine. The
 /// logarithms of C libraries differ in the last bit. Each squaring gives one binary digit.
 pub(crate) fn log2(value: f64) -> f64 {
     let mut mantissa = value;

@@ -85,7 +85,7 @@ enum Drawn {
 }
 
 impl Drawn {
-    /// The kind of panel by which a user chooses this panel.
+    /// Returns the kind of panel by which a user chooses this panel.
     fn panel(self) -> RunPanel {
         match self {
             Self::Throughput => RunPanel::Throughput,
@@ -278,7 +278,7 @@ impl<'a> Sheet<'a> {
         self.shape.right(12.0, 22.0)
     }
 
-    /// The column of the picture at a time. Columns are one point wide.
+    /// Returns the column of the picture at a time. Columns are one point wide.
     #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
     fn column(&self, time_s: f64) -> i64 {
         ((time_s - self.from_s) / (self.to_s - self.from_s) * self.shape.width) as i64
@@ -301,8 +301,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// The title, and the facts about the run. A picture on paper omits the facts, because the
-    /// caption of the figure contains them.
+    /// Returns the title, and the facts about the run. A picture on paper omits the facts, because
+    /// the caption of the figure contains them.
     fn head(&self) -> Head {
         let run = self.input.run;
         let title = if run.title.is_empty() { &run.scenario } else { &run.title };
@@ -311,7 +311,7 @@ impl<'a> Sheet<'a> {
         Head::new(&self.words.labels, &self.shape, title, &facts, self.legend(), edges)
     }
 
-    /// The middle of the first row of the legend.
+    /// Returns the vertical position of the middle of the legend's first row.
     fn legend_at(head: &Head) -> f64 {
         head.legend_at().max(16.0)
     }
@@ -326,7 +326,7 @@ impl<'a> Sheet<'a> {
             + if self.states.is_empty() { 0.0 } else { 4.0 }
     }
 
-    /// The legend of the states, in rows to the right of their title.
+    /// Returns the legend of the states, in rows to the right of their title.
     fn state_rows(&self) -> Vec<Vec<&'a str>> {
         let all: Vec<Vec<Band<'_>>> = self.states.iter().map(|(_, bands)| bands.clone()).collect();
         states::legend_rows(&all, self.right() - self.left() - width_of(self.state_title(), 14.0))
@@ -419,7 +419,8 @@ impl<'a> Sheet<'a> {
         panel.titled(&lines, &keys, has_row);
     }
 
-    /// The names of the curves, if there are several. A name has the same colour in all panels.
+    /// Returns the names of the curves, if there are several. A name has the same colour in all
+    /// panels.
     fn legend(&self) -> Vec<Entry> {
         let curves = Curves::new(self);
         let names = curves.drawn();
@@ -484,7 +485,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// A flow's own name; without one, its number and congestion control.
+    /// Returns a flow's own name; without one, its number and congestion control.
     fn flow_name(&self, flow: u32) -> String {
         let name = self.input.summary.flows.get(flow as usize).and_then(|flow| flow.name.clone());
         name.unwrap_or_else(|| {
@@ -493,14 +494,15 @@ impl<'a> Sheet<'a> {
         })
     }
 
-    /// The flow's name next to its states: the user's text for its entry of the legend or, without
-    /// one, the shorter name.
+    /// Returns the flow's name next to its states: the user's text for its entry of the legend or,
+    /// without one, the shorter name.
     fn strip_name(&self, flow: u32) -> String {
         let own = self.words.own(&self.flow_title(flow));
         own.map_or_else(|| self.flow_name(flow), str::to_owned)
     }
 
-    /// The flow's name for a legend, which also has space for the name of the congestion control.
+    /// Returns the flow's name for a legend, which also has space for the name of the congestion
+    /// control.
     fn flow_title(&self, flow: u32) -> String {
         let (name, cc) = (self.flow_name(flow), self.input.run.class(flow).cc_name());
         if name.contains(cc) { name } else { format!("{name} ({cc})") }
@@ -526,7 +528,7 @@ fn value(count: u64) -> f64 {
 pub(super) mod tests {
     use super::{RunChoice, RunPicture, Sheet};
 
-    /// The corners of the line of the bandwidth-delay product.
+    /// Returns the corners of the line of the bandwidth-delay product.
     pub(crate) fn bdp(input: &RunPicture<'_>) -> Vec<(f64, f64)> {
         Sheet::new(input, &RunChoice::default()).expect("there is room").bdp_packets()
     }

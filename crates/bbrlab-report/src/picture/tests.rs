@@ -17,8 +17,8 @@ use crate::table::tests::sample_run;
 
 const BUFFER_PACKETS: u64 = 248;
 
-/// A run on a path with 50 Mbit/s, a base RTT of 30 ms and a buffer of two BDP. Each flow starts
-/// two seconds after the previous flow.
+/// Returns a run on a path with 50 Mbit/s, a base RTT of 30 ms and a buffer of two BDP. Each flow
+/// starts two seconds after the previous flow.
 fn run(ccs: &[&str]) -> Run {
     let mut text = format!(
         "title = \"A made-up run: nothing here was simulated\"\nduration = \"40s\"\nseed = 7\n\
@@ -33,9 +33,9 @@ fn run(ccs: &[&str]) -> Run {
     run
 }
 
-/// Made-up samples of a run: cwnd is a saw tooth, and the states are a start-up, a drain and a
-/// ProbeRTT every ten seconds. They are computed with integers, so that all machines give the same
-/// picture.
+/// Returns made-up samples of a run: cwnd is a saw tooth, and the states are a start-up, a drain
+/// and a ProbeRTT every ten seconds. They are computed with integers, so that all machines give the
+/// same picture.
 fn samples(run: &Run) -> (RunSummary, Series, QueueSeries) {
     let mut series = Series::default();
     let mut queue = QueueSeries::default();
@@ -139,7 +139,7 @@ fn assert_has(svg: &str, words: &[&str]) {
 /// A text of a picture: the left, top, right and bottom of its bounding box, and the text.
 type TextLook = (f64, f64, f64, f64, String);
 
-/// The texts of a picture with their bounding boxes.
+/// Returns the texts of a picture with their bounding boxes.
 fn texts(svg: &str) -> Vec<TextLook> {
     let attribute = |tag: &str, name: &str| {
         let (_, rest) = tag.split_once(&format!(" {name}=\"")).unwrap();
@@ -257,7 +257,7 @@ fn a_run_without_samples_is_an_empty_frame_and_no_panic() {
     assert_has(&picture.svg, &["Throughput, Mbit/s"]);
 }
 
-/// The picture of a run of this scenario with made-up samples.
+/// Returns the picture of a run of this scenario with made-up samples.
 fn picture_of(run: &Run, choice: &RunChoice) -> Result<Picture, String> {
     let (summary, series, queue) = samples(run);
     let input =
@@ -265,13 +265,13 @@ fn picture_of(run: &Run, choice: &RunChoice) -> Result<Picture, String> {
     chosen_run_picture(&input, choice)
 }
 
-/// The points of the longest line that the picture draws in the colour `color`.
+/// Returns the points of the longest line that the picture draws in the colour `color`.
 fn longest_line(svg: &str, color: &str) -> Vec<(f64, f64)> {
     let lines = lines_of(svg, color, 0);
     lines.into_iter().max_by_key(Vec::len).unwrap_or_default()
 }
 
-/// The points of each drawn line of that colour with at least this number of points.
+/// Returns the points of each drawn line of that colour with at least this number of points.
 fn lines_of(svg: &str, color: &str, least: usize) -> Vec<Vec<(f64, f64)>> {
     let lines = svg.split("<polyline").skip(1).filter(|line| {
         line.split("/>").next().is_some_and(|tag| tag.contains(&format!("stroke=\"{color}\"")))
@@ -469,8 +469,8 @@ fn no_line_is_drawn_through_a_time_without_the_flow() {
     assert!((900.0..1100.0).contains(&end), "half of 2000 units, not {end}");
 }
 
-/// The runs of a made-up sweep with `seeds` seeds for each point. The metrics of a run follow from
-/// the indices of its swept values.
+/// Returns the runs of a made-up sweep with `seeds` seeds for each point. The metrics of a run
+/// follow from the indices of its swept values.
 fn swept(keys: &[(&str, &[&str])], seeds: u32) -> Vec<RunSummary> {
     let points = keys.iter().map(|(_, values)| values.len()).product::<usize>();
     let mut runs = Vec::new();
@@ -713,7 +713,7 @@ fn a_figure_against_another_has_a_point_for_each_combination() {
     assert!(twice.contains("--by needs another swept key"), "{twice}");
 }
 
-/// Made-up transfers of two algorithms at two loss rates. One transfer in ten never ends.
+/// Returns made-up transfers of two algorithms at two loss rates. One transfer in ten never ends.
 fn transfers(runs: &[RunSummary]) -> Vec<CdfSample> {
     let sample = |(run, group): (usize, &str)| CdfSample {
         run,
@@ -809,7 +809,7 @@ fn percentiles_read_off_a_curve_are_those_of_the_packets() {
     }
 }
 
-/// Two recordings of `flows` flows and one queue, with long names.
+/// Returns two recordings of `flows` flows and one queue, with long names.
 fn overlay(flows: u32, shape: Shape) -> Overlay {
     let rising = |from: f64| -> OverTime {
         (0..100).map(|at| (f64::from(at) / 10.0, Some(from + f64::from(at)))).collect()
