@@ -75,7 +75,7 @@ class Outcome(NamedTuple):
     repeated: int
     """Number of computed runs that a lost worker had begun."""
     tables: list[Frame] | None
-    """Their records as Arrow tables, if they were not written to a folder."""
+    """The records of the runs as Arrow tables, if they were not written to a folder."""
 
 
 Named = tuple[tuple[str, type[CongestionControl]], ...]

@@ -227,9 +227,9 @@ pub fn read_results(folder: &Path) -> Result<RunsDocument, LabError> {
 pub enum Opened {
     /// A run.
     Run {
-        /// Its records.
+        /// The run's records.
         result: Box<RunResult>,
-        /// Its scenario as TOML.
+        /// The run's scenario as TOML.
         scenario: String,
     },
     /// The complete runs of a sweep.

@@ -9,7 +9,8 @@
 /// The probability beyond each end of the interval.
 const TAIL: f64 = 0.025;
 
-/// Halvings of [0, 1], more than the precision of a double needs.
+/// The number of times that bisection halves the range from 0 to 1. The precision of a double needs
+/// fewer.
 const HALVINGS: u32 = 60;
 
 /// Returns the 95 % interval of the share of hits, if `hits` of `n` trials are hits; `None` without
@@ -93,7 +94,7 @@ mod tests {
 
     #[test]
     fn ends_are_those_of_published_tables() {
-        // Includes the textbook case of 8 of 10.
+        // The first case, 8 hits in 10 trials, is in many textbooks.
         check(8, 10, 0.443_904_5, 0.974_789_3);
         check(4, 20, 0.057_334_0, 0.436_614_0);
         check(1, 5, 0.005_050_8, 0.716_417_9);

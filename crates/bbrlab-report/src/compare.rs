@@ -73,8 +73,8 @@ type Sample = Vec<(u64, f64)>;
 /// Compares the runs of folders. At least two folders are required.
 #[must_use]
 pub fn compare(folders: &[&[RunSummary]]) -> FolderComparison {
-    // The runs of each point, each with the number of its folder. `place_of` finds a point,
-    // whatever the order of its keys.
+    // Each point with its runs; each run has the number of its folder. `place_of` has a point's
+    // index in `points`, whatever the order of the point's keys.
     let mut points: Vec<(&SweepPoint, Vec<(usize, &RunSummary)>)> = Vec::new();
     let mut place_of: BTreeMap<BTreeMap<&String, String>, usize> = BTreeMap::new();
     let shared = shared_point(folders);
@@ -201,8 +201,8 @@ mod tests {
     fn other_seeds_are_independent_samples() {
         let (a, b) = (runs(&[(1, 0.5), (2, 0.7), (3, 0.9)]), runs(&[(4, 0.6), (5, 0.8), (6, 1.0)]));
         let (difference, low, high) = jain(&compare(&[&a, &b]).points[0]);
-        // Welch: variances 0.04 each, standard error sqrt(2 * 0.04 / 3), 4 degrees of freedom
-        // (2.776).
+        // In Welch's interval, both variances are 0.04, the standard error is sqrt(2 * 0.04 / 3),
+        // and t is 2.776 with 4 degrees of freedom.
         let half = 2.776_445_105 * (2.0_f64 * 0.04 / 3.0).sqrt();
         assert!((difference - 0.1).abs() < 1e-12, "{difference}");
         assert!((high - difference - half).abs() < 1e-9 && (difference - low - half).abs() < 1e-9);

@@ -108,19 +108,19 @@ mod tests {
 
     #[test]
     fn seeds_are_counted_until_the_interval_would_leave_out_zero() {
-        // Mean 1, variance 2.5: half the width is t(n - 1) * sqrt(2.5 / n), which is 1.005 with 12
-        // seeds and 0.955 with 13.
+        // The mean is 1 and the variance 2.5. Half the width is t(n - 1) * sqrt(2.5 / n): 1.005
+        // with 12 seeds and 0.955 with 13, so 13 exclude zero.
         let found = Contrast::of_pairs(&[-1.0, 0.0, 1.0, 2.0, 3.0]);
         assert_eq!(found.seeds_to_decide, Some(SeedsToDecide::About(15)));
-        // Mean 0.1: with 50 seeds, half the width is still 0.449.
+        // The mean is 0.1, and with 50 seeds half the width is still 0.449.
         let found = Contrast::of_pairs(&[-1.9, -0.9, 0.1, 1.1, 2.1]);
         assert_eq!(found.seeds_to_decide, Some(SeedsToDecide::MoreThan(50)));
     }
 
     #[test]
     fn independent_samples_count_the_seeds_of_each() {
-        // Difference 1, variance 2.5 each: half the width is t(2n - 2) * sqrt(5 / n), which is
-        // 1.012 with 20 seeds each and 0.986 with 21.
+        // The means differ by 1, and both variances are 2.5. Half the width is t(2n - 2) * sqrt(5 /
+        // n): 1.012 with 20 seeds per sample and 0.986 with 21, so 21 exclude zero.
         let first = [-2.0, -1.0, 0.0, 1.0, 2.0];
         let other = first.map(|value| value + 1.0);
         let found = Contrast::of_samples(&first, &other);

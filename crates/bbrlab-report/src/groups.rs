@@ -302,7 +302,7 @@ mod tests {
         let jain = groups[0].metrics.get("jain").unwrap();
         assert_eq!(jain.n, 3);
         assert!((jain.mean.unwrap() - 0.7).abs() < 1e-12);
-        // Half width: t(2) * 0.1 / sqrt(3).
+        // Half the width of the interval is t(2) * 0.1 / sqrt(3).
         let [low, _] = jain.ci95.unwrap();
         assert!((0.7 - low - 4.302_652_730 * 0.1 / 3f64.sqrt()).abs() < 1e-9);
     }

@@ -273,8 +273,8 @@ mod tests {
         let [cubic, reno] = &found.points[1].pairs[..] else { panic!("two pairs") };
         assert_eq!((&cubic.seeds, cubic.unpaired), (&vec![1, 2, 3, 4], 0));
         assert_eq!(json!(cubic.values), json!(["bbr1", "cubic"]));
-        // Mean 0.125, variance 0.0625 / 3 and t(3) = 3.182: half the width is 0.2297. With 9 seeds
-        // it would be 2.306 * 0.14434 / 3 = 0.1109.
+        // The mean is 0.125, the variance 0.0625 / 3 and t(3) 3.182, so half the width is 0.2297.
+        // With 9 seeds it would be 2.306 * 0.14434 / 3 = 0.1109, which excludes zero.
         let metric = jain(cubic);
         assert_eq!((&metric["n"], &metric["difference"]), (&json!(4), &json!(0.125)));
         let high = metric["ci95"][1].as_f64().unwrap();

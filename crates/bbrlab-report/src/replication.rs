@@ -44,7 +44,7 @@ pub struct ReplicationSection {
 pub struct Replication {
     /// The program's version and commit.
     pub made_by: String,
-    /// The verdicts to count, in the order of the counts.
+    /// The names of the verdicts, in the order in which the report counts them.
     pub verdicts: Vec<String>,
     /// The experiments.
     pub sections: Vec<ReplicationSection>,

@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_textbook_sample() {
-        // Mean 5, s = sqrt(10/4), n = 5: half = 2.776 * s / sqrt(5).
+        // The mean is 5, s is sqrt(10/4) and n is 5, so half the width is 2.776 * s / sqrt(5).
         let found = interval(&[3.0, 4.0, 5.0, 6.0, 7.0]);
         assert_eq!(found.mean, Some(5.0));
         assert!((found.half.unwrap() - 1.963_243_161).abs() < 1e-6);

@@ -251,7 +251,7 @@ fn shares(evaluation: &ClaimEvaluation) -> String {
         (0, 1) => "false".to_owned(),
         (hits, all) => format!("true at {hits} of {all} points"),
     };
-    // The number of seeds that contradict the result on the medians.
+    // The number of seeds whose result differs from the claim's result on the medians.
     let against = if evaluation.is_true {
         evaluation.seeds - evaluation.seeds_true
     } else {

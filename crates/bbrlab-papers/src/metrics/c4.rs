@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(percentile_90(&[4.0]), Some(4.0));
         let ten: Vec<f64> = (0..=10).map(f64::from).collect();
         assert_eq!(percentile_90(&ten), Some(9.0));
-        // Rank 0.9 * 3 = 2.7.
+        // The rank is 0.9 * 3 = 2.7, counted from 0: between the third and the fourth value.
         let found = percentile_90(&[1.0, 2.0, 3.0, 5.0]).expect("there are values");
         assert!((found - 4.4).abs() < 1e-12, "{found}");
     }

@@ -48,7 +48,7 @@ pub struct CdfSample {
 pub struct CdfInput<'a> {
     /// The picture's name.
     pub name: String,
-    /// Its heading.
+    /// The picture's heading.
     pub title: &'a str,
     /// The measured quantity, with its unit.
     pub of: &'a str,

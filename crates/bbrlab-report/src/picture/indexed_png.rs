@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn of_more_colours_the_rare_ones_become_their_neighbours() {
-        // 300 shades, the first 250 of them many times.
+        // The picture has 300 shades. The first 250 occur several times each, the others once.
         let shade = |n: u32| {
             let [_, _, high, low] = (n * 200).to_be_bytes();
             [high, low, 0, 255]

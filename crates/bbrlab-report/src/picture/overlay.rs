@@ -49,7 +49,7 @@ pub struct OverlayPanel {
 pub struct Overlay {
     /// The picture's name.
     pub name: String,
-    /// Its heading.
+    /// The picture's heading.
     pub title: String,
     /// The note below the heading.
     pub facts: String,

@@ -700,8 +700,8 @@ fn a_figure_against_another_has_a_point_for_each_combination() {
     let shown = ["rate 10Mbit/s", "rate 1Gbit/s", "Mean queue delay, ms", "bbr2"];
     assert_has(&pictures[0].svg, &shown);
     assert_has(&pictures[0].svg, &["dashed: equal shares"]);
-    // There are two circles in the legend and one per point: only the share of the first of two
-    // groups of flows is shown, because it determines the share of the second.
+    // Only the share of the first of the two groups of flows is shown, because it determines the
+    // share of the second. So there is one circle per point, and two more in the legend.
     let points = pictures[0].svg.matches("<circle").count();
     assert_eq!(points, 2 + BUFFERS.1.len() * 3 * 2);
 
@@ -795,7 +795,7 @@ fn percentiles_read_off_a_curve_are_those_of_the_packets() {
     let curve = longest_line(&picture.svg, "#0072B2");
     let ((left, bottom), (right, top)) = (curve[0], curve[curve.len() - 1]);
     let end = Ratios::new(0.0, 4000.0, 8).axis.high;
-    // The value on the x axis at which the curve first reaches the share.
+    // Returns the value on the x axis at which the curve first reaches a share.
     let read = |share: f64| {
         let height = bottom - share * (bottom - top);
         let reached = curve.iter().find(|point| point.1 <= height).unwrap();
@@ -866,7 +866,7 @@ fn a_pdf_has_the_size_of_the_paper_and_the_same_bytes_each_time() {
     assert_eq!(pdf, picture.pdf());
     assert!(pdf.starts_with(b"%PDF-1.4") && pdf.ends_with(b"%%EOF\n"));
     let text = String::from_utf8_lossy(&pdf);
-    // 84 mm and 60 mm in points of 1/72 inch.
+    // The page is 84 mm wide and 60 mm high; the file has these sizes in points of 1/72 inch.
     assert!(text.contains("/MediaBox[0 0 238.1"), "{}", &text[..400]);
     let start: usize =
         text.rsplit("startxref\n").next().unwrap().split('\n').next().unwrap().parse().unwrap();

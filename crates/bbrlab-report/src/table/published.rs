@@ -70,8 +70,8 @@ impl PrintedAs {
         }
     }
 
-    /// Whether the difference between the measured and the printed value is meaningful. It is not
-    /// if the printed value is a bound.
+    /// Whether the difference between the measured and the printed value is meaningful: false if
+    /// the printed value is a bound.
     fn is_comparable(self) -> bool {
         matches!(self, Self::Value | Self::About | Self::Derived)
     }

@@ -176,7 +176,7 @@ impl<'a> Sheet<'a> {
             changes.iter().flat_map(|of| of.steps.iter()).map(|of| of.0).collect();
         times.sort_unstable();
         times.dedup();
-        // The increase of a link's delay over its first delay, in seconds.
+        // Returns by how many seconds a link's delay at a time exceeds the delay at the start.
         let more_s = |of: &DelaySteps, time| {
             let after = of.steps.partition_point(|step| step.0 <= time);
             let [first, now] = [0, after.saturating_sub(1)].map(|at| of.steps.get(at));
@@ -223,7 +223,8 @@ fn held(steps: &[(f64, f64)], time_s: f64) -> f64 {
 fn trace_bins(trace: &Trace, from_s: f64, to_s: f64) -> Vec<(f64, f64)> {
     let opportunities = trace.opportunities_ms();
     let period_s = f64::from(trace.period_ms()) / 1e3;
-    // The number of the trace's opportunities up to a time, including its earlier repetitions.
+    // Returns the number of the trace's opportunities from the start of the run to a time. The
+    // trace is repeated until the run ends.
     let before = |time_s: f64| {
         let rounds = (time_s / period_s).floor();
         let rest_ms = (time_s - rounds * period_s) * 1e3;

@@ -266,7 +266,8 @@ fn a_sweep_of_one_group_has_its_curves_only() {
 fn metrics_of_single_flows_are_means_over_the_flows_of_a_group() {
     let mut runs = swept(&[BUFFERS], 1);
     for run in &mut runs {
-        // Three flows of BBR with 100, 200 and 600 packets, one of CUBIC with 50.
+        // The mean cwnd is 100, 200 and 600 packets for three flows of BBR, and 50 for a flow of
+        // CUBIC.
         let cwnd = [100.0, 200.0, 600.0, 50.0];
         let flow = run.flows[0].clone();
         run.flows = (0..4).map(|id| bbrlab_run::FlowSummary { id, ..flow.clone() }).collect();

@@ -13,7 +13,7 @@ use crate::language::reader::{Keys, Reader};
 /// The largest spread: netem stores it in nanoseconds, in 31 bits.
 const SPREAD_MAX: Span = Span(i32::MAX as u64);
 
-/// The largest number of entries of a table. Linux: `NETEM_DIST_MAX`.
+/// The largest number of entries of a table that defines a distribution. Linux: `NETEM_DIST_MAX`.
 const TABLE_MAX: usize = 16_384;
 
 /// The bounds of the mean of Wi-Fi delays. With the lower bound, no packet has the longer part of
@@ -35,7 +35,7 @@ const DISTRIBUTIONS: [(&str, Named); 4] = [
     ("paretonormal", Named::ParetoNormal),
 ];
 
-/// The names of the distributions.
+/// Returns the names of the distributions.
 pub(super) fn distributions() -> Vec<&'static str> {
     crate::language::key::names(&DISTRIBUTIONS)
 }
