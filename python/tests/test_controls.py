@@ -1,4 +1,4 @@
-"""Congestion controls in Python: events, digests equal to the built-in controls', an exception for every failure."""
+"""Tests of congestion controls in Python: events, digests like the built-in controls', exceptions for failures."""
 
 from __future__ import annotations
 

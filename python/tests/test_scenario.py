@@ -1,4 +1,4 @@
-"""Scenarios: from files, built-ins, dicts and keywords; the command line's messages; pickles."""
+"""Tests of scenarios: from files, built-ins, dicts and keywords; the command line's messages; pickles."""
 
 from __future__ import annotations
 

@@ -581,7 +581,7 @@ pub(crate) struct BenchCaseArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// Parses a text for an entry of a legend.
+/// Checks that a value of `--legend` has the form `NAME=TEXT`.
 fn entry(text: &str) -> Result<String, String> {
     let parts = text.split_once('=').filter(|(name, text)| !name.is_empty() && !text.is_empty());
     let wrong = || "expected NAME=TEXT, such as bbr1=BBRv1".to_owned();

@@ -18,9 +18,9 @@ pub struct ClaimLine {
     pub expected: String,
     /// The verdict; `None` if there is none yet.
     pub verdict: Option<String>,
-    /// The number of points at which the claim is true, and of all points.
+    /// The number of points at which the claim is true, and the number of all points.
     pub points: Option<(u64, u64)>,
-    /// The number of seeds in which the claim is true, and of all seeds.
+    /// The number of seeds in which the claim is true, and the number of all seeds.
     pub seeds: Option<(u64, u64)>,
     /// 95 % interval of the share of seeds in which the claim is true.
     pub interval: Option<[f64; 2]>,

@@ -77,7 +77,7 @@ impl Members {
         (0..self.count()).map(move |at| self.group(at, runs, &mut names))
     }
 
-    /// Computes a group. The points of a sweep share one list of metric names.
+    /// Computes a group. `names` is the list of metric names, which the points of a sweep share.
     fn group<R: Runs + ?Sized>(
         &self,
         at: usize,

@@ -167,8 +167,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Returns the width of the widest label of all y axes. It is 0 on a sheet that is not narrow,
-    /// which has space for any label.
+    /// Returns the width of the widest label of all y axes. Returns 0 for a wide sheet, because it
+    /// has space for any label.
     fn widest_label(&self) -> f64 {
         let panels = self.overlay.panels.iter().filter(|_| self.overlay.shape.is_narrow());
         panels.map(|panel| widest_label(&y_axis(panel, 5))).fold(0.0, f64::max)

@@ -352,8 +352,8 @@ impl<'a> Sheet<'a> {
         Head::new(&self.words.labels, &self.shape, self.title, &self.note(), self.legend(), edges)
     }
 
-    /// The width of the widest label of all y axes. It is 0 on a sheet that is not narrow, which
-    /// has space for any label.
+    /// The width of the widest label of all y axes. It is 0 for a wide sheet, because that has
+    /// space for any label.
     fn widest_label(&self) -> f64 {
         if !self.shape.is_narrow() {
             return 0.0;

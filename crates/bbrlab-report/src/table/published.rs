@@ -29,13 +29,13 @@ pub enum PrintedAs {
     /// The exact value.
     #[default]
     Value,
-    /// The approximate value: "about", "nearly".
+    /// An approximate value: the paper writes "about" or "nearly".
     About,
-    /// The largest value that occurred: "up to".
+    /// The largest value that occurred: the paper writes "up to".
     UpTo,
-    /// An upper bound: "below", "just under".
+    /// An upper bound: the paper writes "below" or "just under".
     Below,
-    /// A lower bound: "over".
+    /// A lower bound: the paper writes "over".
     Over,
     /// A value that the paper does not print, computed from values that it prints.
     Derived,

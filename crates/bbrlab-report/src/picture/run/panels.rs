@@ -1,4 +1,4 @@
-//! The panels of a run, one by one.
+//! Draws the panels of a run's picture, with one function per panel.
 
 use bbrlab_run::FlowClass;
 

@@ -48,7 +48,7 @@ pub(crate) enum RandomDelaySpec {
 }
 
 impl RandomDelaySpec {
-    /// Reads the table of `jitter` that has `spread` or `model`.
+    /// Reads the value of `jitter` if it is a table with the key `spread` or `model`.
     pub(super) fn read(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<Self> {
         if let Some(model) = keys.take("model") {
             reader.choice(model, &keys.name("model"), &[("wifi", ())], "")?;
