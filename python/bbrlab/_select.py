@@ -42,7 +42,7 @@ class Means(NamedTuple):
     """The means of a line over the seeds of each point that has one."""
 
     run: npt.NDArray[np.intp]
-    """The first run of the point."""
+    """The index of the point's first run."""
     mean: npt.NDArray[np.float64]
     low: npt.NDArray[np.float64]
     """The lower end of the 95 % interval; NaN if there is none."""

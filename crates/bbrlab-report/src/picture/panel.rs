@@ -259,8 +259,9 @@ impl Panel<'_, '_> {
 
     /// Draws grid, title and, at the right end of the title's last line, a legend. Must be called
     /// before anything else is drawn in the panel. With `has_row`, the legend has a line of its own
-    /// below the title. If the legend does not fit, its entries are dropped from the last on. Names
-    /// of curves come first, because curves need them more than references do.
+    /// below the title. If the legend does not fit, its entries are dropped from the last on.
+    /// Callers put the entries of curves before those of references, because curves need their
+    /// entries more.
     pub(crate) fn titled(&self, title: &[String], keys: &[Key], has_row: bool) {
         let last = if has_row { &[][..] } else { title };
         let mut keys = keys;

@@ -215,7 +215,8 @@ fn common_unit<'a>(read: &[Quantity<'a>]) -> (&'a str, f64) {
     best.map_or(("", 1.0), |best| (best.unit, best.factor))
 }
 
-/// Whether the ratios of rising values are more even than their differences. Zero has no ratio to
+/// Whether rising values are roughly a geometric sequence: the ratios of neighbours are more even
+/// than their differences, and the values span at least a factor of 7.9. Zero has no ratio to
 /// another value, so a logarithmic axis shows it separately, after a gap.
 fn is_geometric(values: &[f64]) -> bool {
     let positive = values.strip_prefix(&[0.0]).unwrap_or(values);

@@ -1,4 +1,4 @@
-//! Mistakes in `[bottleneck]`, `[[links]]` and `[access]`.
+//! Tests of the messages about mistakes in `[bottleneck]`, `[[links]]` and `[access]`.
 
 use bbrlab_scenario::Scenario;
 use expect_test::expect;
