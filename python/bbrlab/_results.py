@@ -402,7 +402,7 @@ def open(folder: str | os.PathLike[str]) -> Result | Results:
     """Opens a folder of results of this package or the command line: a run's `Result` or a sweep's `Results`.
 
     Raises:
-        UsageError: If it is not a folder of results, or a file in it is damaged.
+        UsageError: If the folder contains no results, or a file in it is damaged.
 
     >>> import bbrlab as bl, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

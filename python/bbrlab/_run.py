@@ -263,7 +263,7 @@ def compare(*results: str | os.PathLike[str] | Result | Results) -> dict[str, An
         The document of `bbrlab compare --json`: differences of every metric with confidence intervals.
 
     Raises:
-        UsageError: If they have no common point, or a folder has no results.
+        UsageError: If the results have no common point, or a folder has no results.
 
     >>> import bbrlab as bl
     >>> a, b = bl.run("examples.dumbbell"), bl.run("examples.dumbbell", {"flows.cc": "cubic"})

@@ -168,8 +168,8 @@ def spread(
             if progress is not None:
                 progress(done, scenario.runs, weight / total)
 
-    # The loop is a separate function. At a jump back, CPython 3.11 looks up the handler of an interrupt just before the
-    # loop's first instruction. If a `try` begins with the loop, this place is outside of the `try`.
+    # The loop is a separate function. When a loop jumps back, CPython 3.11 looks up the handler of an interrupt just
+    # before the loop's first instruction. If a `try` begins with the loop, this place is outside of the `try`.
     try:
         work()
     except BaseException:

@@ -106,7 +106,7 @@ pub fn papers() -> &'static [Paper] {
 /// Reads a paper's data file without the study file.
 ///
 /// # Errors
-/// If it is not valid TOML.
+/// If the file is not valid TOML.
 ///
 /// # Panics
 /// If a claim or an artifact in the file does not follow `papers/README.md`.

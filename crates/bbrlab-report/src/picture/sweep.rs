@@ -648,8 +648,8 @@ impl<'a> Sheet<'a> {
 
     fn sample(&self, at: usize, figure: &Answer<'_>, place: usize) -> Option<Sample> {
         let group = &self.points.groups[at];
-        // At a point with a single group of flows, its share is always 1. It corresponds to no
-        // group of the points with two groups.
+        // A single group of flows always has the share 1. Even if other points have two groups,
+        // neither of these corresponds to it.
         if figure.metric == Metric::PerGroup("share") && flow_groups(group).count() == 1 {
             return None;
         }

@@ -35,7 +35,7 @@ pub(crate) enum Repeat {
 /// a share of the mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Until {
-    /// The share, from 0 to 1.
+    /// The largest accepted share, from 0 to 1.
     share: Decimal,
     of: UntilOf,
     at_most: u64,
