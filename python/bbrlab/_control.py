@@ -123,7 +123,7 @@ class CongestionControl:
         """The connection is established."""
 
     def cwnd_event(self, conn: Conn, event: CwndEvent, draw: Draw) -> None:
-        """An event other than an ACK."""
+        """Handles an event other than an ACK."""
 
     def set_state(self, conn: Conn, new: CaState, draw: Draw) -> None:
         """The loss-recovery state is about to become `new`; `conn.ca_state` is still the old state."""
@@ -144,13 +144,13 @@ class CongestionControl:
         return _bbrlab.reno_undo_cwnd(conn)
 
     def cong_control(self, conn: Conn, rs: RateSample, draw: Draw) -> None:
-        """An ACK, for a control that sets window and pacing rate itself in all states.
+        """Handles an ACK, in a control that sets window and pacing rate itself in all states.
 
         For a class that overrides it, `cong_avoid` is not called and PRR does not reduce the window.
         """
 
     def cong_avoid(self, conn: Conn, ack: int, acked: int) -> None:
-        """An ACK outside of recovery: new data was acknowledged up to `ack`, and `acked` packets are newly (S)ACKed.
+        """Handles an ACK outside of recovery: data up to `ack` is acknowledged, and `acked` packets are newly (S)ACKed.
 
         In recovery, PRR sets the window. The pacing rate follows from window and RTT. By default the window grows like
         Reno's.

@@ -489,7 +489,7 @@ def test_a_folder_tells_who_took_part_and_nothing_is_found_again(tmp_path: Path)
     opened = bl.open(tmp_path / "run")
     assert isinstance(opened, bl.Result) and opened.summary["controls"] == r.summary["controls"]
     assert opened.digest == bl.run(opened.scenario, controls={"Reno": Reno}).digest
-    # An equal scenario with another program text is another run.
+    # The same scenario with another text of the control's class is another run.
     with pytest.raises(bl.UsageError, match="contains another run"):
         bl.run(DUMBBELL, {"flows.cc": "Reno"}, controls={"Reno": Bbr1}, out=tmp_path / "run")
     with pytest.raises(bl.UsageError, match="contains another run"):

@@ -54,7 +54,7 @@ fn figure(of: &Table, key: &str) -> Option<f64> {
 }
 
 /// Returns a paper's experiments, each with its table in the data file. Experiments without points
-/// are omitted: they only summarise others.
+/// are omitted: they only summarise other experiments.
 fn experiments(paper: &str, file: &Table) -> Vec<(&'static Experiment, Table)> {
     let of = papers().iter().find(|of| of.key == paper).expect("a paper");
     let mut found = Vec::new();

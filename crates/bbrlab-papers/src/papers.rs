@@ -45,8 +45,8 @@ pub struct Paper {
     pub claims: Vec<Claim>,
     /// The artifacts: effects in the paper's numbers that do not come from the algorithms.
     pub artifacts: Vec<Artifact>,
-    /// Expressions that must be true for the printed numbers. A false one shows an error in the
-    /// data file.
+    /// Expressions that must be true for the printed numbers. A false expression shows an error in
+    /// the data file.
     pub(crate) identities: Vec<Identity>,
     /// Our additions, from `papers/study/`.
     pub(crate) study: Study,

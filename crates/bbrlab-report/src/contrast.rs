@@ -30,7 +30,7 @@ pub enum SeedsToDecide {
 }
 
 /// The estimate ends at this multiple of the present number of seeds. A difference that needs more
-/// is too small to distinguish from zero with the present variance.
+/// seeds is too small to distinguish from zero with the present variance.
 const MOST: usize = 10;
 
 impl Contrast {

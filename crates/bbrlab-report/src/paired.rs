@@ -39,7 +39,7 @@ pub struct PairedPoint {
 /// Two values of the key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairedValues {
-    /// The first value and the other one.
+    /// The first value of the key, and the value compared with it.
     pub values: [Value; 2],
     /// The seeds that both have.
     pub seeds: Vec<u64>,

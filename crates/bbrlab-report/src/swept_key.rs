@@ -1,6 +1,6 @@
 //! The swept key that a user names: in full, or by its last part.
 
-/// Returns the swept key with this name or last part.
+/// The swept key with this name or last part.
 pub(crate) fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str, String> {
     let found = swept.iter().find(|key| *key == wanted).or_else(|| {
         let mut ending = swept.iter().filter(|key| stem(key) == wanted);

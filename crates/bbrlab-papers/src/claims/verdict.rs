@@ -145,7 +145,7 @@ impl VerdictReason {
     }
 }
 
-/// Maximum number of points that a reason lists of those at which the claim is false.
+/// Maximum number of points at which the claim is false that a reason lists.
 const POINTS_SHOWN: usize = 3;
 
 /// Maximum number of metric values that a reason lists for a true claim.

@@ -64,7 +64,7 @@ pub struct CdfInput<'a> {
     pub by: Option<String>,
     /// The size.
     pub shape: Shape,
-    /// The words that replace the usual ones.
+    /// The texts that replace the default title, axis names and legends.
     pub labels: Labels,
 }
 

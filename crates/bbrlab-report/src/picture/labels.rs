@@ -1,11 +1,12 @@
-//! The words of a picture that replace the usual ones.
+//! The texts of a picture that the user sets instead of the default ones.
 
 use std::cell::RefCell;
 
 use super::font::{cut, wrap};
 use super::panel::{LINE, PANEL_TITLE, SMALL, X_LINE};
 
-/// The words of a picture that replace the usual ones. By default nothing is replaced.
+/// The texts of a picture that the user sets instead of the default ones. Without a choice, all
+/// texts are the default ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
     /// The heading, on paper too, where the caption of a figure usually replaces it. An empty text
@@ -23,8 +24,8 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Returns the lines of a panel's title: the user's words, broken into lines, or the usual
-    /// ones, cut off.
+    /// Returns the lines of a panel's title: the user's text, broken into lines, or the default
+    /// title, cut off.
     pub(crate) fn y_lines(&self, usual: &str, room: f64) -> Vec<String> {
         match &self.y {
             Some(own) => wrap(own, room, PANEL_TITLE, true),

@@ -63,7 +63,7 @@ pub struct Overlay {
     pub end_s: f64,
     /// The size.
     pub shape: Shape,
-    /// The words that replace the usual ones.
+    /// The texts that replace the default title, axis names and legends.
     pub labels: Labels,
     /// The panels from top to bottom.
     pub panels: Vec<OverlayPanel>,

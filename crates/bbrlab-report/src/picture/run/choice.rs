@@ -61,7 +61,7 @@ pub struct RunChoice {
     pub groups: Vec<String>,
     /// The size.
     pub shape: Shape,
-    /// The words that replace the usual ones.
+    /// The texts that replace the default title, axis names and legends.
     pub labels: Labels,
 }
 

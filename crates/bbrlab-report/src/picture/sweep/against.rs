@@ -1,8 +1,9 @@
-//! Two metrics of a sweep against each other, for example the share of the link against the delay.
+//! Draws two metrics of a sweep against each other, such as the share of the link against the
+//! delay.
 //!
 //! Each combination of swept values is a point. Colours show one key. Points are joined along the
-//! values of another key: the larger the value, the larger the mark. The remaining keys are small
-//! multiples.
+//! values of another key: the larger the value, the larger the mark. Small multiples show the
+//! remaining keys.
 
 use bbrlab_run::Group;
 
