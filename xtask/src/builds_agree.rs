@@ -12,7 +12,9 @@ const SCENARIO: &str = "crates/bbrlab-cli/tests/data/sixteen-unequal.toml";
 /// Makes the debug and the release build, runs the sweep with both builds, each with one and with
 /// two jobs, and compares the files of these four sweeps.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
-    super::cargo(&["build", "--quiet", "-p", "bbrlab-cli"], &[])?;
+    // The tests' build includes the debug binary. `cargo build -p bbrlab-cli` would select other
+    // features of some dependencies, and compile the crates that use them again.
+    super::cargo(&["test", "--quiet", "--workspace", "--no-run"], &[])?;
     super::cargo(&["build", "--quiet", "--release", "-p", "bbrlab-cli"], &[])?;
     let scratch = root.join("target/builds-agree");
     if scratch.exists() {

@@ -99,7 +99,7 @@ disciplines! {
     Prio(Prio),
     Slots(Slots),
     Grants(Grants),
-    #[cfg(feature = "ticking")]
+    #[cfg(debug_assertions)]
     Ticking(crate::ticking::Ticking),
 }
 
@@ -165,7 +165,7 @@ impl Discipline {
             | Self::Cake(_)
             | Self::Slots(_)
             | Self::Grants(_) => true,
-            #[cfg(feature = "ticking")]
+            #[cfg(debug_assertions)]
             Self::Ticking(_) => true,
         }
     }
@@ -188,7 +188,7 @@ impl Discipline {
             Self::FqCodel(rule) => rule.info(),
             Self::Pie(rule) => Some(rule.info()),
             Self::Red(rule) => Some(rule.info()),
-            #[cfg(feature = "ticking")]
+            #[cfg(debug_assertions)]
             Self::Ticking(_) => None,
         }
     }

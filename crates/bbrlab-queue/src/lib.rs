@@ -39,7 +39,7 @@ mod slots;
 mod tcp_header;
 #[cfg(test)]
 mod testing;
-#[cfg(feature = "ticking")]
+#[cfg(debug_assertions)]
 mod ticking;
 mod tins;
 
@@ -50,6 +50,6 @@ pub use packet::{Hosts, Queued};
 pub use police::Police;
 pub use rule::{DropCause, Rule};
 pub use tcp_header::TcpHeader;
-#[cfg(feature = "ticking")]
+#[cfg(debug_assertions)]
 pub use ticking::Ticking;
 pub use tins::Tins;

@@ -1,5 +1,8 @@
 //! A discipline for tests, with a timer and random numbers. It releases no packet before its first
 //! tick. At every later tick it drops the packet that has waited longest, if any.
+//!
+//! It exists only in debug builds. As a Cargo feature, which only tests enable, it would make the
+//! tests compile a second copy of every crate that depends on this one.
 
 use std::collections::VecDeque;
 

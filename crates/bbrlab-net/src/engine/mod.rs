@@ -6,7 +6,7 @@ mod burst;
 mod clock;
 mod conservation;
 mod path;
-#[cfg(test)]
+#[cfg(all(test, debug_assertions))]
 mod tests;
 
 use std::collections::BTreeMap;
