@@ -21,7 +21,7 @@ SENTENCE, PARAGRAPH, CELL, SEMICOLONS, RELATIVES = 35, 90, 60, 2, 3  # words (th
 COLUMNS = {".rs": 100, ".md": 120, ".py": 120, ".toml": 120}
 EXCEPTIONS = pathlib.Path(__file__).with_name("prose-exceptions.txt")
 BE = r"(?:is|are|was|were|be|been|being)"
-PATTERNS = {  # name: (strings of which a hit has one, for speed; the pattern of a sentence whose code is NNN)
+PATTERNS = {  # name: (strings, one of which each hit contains, as a fast test; the pattern, in which code is NNN)
     "fronted-of": ("Of |: of |; of ", r"(?:^|[:;] )[Oo]f (?!course\b|(?:these,? |those,? |the |its |our |all )*(?:\d|two\b.*,))(?=.{8})"),
     "inversion": ("ed |then |First |Last ", r"^(?:Refused|Supplied|Compared|Kept|Counted|Measured|Not imitated)(?: now)?(?:,[^,]*,)? (?:is|are)\b"
                   r"|^Refused now:|\bthen (?:follows?|comes?) (?:the|a|that|those|what)\b|^(?:First|Last) (?:come|went|goes|comes)\b"),

@@ -45,7 +45,7 @@ class CwndEvent(IntEnum):
     LOSS = 3
     """A retransmission timeout."""
     ECN_NO_CE = 4
-    """ECT is set, but not CE."""
+    """A packet with ECT, but without a CE mark, was received."""
     ECN_IS_CE = 5
     """A CE-marked packet was received."""
     TLP_RECOVERY = 6
@@ -123,7 +123,7 @@ class CongestionControl:
         """The connection is established."""
 
     def cwnd_event(self, conn: Conn, event: CwndEvent, draw: Draw) -> None:
-        """An event other than an ACK."""
+        """Handles an event other than an ACK."""
 
     def set_state(self, conn: Conn, new: CaState, draw: Draw) -> None:
         """The loss-recovery state is about to become `new`; `conn.ca_state` is still the old state."""
@@ -134,23 +134,23 @@ class CongestionControl:
     def ssthresh(self, conn: Conn) -> int:
         """Returns the slow start threshold for a new loss episode, in packets.
 
-        By default half the window, at least 2.
+        The default is half the window, but at least 2.
         """
         return _bbrlab.reno_ssthresh(conn)
 
     def undo_cwnd(self, conn: Conn) -> int:
-        """Returns the window in packets to restore after a spurious loss episode. By default the larger of the current
-        window and the window before that episode."""
+        """Returns the window in packets to restore after a spurious loss episode. The default is the larger of the
+        current window and the window before that episode."""
         return _bbrlab.reno_undo_cwnd(conn)
 
     def cong_control(self, conn: Conn, rs: RateSample, draw: Draw) -> None:
-        """An ACK, for a control that sets window and pacing rate itself in all states.
+        """Handles an ACK, in a control that sets window and pacing rate itself in all states.
 
         For a class that overrides it, `cong_avoid` is not called and PRR does not reduce the window.
         """
 
     def cong_avoid(self, conn: Conn, ack: int, acked: int) -> None:
-        """An ACK outside of recovery: new data was acknowledged up to `ack`, and `acked` packets are newly (S)ACKed.
+        """Handles an ACK outside of recovery: data up to `ack` is acknowledged, and `acked` packets are newly (S)ACKed.
 
         In recovery, PRR sets the window. The pacing rate follows from window and RTT. By default the window grows like
         Reno's.
@@ -165,15 +165,16 @@ class CongestionControl:
         """An ACK arrived. `flags`: 1 slow path, 2 window update, 4 ECN echo."""
 
     def tso_segs(self, conn: Conn, mss_now: int) -> int:
-        """Returns the size of the next burst in segments of `mss_now` bytes. By default 1 ms at the pacing rate."""
+        """Returns the size of the next burst in segments of `mss_now` bytes. The default is the data of 1 ms at the
+        pacing rate."""
         return 1
 
     def min_tso_segs(self, conn: Conn) -> int:
-        """Returns the smallest burst in segments. It may depend only on the pacing rate. By default 2."""
+        """Returns the smallest burst in segments. It may depend only on the pacing rate. The default is 2."""
         return 2
 
     def sndbuf_expand(self) -> int:
-        """Returns the factor by which the send buffer exceeds the window. By default 2."""
+        """Returns the factor by which the send buffer exceeds the window. The default is 2."""
         return 2
 
     def info(self, conn: Conn) -> Info | Mapping[str, float]:
@@ -191,11 +192,11 @@ SWITCHES = ("needs_ecn", "notes_in_flight", "answers_share_of_marks")
 def check_names(control: type[CongestionControl]) -> None:
     """Checks that no name in a class is a misspelt event or switch, which bbrlab would never call or read.
 
-    A name that the class's own methods use is a helper, and so is a name that begins with an underscore, or with an
+    Helpers are not checked: names that the class's own methods use, and names that begin with an underscore, or with an
     event's name and an underscore.
 
     Raises:
-        TypeError: If a name is close to one of an event.
+        TypeError: If a name is close to the name of an event or a switch.
     """
     parts = [part for part in control.__mro__ if part not in (CongestionControl, object)]
     used = {name for part in parts for value in vars(part).values() for name in _names_in(value)}

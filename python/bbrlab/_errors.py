@@ -24,9 +24,9 @@ class Mistake(TypedDict):
     """The scenario file; `set` for a key in the argument `set`; `<dict>` or `<keywords>` for a scenario given in this
     way."""
     line: int | None
-    """From 1; None if the mistake concerns the whole scenario."""
+    """The line, from 1; None if the mistake concerns the whole scenario."""
     column: int | None
-    """In characters, from 1."""
+    """The column in characters, from 1."""
     expected: str
     """The key and the expected value."""
     found: str

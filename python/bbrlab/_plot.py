@@ -257,9 +257,10 @@ class RunPlots:
     ) -> Any:
         """Plots a distribution of the run.
 
-        `rtt` is over the RTT samples of each flow, `queue` over the packets that left the queue of each shared link.
-        `throughput` is over the rows of `series` by flow, `fct` over the transfers by group. `delay` is over the
-        messages by group, of datagrams and of flows with `latency` or `late`.
+        The curves of `rtt` are over the RTT samples of each flow, and those of `throughput` over the rows of each flow
+        in `series`. The curves of `queue` are over the packets that left the queue of each shared link. The curves of
+        `fct` are over the transfers of each group. The curves of `delay` are over the messages of each group whose
+        flows send datagrams or have `latency` or `late`.
 
         RTTs and queue delays are those of `delays`, so that a percentile read off a curve equals the one in `summary`.
         If flows have no rows in `series`, RTTs are by group. A transfer that never ended counts, so the curve of its

@@ -59,8 +59,8 @@ class Result:
 
     @cached_property
     def controls(self) -> dict[int, CongestionControl]:
-        """The custom congestion controls of the run by flow: the instances, as the run left them. For a flow with
-        several connections, the instance of the last one. Empty for a run that was opened from a folder or unpickled.
+        """The instances of custom congestion controls by flow, as the run left them. A flow with several connections
+        has the instance of the last one. Empty for a run that was opened from a folder or unpickled.
 
         >>> import bbrlab as bl
         >>> class Counting(bl.CongestionControl):
@@ -402,7 +402,7 @@ def open(folder: str | os.PathLike[str]) -> Result | Results:
     """Opens a folder of results of this package or the command line: a run's `Result` or a sweep's `Results`.
 
     Raises:
-        UsageError: If it is not a folder of results, or a file in it is damaged.
+        UsageError: If the folder contains no results, or a file in it is damaged.
 
     >>> import bbrlab as bl, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -40,16 +40,16 @@ class Metric(TypedDict):
     """
 
     name: str
-    """Its name in tables, in plots and in `points`."""
+    """The metric's name in tables, in plots and in `points`."""
     of: str
-    """The object that it describes: `flow`, `group`, `run`, `bottleneck` or `link`."""
+    """The object that the metric describes: `flow`, `group`, `run`, `bottleneck` or `link`."""
     unit: str
     definition: str
     json: str
-    """Its place in `summary.json`."""
+    """The metric's place in `summary.json`."""
     heading: str
-    """Its heading in printed tables of sweeps, after the name of its group or link; empty if these tables do not show
-    the metric."""
+    """The metric's heading in printed tables of sweeps, after the name of its group or link; empty if these tables do
+    not show the metric."""
 
 
 Given = str | os.PathLike[str] | Mapping[str, Any] | Scenario
@@ -263,7 +263,7 @@ def compare(*results: str | os.PathLike[str] | Result | Results) -> dict[str, An
         The document of `bbrlab compare --json`: differences of every metric with confidence intervals.
 
     Raises:
-        UsageError: If they have no common point, or a folder has no results.
+        UsageError: If the results have no common point, or a folder has no results.
 
     >>> import bbrlab as bl
     >>> a, b = bl.run("examples.dumbbell"), bl.run("examples.dumbbell", {"flows.cc": "cubic"})

@@ -42,7 +42,7 @@ class Means(NamedTuple):
     """The means of a line over the seeds of each point that has one."""
 
     run: npt.NDArray[np.intp]
-    """The first run of the point."""
+    """The index of the point's first run."""
     mean: npt.NDArray[np.float64]
     low: npt.NDArray[np.float64]
     """The lower end of the 95 % interval; NaN if there is none."""
@@ -79,7 +79,7 @@ class Part(NamedTuple):
     name: str
     """The group, followed by the keys whose values differ within the panel, each with its value."""
     traits: dict[str, str]
-    """The `group`, and the same keys with their values, including the key of `hue`."""
+    """The values of `group`, of each key in `name`, and of the key of `hue`."""
     runs: npt.NDArray[np.bool_]
 
 

@@ -75,7 +75,7 @@ class Outcome(NamedTuple):
     repeated: int
     """Number of computed runs that a lost worker had begun."""
     tables: list[Frame] | None
-    """Their records as Arrow tables, if they were not written to a folder."""
+    """The records of the runs as Arrow tables, if they were not written to a folder."""
 
 
 Named = tuple[tuple[str, type[CongestionControl]], ...]
@@ -139,7 +139,7 @@ def spread(
             if not under_way:
                 return
             try:
-                # With a timeout, so that Ctrl-C is handled.
+                # The timeout lets Python handle Ctrl-C while no chunk ends.
                 piece, outcome, error = ended.get(timeout=0.05)
             except queue.Empty:
                 continue
@@ -168,8 +168,8 @@ def spread(
             if progress is not None:
                 progress(done, scenario.runs, weight / total)
 
-    # The loop is a separate function. At a jump back, CPython 3.11 looks up the handler of an interrupt just before the
-    # loop's first instruction. If a `try` begins with the loop, this place is outside of the `try`.
+    # The loop is a separate function. When a loop jumps back, CPython 3.11 looks up the handler of an interrupt just
+    # before the loop's first instruction. If a `try` begins with the loop, this place is outside of the `try`.
     try:
         work()
     except BaseException:

@@ -63,7 +63,7 @@ def learnt(theta: npt.NDArray[np.float64]) -> Policy:
         if rtt == 0 or min_rtt == 0:
             return 0.0
         stretch = math.log2(rtt / min_rtt)
-        # Packets of 1448 bytes delivered per minimum RTT, relative to the window.
+        # The number of packets of 1448 bytes that are delivered per minimum RTT, divided by the window.
         used = throughput * min_rtt / (1448 * 8 / 1e3)
         spare = math.log2(max(used, CWND_MIN) / max(cwnd, CWND_MIN))
         return float(theta @ (1.0, stretch, loss, spare))

@@ -1,4 +1,4 @@
-"""Congestion controls in Python: events, digests equal to the built-in controls', an exception for every failure."""
+"""Tests of congestion controls in Python: events, digests like the built-in controls', exceptions for failures."""
 
 from __future__ import annotations
 
@@ -422,7 +422,7 @@ def test_ctrl_c_is_heard_within_a_tenth_of_a_second(way: str) -> None:
 
     timer = threading.Timer(0.5, interrupt)
     control = failing("set_state", loop) if way == "loops" else Reno
-    # The signal comes after the end of the Python flow, unless that flow loops.
+    # Unless the Python flow loops, it ends before the signal comes.
     flows = [{"cc": control, "rtt": "40ms", "stop": "2s"}, {"cc": "cubic", "rtt": "40ms"}]
     long = {**DUMBBELL, "flows": flows, "duration": "9000s", "sample": "off"}
     timer.start()
@@ -436,7 +436,8 @@ def test_ctrl_c_is_heard_within_a_tenth_of_a_second(way: str) -> None:
     finally:
         signal.signal(signal.SIGINT, before)
         timer.cancel()
-    # On an idle machine, a run ends 0.1 s after the signal; this machine may be busy.
+    # On an idle machine, a run ends within 0.1 s after the signal. The limit is higher, because the machine may be
+    # busy.
     assert heard - sent[0] < 0.5
 
 
@@ -468,7 +469,7 @@ def test_other_threads_go_on(stop: str) -> None:
     counter = threading.Thread(target=count)
     counter.start()
     try:
-        # Without a time limit: the speed of the machine does not matter.
+        # This has no time limit, so the test does not depend on the machine's speed.
         with pytest.raises(StopIteration):
             bl.run({**DUMBBELL, "flows": flows, "duration": "3000s", "sample": "off"}, progress=enough)
     finally:
@@ -488,7 +489,7 @@ def test_a_folder_tells_who_took_part_and_nothing_is_found_again(tmp_path: Path)
     opened = bl.open(tmp_path / "run")
     assert isinstance(opened, bl.Result) and opened.summary["controls"] == r.summary["controls"]
     assert opened.digest == bl.run(opened.scenario, controls={"Reno": Reno}).digest
-    # An equal scenario with another program text is another run.
+    # The same scenario with another text of the control's class is another run.
     with pytest.raises(bl.UsageError, match="contains another run"):
         bl.run(DUMBBELL, {"flows.cc": "Reno"}, controls={"Reno": Bbr1}, out=tmp_path / "run")
     with pytest.raises(bl.UsageError, match="contains another run"):

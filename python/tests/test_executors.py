@@ -118,7 +118,7 @@ def test_of_what_a_lost_worker_had_only_what_is_not_whole_is_computed_again(whol
     rs = bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, executor=executor, out=tmp_path / "out")
     assert rs.digests == whole.digests and len(executor.lost) >= 10
     assert (rs.computed, rs.found) == (30 - len(executor.lost), len(executor.lost))
-    # A lost result may be that of the worker that found a lock; its repetition is then not counted.
+    # Each of the two locked runs counts as repeated, unless its worker's result was lost.
     assert rs.repeated == len({3, 17} - executor.lost)
     again = bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, executor=Loses(), out=tmp_path / "out")
     assert (again.computed, again.repeated, again.found) == (0, 0, 30)

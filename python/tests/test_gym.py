@@ -1,4 +1,4 @@
-"""The environment: Gymnasium's checks, determinism, and a policy that beats fixed windows."""
+"""Tests of the Gymnasium environment: Gymnasium's checks, determinism, and a policy that beats fixed windows."""
 
 from __future__ import annotations
 

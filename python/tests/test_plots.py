@@ -170,9 +170,9 @@ def test_a_transfer_that_never_ended_keeps_the_curve_below_one() -> None:
 
 @pytest.fixture(scope="module")
 def by_hand(tmp_path_factory: pytest.TempPathFactory) -> bl.Results:
-    """Makes a sweep of two points and three seeds s with chosen numbers. At 1bdp the flows of bbr1 have s and s + 4
-    Mbit/s, at 4bdp ten more; the flow of cubic has 100. Jain's index is s / 10. At 4bdp the digests are equal, as if
-    the seeds gave identical digests."""
+    """Makes a sweep of two points and three seeds with chosen numbers. With seed s, the flows of bbr1 have s and s + 4
+    Mbit/s at 1bdp, and 10 Mbit/s more at 4bdp. The flow of cubic has 100 Mbit/s. Jain's index is s / 10. At 4bdp all
+    seeds have the same digest, as if their runs were identical."""
     folder = tmp_path_factory.mktemp("by-hand")
     flows = [{"cc": "bbr1", "rtt": "30ms", "count": 2}, {"cc": "cubic", "rtt": "30ms"}]
     over = {"bottleneck.buffer": ["1bdp", "4bdp"]}
@@ -212,18 +212,19 @@ T_2 = 4.302652730
 
 
 def test_a_run_says_one_thing_about_chance_however_many_flows_it_has(by_hand: bl.Results) -> None:
-    # Means over the flows of a run: 3, 4, 5 and 13, 14, 15. Their standard deviation is 1, so half an
-    # interval is t / sqrt(3).
+    # The means over the flows of a run are 3, 4 and 5 Mbit/s at 1bdp, and 13, 14 and 15 at 4bdp. At 1bdp their standard
+    # deviation is 1, so half the width of the interval is t / sqrt(3).
     axis = by_hand.plot.metric("goodput_mbps", group="bbr1")
     assert drawn(axis) == {"bbr1": [4.0, 14.0]}
     (low, high), nothing = intervals(axis)["bbr1"]
     assert low == pytest.approx(4 - T_2 / 3**0.5) and high == pytest.approx(4 + T_2 / 3**0.5)
     assert nothing is None, "identical digests at 4bdp"
-    # Flow 0 alone has 1, 2 and 3 Mbit/s.
+    # At 1bdp, flow 0 alone has 1, 2 and 3 Mbit/s.
     axis = by_hand.plot.metric("goodput_mbps", flow=0)
     assert drawn(axis) == {"flow 0": [2.0, 12.0]}
     assert intervals(axis)["flow 0"][0] == pytest.approx((2 - T_2 / 3**0.5, 2 + T_2 / 3**0.5))
-    # Cubic's flow has equal values with all seeds: an interval of zero width, and none at 4bdp.
+    # Cubic's flow has equal values with all seeds. The interval has zero width at 1bdp; at 4bdp the digests are equal,
+    # so there is none.
     assert intervals(by_hand.plot.metric("goodput_mbps", group="cubic"))["cubic"] == [(100.0, 100.0), None]
 
 

@@ -1,4 +1,4 @@
-"""Results: the same bytes as the command line, tables that other libraries read, folders that either writes."""
+"""Tests of results: the command line's bytes, tables that other libraries read, folders that either program writes."""
 
 from __future__ import annotations
 

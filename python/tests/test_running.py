@@ -1,4 +1,4 @@
-"""Running: interrupts, progress, limits, threads, the command."""
+"""Tests of running scenarios: interrupts, progress, limits, threads, the command."""
 
 from __future__ import annotations
 

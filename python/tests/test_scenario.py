@@ -1,4 +1,4 @@
-"""Scenarios: from files, built-ins, dicts and keywords; the command line's messages; pickles."""
+"""Tests of scenarios: from files, built-ins, dicts and keywords; the command line's messages; pickles."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_what_is_set_is_not_swept_over() -> None:
     swept = bl.Scenario(policed).swept(over)
     with pytest.raises(bl.ScenarioError, match=r"as well as the sweep of `bottleneck\.police`"):
         swept.set({"bottleneck.police.rate": "3Mbit/s"})
-    # A list replaces another, and set keys come before swept ones.
+    # A set list replaces the list of a sweep, and a sweep that is added later replaces a set value.
     assert swept.set({"sweep.bottleneck.police": [police]}).points == 1
     assert bl.Scenario(SMALL).set("flows.cc=reno").swept({"flows.cc": ["bbr1", "cubic"]}).points == 2
 

@@ -1,4 +1,4 @@
-"""Tables: rows, one name per metric, and what other packages make of them."""
+"""Tests of tables: rows, one name per metric, and the conversions to other packages."""
 
 from __future__ import annotations
 

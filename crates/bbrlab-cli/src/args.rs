@@ -197,10 +197,10 @@ pub(crate) struct RunArgs {
     pub(crate) running: Running,
 }
 
-/// One of the parts into which the runs of a scenario are dealt.
+/// One of the shards into which the runs of a scenario are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {
-    /// From 1.
+    /// The number of this shard, from 1.
     pub(crate) number: u64,
     pub(crate) of: u64,
 }
@@ -588,7 +588,7 @@ pub(crate) struct BenchCaseArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// Parses a text for an entry of a legend.
+/// Checks that a value of `--legend` has the form `NAME=TEXT`.
 fn entry(text: &str) -> Result<String, String> {
     let parts = text.split_once('=').filter(|(name, text)| !name.is_empty() && !text.is_empty());
     let wrong = || "expected NAME=TEXT, such as bbr1=BBRv1".to_owned();

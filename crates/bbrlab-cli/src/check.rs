@@ -208,7 +208,8 @@ fn of_scenario(
         (at_most.rows, &["series_rows"]),
         (at_most.disk, &["series_bytes", "disk_bytes"]),
     ];
-    // With `until`, every amount is for the largest number of seeds.
+    // If `repeat` has `until`, the totals over all runs are upper bounds: they are for the largest
+    // number of seeds.
     let is_decided = scenario.until().is_some();
     let of_all: &[&str] = if is_decided { &["seeds", "runs", "sim_s", "sweep_bytes"] } else { &[] };
     let bounds = kinds.iter().filter(|(is_bound, _)| *is_bound || is_decided);

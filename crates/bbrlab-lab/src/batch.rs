@@ -96,8 +96,8 @@ pub struct Batch<'s> {
     /// The results of a single run up to its interruption. The run's folder is marked as
     /// incomplete.
     pub partial: Option<Box<RunSummary>>,
-    /// If the scenario decides its number of seeds: the points whose interval is still too wide
-    /// with the largest number.
+    /// If `repeat` has `until`: the number of points whose interval is still too wide with the
+    /// largest number of seeds.
     pub undecided: Option<Undecided>,
 }
 
@@ -161,7 +161,7 @@ enum How {
     Repeated,
 }
 
-/// Makes the runs that the options name.
+/// Computes or finds the runs that `options` selects.
 pub(crate) fn run_these<'s>(
     scenario: &'s Scenario,
     options: &BatchOptions,
@@ -331,7 +331,8 @@ impl Weights {
     }
 }
 
-/// The runs of a batch, and where their files go. It has only a few bytes per run.
+/// The runs of a batch, and the folder for their files. It takes only a few bytes of memory per
+/// run.
 struct Work<'a, 's> {
     scenario: &'s Scenario,
     options: &'a BatchOptions,

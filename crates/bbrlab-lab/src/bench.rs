@@ -241,7 +241,7 @@ pub const BENCH_CASES: &[BenchCase] = &[
 /// Returns the case of this name.
 ///
 /// # Errors
-/// If there is none.
+/// If no case has this name.
 pub fn bench_case(name: &str) -> Result<&'static BenchCase, LabError> {
     BENCH_CASES.iter().find(|case| case.name == name).ok_or_else(|| {
         let names: Vec<&str> = BENCH_CASES.iter().map(|case| case.name).collect();

@@ -48,7 +48,7 @@ pub struct PlotChoice {
     pub groups: Vec<String>,
     /// Whether each dot of a scatter has the value of the key along which dots are joined.
     pub dot_labels: bool,
-    /// The words that replace the usual ones.
+    /// The texts that replace the default title, axis names and legends.
     pub labels: Labels,
 }
 
@@ -268,7 +268,8 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// Checks that the labels of distributions fit them all.
+    /// Checks that the user's other choices can be combined with `--cdf`, which draws
+    /// distributions.
     fn check_cdf(&self) -> Result<(), String> {
         if self.choice.dot_labels {
             return Err(

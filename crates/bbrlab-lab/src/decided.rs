@@ -1,5 +1,5 @@
-//! Runs a scenario: as one batch, or, if it decides its number of seeds, batch after batch until
-//! its plan is complete.
+//! Runs a scenario: as one batch, or, if its `repeat` has `until`, batch after batch until no point
+//! needs more seeds.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ pub fn run_batch<'s>(
 /// about more seeds looks at all runs of a point.
 ///
 /// # Errors
-/// If the scenario decides its number of seeds.
+/// If the scenario's `repeat` has `until`.
 pub fn check_divisible(scenario: &Scenario) -> Result<(), LabError> {
     if scenario.until().is_none() {
         return Ok(());
@@ -61,7 +61,7 @@ fn run_decided<'s>(
     mut plan: SeedPlan<'s>,
     watch: &mut dyn FnMut(Progress),
 ) -> Result<Batch<'s>, LabError> {
-    // Without a folder, records cannot be read again.
+    // Without a folder, hold all records, because they cannot be read again.
     let mut held = Held::new(if options.out.is_some() { options.held } else { u64::MAX });
     let mut numbers = BTreeSet::new();
     let (mut computed, mut repeated, mut found) = (0, 0, 0);

@@ -17,7 +17,7 @@ const PARQUET: &str = "parquet";
 /// given, into folders of the same names in `out`. Returns the files' names.
 ///
 /// # Errors
-/// If it is no folder of results, or a file in it is damaged or cannot be written.
+/// If `folder` contains no results, or a file in it is damaged or cannot be written.
 pub fn export_csv(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, LabError> {
     let mut written = Vec::new();
     for results in results_in(folder)? {

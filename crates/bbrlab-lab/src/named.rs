@@ -22,7 +22,7 @@ pub type OtherMeaning = fn(&str) -> Option<String>;
 pub struct Named {
     /// The scenario.
     pub scenario: Scenario,
-    /// The folder of results from which the scenario was read; `None` if it was not read from one.
+    /// The folder of results from which the scenario was read; `None` if there is no such folder.
     pub folder: Option<PathBuf>,
 }
 

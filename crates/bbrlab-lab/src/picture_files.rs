@@ -107,7 +107,7 @@ pub(crate) fn pictures_are_there(folder: &Path) -> bool {
 /// names in `out`.
 ///
 /// # Errors
-/// If it is not such a folder, or a file in it is damaged.
+/// If `folder` contains no results, or a file in it is damaged.
 pub(crate) fn plot(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, LabError> {
     let mut files = Vec::new();
     for results in results_in(folder)? {
@@ -204,7 +204,7 @@ fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabE
 /// complete runs.
 ///
 /// # Errors
-/// If it is no such folder, or a file in it is damaged.
+/// If `folder` is not the folder of a run or of a sweep, or a file in it is damaged.
 pub fn read_results(folder: &Path) -> Result<RunsDocument, LabError> {
     match kind_of(folder) {
         Some(Kind::Sweep) => document_of_sweep(folder),
@@ -227,9 +227,9 @@ pub fn read_results(folder: &Path) -> Result<RunsDocument, LabError> {
 pub enum Opened {
     /// A run.
     Run {
-        /// Its records.
+        /// The run's records.
         result: Box<RunResult>,
-        /// Its scenario as TOML.
+        /// The run's scenario as TOML.
         scenario: String,
     },
     /// The complete runs of a sweep.
@@ -239,7 +239,7 @@ pub enum Opened {
 /// Opens a folder with the results of a run or of a sweep.
 ///
 /// # Errors
-/// If it is no such folder, or a file in it is damaged.
+/// If `folder` is not the folder of a run or of a sweep, or a file in it is damaged.
 pub fn open_results(folder: &Path) -> Result<Opened, LabError> {
     if kind_of(folder) != Some(Kind::Run) {
         return read_results(folder).map(Opened::Sweep);
@@ -285,7 +285,7 @@ pub fn missing_runs(folder: &Path) -> Vec<String> {
 /// Returns the picture of a run's folder.
 ///
 /// # Errors
-/// If it is not such a folder, or a file in it is damaged.
+/// If `folder` is not the folder of a run, or a file in it is damaged.
 pub(crate) fn picture_of_folder(folder: &Path) -> Result<Picture, LabError> {
     Ok(run_picture(&read_run_files(folder)?.input()))
 }
@@ -324,7 +324,7 @@ impl RunFiles {
 /// Reads a run's folder.
 ///
 /// # Errors
-/// If it is not such a folder, or a file in it is damaged.
+/// If `folder` is not the folder of a run, or a file in it is damaged.
 pub fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
     let document = read_document(folder)?;
     let made_by = made_by(&document.version, &document.commit);
@@ -345,7 +345,7 @@ pub fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
 /// Reads the records of a folder of results.
 ///
 /// # Errors
-/// If it is not such a folder, or its `summary.json` is damaged.
+/// If `folder` is not a folder of results, or its `summary.json` is damaged.
 pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
     let path = folder.join(SUMMARY_JSON);
     if let Err(error) = fs::metadata(&path) {
@@ -369,7 +369,7 @@ pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
 /// Reads the time series of the flows in a run's folder.
 ///
 /// # Errors
-/// If it is not there or damaged.
+/// If the file is missing or damaged.
 pub fn read_series(folder: &Path) -> Result<Series, LabError> {
     read_columns(folder, SERIES_PARQUET, Series::FIGURES, Series::from_columns)
 }
@@ -377,7 +377,7 @@ pub fn read_series(folder: &Path) -> Result<Series, LabError> {
 /// Reads the time series of the links in a run's folder.
 ///
 /// # Errors
-/// If it is not there or damaged.
+/// If the file is missing or damaged.
 pub fn read_queue(folder: &Path) -> Result<QueueSeries, LabError> {
     read_columns(folder, QUEUE_PARQUET, QueueSeries::FIGURES, QueueSeries::from_columns)
 }
@@ -385,7 +385,7 @@ pub fn read_queue(folder: &Path) -> Result<QueueSeries, LabError> {
 /// Reads all records in a run's folder.
 ///
 /// # Errors
-/// If it is not such a folder, or a file in it is damaged.
+/// If `folder` is not the folder of a run, or a file in it is damaged.
 pub fn read_run(folder: &Path) -> Result<RunResult, LabError> {
     let Some(summary) = read_document(folder)?.runs.into_iter().next() else {
         return Err(damaged(&folder.join(SUMMARY_JSON), "it contains no run"));
@@ -417,7 +417,7 @@ pub(crate) fn read_delays(folder: &Path) -> Result<Delays, LabError> {
 /// that identify the run in each row are not read.
 ///
 /// # Errors
-/// If it is not there or damaged.
+/// If the file is missing or damaged.
 pub(crate) fn read_columns<T>(
     folder: &Path,
     name: &str,

@@ -55,7 +55,7 @@ impl Held {
         }
     }
 
-    /// Keeps the records that others hold in memory, as far as there is room.
+    /// Stores the records that `others` has in memory, except those that would exceed the limit.
     pub(crate) fn join(&mut self, others: Records<'_>) {
         for (number, run) in others.held.records {
             self.offer(number.into(), run);

@@ -1,4 +1,5 @@
-//! Decides after each batch of seeds which points of a sweep need more: `repeat = { until, ... }`.
+//! Decides after each batch of seeds which points of a sweep need more seeds, if the scenario has
+//! `repeat = { until, ... }`.
 //!
 //! A decision looks at the first seeds of a point, never at the runs that happened to finish first.
 //! The same scenario therefore has the same runs with any number of threads, and a sweep that was
@@ -10,7 +11,7 @@ use bbrlab_report::{flat_metrics, interval};
 use bbrlab_run::RunSummary;
 use bbrlab_scenario::{Scenario, Until};
 
-/// The seeds of the points of a scenario, as far as they are decided.
+/// The number of seeds that each point of a scenario needs, as far as it has been decided.
 #[derive(Debug)]
 pub(crate) struct SeedPlan<'s> {
     scenario: &'s Scenario,
@@ -21,22 +22,23 @@ pub(crate) struct SeedPlan<'s> {
 /// The progress of a point.
 #[derive(Debug, Default)]
 struct Point {
-    /// The values of each deciding metric, in the order of the seeds; `None` where a run has none.
+    /// The values of each metric whose interval must be narrow, in the order of the seeds; `None`
+    /// for a run without a value.
     values: Vec<(String, Vec<Option<f64>>)>,
-    /// The number of seeds whose runs are known.
+    /// The number of seeds whose runs have been added to `values`.
     seeds: u64,
-    /// The number of seeds that this point needs as far as is known.
+    /// The number of seeds that this point needs according to the decisions so far.
     wanted: u64,
 }
 
-/// The points that reached the largest number of seeds with an interval that is still too wide.
+/// Counts of the points whose interval is still too wide with the largest number of seeds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undecided {
-    /// How many points there are.
+    /// The number of all points.
     pub points: u64,
-    /// How many of them are undecided.
+    /// The number of points whose interval is still too wide.
     pub undecided: u64,
-    /// The largest number of seeds.
+    /// The largest number of seeds per point.
     pub at_most: u64,
 }
 
@@ -49,7 +51,8 @@ impl<'s> SeedPlan<'s> {
         Some(Self { scenario, until, points: points.collect() })
     }
 
-    /// The numbers of the runs that are wanted and not yet known, in order; empty at the end.
+    /// Returns the numbers of the runs that the points still need, in order; empty if the plan is
+    /// complete.
     pub(crate) fn next_batch(&self) -> BTreeSet<u64> {
         let repeat = self.scenario.repeat();
         let of_point = |(at, point): (u64, &Point)| {
@@ -59,8 +62,8 @@ impl<'s> SeedPlan<'s> {
         (0..).zip(&self.points).flat_map(of_point).collect()
     }
 
-    /// Takes the run with the next number of its point, and decides if it completes a batch. Runs
-    /// of a point come in the order of their seeds.
+    /// Adds the results of a run. If the run is the last that its point needs so far, decides
+    /// whether the point needs more. The runs of a point must be added in the order of their seeds.
     pub(crate) fn take(&mut self, number: u64, run: &RunSummary) {
         let at = usize::try_from(number / self.scenario.repeat()).expect("it fits memory");
         let point = &mut self.points[at];
@@ -82,7 +85,8 @@ impl<'s> SeedPlan<'s> {
         }
     }
 
-    /// Takes the runs that are in a folder, up to the first that is missing.
+    /// Adds the results of `runs`, the runs in a folder, in the order of the plan, up to the first
+    /// run that the folder lacks.
     pub(crate) fn take_known(&mut self, runs: &[RunSummary]) {
         let known: BTreeMap<(&str, u64), &RunSummary> =
             runs.iter().map(|run| ((run.scenario_hash.as_str(), run.seed), run)).collect();
@@ -100,7 +104,8 @@ impl<'s> SeedPlan<'s> {
         self.points.iter().all(|point| point.seeds >= point.wanted)
     }
 
-    /// The points that ended undecided; `None` if there are none.
+    /// Returns the counts of points whose interval is still too wide; `None` if there are no such
+    /// points.
     pub(crate) fn undecided(&self) -> Option<Undecided> {
         let share = self.until.share();
         let is_undecided = |point: &&Point| point.seeds > 0 && !point.is_decided(share);
@@ -111,7 +116,8 @@ impl<'s> SeedPlan<'s> {
 }
 
 impl Point {
-    /// Whether each interval is at most this share of its mean on each side.
+    /// Whether every seed has a value of each metric, and half the width of each interval is at
+    /// most this share of its mean.
     fn is_decided(&self, share: f64) -> bool {
         !self.values.is_empty()
             && self.values.iter().all(|(_, values)| {
@@ -138,8 +144,8 @@ mod tests {
                         [bottleneck]\nrate = \"5Mbit/s\"\nbuffer = \"1bdp\"\n[[flows]]\ncc = \"reno\"\nrtt = \"20ms\"\n\
                         [sweep]\n\"bottleneck.buffer\" = [\"1bdp\", \"2bdp\"]\n";
 
-    /// Takes the runs of a batch. At the first point, goodput alternates between 10 and 10 + `far`,
-    /// at the second it is 10.
+    /// Adds made-up results of the runs of a batch, and returns the runs' numbers. At the first
+    /// point, goodput alternates between 10 and 10 + `far`; at the second, it is 10.
     fn take(plan: &mut SeedPlan<'_>, far: f64) -> Vec<u64> {
         let batch: Vec<u64> = plan.next_batch().into_iter().collect();
         for &number in &batch {
@@ -159,10 +165,11 @@ mod tests {
     fn a_point_ends_when_its_interval_is_narrow_enough() {
         let scenario = scenario("goodput_mbps");
         let mut plan = SeedPlan::of(&scenario).unwrap();
-        // Ten seeds of each point: 0 to 9, and 22 to 31.
+        // The first batch has ten seeds of each point: the runs 0 to 9 of the first point, and 22
+        // to 31 of the second.
         assert_eq!(take(&mut plan, 4.0), (0..10).chain(22..32).collect::<Vec<u64>>());
-        // Mean 12, standard deviation 2.108: half the width is 1.508 with 10 seeds, and 1.144 with
-        // 15, whose mean is 11.87.
+        // With 10 seeds, the first point has the mean 12, and half the width is 1.508, more than 10
+        // %. With 15 seeds, the mean is 11.87 and half the width 1.144.
         assert_eq!(take(&mut plan, 4.0), (10..15).collect::<Vec<u64>>());
         assert!(take(&mut plan, 4.0).is_empty());
         assert!(plan.is_complete() && plan.undecided().is_none());
@@ -176,7 +183,7 @@ mod tests {
         assert!(!plan.is_complete());
         assert_eq!(take(&mut plan, 10.0), (10..15).collect::<Vec<u64>>());
         assert_eq!(take(&mut plan, 10.0), (15..20).collect::<Vec<u64>>());
-        // The last batch has two seeds, up to 22.
+        // The last batch has only two seeds, because 22 is the largest number of seeds.
         assert_eq!(take(&mut plan, 10.0), [20, 21]);
         assert!(take(&mut plan, 10.0).is_empty());
         assert_eq!(plan.undecided(), Some(Undecided { points: 2, undecided: 1, at_most: 22 }));
@@ -194,12 +201,14 @@ mod tests {
         assert_eq!(plan.undecided().map(|it| it.undecided), Some(2));
     }
 
-    /// The share of normal samples whose interval contains the true mean when the rule ends them,
-    /// with a standard deviation relative to the mean.
+    /// Draws samples from a normal distribution, each until the rule ends it. Returns the share of
+    /// samples whose interval then contains the true mean. `deviation` is the standard deviation
+    /// divided by the mean.
     fn coverage(deviation: f64) -> f64 {
         const SAMPLES: u32 = 4000;
         let mut state = 1;
-        // Above zero, as the logarithm needs.
+        // Uniform random numbers between 0 and 1. They are never 0, because `normal` takes their
+        // logarithm.
         #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
         let mut uniform = || ((split_mix(&mut state) >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
         let mut normal =
@@ -225,7 +234,8 @@ mod tests {
         f64::from(covered) / f64::from(SAMPLES)
     }
 
-    /// The rows of `docs/sweeps.md`, to the 0.8 % that 4,000 samples give.
+    /// Checks the shares in `docs/sweeps.md` to 0.8 percentage points, the precision of 4,000
+    /// samples.
     #[test]
     fn optional_stopping_costs_about_one_percent_of_coverage() {
         for (deviation, expected) in [(0.04, 0.936), (0.1, 0.949)] {

@@ -83,7 +83,7 @@ pub enum ArtifactCause {
     Pair {
         /// The two switches.
         both: [String; 2],
-        /// Those of the two switches that cannot be run alone. A switch of the pair that is not
+        /// The switches of the pair that cannot be run alone. A switch of the pair that is not
         /// listed does not make the claim true alone.
         not_alone: Vec<String>,
     },

@@ -45,8 +45,8 @@ pub struct Paper {
     pub claims: Vec<Claim>,
     /// The artifacts: effects in the paper's numbers that do not come from the algorithms.
     pub artifacts: Vec<Artifact>,
-    /// Expressions that must be true for the printed numbers. A false one shows an error in the
-    /// data file.
+    /// Expressions that must be true for the printed numbers. A false expression shows an error in
+    /// the data file.
     pub(crate) identities: Vec<Identity>,
     /// Our additions, from `papers/study/`.
     pub(crate) study: Study,
@@ -106,7 +106,7 @@ pub fn papers() -> &'static [Paper] {
 /// Reads a paper's data file without the study file.
 ///
 /// # Errors
-/// If it is not valid TOML.
+/// If the file is not valid TOML.
 ///
 /// # Panics
 /// If a claim or an artifact in the file does not follow `papers/README.md`.

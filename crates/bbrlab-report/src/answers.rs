@@ -101,7 +101,7 @@ pub(crate) struct Most {
     rejected: u64,
     /// Whether the flows of some group were active for only part of the measured time.
     is_active_in_part: bool,
-    /// Whether the share of some group is another one while all flows are active.
+    /// Whether some group's share of all bytes differs from its share while all flows are active.
     has_shares_apart: bool,
     random_losses: u64,
     policer_drops: u64,
@@ -133,8 +133,8 @@ impl Most {
     }
 }
 
-/// Whether a group's share of all bytes and its share while all flows are active differ by a
-/// hundredth of the bytes or more. Otherwise the columns of both would be almost equal.
+/// Whether a group's share of all bytes and its share while all flows are active differ by 0.01 or
+/// more. Otherwise the columns of both would be almost equal.
 pub(crate) fn has_shares_apart(group: &FlowGroup) -> bool {
     let shares = group.share.zip(group.share_active);
     shares.is_some_and(|(whole, active)| (whole - active).abs() >= 0.01)
@@ -275,7 +275,7 @@ fn main_link(groups: &[Group]) -> Option<String> {
     link_of(groups, Metric::Bottleneck(OF_EACH), OF_EACH)
 }
 
-/// The name of the link whose metric `figure` is the value of `metric`.
+/// The name of the link that [`position`] finds for `metric`, whose name in records is `figure`.
 fn link_of(groups: &[Group], metric: Metric<'_>, figure: &str) -> Option<String> {
     let at = groups.iter().find_map(|group| Some((group, position(group, metric, 0)?)));
     let name = at.and_then(|(group, at)| group.metrics.names().nth(at))?;

@@ -9,10 +9,12 @@
 /// The probability beyond each end of the interval.
 const TAIL: f64 = 0.025;
 
-/// Halvings of [0, 1], more than the precision of a double needs.
+/// The number of times that bisection halves the range from 0 to 1. The precision of a double needs
+/// fewer.
 const HALVINGS: u32 = 60;
 
-/// The 95 % interval of the share of hits, if `hits` of `n` trials are hits; `None` without trials.
+/// Returns the 95 % interval of the share of hits, if `hits` of `n` trials are hits; `None` without
+/// trials.
 ///
 /// # Panics
 /// If there are more hits than trials.
@@ -28,7 +30,7 @@ pub fn binomial_interval(hits: u64, n: u64) -> Option<[f64; 2]> {
     Some([low, high])
 }
 
-/// The share at which `hits` or more hits in `n` trials have the probability `TAIL`.
+/// Returns the share at which `hits` or more hits in `n` trials have the probability `TAIL`.
 fn share_with_tail(hits: u64, n: u64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..HALVINGS {
@@ -38,8 +40,8 @@ fn share_with_tail(hits: u64, n: u64) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// The probability of `hits` or more hits in `n` trials, if each trial is a hit with probability
-/// `share`, which is strictly between 0 and 1.
+/// Returns the probability of `hits` or more hits in `n` trials, if each trial is a hit with
+/// probability `share`, which is strictly between 0 and 1.
 #[expect(clippy::cast_precision_loss, reason = "seeds are counted in thousands at most")]
 fn at_least(hits: u64, n: u64, share: f64) -> f64 {
     let odds = share / (1.0 - share);
@@ -92,7 +94,7 @@ mod tests {
 
     #[test]
     fn ends_are_those_of_published_tables() {
-        // Includes the textbook case of 8 of 10.
+        // The first case, 8 hits in 10 trials, is in many textbooks.
         check(8, 10, 0.443_904_5, 0.974_789_3);
         check(4, 20, 0.057_334_0, 0.436_614_0);
         check(1, 5, 0.005_050_8, 0.716_417_9);

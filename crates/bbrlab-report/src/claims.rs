@@ -18,9 +18,9 @@ pub struct ClaimLine {
     pub expected: String,
     /// The verdict; `None` if there is none yet.
     pub verdict: Option<String>,
-    /// The number of points at which the claim is true, and of all points.
+    /// The number of points at which the claim is true, and the number of all points.
     pub points: Option<(u64, u64)>,
-    /// The number of seeds in which the claim is true, and of all seeds.
+    /// The number of seeds in which the claim is true, and the number of all seeds.
     pub seeds: Option<(u64, u64)>,
     /// 95 % interval of the share of seeds in which the claim is true.
     pub interval: Option<[f64; 2]>,
@@ -40,7 +40,7 @@ pub struct ClaimTrial {
 }
 
 impl ClaimLine {
-    /// The verdict as text.
+    /// Returns the verdict as text.
     pub(crate) fn verdict_words(&self) -> String {
         self.verdict.as_deref().map_or_else(|| "no verdict".to_owned(), |it| it.replace('_', " "))
     }
@@ -71,8 +71,8 @@ fn of(counts: Option<(u64, u64)>) -> String {
     counts.map_or_else(|| "–".to_owned(), |(hits, all)| format!("{hits}/{all}"))
 }
 
-/// Claims for a terminal: a table, and below it for each claim its text, its rule and the reason
-/// for its verdict.
+/// Returns claims as text for a terminal: a table, and below it for each claim its text, its rule
+/// and the reason for its verdict.
 #[must_use]
 pub fn claims_text(claims: &[ClaimLine]) -> String {
     if claims.is_empty() {
@@ -123,7 +123,7 @@ pub fn claims_text(claims: &[ClaimLine]) -> String {
 /// Width of the column of names to the left of hanging text.
 const INDENT: usize = 6;
 
-/// A name with a text to its right, in lines of at most [`WIDTH`].
+/// Returns a name with a text to its right, in lines of at most [`WIDTH`].
 fn hanging(name: &str, text: &str) -> String {
     let mut lines = String::new();
     let mut line = format!("{name:<INDENT$}");
@@ -146,7 +146,7 @@ fn hanging(name: &str, text: &str) -> String {
     lines
 }
 
-/// The number of claims with each verdict, separately for each expected result.
+/// Returns the number of claims with each verdict, separately for each expected result.
 #[must_use]
 pub fn verdict_counts(claims: &[ClaimLine], verdicts: &[&str]) -> String {
     let mut table = Table::new().column("expected", "", Align::Left);
@@ -171,7 +171,7 @@ pub fn verdict_counts(claims: &[ClaimLine], verdicts: &[&str]) -> String {
     table.render()
 }
 
-/// Claims as a table in Markdown.
+/// Returns claims as a table in Markdown.
 #[must_use]
 pub fn claims_markdown(claims: &[ClaimLine]) -> String {
     let mut out =

@@ -16,7 +16,7 @@ use crate::chosen_metrics::keep_metrics;
 use crate::contrast::Contrast;
 use crate::groups::flat_metrics;
 
-/// Points that at least one folder has.
+/// The comparison of folders: the points that at least one folder has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FolderComparison {
     /// The points, in the order in which they first appear.
@@ -62,7 +62,7 @@ pub struct ComparedMetric {
     pub difference: serde_json::Value,
     /// Lower and upper end of the difference's 95 % interval; null with fewer than two seeds.
     pub ci95: serde_json::Value,
-    /// With an interval that includes zero, the [`SeedsToDecide`](crate::SeedsToDecide) in each
+    /// If the interval includes zero: the estimated [`SeedsToDecide`](crate::SeedsToDecide), per
     /// folder; otherwise null.
     pub seeds_to_decide: serde_json::Value,
 }
@@ -73,8 +73,8 @@ type Sample = Vec<(u64, f64)>;
 /// Compares the runs of folders. At least two folders are required.
 #[must_use]
 pub fn compare(folders: &[&[RunSummary]]) -> FolderComparison {
-    // The runs of each point, each with the number of its folder. `place_of` finds a point,
-    // whatever the order of its keys.
+    // Each point with its runs; each run has the number of its folder. `place_of` has a point's
+    // index in `points`, whatever the order of the point's keys.
     let mut points: Vec<(&SweepPoint, Vec<(usize, &RunSummary)>)> = Vec::new();
     let mut place_of: BTreeMap<BTreeMap<&String, String>, usize> = BTreeMap::new();
     let shared = shared_point(folders);
@@ -99,7 +99,7 @@ pub fn compare(folders: &[&[RunSummary]]) -> FolderComparison {
     FolderComparison { points: points.into_iter().map(compared).collect() }
 }
 
-/// The keys and values that all points have in common, if each folder has a single point.
+/// Returns the keys and values that all points have in common, if each folder has a single point.
 fn shared_point(folders: &[&[RunSummary]]) -> Option<SweepPoint> {
     let mut points = Vec::new();
     for runs in folders {
@@ -131,7 +131,7 @@ fn metrics(folders: usize, runs: &[(usize, &RunSummary)]) -> Map<String, serde_j
     names.into_iter().zip(samples).map(metric).collect()
 }
 
-/// A record as a value in a map of the document.
+/// Returns a record as a value in a map of the document.
 pub(crate) fn json(record: &impl Serialize) -> serde_json::Value {
     serde_json::to_value(record).expect("numbers, texts and nulls")
 }
@@ -158,8 +158,8 @@ fn values(sample: &Sample) -> Vec<f64> {
     sample.iter().map(|&(_, value)| value).collect()
 }
 
-/// The mean of `other` minus the mean of `first`. Runs are paired by seed if both samples have the
-/// same seeds; otherwise the samples are independent.
+/// Returns the mean of `other` minus the mean of `first`. Runs are paired by seed if both samples
+/// have the same seeds; otherwise the samples are independent.
 fn contrast(first: &Sample, other: &Sample) -> Contrast {
     let seeds = |sample: &Sample| sample.iter().map(|&(seed, _)| seed).collect::<Vec<_>>();
     if !first.is_empty() && seeds(first) == seeds(other) {
@@ -201,8 +201,8 @@ mod tests {
     fn other_seeds_are_independent_samples() {
         let (a, b) = (runs(&[(1, 0.5), (2, 0.7), (3, 0.9)]), runs(&[(4, 0.6), (5, 0.8), (6, 1.0)]));
         let (difference, low, high) = jain(&compare(&[&a, &b]).points[0]);
-        // Welch: variances 0.04 each, standard error sqrt(2 * 0.04 / 3), 4 degrees of freedom
-        // (2.776).
+        // In Welch's interval, both variances are 0.04, the standard error is sqrt(2 * 0.04 / 3),
+        // and t is 2.776 with 4 degrees of freedom.
         let half = 2.776_445_105 * (2.0_f64 * 0.04 / 3.0).sqrt();
         assert!((difference - 0.1).abs() < 1e-12, "{difference}");
         assert!((high - difference - half).abs() < 1e-9 && (difference - low - half).abs() < 1e-9);

@@ -18,8 +18,8 @@ pub(crate) struct Contrast {
 }
 
 /// The number of seeds per sample with which the interval would leave out zero if mean and variance
-/// of the difference stayed as they are. The true difference may be another one, so this is a
-/// guide for the next sweep, no promise.
+/// of the difference stayed as they are. The true difference may not be the measured one, so this
+/// is only an estimate for planning the next sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SeedsToDecide {
@@ -30,11 +30,11 @@ pub enum SeedsToDecide {
 }
 
 /// The estimate ends at this multiple of the present number of seeds. A difference that needs more
-/// is too small to distinguish from zero with the present variance.
+/// seeds is too small to distinguish from zero with the present variance.
 const MOST: usize = 10;
 
 impl Contrast {
-    /// The mean of differences, each of one pair of runs.
+    /// Computes the mean of differences, each of one pair of runs.
     pub(crate) fn of_pairs(differences: &[f64]) -> Self {
         let found = interval(differences);
         let variance = variance(differences);
@@ -42,7 +42,7 @@ impl Contrast {
         Self::new(found.mean, found.half, differences.len(), half_of)
     }
 
-    /// The difference of the means of two independent samples (Welch).
+    /// Computes the difference of the means of two independent samples (Welch).
     pub(crate) fn of_samples(first: &[f64], other: &[f64]) -> Self {
         let (Some(before), Some(after)) = (mean(first), mean(other)) else {
             return Self::default();
@@ -64,7 +64,7 @@ impl Contrast {
         half_of: impl Fn(usize) -> f64,
     ) -> Self {
         let undecided = difference.zip(half).filter(|(difference, half)| {
-            // A difference of exactly zero gives no size to look for.
+            // If the difference is exactly zero, no number of seeds would exclude zero.
             *difference != 0.0 && difference.abs() <= *half
         });
         let seeds_to_decide = undecided.map(|(difference, _)| {
@@ -78,7 +78,8 @@ impl Contrast {
     }
 }
 
-/// Half the width of Welch's interval, from the variance and the number of values of both samples.
+/// Returns half the width of Welch's interval, from the variance and the number of values of both
+/// samples.
 fn welch(samples: [(f64, usize); 2]) -> f64 {
     let parts = samples.map(|(variance, n)| (variance / count(n), count(n - 1)));
     let sum: f64 = parts.iter().map(|(part, _)| part).sum();
@@ -107,19 +108,19 @@ mod tests {
 
     #[test]
     fn seeds_are_counted_until_the_interval_would_leave_out_zero() {
-        // Mean 1, variance 2.5: half the width is t(n - 1) * sqrt(2.5 / n), which is 1.005 with 12
-        // seeds and 0.955 with 13.
+        // The mean is 1 and the variance 2.5. Half the width is t(n - 1) * sqrt(2.5 / n): 1.005
+        // with 12 seeds and 0.955 with 13, so 13 exclude zero.
         let found = Contrast::of_pairs(&[-1.0, 0.0, 1.0, 2.0, 3.0]);
         assert_eq!(found.seeds_to_decide, Some(SeedsToDecide::About(15)));
-        // Mean 0.1: with 50 seeds, half the width is still 0.449.
+        // The mean is 0.1, and with 50 seeds half the width is still 0.449.
         let found = Contrast::of_pairs(&[-1.9, -0.9, 0.1, 1.1, 2.1]);
         assert_eq!(found.seeds_to_decide, Some(SeedsToDecide::MoreThan(50)));
     }
 
     #[test]
     fn independent_samples_count_the_seeds_of_each() {
-        // Difference 1, variance 2.5 each: half the width is t(2n - 2) * sqrt(5 / n), which is
-        // 1.012 with 20 seeds each and 0.986 with 21.
+        // The means differ by 1, and both variances are 2.5. Half the width is t(2n - 2) * sqrt(5 /
+        // n): 1.012 with 20 seeds per sample and 0.986 with 21, so 21 exclude zero.
         let first = [-2.0, -1.0, 0.0, 1.0, 2.0];
         let other = first.map(|value| value + 1.0);
         let found = Contrast::of_samples(&first, &other);

@@ -14,7 +14,7 @@ use bbrlab_run::{
 
 use crate::student_t::half_width;
 
-/// The groups of some runs, in the order in which each group's first run appears.
+/// Returns the groups of some runs, in the order in which each group's first run appears.
 #[must_use]
 pub fn groups(runs: &[RunSummary]) -> Vec<Group> {
     let Ok(members) = Members::of(runs, |_| {});
@@ -56,18 +56,18 @@ impl Members {
         Ok(Self { places })
     }
 
-    /// The number of groups.
+    /// Returns the number of groups.
     #[must_use]
     pub fn count(&self) -> usize {
         self.places.len()
     }
 
-    /// The indices of a group's runs, in order.
+    /// Returns the indices of a group's runs, in order.
     pub(crate) fn places(&self, group: usize) -> impl Iterator<Item = usize> {
         self.places[group].iter().cloned().flatten()
     }
 
-    /// The groups of these runs one at a time, in the order in which each group's first run
+    /// Returns the groups of these runs one at a time, in the order in which each group's first run
     /// appears.
     pub fn groups<R: Runs + ?Sized>(
         &self,
@@ -77,7 +77,7 @@ impl Members {
         (0..self.count()).map(move |at| self.group(at, runs, &mut names))
     }
 
-    /// Computes a group. The points of a sweep share one list of metric names.
+    /// Computes a group. `names` is the list of metric names, which the points of a sweep share.
     fn group<R: Runs + ?Sized>(
         &self,
         at: usize,
@@ -139,8 +139,8 @@ pub struct MeanOfPoint {
     pub metric: GroupMetric,
 }
 
-/// The means over the seeds of each point, from one value per run. Their intervals are computed as
-/// in [`groups`]. The points are in the order of their first runs.
+/// Returns the means over the seeds of each point, from one value per run. Their intervals are
+/// computed as in [`groups`]. The points are in the order of their first runs.
 ///
 /// # Panics
 /// If there is not one value per run.
@@ -170,7 +170,7 @@ fn is_spread(runs: usize, identical_digests: bool) -> bool {
     runs > 1 && !identical_digests
 }
 
-/// The mean of the existing values of a metric.
+/// The mean of a metric over the runs that have a value.
 #[derive(Clone, Copy)]
 struct Mean {
     n: usize,
@@ -197,13 +197,13 @@ impl Mean {
         (self.n > 0).then(|| self.sum / self.n as f64)
     }
 
-    /// The squared distance of a value from the mean; 0 if there is no value.
+    /// Returns the squared distance of a value from the mean; 0 if there is no value.
     fn square(self, value: Option<f64>) -> f64 {
         value.zip(self.mean()).map_or(0.0, |(value, mean)| (value - mean) * (value - mean))
     }
 
-    /// The mean with its interval, from the sum of the squared distances from the mean. There is no
-    /// interval without `is_spread`, that is, if the runs do not vary by chance.
+    /// Returns the mean with its interval, from the sum of the squared distances from the mean.
+    /// There is no interval without `is_spread`, that is, if the runs do not vary by chance.
     fn metric(self, squares: f64, is_spread: bool) -> GroupMetric {
         let mean = self.mean();
         let half = half_width(self.n, squares).filter(|_| is_spread);
@@ -212,13 +212,13 @@ impl Mean {
     }
 }
 
-/// The names and values of a run's metrics.
+/// Returns the names and values of a run's metrics.
 #[must_use]
 pub fn flat_metrics(run: &RunSummary) -> Vec<(String, Option<f64>)> {
     metric_names(run).into_iter().zip(metric_values(run)).collect()
 }
 
-/// The names of a run's metrics, as in the JSON document. Examples are `jain` of the run,
+/// Returns the names of a run's metrics, as in the JSON document. Examples are `jain` of the run,
 /// `links.bottleneck.utilization` of a shared link, and
 /// `links.bottleneck.tins.voice.sojourn_ms.p95` of a tin of its queue,
 /// `waits.bottleneck.grants.wait_ms.mean` of a wait for slots or grants, and
@@ -246,7 +246,7 @@ fn metric_names(run: &RunSummary) -> Vec<String> {
     names
 }
 
-/// The values of the metrics that [`metric_names`] lists, in the same order.
+/// Returns the values of the metrics that [`metric_names`] lists, in the same order.
 pub(crate) fn metric_values(run: &RunSummary) -> Vec<Option<f64>> {
     let mut values = numbers_of(run);
     for link in shared_links(run) {
@@ -262,7 +262,7 @@ fn shared_links(run: &RunSummary) -> impl Iterator<Item = &LinkSummary> {
     run.links.iter().filter(|link| !link.is_private())
 }
 
-/// The numeric results of a record.
+/// Returns the numeric results of a record.
 pub(crate) fn numbers_of<R: Field>(record: &R) -> Vec<Option<f64>> {
     let mut cells = Vec::new();
     record.cells(&mut cells);
@@ -302,7 +302,7 @@ mod tests {
         let jain = groups[0].metrics.get("jain").unwrap();
         assert_eq!(jain.n, 3);
         assert!((jain.mean.unwrap() - 0.7).abs() < 1e-12);
-        // Half width: t(2) * 0.1 / sqrt(3).
+        // Half the width of the interval is t(2) * 0.1 / sqrt(3).
         let [low, _] = jain.ci95.unwrap();
         assert!((0.7 - low - 4.302_652_730 * 0.1 / 3f64.sqrt()).abs() < 1e-9);
     }

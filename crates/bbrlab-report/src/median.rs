@@ -11,7 +11,7 @@ pub struct Median {
     pub interval: Option<[f64; 2]>,
 }
 
-/// The median of values; `None` if there are none.
+/// Returns the median of values; `None` if there are none.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<Median> {
     let mut sorted = values.to_vec();
@@ -26,8 +26,9 @@ pub fn median(values: &[f64]) -> Option<Median> {
     Some(Median { median, interval })
 }
 
-/// The number of values outside the interval at either end. The true median is beyond the k-th
-/// value from an end if fewer than k of n fair coins show that side.
+/// Returns the number of values outside the interval at either end. The probability that the true
+/// median is beyond the k-th value from an end is the probability that fewer than k of n fair coins
+/// show heads.
 fn left_out(n: usize) -> usize {
     let coins = i32::try_from(n).unwrap_or(i32::MAX);
     let mut term = 0.5_f64.powi(coins);

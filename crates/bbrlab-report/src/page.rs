@@ -26,7 +26,7 @@ pub struct PageSection {
 
 const STYLE: &str = include_str!("page.css");
 
-/// The whole page as HTML.
+/// Returns the whole page as HTML.
 #[must_use]
 pub fn page(title: &str, version: &str, commit: &str, sections: &[PageSection]) -> String {
     let put = |html: &mut String, text: &str| html.push_str(text);
@@ -56,7 +56,7 @@ pub fn page(title: &str, version: &str, commit: &str, sections: &[PageSection]) 
     html
 }
 
-/// The beginning of a page, up to its visible part.
+/// Returns the beginning of a page, up to its visible part.
 pub(crate) fn head(title: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

@@ -31,18 +31,18 @@ pub struct PairedComparison {
 pub struct PairedPoint {
     /// The other swept keys with their values.
     pub point: SweepPoint,
-    /// The first value with each of the others.
+    /// The comparison of the key's first value with each of its other values.
     pub pairs: Vec<PairedValues>,
 }
 
 /// Two values of the key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairedValues {
-    /// The first value and the other one.
+    /// The first value of the key, and the value compared with it.
     pub values: [Value; 2],
     /// The seeds that both have.
     pub seeds: Vec<u64>,
-    /// The runs of both values without a partner of the same seed.
+    /// The number of runs, of both values together, whose seed the other value lacks.
     pub unpaired: usize,
     /// The metrics by name, each a [`PairedMetric`]. The group of flows that has the name of the
     /// compared congestion control is called `<KEY>`.
@@ -63,7 +63,7 @@ pub struct PairedMetric {
     pub ci95: Option<[f64; 2]>,
     /// Whether there are several differences and all are equal.
     pub is_equal: bool,
-    /// With an interval that includes zero, the seeds with which it would leave it out.
+    /// If the interval includes zero: the estimated number of seeds with which it would not.
     pub seeds_to_decide: Option<SeedsToDecide>,
 }
 
@@ -109,7 +109,7 @@ pub fn paired(runs: &[RunSummary], wanted: &str) -> Result<PairedComparison, Str
     Ok(PairedComparison { paired: key.to_owned(), points })
 }
 
-/// The reason why no two runs differ in the key alone.
+/// Returns the reason why no two runs differ in the key alone.
 fn no_pair(key: &str, runs: &[RunSummary]) -> String {
     let mut values: Vec<&Value> = Vec::new();
     for value in runs.iter().filter_map(|run| run.point.get(key)) {
@@ -123,7 +123,7 @@ fn no_pair(key: &str, runs: &[RunSummary]) -> String {
             value_text(one)
         );
     }
-    // A key is coupled if it has another value whenever the compared key has.
+    // A key is coupled if any two runs that differ in the compared key differ in this key too.
     let is_coupled = |other: &&String| {
         runs.iter().all(|one| {
             runs.iter().all(|two| {
@@ -176,8 +176,8 @@ fn pair(key: &str, values: [&Value; 2], runs: &[&RunSummary]) -> PairedValues {
     }
 }
 
-/// The group of flows whose congestion control is compared. It is named after it, so it has another
-/// name at each value.
+/// The group of flows whose congestion control is compared. The congestion control is the group's
+/// name, so each of the two values gives the group a different name.
 struct OwnGroup {
     /// The beginning of its metrics' names at each value.
     names: [String; 2],
@@ -186,7 +186,8 @@ struct OwnGroup {
 
 impl OwnGroup {
     /// `None` if the key does not set a congestion control, or if the groups have different numbers
-    /// of flows. At one value, the group may contain flows that the key does not set.
+    /// of flows. The numbers differ if one of the groups also contains flows that the key does not
+    /// set.
     fn of(key: &str, values: [&Value; 2], runs: [&RunSummary; 2]) -> Option<Self> {
         let flows = |side: usize| {
             let name = values[side].as_str()?;
@@ -243,7 +244,7 @@ mod tests {
     use bbrlab_run::RunSummary;
     use serde_json::json;
 
-    /// A run at a point of two keys.
+    /// Returns a run at a point of two keys.
     fn run(cc: &str, buffer: &str, seed: u64, jain: f64) -> RunSummary {
         let mut run = RunSummary { seed, jain: Some(jain), ..sample_run() };
         run.point.insert("flows[0].cc".to_owned(), cc.into());
@@ -271,8 +272,8 @@ mod tests {
         let [cubic, reno] = &found.points[1].pairs[..] else { panic!("two pairs") };
         assert_eq!((&cubic.seeds, cubic.unpaired), (&vec![1, 2, 3, 4], 0));
         assert_eq!(json!(cubic.values), json!(["bbr1", "cubic"]));
-        // Mean 0.125, variance 0.0625 / 3 and t(3) = 3.182: half the width is 0.2297. With 9 seeds
-        // it would be 2.306 * 0.14434 / 3 = 0.1109.
+        // The mean is 0.125, the variance 0.0625 / 3 and t(3) 3.182, so half the width is 0.2297.
+        // With 9 seeds it would be 2.306 * 0.14434 / 3 = 0.1109, which excludes zero.
         let metric = jain(cubic);
         assert_eq!((&metric["n"], &metric["difference"]), (&json!(4), &json!(0.125)));
         let high = metric["ci95"][1].as_f64().unwrap();
@@ -320,7 +321,8 @@ mod tests {
         let names: Vec<&String> = found.points[0].pairs[0].metrics.keys().collect();
         assert!(names.iter().any(|name| *name == "flow_groups.<flows[0].cc>.share"), "{names:?}");
         assert!(names.iter().any(|name| *name == "flow_groups.vegas.share"), "{names:?}");
-        // At `vegas`, one group contains both flows, so it is another group.
+        // With the value `vegas`, one group contains both flows, so it is not compared with the
+        // group of the one flow that runs `bbr1`.
         let mut all = two("vegas");
         all.flow_groups.truncate(1);
         all.flow_groups[0].flows = 2;

@@ -138,8 +138,8 @@ impl PaperTable {
         html
     }
 
-    /// The index after the last consecutive column, starting at `from`, whose headings at `level`
-    /// and all levels above are equal. One heading spans these columns.
+    /// Returns the index after the last consecutive column, starting at `from`, whose headings at
+    /// `level` and all levels above are equal. One heading spans these columns.
     fn end_of(&self, level: usize, from: usize) -> usize {
         let is_same =
             |column: usize| (0..=level).all(|at| self.heads[at][column] == self.heads[at][from]);
@@ -210,7 +210,7 @@ impl PaperItem {
         line(html, "</figure>");
     }
 
-    /// The item as part of a Markdown text. `folder` contains the pictures.
+    /// Returns the item as part of a Markdown text. `folder` contains the pictures.
     pub(crate) fn markdown(&self, folder: &str) -> String {
         let mut text = format!("\n**{}**", self.heading());
         if !self.note.is_empty() {

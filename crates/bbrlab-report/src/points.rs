@@ -18,19 +18,20 @@ const DOTS_AT_A_POINT: usize = 100;
 /// The points of a sweep.
 #[derive(Clone, Debug)]
 pub struct Points {
-    /// Means and intervals.
+    /// For each point, the means of its metrics with their intervals.
     pub(crate) groups: Vec<Group>,
     /// For each point, the metric values of its first runs; empty if all seeds gave the same run.
     pub(crate) seeds: Vec<Vec<Vec<Option<f64>>>>,
-    /// For each point, the fair share of each group of flows: its flows among all flows. Empty if
-    /// flows come and go, because their number then follows from the run.
+    /// For each point, the fair share of each group of flows: the group's number of flows divided
+    /// by the number of all flows. Empty if flows come and go, because only the run then determines
+    /// their number.
     pub(crate) fair: Vec<Vec<f64>>,
     /// The metrics that answer the sweep's question.
     pub(crate) usual: Vec<Answer<'static>>,
 }
 
 impl Points {
-    /// The points of these runs, with all metrics that can be shown by default.
+    /// Computes the points of these runs, with all metrics that can be shown by default.
     ///
     /// # Errors
     /// If a run cannot be read.
@@ -49,7 +50,8 @@ impl Points {
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<Self, R::Error> {
         let mut most = Most::default();
-        // The fair shares from a run on. Few sweeps have points with other numbers of flows.
+        // Fair shares, each with the index of the first run that has them; a new element only if
+        // they change. In most sweeps, all points have equal fair shares.
         let mut shares: Vec<(usize, Vec<f64>)> = Vec::new();
         let mut seen = 0;
         let members = Members::of(runs, |run| {
@@ -80,8 +82,8 @@ impl Points {
         Ok(Self { groups, seeds, fair, usual })
     }
 
-    /// Adds the mean of a metric of single flows over the flows of each group. `at` is its place
-    /// among the numbers of a flow.
+    /// Adds the mean of a metric of single flows over the flows of each group. `at` is the index of
+    /// the metric among the numbers of a flow.
     pub(crate) fn add_of_flows(&mut self, runs: &[RunSummary], name: &str, at: usize) {
         let Ok(members) = Members::of(runs, |_| {});
         let mut flow_groups: Vec<&str> = Vec::new();
@@ -108,7 +110,8 @@ impl Points {
     }
 }
 
-/// The flows of each group among all flows of a run; empty if flows come and go.
+/// For each group, its number of flows divided by that of all flows of the run; empty if flows come
+/// and go.
 fn fair_shares(run: &RunSummary) -> Vec<f64> {
     if run.flow_groups.iter().any(|group| group.rejected.is_some()) {
         return Vec::new();
@@ -119,7 +122,7 @@ fn fair_shares(run: &RunSummary) -> Vec<f64> {
     flows.iter().map(|flows| flows / all).collect()
 }
 
-/// The mean of a number over the flows of a group that have it.
+/// Returns the mean of a number over the flows of a group that have it.
 fn mean_of_flows(flows: &[FlowSummary], group: &str, at: usize) -> Option<f64> {
     let of_group = flows.iter().filter(|flow| flow.group == group);
     let values: Vec<f64> =
@@ -154,7 +157,7 @@ impl Wanted {
         Metrics::new(Arc::clone(&self.names), values.collect())
     }
 
-    /// The selected values of a run's metric values.
+    /// Returns the selected values of a run's metric values.
     fn of(&self, values: &[Option<f64>]) -> Vec<Option<f64>> {
         self.places.iter().map(|&at| values.get(at).copied().flatten()).collect()
     }

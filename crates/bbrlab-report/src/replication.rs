@@ -28,8 +28,8 @@ pub struct ReplicationSection {
     pub rows: Vec<PublishedRow>,
     /// The claims that the experiment decides.
     pub claims: Vec<ClaimLine>,
-    /// The command of the experiment's first form, which judges the claims, if this section shows
-    /// another form.
+    /// If this section shows another form of the experiment than the first: the command of the
+    /// first form, whose runs decide the claims.
     pub judged_by: Option<String>,
     /// The causes of the experiment's artifacts, with one paragraph for each.
     pub causes: Vec<String>,
@@ -44,7 +44,7 @@ pub struct ReplicationSection {
 pub struct Replication {
     /// The program's version and commit.
     pub made_by: String,
-    /// The verdicts to count, in the order of the counts.
+    /// The names of the verdicts, in the order in which the report counts them.
     pub verdicts: Vec<String>,
     /// The experiments.
     pub sections: Vec<ReplicationSection>,
@@ -85,7 +85,7 @@ impl Replication {
         verdict_counts(&claims, &verdicts)
     }
 
-    /// The report as a page that needs no network.
+    /// Returns the report as a page that needs no network.
     #[must_use]
     pub fn page(&self) -> String {
         let mut html = head(TITLE);
@@ -123,7 +123,7 @@ impl Replication {
         html
     }
 
-    /// The plots, which are separate files of the Markdown report.
+    /// Returns the plots, which are separate files of the Markdown report.
     pub fn pictures(&self) -> impl Iterator<Item = &Picture> {
         let items = self.sections.iter().flat_map(|section| &section.items);
         items.filter_map(|item| match &item.shown {
@@ -132,7 +132,7 @@ impl Replication {
         })
     }
 
-    /// The report as Markdown. `folder` contains its plots.
+    /// Returns the report as Markdown. `folder` contains its plots.
     #[must_use]
     pub fn markdown(&self, folder: &str) -> String {
         let mut out = format!("# {TITLE}\n\n{}\n\n{HOW_TO_READ}\n\n", self.made_by);
@@ -238,7 +238,7 @@ fn claims(html: &mut String, claims: &[ClaimLine]) {
     line(html, "</tbody></table>");
 }
 
-/// A trial with one setting changed, as an item of a list.
+/// Returns a trial with one setting changed, as an item of a list.
 fn trial(trial: &ClaimTrial) -> String {
     let words = escaped(trial.words.trim_end_matches('.'));
     let by_hand = trial.by_hand.as_ref();

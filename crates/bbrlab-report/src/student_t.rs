@@ -43,7 +43,7 @@ const T_975: [f64; 30] = [
 /// 97.5 % quantile of the normal distribution.
 const Z_975: f64 = 1.959_963_984_540_054;
 
-/// The 97.5 % quantile of Student's t.
+/// Returns the 97.5 % quantile of Student's t.
 ///
 /// # Panics
 /// With no degree of freedom: one value has no spread.
@@ -67,7 +67,7 @@ pub fn t_975(degrees_of_freedom: usize) -> f64 {
             / (92_160.0 * df * df * df * df)
 }
 
-/// The 97.5 % quantile of Student's t between whole degrees of freedom.
+/// Returns the 97.5 % quantile of Student's t between whole degrees of freedom.
 ///
 /// The reciprocal of the quantile is interpolated in 1/df through the four nearest whole degrees of
 /// freedom. The error is at most 2 % below two degrees of freedom and 0.05 % from there on.
@@ -108,7 +108,7 @@ pub struct Interval {
     pub half: Option<f64>,
 }
 
-/// The mean of independent values and its 95 % interval.
+/// Returns the mean of independent values and its 95 % interval.
 #[must_use]
 pub fn interval(values: &[f64]) -> Interval {
     Interval {
@@ -118,8 +118,8 @@ pub fn interval(values: &[f64]) -> Interval {
     }
 }
 
-/// Half the width of the 95 % interval of a mean, from the number of values and the sum of their
-/// squared distances from the mean. `None` with fewer than two values.
+/// Returns half the width of the 95 % interval of a mean, from the number of values and the sum of
+/// their squared distances from the mean. `None` with fewer than two values.
 #[expect(clippy::cast_precision_loss, reason = "runs are counted in millions at most")]
 pub(crate) fn half_width(n: usize, squares: f64) -> Option<f64> {
     let degrees_of_freedom = n.checked_sub(1).filter(|&df| df > 0)?;
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_textbook_sample() {
-        // Mean 5, s = sqrt(10/4), n = 5: half = 2.776 * s / sqrt(5).
+        // The mean is 5, s is sqrt(10/4) and n is 5, so half the width is 2.776 * s / sqrt(5).
         let found = interval(&[3.0, 4.0, 5.0, 6.0, 7.0]);
         assert_eq!(found.mean, Some(5.0));
         assert!((found.half.unwrap() - 1.963_243_161).abs() < 1e-6);

@@ -1,11 +1,11 @@
-//! `bbrlab compare` on one sweep, and the choice of metrics.
+//! Tests of `bbrlab compare`: the values of a key in one sweep, and the choice of metrics.
 
 #![cfg(unix)]
 
 use crate::shell::{Shell, printed};
 use expect_test::expect;
 
-/// Two controls at two buffers with six seeds each.
+/// Two congestion controls with two buffers, and six seeds per point.
 const SWEEP: &str = r#"
 duration = "4s"
 repeat = 6

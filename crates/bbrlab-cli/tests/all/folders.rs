@@ -540,8 +540,8 @@ fn a_killed_command_does_not_harm_another() {
 fn a_write_that_is_refused_leaves_no_half_of_a_file() {
     let shell = shell("limit");
     let mut seen_refused = 0;
-    // Limits in units of 512 bytes. The smallest is too small even for the scenario file, the
-    // largest is enough for all files except the largest file.
+    // The limits are in units of 512 bytes. The smallest is too small even for the scenario file,
+    // the largest is enough for all files except the largest file.
     for blocks in [0, 1, 2, 4, 8, 12] {
         let _ = fs::remove_dir_all(shell.folder().join("out"));
         // Without the trap the system would kill the process instead of rejecting the write.

@@ -234,7 +234,7 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
     refused(&["--cdf", "delay"], "no delays of messages here");
 }
 
-/// Two flows against each other with two buffers.
+/// Two flows that compete, with two buffers.
 const TWO_GROUPS: &str = r#"
 title = "Two groups"
 duration = "1s"

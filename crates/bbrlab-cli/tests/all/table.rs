@@ -1,4 +1,4 @@
-//! `bbrlab table`: the tables of existing results in each format.
+//! Tests of `bbrlab table`, which prints the tables of existing results, in each format.
 
 use std::fs;
 
@@ -17,7 +17,8 @@ fn a_folder_has_the_table_of_run_and_several_that_of_compare() {
     };
     for (file, folder) in [("one.toml", "one"), ("four.toml", "four")] {
         let by_run = stdout(&["run", file, "--quiet", "--no-pictures", "--out", folder]);
-        // Only the CPU time is not kept with the results.
+        // `run` also prints the CPU time, which `table` omits, because the records in the folder do
+        // not contain it.
         let lines: Vec<&str> = by_run.lines().map(without_cpu).collect();
         assert_eq!(format!("{}\n", lines.join("\n")), stdout(&["table", folder]), "{folder}");
     }
@@ -65,7 +66,7 @@ fn a_folder_has_the_table_of_run_and_several_that_of_compare() {
             --- exit 0
         "#]],
     );
-    // The metrics of a run, without those of the machine.
+    // The CSV has the metrics of a run, but no CPU time.
     let csv = stdout(&["table", "one", "--csv"]);
     let heads: Vec<&str> = csv.split("\n\n").filter_map(|table| table.lines().next()).collect();
     expect![[r#"
@@ -80,7 +81,7 @@ fn a_folder_has_the_table_of_run_and_several_that_of_compare() {
     }
     let compared = stdout(&["table", "one", "other", "--csv"]);
     assert!(compared.starts_with("metric,one,other,difference,difference (%)\n"), "{compared}");
-    // The points of a sweep are one table.
+    // All points of a sweep are in one table.
     let args = ["run", "four.toml", "--set", "flows.cc=cubic", "--quiet", "--out", "cubic"];
     stdout(&args);
     let compared = stdout(&["table", "four", "cubic", "--csv"]);

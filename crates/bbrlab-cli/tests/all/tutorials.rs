@@ -90,7 +90,8 @@ fn on_a_terminal(shell: &Shell, commands: &str) -> String {
     tcsetwinsize(&master, TERMINAL).unwrap();
     let slave = ptsname(&master, Vec::new()).unwrap();
     let slave = rustix::fs::open(&*slave, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
-    // Notes go to a file: a progress bar needs a terminal, and its text would depend on the time.
+    // Notes go to a file. On the terminal, the command would draw a progress bar, whose text
+    // depends on the time.
     let notes = shell.folder().join(".notes");
     let mut child = Command::new("bash")
         .args(["-euo", "pipefail", "-c"])

@@ -1,4 +1,5 @@
-//! `repeat = { until, of, at_most }`: seeds are added until an interval is narrow enough.
+//! Tests of `repeat = { until, of, at_most }`: each point gets more seeds until its interval is
+//! narrow enough.
 
 #![cfg(unix)]
 
@@ -48,7 +49,7 @@ fn each_point_has_as_many_seeds_as_its_interval_needs() {
         --- exit 0
     "#]],
     );
-    // Nothing is missing, although the scenario could have more runs.
+    // `plot` reports no missing runs, although the scenario allows more seeds.
     let plot =
         printed(&shell.output(&["plot", "s", "--metric", "goodput_mbps", "--format", "svg"]));
     assert!(!plot.contains("note"), "{plot}");

@@ -403,7 +403,7 @@ impl At<'_> {
                 let pick = if call.name == "min" { f64::min } else { f64::max };
                 Value::Number(values.into_iter().reduce(pick).expect("two or more"))
             }
-            // approx(value, target, absolute tolerance)
+            // The arguments of `approx` are a value, its target, and the absolute tolerance.
             ("approx", [value, target, tolerance]) => {
                 let is_computed = [value, target].into_iter().any(|it| self.is_computed(it));
                 let (left, right) = (self.number(value)?, self.number(target)?);

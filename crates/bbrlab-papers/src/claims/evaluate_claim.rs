@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn medians_decide_and_each_seed_is_looked_at_alone() {
-        // 0.57 <= utilisation <= 0.64 at 100, 500 and 1000 packets.
+        // The claim is `0.57 <= utilisation <= 0.64` with buffers of 100, 500 and 1000 packets.
         let values: &[Option<f64>] = &[Some(0.6), Some(0.9), Some(0.58)];
         let of: Vec<_> = [100.0, 500.0, 1000.0].map(|buffer| (1000.0, buffer, values)).to_vec();
         let evaluation = evaluate_claim(claim("kato2025.c02"), &rows(&of)).unwrap();
@@ -297,7 +297,8 @@ mod tests {
 
     #[test]
     fn an_axis_left_open_is_looped_over() {
-        // jain >= 0.99 and utilisation >= 0.89 at 5000 packets, at any rate.
+        // The claim is `jain >= 0.99 and utilisation >= 0.89` with a buffer of 5000 packets, at any
+        // rate.
         let full: &[Option<f64>] = &[Some(0.995)];
         let idle: &[Option<f64>] = &[Some(0.5)];
         let evaluation = evaluate_claim(
@@ -344,7 +345,7 @@ mod tests {
             seeds: vec![1],
             rows: vec![row],
         };
-        // approx(100 * lost_packets(bbr1) / transmitted_packets(bbr1), 42, 1)
+        // The claim is `approx(100 * lost_packets(bbr1) / transmitted_packets(bbr1), 42, 1)`.
         let evaluation = evaluate_claim(claim("mahmud2020.c10"), &rows).unwrap();
         let wanted = Compared { left: 44.0, by: "approx", right: 42.0, within: Some(1.0) };
         assert!(!evaluation.is_true);

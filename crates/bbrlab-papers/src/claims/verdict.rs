@@ -145,7 +145,7 @@ impl VerdictReason {
     }
 }
 
-/// Maximum number of points that a reason lists of those at which the claim is false.
+/// Maximum number of points at which the claim is false that a reason lists.
 const POINTS_SHOWN: usize = 3;
 
 /// Maximum number of metric values that a reason lists for a true claim.
@@ -251,7 +251,7 @@ fn shares(evaluation: &ClaimEvaluation) -> String {
         (0, 1) => "false".to_owned(),
         (hits, all) => format!("true at {hits} of {all} points"),
     };
-    // The number of seeds that contradict the result on the medians.
+    // The number of seeds whose result differs from the claim's result on the medians.
     let against = if evaluation.is_true {
         evaluation.seeds - evaluation.seeds_true
     } else {

@@ -53,8 +53,8 @@ pub(crate) enum Is {
 /// The entry of `lines` or `across` that represents the table's metrics.
 pub(crate) const METRIC: &str = "metric";
 
-/// A table: a row for each combination of the keys in `lines`, a column for each combination of the
-/// keys in `across`. One of the two lists contains [`METRIC`].
+/// A table: a row for each combination of values of the keys in `lines`, and a column for each
+/// combination of values of the keys in `across`. One of the two lists contains [`METRIC`].
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Grid {
@@ -71,7 +71,7 @@ pub(crate) struct Grid {
     pub(crate) is_shaded: bool,
 }
 
-/// A panel, or one panel for each combination of the keys in `each`.
+/// A panel, or one panel for each combination of values of the keys in `each`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "PanelText")]
 pub(crate) struct Panel {
@@ -85,7 +85,7 @@ pub(crate) struct Panel {
 /// The content of a panel.
 #[derive(Clone, Debug)]
 pub(crate) enum Draws {
-    /// A metric against a key, with one curve for each combination of the keys in `by`.
+    /// A metric against a key, with one curve for each combination of values of the keys in `by`.
     Curves(Along),
     /// Like `Curves`, drawn as stacked bars.
     Stacked(Along),

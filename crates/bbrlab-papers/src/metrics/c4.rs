@@ -51,7 +51,8 @@ fn seconds(span: Span) -> f64 {
     span.0 as f64 / 1e9
 }
 
-/// Adds the 90th percentile over the seeds. It is the same for each seed.
+/// Adds the metric `p90_s`, the 90th percentile of `end_s` over the seeds. Each seed gets this one
+/// value.
 fn with_compared(_: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<MeasuredRow> {
     for row in &mut rows {
         let ends = row.metric("end_s").unwrap_or_default();
@@ -86,7 +87,7 @@ mod tests {
         assert_eq!(percentile_90(&[4.0]), Some(4.0));
         let ten: Vec<f64> = (0..=10).map(f64::from).collect();
         assert_eq!(percentile_90(&ten), Some(9.0));
-        // Rank 0.9 * 3 = 2.7.
+        // The rank is 0.9 * 3 = 2.7, counted from 0: between the third and the fourth value.
         let found = percentile_90(&[1.0, 2.0, 3.0, 5.0]).expect("there are values");
         assert!((found - 4.4).abs() < 1e-12, "{found}");
     }

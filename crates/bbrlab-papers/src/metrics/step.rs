@@ -79,8 +79,8 @@ pub(super) fn settle_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64
 }
 
 /// Returns the seconds from the step until the number of packets in flight is first near the new
-/// BDP. After an increase of the rate, this is at least 90 % of the BDP; after a decrease, at most
-/// the BDP divided by 0.9.
+/// BDP. Near means at least 90 % of the BDP after an increase of the rate, and at most the BDP
+/// divided by 0.9 after a decrease.
 pub(super) fn reach_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64) -> Option<f64> {
     const REACHED: f64 = 0.9;
     let is_up = level.rate_mbps > level.before_mbps;

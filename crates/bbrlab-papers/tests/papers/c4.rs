@@ -1,4 +1,4 @@
-//! The C4 test cases: the scenarios have the parameters of the data file.
+//! Checks that the scenarios of the C4 test cases have the parameters in the data file.
 
 use bbrlab_link::{Buffer, Rate};
 use bbrlab_run::{Requests, Run, Source};
@@ -50,7 +50,8 @@ fn every_scenario_has_the_parameters_of_the_data_file() {
             same(ms(run.class(0).base_rtt.0), number(point, "rtt_ms"), &id);
             same(megabytes(run, 0), number(point, "main_mb"), &id);
             if let Buffer::Packets(packets) = link.buffer {
-                // The packets of the data file's time at the first rate, rounded.
+                // The buffer has the packets that the link sends at its first rate in the time
+                // `queue_ms`, rounded.
                 let wanted = number(point, "queue_ms") * mbps(run) * 1000.0 / 8.0 / PACKET_BYTES;
                 assert!((packets.0 as f64 - wanted).abs() <= 0.5, "{id}: {packets:?} of {wanted}");
             } else {
@@ -77,7 +78,7 @@ fn every_scenario_has_the_parameters_of_the_data_file() {
                 assert!(!point.contains_key("steps"), "{id}");
             }
             let starts: Vec<f64> = times_s(run).iter().map(|(start, _)| *start).collect();
-            // Two flows start within 1 ms.
+            // A flow may start up to 1 ms later than in the data file.
             let is_near = |at: f64, wanted: f64| (wanted..=wanted + 0.001).contains(&at);
             assert!(is_near(starts[0], of_point("start_s")), "{id}: {starts:?}");
             assert_eq!(starts.len(), 1 + usize::from(point.contains_key("opponent")), "{id}");

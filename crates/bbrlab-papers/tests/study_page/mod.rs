@@ -51,7 +51,7 @@ pub(crate) fn claims_of<'a>(
 /// own tables refute are excluded.
 ///
 /// If the paper's tables refute a claim, the claim was false in the paper's own simulator, so no
-/// setting of it can show the claim.
+/// setting of that simulator can show the claim.
 pub(crate) fn with_a_recipe<'a>(paper: &Paper, results: &'a Value) -> Vec<&'a Value> {
     let has_recipe = |claim: &Claim| {
         let is_named = |id: &String| claim.see.contains(id);
@@ -77,7 +77,7 @@ pub(crate) fn page(paper: &Paper, results: &Value, explanations: &Value) -> Stri
         format!("[The five papers](../papers.md#{anchor})")
     };
     let claims: Vec<&Value> = claims_of(paper, results).collect();
-    // The scenarios of the corpus were tried before its data file was written.
+    // This is not true of the corpus, whose scenarios were tried before its data file was written.
     let when = if paper.is_corpus { "" } else { " before any run" };
     let mut out = format!(
         "# Claims of {name}\n\n\

@@ -15,7 +15,7 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// Names at the positions 0, 1, 2 and so on.
+    /// Makes an axis of names at the positions 0, 1, 2 and so on.
     pub(crate) fn of_names(names: &[String]) -> Self {
         let ticks: Vec<(f64, String)> =
             (0u32..).zip(names).map(|(at, name)| (f64::from(at), name.clone())).collect();
@@ -23,16 +23,16 @@ impl Axis {
         Self { low: -0.5, high: last + 0.5, ticks, is_of_names: true }
     }
 
-    /// A range from `low` to `high` with these ticks, each a value and a label.
+    /// Makes an axis from `low` to `high` with these ticks, each a value and a label.
     pub(crate) fn of(low: f64, high: f64, ticks: Vec<(f64, String)>) -> Self {
         Self { low, high, ticks, is_of_names: false }
     }
 
-    /// An axis for values from `low` to `high`, with about `wanted` ticks. It starts at zero unless
-    /// the least value is at least 60 % of the greatest; then it starts at a round number below the
-    /// least value. Values that differ by less than 2 % have an axis from zero in any case, because
-    /// the axis would otherwise enlarge negligible differences. The axis ends at a round number
-    /// above the greatest value.
+    /// Makes an axis for values from `low` to `high`, with about `wanted` ticks. It starts at zero
+    /// unless the least value is at least 60 % of the greatest; then it starts at a round number
+    /// below the least value. Values that differ by less than 2 % have an axis from zero in any
+    /// case, because the axis would otherwise enlarge negligible differences. The axis ends at a
+    /// round number above the greatest value.
     pub(crate) fn around(low: f64, high: f64, wanted: usize) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         let is_far_up = low >= 0.6 * high && high - low >= 0.02 * high;
@@ -47,22 +47,22 @@ impl Axis {
         Self::with_step(low, top, step)
     }
 
-    /// From zero to a round number above the greatest value: the height of a point is then its
-    /// share of the axis.
+    /// Makes an axis from zero to a round number above the greatest value, `high`, so that the
+    /// height of a point is proportional to its value.
     pub(crate) fn from_zero(high: f64, wanted: usize) -> Self {
         Self::around(0.0, high, wanted)
     }
 
-    /// From zero to the largest possible value, with some space above it.
+    /// Makes an axis from zero to the largest possible value, with some space above it.
     pub(crate) fn up_to(most: f64, wanted: usize) -> Self {
         Self { high: 1.04 * most, ..Self::exactly(0.0, most, wanted) }
     }
 
-    /// From `low` to `high`, both positive, on a logarithmic scale. Positions are logarithms to
+    /// Makes a logarithmic axis from `low` to `high`, both positive. Positions are logarithms to
     /// base 2.
     pub(crate) fn logarithmic(low: f64, high: f64) -> Self {
         let (low_at, high_at) = (log2(low), log2(high));
-        // Over more than two decades, only powers of ten fit.
+        // If `high` is more than 200 times `low`, only powers of ten fit.
         let factors: &[f64] = if high > 200.0 * low { &[1.0] } else { &[1.0, 2.0, 5.0] };
         let mut ticks = Vec::new();
         let mut power = 1e-6;
@@ -83,7 +83,7 @@ impl Axis {
         Self::of(low_at, high_at, ticks)
     }
 
-    /// Exactly this range, with ticks at round numbers inside.
+    /// Makes an axis of exactly this range, with ticks at the round numbers in it.
     pub(crate) fn exactly(low: f64, high: f64, wanted: usize) -> Self {
         Self::with_step(low, high, round_step(high - low, wanted))
     }
@@ -107,8 +107,8 @@ impl Axis {
         Self::of(low, high, ticks)
     }
 
-    /// The position of a value, from 0 at the low end to 1 at the high end. A value outside is
-    /// moved to the nearer end.
+    /// Returns the position of a value, from 0 at the low end to 1 at the high end. A value outside
+    /// is moved to the nearer end.
     pub(crate) fn share(&self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
@@ -126,7 +126,7 @@ pub(crate) struct Ratios {
 }
 
 impl Ratios {
-    /// From `least` to `greatest`, with about `wanted` ticks if it is linear.
+    /// Makes an axis from `least` to `greatest`, with about `wanted` ticks if it is linear.
     pub(crate) fn new(least: f64, greatest: f64, wanted: usize) -> Self {
         let is_log = least > 0.0 && greatest > LINEAR_RANGE * least;
         let axis = if is_log {
@@ -137,7 +137,8 @@ impl Ratios {
         Self { axis, is_log }
     }
 
-    /// The position of a value on the axis. A value without a logarithm is placed at the low end.
+    /// Returns the position of a value on the axis. A value without a logarithm is placed at the
+    /// low end.
     pub(crate) fn place(&self, value: f64) -> f64 {
         match self.is_log {
             true if value > 0.0 => log2(value),
@@ -164,9 +165,9 @@ fn label(value: f64, decimals: usize, is_grouped: bool) -> String {
     }
 }
 
-/// The smallest 1, 2 or 5 times a power of ten that divides a range into at most about `wanted`
-/// steps. It is found by comparison, because the last bit of a C library's logarithm differs
-/// between machines.
+/// Returns the smallest step, 1, 2 or 5 times a power of ten, that divides a range into at most
+/// about `wanted` parts. It is found by comparison, because the last bit of a C library's logarithm
+/// differs between machines.
 fn round_step(range: f64, wanted: usize) -> f64 {
     let mut power = 1e-9;
     loop {
@@ -183,7 +184,7 @@ fn round_step(range: f64, wanted: usize) -> f64 {
     }
 }
 
-/// The logarithm to base 2 of a positive number, with the same bits on every machine. The
+/// Returns the logarithm to base 2 of a positive number, with the same bits on every machine. The
 /// logarithms of C libraries differ in the last bit. Each squaring gives one binary digit.
 pub(crate) fn log2(value: f64) -> f64 {
     let mut mantissa = value;

@@ -49,7 +49,7 @@ pub struct CdfSample {
 pub struct CdfInput<'a> {
     /// The picture's name.
     pub name: String,
-    /// Its heading.
+    /// The picture's heading.
     pub title: &'a str,
     /// The measured quantity, with its unit.
     pub of: &'a str,
@@ -65,7 +65,7 @@ pub struct CdfInput<'a> {
     pub by: Option<String>,
     /// The size.
     pub shape: Shape,
-    /// The words that replace the usual ones.
+    /// The texts that replace the default title, axis names and legends.
     pub labels: Labels,
 }
 
@@ -78,7 +78,7 @@ struct Cdf {
 }
 
 impl Cdf {
-    /// The number of objects with a value.
+    /// Returns the number of objects with a value.
     fn count(&self) -> u64 {
         self.values.iter().map(|(_, count)| count).sum()
     }
@@ -108,7 +108,8 @@ pub fn cdf_picture(input: &CdfInput<'_>) -> Result<Picture, String> {
     Ok(Picture { name: input.name.clone(), svg, entries: sheet.words.names() })
 }
 
-/// The panels for the values of the swept keys that colours do not show, each with its curves.
+/// Returns the panels for the values of the swept keys that colours do not show, each with its
+/// curves.
 fn panels(input: &CdfInput<'_>) -> Result<Vec<(String, Vec<Cdf>)>, String> {
     let keys = varying_keys(&groups(input.runs));
     let ending =
@@ -253,7 +254,7 @@ impl<'a> Sheet<'a> {
         self.names.iter().map(entry).collect()
     }
 
-    /// Text with the number of objects without a value; `None` if all have one.
+    /// Returns a text with the number of objects without a value; `None` if all have one.
     fn without<'c>(&self, curves: impl Iterator<Item = &'c Cdf>) -> Option<String> {
         let without: u64 = curves.map(|curve| curve.without).sum();
         (without > 0).then(|| format!("{} {}", count(without), self.input.without))
@@ -269,7 +270,7 @@ impl<'a> Sheet<'a> {
         note
     }
 
-    /// The lines of a panel's title.
+    /// Returns the lines of a panel's title.
     fn title_lines(&self, name: &str, curves: &[Cdf], room: f64) -> Vec<String> {
         let is_alone = self.panels.len() == 1;
         // A sweep of one other key has a name for its only panel.

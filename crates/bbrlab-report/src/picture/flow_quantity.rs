@@ -15,7 +15,7 @@ pub(super) enum FlowQuantity {
 }
 
 impl FlowQuantity {
-    /// The quantity's value in a row of a series, in Mbit/s, ms or packets.
+    /// Returns the quantity's value in a row of a series, in Mbit/s, ms or packets.
     pub(super) fn of(self, series: &Series, row: usize) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "for a picture")]
         let mbps = |rate: u64| rate as f64 / 1e6;

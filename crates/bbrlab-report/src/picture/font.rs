@@ -29,12 +29,12 @@ pub(crate) fn drawable(text: &str) -> String {
     text.chars().map(character).collect()
 }
 
-/// The width of a text, without kerning.
+/// Returns the width of a text, without kerning.
 pub(crate) fn width_of(text: &str, size: f64) -> f64 {
     width(text, size, false)
 }
 
-/// The width of a bold text, without kerning.
+/// Returns the width of a bold text, without kerning.
 pub(crate) fn bold_width_of(text: &str, size: f64) -> f64 {
     width(text, size, true)
 }
@@ -48,7 +48,7 @@ fn width(text: &str, size: f64, bold: bool) -> f64 {
     text.chars().map(advance).sum::<f64>() / f64::from(face.units_per_em()) * size
 }
 
-/// The text, cut off with `…` if it is wider than `room`.
+/// Returns the text, cut off with `…` if it is wider than `room`.
 pub(crate) fn cut(text: &str, room: f64, size: f64, bold: bool) -> String {
     if width(text, size, bold) <= room {
         return text.to_owned();
@@ -63,7 +63,7 @@ pub(crate) fn cut(text: &str, room: f64, size: f64, bold: bool) -> String {
     String::new()
 }
 
-/// The text in lines no wider than `room`, broken between words. A wider word is cut off.
+/// Returns the text in lines no wider than `room`, broken between words. A wider word is cut off.
 pub(crate) fn wrap(text: &str, room: f64, size: f64, bold: bool) -> Vec<String> {
     if !text.is_empty() && width(text, size, bold) <= room {
         return vec![text.to_owned()];

@@ -48,29 +48,29 @@ impl Grid {
         }
     }
 
-    /// The error text for too little space for the rows.
+    /// Returns the error text for a sheet with too little space for the rows.
     pub(super) fn no_room(&self, shape: &Shape, what: &str) -> String {
         shape.no_room(what, self.rows, self.around())
     }
 
-    /// The height of everything except the panels.
+    /// Returns the height of everything except the panels.
     fn around(&self) -> f64 {
         self.head + f64::from(self.rows) * self.gaps.1 + self.foot
     }
 
-    /// The height of the sheet.
+    /// Returns the height of the sheet.
     pub(super) fn height(&self, shape: &Shape) -> f64 {
         let row = self.panel_height + self.gaps.1;
         shape.height.unwrap_or_else(|| self.head + f64::from(self.rows) * row + self.foot)
     }
 
-    /// The width of a panel.
+    /// Returns the width of a panel.
     pub(super) fn panel_width(&self) -> f64 {
         let columns = f64::from(self.columns);
         (self.edges.1 - self.edges.0 - (columns - 1.0) * self.gaps.0) / columns
     }
 
-    /// The spots of the panels: row by row, each from the left.
+    /// Returns the spots of the panels: row by row, each from the left.
     pub(super) fn spots<'c, 's>(
         &'c self,
         canvas: &'c Canvas<'s>,
@@ -98,12 +98,12 @@ impl<'c, 's> Spot<'c, 's> {
         self.place / self.grid.columns + 1 == self.grid.rows
     }
 
-    /// The number of labels on the y axis of a panel over time.
+    /// Returns the number of labels on the y axis of a panel over time.
     pub(super) fn ticks(&self) -> usize {
         if self.grid.panel_height < 100.0 { 3 } else { 5 }
     }
 
-    /// The panel.
+    /// Returns the panel at this spot, with these axes.
     pub(super) fn panel(&self, x: Axis, y: Axis) -> Panel<'c, 's> {
         let Grid { edges, columns, gaps, panel_height, .. } = *self.grid;
         let width = self.grid.panel_width();

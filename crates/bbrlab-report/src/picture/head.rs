@@ -28,8 +28,9 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// The head between two edges. On a narrow sheet, the caption of the figure replaces the usual
-    /// title. A note that is switched off takes no space, and there neither does an empty one.
+    /// Makes the head between two edges. On a narrow sheet, the caption of the figure replaces the
+    /// usual title. A note that is switched off takes no space. An empty note takes space only on a
+    /// wide sheet.
     pub(super) fn new(
         labels: &Labels,
         shape: &Shape,
@@ -60,7 +61,7 @@ impl Head {
         Self { title, title_size, title_at, title_line, note, note_at, entries, edges }
     }
 
-    /// The middle of the first row of the legend.
+    /// Returns the vertical position of the middle of the legend's first row.
     pub(super) fn legend_at(&self) -> f64 {
         let below = match self.note.len() {
             0 => -NOTE,
@@ -69,12 +70,12 @@ impl Head {
         self.note_at + below + LEGEND_BELOW
     }
 
-    /// The height of the legend.
+    /// Returns the height of the legend.
     pub(super) fn legend_height(&self) -> f64 {
         legend::height(&self.entries, self.edges.0, self.edges.1)
     }
 
-    /// The height down to the end of the legend.
+    /// Returns the height of the head, from the sheet's upper edge to the end of the legend.
     pub(super) fn height(&self) -> f64 {
         self.legend_at() - 8.0 + self.legend_height()
     }
@@ -99,12 +100,12 @@ impl Head {
     }
 }
 
-/// The lines, or an empty one: a wide sheet keeps the space of a missing title or note.
+/// Returns the lines, or an empty one: a wide sheet keeps the space of a missing title or note.
 fn kept(lines: Vec<String>) -> Vec<String> {
     if lines.is_empty() { vec![String::new()] } else { lines }
 }
 
-/// The height of some lines.
+/// Returns the height of `lines` lines, each of the height `each`.
 fn lines_of(lines: usize, each: f64) -> f64 {
     f64::from(u32::try_from(lines).expect("a handful")) * each
 }

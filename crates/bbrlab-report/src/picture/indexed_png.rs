@@ -34,7 +34,7 @@ pub(crate) fn encode(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     written(width, height, &palette, &indices).expect("writing to memory cannot fail")
 }
 
-/// The file, from the palette index of each pixel, row by row.
+/// Returns the PNG file for pixels that are given by their palette indices, row by row.
 fn written(
     width: u32,
     height: u32,
@@ -55,8 +55,8 @@ fn written(
     Ok(png)
 }
 
-/// The picture as runs of equal pixels, and its colours. In line art most pixels equal the pixel
-/// before them, so one lookup of a colour serves many pixels.
+/// Returns the picture as runs of equal pixels, and its colours. In line art most pixels equal the
+/// pixel before them, so one lookup of a colour serves many pixels.
 fn runs(rgba: &[u8]) -> (Vec<Run>, Vec<Counted>) {
     let (pixels, _) = rgba.as_chunks::<4>();
     let mut places: BTreeMap<u32, usize> = BTreeMap::new();
@@ -74,7 +74,7 @@ fn runs(rgba: &[u8]) -> (Vec<Run>, Vec<Counted>) {
     (runs, counts)
 }
 
-/// The index of the palette colour nearest to this one.
+/// Returns the index of the palette colour nearest to this one.
 fn nearest(palette: &[Colour], colour: Colour) -> u8 {
     let distance = |other: &Colour| -> u32 {
         colour.iter().zip(other).map(|(&a, &b)| u32::from(a.abs_diff(b)).pow(2)).sum()
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn of_more_colours_the_rare_ones_become_their_neighbours() {
-        // 300 shades, the first 250 of them many times.
+        // The picture has 300 shades. The first 250 occur several times each, the others once.
         let shade = |n: u32| {
             let [_, _, high, low] = (n * 200).to_be_bytes();
             [high, low, 0, 255]

@@ -1,11 +1,12 @@
-//! The words of a picture that replace the usual ones.
+//! The texts of a picture that the user sets instead of the default ones.
 
 use std::cell::RefCell;
 
 use super::font::{cut, wrap};
 use super::panel::{LINE, PANEL_TITLE, SMALL, X_LINE};
 
-/// The words of a picture that replace the usual ones. By default nothing is replaced.
+/// The texts of a picture that the user sets instead of the default ones. Without a choice, all
+/// texts are the default ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
     /// The heading, on paper too, where the caption of a figure usually replaces it. An empty text
@@ -23,8 +24,8 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// The lines of a panel's title: the user's words, broken into lines, or the usual ones, cut
-    /// off.
+    /// Returns the lines of a panel's title: the user's text, broken into lines, or the default
+    /// title, cut off.
     pub(crate) fn y_lines(&self, usual: &str, room: f64) -> Vec<String> {
         match &self.y {
             Some(own) => wrap(own, room, PANEL_TITLE, true),
@@ -32,7 +33,7 @@ impl Labels {
         }
     }
 
-    /// The lines of the title of an x axis.
+    /// Returns the lines of the title of an x axis.
     pub(crate) fn x_lines(&self, usual: &str, room: f64) -> Vec<String> {
         match &self.x {
             Some(own) => wrap(own, room, SMALL, false),
@@ -40,17 +41,17 @@ impl Labels {
         }
     }
 
-    /// The height of the lines of a panel's title after the first.
+    /// Returns the height of the lines of a panel's title after the first.
     pub(crate) fn more_y(&self, room: f64) -> f64 {
         more(&self.y_lines("", room), LINE)
     }
 
-    /// The height of the lines of the title of an x axis after the first.
+    /// Returns the height of the lines of the title of an x axis after the first.
     pub(crate) fn more_x(&self, room: f64) -> f64 {
         more(&self.x_lines("", room), X_LINE)
     }
 
-    /// The user's text for an entry of a legend.
+    /// Returns the user's text for an entry of a legend.
     fn of_entry(&self, name: &str) -> Option<&str> {
         self.legend.iter().find_map(|own| own.strip_prefix(name)?.strip_prefix('='))
     }
@@ -60,7 +61,7 @@ fn more(lines: &[String], each: f64) -> f64 {
     f64::from(u32::try_from(lines.len().saturating_sub(1)).expect("a handful")) * each
 }
 
-/// The error of one label for the y axes of several panels, each with its own quantity.
+/// Returns the error of one label for the y axes of several panels, each with its own quantity.
 pub(crate) fn one_panel<'a>(titles: impl Iterator<Item = &'a str>, flag: &str) -> String {
     let titles: Vec<String> = titles.map(|title| format!("`{title}`")).collect();
     format!(
@@ -83,7 +84,7 @@ impl Words {
         Self { labels: labels.clone(), names: RefCell::default() }
     }
 
-    /// The text of an entry of a legend: the user's or its name.
+    /// Returns the text of an entry of a legend: the user's or its name.
     pub(crate) fn entry(&self, name: &str) -> String {
         let mut names = self.names.borrow_mut();
         if !names.iter().any(|known| known == name) {
@@ -92,12 +93,12 @@ impl Words {
         self.labels.of_entry(name).unwrap_or(name).to_owned()
     }
 
-    /// The user's text for an entry.
+    /// Returns the user's text for an entry.
     pub(crate) fn own(&self, name: &str) -> Option<&str> {
         self.labels.of_entry(name)
     }
 
-    /// The names of the entries so far.
+    /// Returns the names of the entries so far.
     pub(crate) fn names(self) -> Vec<String> {
         self.names.into_inner()
     }

@@ -17,7 +17,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The space for the line and the mark.
+    /// Returns the width of the line or the mark to the left of the entry's text.
     fn sign(&self) -> f64 {
         if self.stroke.is_some() { 22.0 } else { 8.0 }
     }
@@ -30,7 +30,7 @@ pub(crate) struct Placed<'a> {
     text: String,
 }
 
-/// The entries in rows between two edges.
+/// Arranges the entries in rows between two edges.
 pub(crate) fn rows(entries: &[Entry], left: f64, right: f64) -> Vec<Vec<Placed<'_>>> {
     let mut rows: Vec<Vec<Placed<'_>>> = Vec::new();
     let mut x = left;
@@ -50,7 +50,7 @@ pub(crate) fn rows(entries: &[Entry], left: f64, right: f64) -> Vec<Vec<Placed<'
     rows
 }
 
-/// The height of a legend between two edges.
+/// Returns the height of a legend between two edges.
 pub(crate) fn height(entries: &[Entry], left: f64, right: f64) -> f64 {
     f64::from(u32::try_from(rows(entries, left, right).len()).expect("a handful")) * ROW
 }

@@ -43,7 +43,7 @@ const FORMS: [Form; 9] = [
 const HOLE: f64 = 0.5;
 
 impl Form {
-    /// The shape of the line with this index.
+    /// Returns the shape for the line with this index.
     pub(crate) fn of(at: usize) -> Self {
         FORMS[at % FORMS.len()]
     }

@@ -53,11 +53,11 @@ pub use sweep::{SweepChoice, chosen_sweep_pictures, sweep_pictures};
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// Its content, as a file name without suffix.
+    /// The picture's content, as a file name without suffix.
     pub name: String,
     /// The picture as SVG.
     pub svg: String,
-    /// The names of the entries of its legends, which the user's texts may replace.
+    /// The names of the entries of the picture's legends, which the user's texts may replace.
     pub entries: Vec<String>,
 }
 

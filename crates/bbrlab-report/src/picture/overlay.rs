@@ -49,7 +49,7 @@ pub struct OverlayPanel {
 pub struct Overlay {
     /// The picture's name.
     pub name: String,
-    /// Its heading.
+    /// The picture's heading.
     pub title: String,
     /// The note below the heading.
     pub facts: String,
@@ -63,7 +63,7 @@ pub struct Overlay {
     pub end_s: f64,
     /// The size.
     pub shape: Shape,
-    /// The words that replace the usual ones.
+    /// The texts that replace the default title, axis names and legends.
     pub labels: Labels,
     /// The panels from top to bottom.
     pub panels: Vec<OverlayPanel>,
@@ -127,25 +127,25 @@ impl<'a> Sheet<'a> {
         Head::new(&self.words.labels, shape, title, facts, self.legend(), edges)
     }
 
-    /// The colour of a flow if there are several flows. `None` for a single flow, drawn in the two
-    /// colours of the recordings, and for a quantity of a link, drawn in grey.
+    /// Returns the colour of a flow if there are several flows. `None` for a single flow, drawn in
+    /// the two colours of the recordings, and for a quantity of a link, drawn in grey.
     fn color(&self, name: &str) -> Option<RGBColor> {
         self.flows.iter().position(|flow| *flow == name).map(palette::line)
     }
 
-    /// The look of the wide line, which is drawn below the thin one.
+    /// Returns the look of the wide line, which is drawn below the thin one.
     fn wide(&self, name: &str) -> Stroke {
         let alone = if self.flows.is_empty() { palette::line(1) } else { palette::FAINT_INK };
         Stroke::new(self.color(name).unwrap_or(alone), 3.2).alpha(0.4)
     }
 
-    /// The look of the thin line, which is drawn above the wide one.
+    /// Returns the look of the thin line, which is drawn above the wide one.
     fn thin(&self, name: &str) -> Stroke {
         let alone = if self.flows.is_empty() { palette::line(0) } else { palette::INK };
         Stroke::new(self.color(name).unwrap_or(alone), 1.0)
     }
 
-    /// The entries of the legend: the flows, if there are several, and the two recordings.
+    /// Returns the entries of the legend: the flows, if there are several, and the two recordings.
     fn legend(&self) -> Vec<Entry> {
         let entry = |text: &str, stroke| Entry {
             text: self.words.entry(text),
@@ -167,7 +167,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// The width of the widest label of all y axes. A wide sheet has space for any label.
+    /// Returns the width of the widest label of all y axes. Returns 0 for a wide sheet, because it
+    /// has space for any label.
     fn widest_label(&self) -> f64 {
         let panels = self.overlay.panels.iter().filter(|_| self.overlay.shape.is_narrow());
         panels.map(|panel| widest_label(&y_axis(panel, 5))).fold(0.0, f64::max)
@@ -200,7 +201,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// The y axis of a panel, with about this number of ticks.
+/// Returns the y axis of a panel, with about this number of ticks.
 fn y_axis(content: &OverlayPanel, ticks: usize) -> Axis {
     let values = || {
         let pairs = content.pairs.iter().flat_map(|pair| pair.below.iter().chain(&pair.above));

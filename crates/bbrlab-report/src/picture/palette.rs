@@ -27,13 +27,13 @@ pub(crate) const DROP: RGBColor = RGBColor(190, 20, 40);
 /// The number of distinguishable colours.
 pub(crate) const COLORS: usize = LINES.len();
 
-/// The colour of the line with this index.
+/// Returns the colour of the line with this index.
 pub(crate) fn line(at: usize) -> RGBColor {
     LINES[at % LINES.len()]
 }
 
-/// The colour of line `at` of `lines`. If there are more lines than colours, their colours go from
-/// blue over green to orange.
+/// Returns the colour of line `at` of `lines`. If there are more lines than colours, their colours
+/// go from blue over green to orange.
 pub(crate) fn of_many(at: usize, lines: usize) -> RGBColor {
     if lines <= LINES.len() {
         return line(at);
@@ -52,7 +52,7 @@ pub(crate) fn of_many(at: usize, lines: usize) -> RGBColor {
     RGBColor(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
 }
 
-/// The colour of a state band.
+/// Returns the colour of a state band.
 pub(crate) fn state(name: &str) -> RGBColor {
     match name {
         "STARTUP" => RGBColor(255, 205, 130),

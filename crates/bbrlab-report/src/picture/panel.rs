@@ -33,7 +33,7 @@ pub(crate) struct Key {
 pub(crate) enum Names {
     /// Side by side; also used for numbers, some of which may be left out.
     Row,
-    /// Two by two, one above the other.
+    /// Alternately in an upper and a lower row.
     TwoRows,
     /// Vertical, read from below, in the given height.
     Upright(f64),
@@ -69,7 +69,8 @@ impl Names {
     }
 }
 
-/// Space between the widest label of a y axis and the edge of the picture, and the axis.
+/// Total of the space to the left and to the right of the widest label of a y axis, between the
+/// picture's edge and the axis.
 pub(crate) const LABEL_GAP: f64 = 8.0;
 
 /// The width of the widest label of an axis.
@@ -270,8 +271,9 @@ impl Panel<'_, '_> {
 
     /// Draws grid, title and, at the right end of the title's last line, a legend. Must be called
     /// before anything else is drawn in the panel. With `has_row`, the legend has a line of its own
-    /// below the title. If the legend does not fit, its entries are dropped from the last on. Names
-    /// of curves come first, because curves need them more than references do.
+    /// below the title. If the legend does not fit, its entries are dropped from the last on.
+    /// Callers put the entries of curves before those of references, because curves need their
+    /// entries more.
     pub(crate) fn titled(&self, title: &[String], keys: &[Key], has_row: bool) {
         let last = if has_row { &[][..] } else { title };
         let mut keys = keys;

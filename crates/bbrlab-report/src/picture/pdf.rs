@@ -169,7 +169,7 @@ fn color(paint: &Paint) -> String {
     format!("{} {} {}", part(color.red), part(color.green), part(color.blue))
 }
 
-/// A number without an exponent, which PDF does not allow, and without needless digits.
+/// Returns a number without an exponent, which PDF does not allow, and without needless digits.
 fn number(value: f32) -> String {
     let text = format!("{value:.4}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

@@ -36,7 +36,7 @@ const GAP_X: f64 = 70.0;
 const GAP_Y: f64 = 82.0;
 const HEADING: f64 = 12.0;
 
-/// The picture of a plate.
+/// Draws the picture of a plate.
 #[must_use]
 pub fn plate_picture(plate: &Plate) -> Picture {
     let sheet = Sheet::of(plate);
@@ -54,7 +54,8 @@ struct Sheet<'a> {
     quantity: Option<&'a str>,
 }
 
-/// The names of the curves and lines in a drawing, and for each whether it is a line without marks.
+/// Returns the names of the curves and lines in a drawing, and for each whether it is a line
+/// without marks.
 fn names_in(drawing: &Drawing) -> Vec<(&str, bool)> {
     match drawing {
         Drawing::Curves(of) | Drawing::Stacked(of) => {
@@ -105,8 +106,8 @@ impl<'a> Sheet<'a> {
         Head::new(&labels, &Shape::SCREEN, title, note, self.entries(), edges)
     }
 
-    /// The quantity of the y axes if all panels have the same quantity and at least one panel lacks
-    /// space for it next to the panel's name.
+    /// Returns the quantity of the y axes if all panels have the same quantity and at least one
+    /// panel lacks space for it next to the panel's name.
     fn shared_quantity(&self) -> Option<&'a str> {
         let panels = &self.plate.panels;
         let first = panels.first()?.y_title.as_str();
@@ -122,7 +123,7 @@ impl<'a> Sheet<'a> {
         palette::of_many(at, self.names.len())
     }
 
-    /// The entries of the legend, one for each name that is not empty.
+    /// Returns the entries of the legend, one for each name that is not empty.
     fn entries(&self) -> Vec<Entry> {
         let drawings = || self.plate.panels.iter().flat_map(|panel| &panel.drawing);
         let is_line = |name: &str| drawings().flat_map(names_in).any(|found| found == (name, true));
@@ -179,7 +180,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// The space that a panel's name leaves for its quantity.
+/// Returns the space that a panel's name leaves for its quantity.
 fn rest_of(room: f64, title: &str) -> f64 {
     room - bold_width_of(title, HEADING) - 10.0
 }

@@ -32,7 +32,7 @@ pub(crate) fn render(svg: &str) -> Vec<u8> {
     indexed_png::encode(pixmap.width(), pixmap.height(), pixmap.data())
 }
 
-/// The width of a picture in units of the SVG.
+/// Returns the width of a picture in units of the SVG.
 fn units_across(svg: &str) -> Option<f32> {
     let (_, rest) = svg.split_once("viewBox=\"0 0 ")?;
     rest.split(' ').next()?.parse().ok()

@@ -38,8 +38,9 @@ pub struct Recording<'a> {
     pub link: u32,
 }
 
-/// The panels of two recordings. There is no panel of states, because the states of two recordings
-/// cannot be drawn one over the other. `flows` contains the numbers and names of the drawn flows.
+/// Returns the panels of two recordings. There is no panel of states, because the states of two
+/// recordings cannot be drawn one over the other. `flows` contains the numbers and names of the
+/// drawn flows.
 #[must_use]
 pub fn overlay_panels(
     panels: &[RunPanel],
@@ -87,8 +88,8 @@ pub fn overlay_panels(
     drawn
 }
 
-/// The throughput on the wire. If one recording lacks it, both show instead the rate at which the
-/// applications read.
+/// Returns the throughput on the wire. If one recording lacks it, both show instead the rate at
+/// which the applications read.
 fn throughput(
     of_flows: &dyn Fn(&str, OfRow<'_>) -> OverlayPanel,
     below: Recording<'_>,
@@ -145,7 +146,7 @@ fn rate(bytes: &OverTime, start_s: f64, end_s: f64) -> OverTime {
     })
 }
 
-/// The mean of the values in windows of equal length.
+/// Returns the mean of the values in windows of equal length.
 fn mean(values: &OverTime, start_s: f64, end_s: f64) -> OverTime {
     in_windows(values, start_s, end_s, |rows| {
         let told = || rows.iter().filter_map(|&(_, value)| value);

@@ -85,7 +85,7 @@ enum Drawn {
 }
 
 impl Drawn {
-    /// The panel in the user's choice.
+    /// Returns the kind of panel by which a user chooses this panel.
     fn panel(self) -> RunPanel {
         match self {
             Self::Throughput => RunPanel::Throughput,
@@ -118,7 +118,7 @@ struct Sheet<'a> {
     space: Space,
 }
 
-/// The space for legends and for labels of y axes, and the need for it that drawing has shown.
+/// The space for legends and for labels of y axes, and whether the last drawing needed more.
 #[derive(Default)]
 struct Space {
     /// Whether the legend of each panel has a line of its own.
@@ -134,7 +134,7 @@ struct Space {
 }
 
 impl Space {
-    /// Makes the space that was missing. Returns whether some was.
+    /// Enlarges the space if the last drawing needed more. Returns whether it did.
     fn grow(&self) -> bool {
         let left = self.widest.get() + LABEL_GAP;
         let is_narrow = left > self.drawn_left.get();
@@ -195,7 +195,7 @@ impl<'a> Sheet<'a> {
         self.groups.is_empty() || self.groups.iter().any(|wanted| wanted == group)
     }
 
-    /// Checks that labels of axes and groups of flows have a panel.
+    /// Checks that the drawn panels have a use for the user's labels of axes and groups of flows.
     fn check_use(&self, choice: &RunChoice) -> Result<(), String> {
         let of_flows = |drawn: &Drawn| !matches!(drawn, Drawn::Queue(_));
         if !self.groups.is_empty() && self.states.is_empty() && !self.panels.iter().any(of_flows) {
@@ -278,7 +278,7 @@ impl<'a> Sheet<'a> {
         self.shape.right(12.0, 22.0)
     }
 
-    /// The column of the picture at a time. Columns are one point wide.
+    /// Returns the column of the picture at a time. Columns are one point wide.
     #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
     fn column(&self, time_s: f64) -> i64 {
         ((time_s - self.from_s) / (self.to_s - self.from_s) * self.shape.width) as i64
@@ -295,13 +295,14 @@ impl<'a> Sheet<'a> {
             columns: 1,
             // On paper a legend has a line of its own.
             gaps: (0.0, row_of_keys + if self.shape.is_narrow() { 40.0 } else { 38.0 }),
-            // The gap below the last panel has no title.
+            // The gap below the last panel does not contain the title of another panel.
             foot: 12.0 + labels.more_x(room) - row_of_keys,
             panel_height: PANEL_HEIGHT,
         }
     }
 
-    /// The title, and the facts about the run. On paper the caption of the figure has them.
+    /// Returns the title, and the facts about the run. A picture on paper omits the facts, because
+    /// the caption of the figure contains them.
     fn head(&self) -> Head {
         let run = self.input.run;
         let title = if run.title.is_empty() { &run.scenario } else { &run.title };
@@ -310,7 +311,7 @@ impl<'a> Sheet<'a> {
         Head::new(&self.words.labels, &self.shape, title, &facts, self.legend(), edges)
     }
 
-    /// The middle of the first row of the legend.
+    /// Returns the vertical position of the middle of the legend's first row.
     fn legend_at(head: &Head) -> f64 {
         head.legend_at().max(16.0)
     }
@@ -325,7 +326,7 @@ impl<'a> Sheet<'a> {
             + if self.states.is_empty() { 0.0 } else { 4.0 }
     }
 
-    /// The legend of the states, in rows to the right of their title.
+    /// Returns the legend of the states, in rows to the right of their title.
     fn state_rows(&self) -> Vec<Vec<&'a str>> {
         let all: Vec<Vec<Band<'_>>> = self.states.iter().map(|(_, bands)| bands.clone()).collect();
         states::legend_rows(&all, self.right() - self.left() - width_of(self.state_title(), 14.0))
@@ -398,14 +399,16 @@ impl<'a> Sheet<'a> {
         if self.left_out > 0 {
             facts.push(format!("{} more links had a queue", self.left_out));
         }
-        // Version and commit must not be cut off. The scenario contains the profile too.
+        // Version and commit must not be cut off, so omit the profile, which the scenario contains
+        // too.
         if width_of(&facts.join("  ·  "), SMALL) > self.right() - self.left() {
             facts.retain(|fact| !fact.ends_with(" profile"));
         }
         facts.join("  ·  ")
     }
 
-    /// Draws title and legend of a panel, with the user's words. Must be drawn first.
+    /// Draws title and legend of a panel, with the user's words. Must be called before anything
+    /// else is drawn in the panel.
     fn titled(&self, panel: &Panel<'_, '_>, title: &str, keys: Vec<Key>) {
         let room = panel.right - panel.left;
         let text = |key: Key| Key { text: self.words.entry(&key.text), ..key };
@@ -416,7 +419,8 @@ impl<'a> Sheet<'a> {
         panel.titled(&lines, &keys, has_row);
     }
 
-    /// The names of the curves, if there are several. A name has the same colour in all panels.
+    /// Returns the names of the curves, if there are several. A name has the same colour in all
+    /// panels.
     fn legend(&self) -> Vec<Entry> {
         let curves = Curves::new(self);
         let names = curves.drawn();
@@ -481,7 +485,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// A flow's own name; without one, its number and congestion control.
+    /// Returns a flow's own name; without one, its number and congestion control.
     fn flow_name(&self, flow: u32) -> String {
         let name = self.input.summary.flows.get(flow as usize).and_then(|flow| flow.name.clone());
         name.unwrap_or_else(|| {
@@ -490,14 +494,15 @@ impl<'a> Sheet<'a> {
         })
     }
 
-    /// The flow's name next to its states: the user's text for its entry of the legend or, without
-    /// one, the shorter name.
+    /// Returns the flow's name next to its states: the user's text for its entry of the legend or,
+    /// without one, the shorter name.
     fn strip_name(&self, flow: u32) -> String {
         let own = self.words.own(&self.flow_title(flow));
         own.map_or_else(|| self.flow_name(flow), str::to_owned)
     }
 
-    /// The flow's name for a legend, which also has space for the name of the congestion control.
+    /// Returns the flow's name for a legend, which also has space for the name of the congestion
+    /// control.
     fn flow_title(&self, flow: u32) -> String {
         let (name, cc) = (self.flow_name(flow), self.input.run.class(flow).cc_name());
         if name.contains(cc) { name } else { format!("{name} ({cc})") }
@@ -523,7 +528,7 @@ fn value(count: u64) -> f64 {
 pub(super) mod tests {
     use super::{RunChoice, RunPicture, Sheet};
 
-    /// The corners of the line of the bandwidth-delay product.
+    /// Returns the corners of the line of the bandwidth-delay product.
     pub(crate) fn bdp(input: &RunPicture<'_>) -> Vec<(f64, f64)> {
         Sheet::new(input, &RunChoice::default()).expect("there is room").bdp_packets()
     }

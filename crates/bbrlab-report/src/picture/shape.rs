@@ -63,24 +63,24 @@ impl Shape {
         self.width < 700.0
     }
 
-    /// The left edge of panels, after the labels of their y axis.
+    /// Returns the left edge of panels, after the labels of their y axis.
     pub(crate) fn left(&self) -> f64 {
         if self.is_narrow() { 46.0 } else { 66.0 }
     }
 
-    /// The right edge of panels. Its distance from the picture's right edge is `narrow` for a
-    /// narrow picture, else `wide`.
+    /// Returns the right edge of panels. Its distance from the picture's right edge is `narrow` for
+    /// a narrow picture, else `wide`.
     pub(crate) fn right(&self, narrow: f64, wide: f64) -> f64 {
         self.width - if self.is_narrow() { narrow } else { wide }
     }
 
-    /// The number of labels of a time axis as wide as the picture.
+    /// Returns the number of labels of a time axis as wide as the picture.
     pub(crate) fn time_ticks(&self) -> usize {
         if self.is_narrow() { 6 } else { 11 }
     }
 
-    /// The error text for too little space for `rows` panels of the minimum height. `around` is the
-    /// height of everything except the panels.
+    /// Returns the error text for too little space for `rows` panels of the minimum height.
+    /// `around` is the height of everything except the panels.
     pub(crate) fn no_room(&self, what: &str, rows: u32, around: f64) -> String {
         let points = around + f64::from(rows) * LOWEST_PANEL;
         let (height, unit) = match self.nominal {

@@ -7,7 +7,7 @@ use resvg::usvg::{Options, Tree, fontdb};
 
 use super::font::{REGULAR, SEMI_BOLD};
 
-/// The picture as a tree of shapes, its text as outlines.
+/// Returns the picture as a tree of shapes, its text as outlines.
 pub(crate) fn shapes(svg: &str) -> Tree {
     let mut fonts = fontdb::Database::new();
     fonts.load_font_data(REGULAR.to_vec());

@@ -9,8 +9,8 @@ use plotters::style::text_anchor::{HPos, VPos};
 /// A state band: its start and end as x values, and the name of the state.
 pub(crate) type Band<'a> = (f64, f64, &'a str);
 
-/// The priority of a state within its column. Short but important states are shown even if other
-/// states follow in the same column.
+/// Returns the priority of a state within its column. Short but important states are shown even if
+/// other states follow in the same column.
 fn weight(state: &str) -> u32 {
     match state {
         "PROBE_RTT" | "STARTUP" | "DRAIN" => 2,
@@ -19,8 +19,8 @@ fn weight(state: &str) -> u32 {
     }
 }
 
-/// The samples as bands. Each column shows the state of the highest priority that occurs in it; if
-/// several states have this priority, the last of them.
+/// Returns the samples as bands. Each column shows the state of the highest priority that occurs in
+/// it; if several states have this priority, the last of them.
 pub(crate) fn bands<'a>(
     samples: impl Iterator<Item = (f64, &'a str)>,
     end: f64,
@@ -60,8 +60,8 @@ fn width(state: &str) -> f64 {
     SQUARE + width_of(state, SMALL - 1.0)
 }
 
-/// The states that occur, in the order in which a connection passes through them. They are in rows
-/// of at most the width `space`.
+/// Returns the states that occur, in the order in which a connection passes through them. They are
+/// in rows of at most the width `space`.
 pub(crate) fn legend_rows<'a>(bands: &[Vec<Band<'a>>], space: f64) -> Vec<Vec<&'a str>> {
     let mut seen: Vec<&str> = Vec::new();
     for (_, _, state) in bands.iter().flatten() {

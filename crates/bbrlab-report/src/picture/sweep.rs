@@ -1,9 +1,9 @@
-//! Pictures of a sweep: the metrics that answer its question against a swept key. The other keys
-//! are colours and small multiples.
+//! Pictures of a sweep: its most important metrics along a swept key. Colours and small multiples
+//! show the other swept keys.
 //!
-//! Quantities have a numeric axis, logarithmic if the values are geometric. Points without values
-//! between them, such as two algorithms, are not joined. Small dots are single seeds; bars are the
-//! 95 % intervals of their mean.
+//! Quantities have a numeric axis, logarithmic if the values are geometric. Points are joined only
+//! if the key has values between them: not between two algorithms. Small dots are single seeds;
+//! bars are the 95 % intervals of their mean.
 
 mod against;
 mod choice;
@@ -41,8 +41,8 @@ const GAP_BETWEEN_MULTIPLES: f64 = 20.0;
 const GAP_Y: f64 = 72.0;
 /// Width of the line at a fair share.
 const FAIR_SHARE: f64 = 0.8;
-/// The largest number of metrics in a picture. Further metrics are only in the table. The eighth
-/// metric of competing transfers, their retransmissions, is still shown.
+/// The largest number of metrics in a picture. Further metrics are only in the table. With eight,
+/// the picture of competing transfers includes their last metric, the retransmissions.
 const PANELS_SHOWN: usize = 8;
 /// Number of metrics shown if there are small multiples.
 const ROWS_OF_MULTIPLES: usize = 3;
@@ -125,9 +125,9 @@ fn pictures(title: &str, points: &Points, choice: &SweepChoice) -> Result<Vec<Pi
     Ok(pictures)
 }
 
-/// The metrics drawn by default, and the titles of those left out because nothing differs: all
-/// points and groups of flows have the same text in a table. If nothing differs at all, nothing is
-/// left out.
+/// The metrics drawn by default, and the titles of those left out because nothing differs, that is,
+/// all points and groups of flows have the same text in a table. If nothing differs at all, nothing
+/// is left out.
 fn default_figures<'a>(
     groups: &[Group],
     usual: &[Answer<'a>],
@@ -178,7 +178,7 @@ fn named(key: &str, value: &str) -> String {
     if stem(key) == "cc" { value.to_owned() } else { format!("{} {value}", stem(key)) }
 }
 
-/// The corners of a line, as values of the axes.
+/// The corners of a line as pairs of x and y values.
 type Line = Vec<(f64, f64)>;
 
 struct Sheet<'a> {
@@ -191,7 +191,7 @@ struct Sheet<'a> {
     swept: Swept,
     /// Values of the key that colours show; one empty value if there is no such key.
     lines: Vec<String>,
-    /// Number of values of that key for which there is no line.
+    /// Number of values of the key shown by colours that have no line, because there are too many.
     lines_left_out: usize,
     /// For each point of the sweep: the index of its line.
     line_of: Vec<Option<usize>>,
@@ -355,7 +355,8 @@ impl<'a> Sheet<'a> {
         Head::new(&self.words.labels, &self.shape, self.title, &self.note(), self.legend(), edges)
     }
 
-    /// The width of the widest label of all y axes. A wide sheet has space for any label.
+    /// The width of the widest label of all y axes. It is 0 for a wide sheet, because that has
+    /// space for any label.
     fn widest_label(&self) -> f64 {
         if !self.shape.is_narrow() {
             return 0.0;
@@ -462,7 +463,7 @@ impl<'a> Sheet<'a> {
         let axis = &self.swept.axis;
         for &place in &self.drawn_groups {
             let point = |&at: &usize| {
-                // A point of a single group has no share.
+                // At a point with a single group of flows, the fair share is 1 and gets no line.
                 let of_all = self.points.fair[at].get(place).filter(|&&fair| fair < 1.0)?;
                 let x = self.swept.place(&value_at(&self.points.groups[at], self.keys.axis))?;
                 Some((x, of_all * figure.scale))
@@ -691,8 +692,8 @@ impl<'a> Sheet<'a> {
 
     fn sample(&self, at: usize, figure: &Answer<'_>, place: usize) -> Option<Sample> {
         let group = &self.points.groups[at];
-        // With a single group of flows the share is always 1. At points with two groups, no group
-        // corresponds to this one.
+        // A single group of flows always has the share 1. Even if other points have two groups,
+        // neither of these corresponds to it.
         if figure.metric == Metric::PerGroup("share") && flow_groups(group).count() == 1 {
             return None;
         }

@@ -11,7 +11,7 @@ const TICKS: usize = 40;
 /// More names than this do not fit along an axis.
 const NAMES: usize = 30;
 
-/// At most `most` elements, evenly spaced from first to last, and the number omitted.
+/// Returns at most `most` elements, evenly spaced from first to last, and the number omitted.
 pub(crate) fn spread<T: Clone>(list: &[T], most: usize) -> (Vec<T>, usize) {
     let left_out = list.len().saturating_sub(most);
     let shown = if left_out == 0 {
@@ -25,7 +25,7 @@ pub(crate) fn spread<T: Clone>(list: &[T], most: usize) -> (Vec<T>, usize) {
 /// The swept values along an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Swept {
-    /// Each spelling with its position on the axis.
+    /// Each value, as the scenario spells it, with its position on the axis.
     places: BTreeMap<String, f64>,
     /// The range and the labels.
     pub(crate) axis: Axis,
@@ -43,17 +43,17 @@ pub(crate) struct Swept {
 }
 
 impl Swept {
-    /// The axis of a key for its values in the order of the sweep.
+    /// Makes the axis of a key for its values in the order of the sweep.
     pub(crate) fn new(key: &str, values: &[String]) -> Self {
         Self::of_quantities(key, values).unwrap_or_else(|| Self::of_names(key, values))
     }
 
-    /// The number of values on the axis.
+    /// Returns the number of values on the axis.
     pub(crate) fn count(&self) -> usize {
         self.places.len()
     }
 
-    /// The position of a value.
+    /// Returns the position of a value.
     pub(crate) fn place(&self, value: &str) -> Option<f64> {
         self.places.get(value).copied()
     }
@@ -112,7 +112,7 @@ impl Swept {
     }
 }
 
-/// Every `step`-th tick, and the last tick, which shows where the axis ends.
+/// Returns every `step`-th tick, and the last tick, which shows where the axis ends.
 fn every(step: usize, ticks: &[(f64, String)]) -> Vec<(f64, String)> {
     let last = ticks.len() - 1;
     let is_kept = |at: usize| at.is_multiple_of(step) && at + step / 2 < last || at == last;
@@ -144,7 +144,7 @@ impl Quantity<'_> {
     }
 }
 
-/// A number with or without a unit, as scenarios spell it.
+/// Parses a number with or without a unit, as scenarios spell it.
 fn quantity(text: &str) -> Option<Quantity<'_>> {
     let text = text.trim();
     let is_exponent = |at: usize| {
@@ -202,8 +202,8 @@ fn family(unit: &str) -> Option<(Family, f64)> {
         .or_else(|| prefixed(&["bytes", "byte", "b"], Family::Bytes))
 }
 
-/// The unit that most values use, with its factor. If several units are equally frequent, the first
-/// of them.
+/// Returns the unit that most values use, with its factor. If several units are equally frequent,
+/// the first of them.
 fn common_unit<'a>(read: &[Quantity<'a>]) -> (&'a str, f64) {
     let times = |unit: &str| read.iter().filter(|one| one.unit == unit).count();
     let mut best: Option<&Quantity<'a>> = None;
@@ -215,7 +215,8 @@ fn common_unit<'a>(read: &[Quantity<'a>]) -> (&'a str, f64) {
     best.map_or(("", 1.0), |best| (best.unit, best.factor))
 }
 
-/// Whether the ratios of rising values are more even than their differences. Zero has no ratio to
+/// Whether rising values are roughly a geometric sequence: the ratios of neighbours are more even
+/// than their differences, and the values span at least a factor of 7.9. Zero has no ratio to
 /// another value, so a logarithmic axis shows it separately, after a gap.
 fn is_geometric(values: &[f64]) -> bool {
     let positive = values.strip_prefix(&[0.0]).unwrap_or(values);
@@ -228,14 +229,14 @@ fn is_geometric(values: &[f64]) -> bool {
         gaps().fold(0.0, f64::max) / gaps().fold(f64::INFINITY, f64::min)
     };
     let logs: Vec<f64> = positive.iter().map(|&value| log2(value)).collect();
-    // With zero and two other values, the differences include the one from zero. With three or more
-    // values above zero, they do not.
+    // With zero and two other values, the differences include the one between zero and the next
+    // value. With three or more values above zero, they do not.
     let linear = if positive.len() > 2 { positive } else { values };
     unevenness(&logs) < unevenness(linear)
 }
 
-/// A value with just enough digits to differ from its neighbours. Nine decimals remove the errors
-/// of binary fractions.
+/// Returns a value with at most nine decimals, without zeros at the end. The limit of nine removes
+/// the errors of binary fractions.
 fn shortest(value: f64) -> String {
     let text = format!("{value:.9}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

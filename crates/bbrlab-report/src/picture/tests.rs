@@ -17,8 +17,8 @@ use crate::table::tests::sample_run;
 
 const BUFFER_PACKETS: u64 = 248;
 
-/// A run on a path with 50 Mbit/s, a base RTT of 30 ms and a buffer of two BDP. Each flow starts
-/// two seconds after the previous flow.
+/// Returns a run on a path with 50 Mbit/s, a base RTT of 30 ms and a buffer of two BDP. Each flow
+/// starts two seconds after the previous flow.
 fn run(ccs: &[&str]) -> Run {
     let mut text = format!(
         "title = \"A made-up run: nothing here was simulated\"\nduration = \"40s\"\nseed = 7\n\
@@ -33,9 +33,9 @@ fn run(ccs: &[&str]) -> Run {
     run
 }
 
-/// Made-up samples of a run: cwnd is a saw tooth, and the states are a start-up, a drain and a
-/// ProbeRTT every ten seconds. They are computed with integers, so that all machines give the same
-/// picture.
+/// Returns made-up samples of a run: cwnd is a saw tooth, and the states are a start-up, a drain
+/// and a ProbeRTT every ten seconds. They are computed with integers, so that all machines give the
+/// same picture.
 fn samples(run: &Run) -> (RunSummary, Series, QueueSeries) {
     let mut series = Series::default();
     let mut queue = QueueSeries::default();
@@ -139,7 +139,7 @@ fn assert_has(svg: &str, words: &[&str]) {
 /// A text of a picture: the left, top, right and bottom of its bounding box, and the text.
 type TextLook = (f64, f64, f64, f64, String);
 
-/// The texts of a picture with their bounding boxes.
+/// Returns the texts of a picture with their bounding boxes.
 fn texts(svg: &str) -> Vec<TextLook> {
     let attribute = |tag: &str, name: &str| {
         let (_, rest) = tag.split_once(&format!(" {name}=\"")).unwrap();
@@ -257,7 +257,7 @@ fn a_run_without_samples_is_an_empty_frame_and_no_panic() {
     assert_has(&picture.svg, &["Throughput, Mbit/s"]);
 }
 
-/// The picture of a run of this scenario with made-up samples.
+/// Returns the picture of a run of this scenario with made-up samples.
 fn picture_of(run: &Run, choice: &RunChoice) -> Result<Picture, String> {
     let (summary, series, queue) = samples(run);
     let input =
@@ -265,13 +265,13 @@ fn picture_of(run: &Run, choice: &RunChoice) -> Result<Picture, String> {
     chosen_run_picture(&input, choice)
 }
 
-/// The points of the longest line that the picture draws in the colour `color`.
+/// Returns the points of the longest line that the picture draws in the colour `color`.
 fn longest_line(svg: &str, color: &str) -> Vec<(f64, f64)> {
     let lines = lines_of(svg, color, 0);
     lines.into_iter().max_by_key(Vec::len).unwrap_or_default()
 }
 
-/// The points of each drawn line of that colour with at least this number of points.
+/// Returns the points of each drawn line of that colour with at least this number of points.
 fn lines_of(svg: &str, color: &str, least: usize) -> Vec<Vec<(f64, f64)>> {
     let lines = svg.split("<polyline").skip(1).filter(|line| {
         line.split("/>").next().is_some_and(|tag| tag.contains(&format!("stroke=\"{color}\"")))
@@ -349,8 +349,7 @@ fn the_bdp_follows_the_base_rtt_as_well_as_the_rate() {
         made_by: "bbrlab 0",
     };
     let sheet = super::run::tests::bdp(&input);
-    // The BDP is 124 packets with 30 ms, twice as many with 60 ms, and half of that when the rate
-    // is halved.
+    // The BDP is 124 packets with 30 ms, 248 with 60 ms, and 124 again when the rate is halved.
     let packets: Vec<(f64, f64)> =
         sheet.iter().map(|&(time_s, packets)| (time_s, packets.round())).collect();
     assert_eq!(
@@ -470,8 +469,8 @@ fn no_line_is_drawn_through_a_time_without_the_flow() {
     assert!((900.0..1100.0).contains(&end), "half of 2000 units, not {end}");
 }
 
-/// The runs of a made-up sweep with `seeds` seeds for each point. The metrics of a run follow from
-/// the indices of its swept values.
+/// Returns the runs of a made-up sweep with `seeds` seeds for each point. The metrics of a run
+/// follow from the indices of its swept values.
 fn swept(keys: &[(&str, &[&str])], seeds: u32) -> Vec<RunSummary> {
     let points = keys.iter().map(|(_, values)| values.len()).product::<usize>();
     let mut runs = Vec::new();
@@ -522,7 +521,7 @@ fn a_sweep_begins_with_shares_of_each_group_on_a_whole_axis() {
     );
     let words: Vec<String> = texts(&pictures[0].svg).into_iter().map(|text| text.4).collect();
     assert!(words.contains(&"100".to_owned()) && words.contains(&"16".to_owned()), "{words:?}");
-    // Goodput differs by two per cent: its axis begins at zero.
+    // Goodput differs by only two per cent between the points, but its axis begins at zero.
     let goodput = words.iter().position(|word| word.starts_with("Goodput")).unwrap();
     assert!(words[..goodput].iter().rev().take(12).any(|word| word == "0"), "{words:?}");
     // Each of the eight points has a mark for each group of flows, in front of five dots for the
@@ -701,8 +700,8 @@ fn a_figure_against_another_has_a_point_for_each_combination() {
     let shown = ["rate 10Mbit/s", "rate 1Gbit/s", "Mean queue delay, ms", "bbr2"];
     assert_has(&pictures[0].svg, &shown);
     assert_has(&pictures[0].svg, &["dashed: equal shares"]);
-    // There are two circles in the legend and one per point: only the share of the first of two
-    // groups of flows is shown, because it determines the share of the second.
+    // Only the share of the first of the two groups of flows is shown, because it determines the
+    // share of the second. So there is one circle per point, and two more in the legend.
     let points = pictures[0].svg.matches("<circle").count();
     assert_eq!(points, 2 + BUFFERS.1.len() * 3 * 2);
 
@@ -714,7 +713,7 @@ fn a_figure_against_another_has_a_point_for_each_combination() {
     assert!(twice.contains("--by needs another swept key"), "{twice}");
 }
 
-/// Made-up transfers of two algorithms at two loss rates. One transfer in ten never ends.
+/// Returns made-up transfers of two algorithms at two loss rates. One transfer in ten never ends.
 fn transfers(runs: &[RunSummary]) -> Vec<CdfSample> {
     let sample = |(run, group): (usize, &str)| CdfSample {
         run,
@@ -755,8 +754,8 @@ fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_
             "5000",
         ],
     );
-    // The top of the panel is at a share of 1.04. The curve of transfers of which nine in ten end
-    // reaches 0.9.
+    // The top of the panel is at a share of 1.04. Nine in ten of these transfers end, so their
+    // curve reaches 0.9.
     let curve = longest_line(&picture.svg, "#0072B2");
     let (low, high) = curve
         .iter()
@@ -773,8 +772,8 @@ fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_
 
 #[test]
 fn percentiles_read_off_a_curve_are_those_of_the_packets() {
-    // Out of 1,000 packets, 241 waited 0 ms, the median 100 ms, the 95th percentile 1,500 ms, the
-    // 99th 4,000 ms.
+    // Out of 1,000 packets, 241 waited 0 ms. The median is 100 ms, the 95th percentile 1,500 ms and
+    // the 99th percentile 4,000 ms.
     let values = vec![(0.0, 241), (100.0, 300), (700.0, 389), (1500.0, 50), (4000.0, 20)];
     let mut run = sample_run();
     run.flow_groups.truncate(1);
@@ -796,7 +795,7 @@ fn percentiles_read_off_a_curve_are_those_of_the_packets() {
     let curve = longest_line(&picture.svg, "#0072B2");
     let ((left, bottom), (right, top)) = (curve[0], curve[curve.len() - 1]);
     let end = Ratios::new(0.0, 4000.0, 8).axis.high;
-    // The value on the x axis at which the curve first reaches the share.
+    // Returns the value on the x axis at which the curve first reaches a share.
     let read = |share: f64| {
         let height = bottom - share * (bottom - top);
         let reached = curve.iter().find(|point| point.1 <= height).unwrap();
@@ -810,7 +809,7 @@ fn percentiles_read_off_a_curve_are_those_of_the_packets() {
     }
 }
 
-/// Two recordings of `flows` flows and one queue, with long names.
+/// Returns two recordings of `flows` flows and one queue, with long names.
 fn overlay(flows: u32, shape: Shape) -> Overlay {
     let rising = |from: f64| -> OverTime {
         (0..100).map(|at| (f64::from(at) / 10.0, Some(from + f64::from(at)))).collect()
@@ -867,7 +866,7 @@ fn a_pdf_has_the_size_of_the_paper_and_the_same_bytes_each_time() {
     assert_eq!(pdf, picture.pdf());
     assert!(pdf.starts_with(b"%PDF-1.4") && pdf.ends_with(b"%%EOF\n"));
     let text = String::from_utf8_lossy(&pdf);
-    // 84 mm and 60 mm in points of 1/72 inch.
+    // The page is 84 mm wide and 60 mm high; the file has these sizes in points of 1/72 inch.
     assert!(text.contains("/MediaBox[0 0 238.1"), "{}", &text[..400]);
     let start: usize =
         text.rsplit("startxref\n").next().unwrap().split('\n').next().unwrap().parse().unwrap();

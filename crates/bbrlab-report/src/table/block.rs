@@ -6,8 +6,9 @@ use super::layout::{Align, Table, cut};
 use crate::html::escaped;
 use crate::number::BEYOND;
 
-/// The largest number of rows of a table in HTML. If the table has more rows, a line below it gives
-/// their number. Longer tables would enlarge the file of a notebook, which stores all output.
+/// The largest number of rows of a table in HTML. If the table has more rows, a line below it says
+/// how many more there are. Longer tables would enlarge the file of a notebook, which stores all
+/// output.
 const ROWS_SHOWN: usize = 100;
 
 /// A part of the output.

@@ -197,7 +197,7 @@ struct Row<'a> {
     is_equal: bool,
 }
 
-/// The difference of a metric to the first value.
+/// The difference between a metric's value in a later column and its value in the first one.
 struct Contrast {
     difference: Option<f64>,
     /// The upper end of its interval.
@@ -232,7 +232,8 @@ impl Row<'_> {
     }
 }
 
-/// The number of seeds that would decide, as text; empty if there is no estimate.
+/// The number of seeds with which the interval would probably exclude zero, as text; empty without
+/// an estimate.
 fn to_decide(seeds: &Value) -> String {
     let about = seeds["about"].as_u64().map(|seeds| format!("about {seeds}"));
     let more = || seeds["more_than"].as_u64().map(|seeds| format!("over {seeds}"));

@@ -142,8 +142,8 @@ fn at_point(cell: &str) -> (&str, &str) {
     cell.split_at(cell[..mean].find('.').unwrap_or(mean))
 }
 
-/// Whether the numbers of a column have to be aligned at their decimal points, because they do not
-/// have equally much after these.
+/// Whether the numbers of a column have to be aligned at their decimal points, because they differ
+/// in length after the point.
 fn is_uneven(table: &Table, at: usize) -> bool {
     let cells = table.rows.iter().map(|row| row[at].as_str()).filter(|cell| *cell != NONE);
     let mut after = cells.map(|cell| at_point(cell).1.chars().count());

@@ -29,21 +29,21 @@ pub enum PrintedAs {
     /// The exact value.
     #[default]
     Value,
-    /// The approximate value: "about", "nearly".
+    /// An approximate value: the paper writes "about" or "nearly".
     About,
-    /// The largest value that occurred: "up to".
+    /// The largest value that occurred: the paper writes "up to".
     UpTo,
-    /// An upper bound: "below", "just under".
+    /// An upper bound: the paper writes "below" or "just under".
     Below,
-    /// A lower bound: "over".
+    /// A lower bound: the paper writes "over".
     Over,
     /// A value that the paper does not print, computed from values that it prints.
     Derived,
 }
 
 impl PrintedAs {
-    /// The kind, from the words with which a paper's data file qualifies a row. Words that do not
-    /// qualify the value give [`Self::Value`].
+    /// Returns the kind that follows from the words with which a paper's data file qualifies a row.
+    /// Words that do not qualify the value give [`Self::Value`].
     #[must_use]
     pub fn from_words(words: &str) -> Self {
         let starts = [
@@ -58,7 +58,7 @@ impl PrintedAs {
         found.map_or(Self::Value, |(_, printed_as)| printed_as)
     }
 
-    /// The sign that a table shows before the value.
+    /// Returns the sign that a table shows before the value.
     fn sign(self) -> &'static str {
         match self {
             Self::Value => "",
@@ -70,22 +70,24 @@ impl PrintedAs {
         }
     }
 
-    /// Whether the difference between the measured and the printed value is meaningful. It is not
-    /// if the printed value is a bound.
+    /// Whether the difference between the measured and the printed value is meaningful: false if
+    /// the printed value is a bound.
     fn is_comparable(self) -> bool {
         matches!(self, Self::Value | Self::About | Self::Derived)
     }
 }
 
 impl PublishedCell {
-    /// The printed value, with a sign if it is approximate, a bound or computed from other values.
+    /// Returns the printed value, with a sign if it is approximate, a bound or computed from other
+    /// values.
     #[must_use]
     pub fn published_text(&self) -> String {
         let sign = if self.published.is_some() { self.printed_as.sign() } else { "" };
         format!("{sign}{}", fixed(self.published, self.decimals))
     }
 
-    /// The difference of the measured value from the printed one in percent; a dash for a bound.
+    /// Returns the deviation of the measured value from the printed one, in percent; a dash if the
+    /// printed value is a bound.
     fn difference(&self) -> String {
         match (self.published, self.measured) {
             (Some(published), Some(measured))
@@ -97,8 +99,8 @@ impl PublishedCell {
         }
     }
 
-    /// The number of decimals of the measured value: as many as the paper prints. If the paper
-    /// prints whole numbers, but the measured value or its interval has a fraction, three
+    /// Returns the number of decimals of the measured value: as many as the paper prints. If the
+    /// paper prints whole numbers, but the measured value or its interval has a fraction, three
     /// significant digits are shown. A measured value rounded to a whole number could contradict
     /// the difference in percent next to it.
     #[must_use]
@@ -125,9 +127,9 @@ pub struct PublishedRow {
 /// rows it is split into several tables.
 const FEW_ROWS: usize = 4;
 
-/// The table of an experiment, with one line per row. If it is too wide, it has one line per
-/// metric. With many rows, it becomes several tables, each with as many metrics as fit. Every row
-/// must have the keys and metrics of the first.
+/// Returns the table of an experiment, with one line per row. If it is too wide, it has one line
+/// per metric. With many rows, it becomes several tables, each with as many metrics as fit. Every
+/// row must have the keys and metrics of the first.
 #[must_use]
 pub fn published_table(rows: &[PublishedRow]) -> String {
     let Some(first) = rows.first() else { return String::new() };
@@ -157,8 +159,8 @@ pub fn published_table(rows: &[PublishedRow]) -> String {
     tables.join("\n")
 }
 
-/// The tables of an experiment. Rows with the same metrics share a table. A single metric of
-/// several flows over several buffers gets a column for each buffer.
+/// Returns the tables of an experiment. Rows with the same metrics share a table. A single metric
+/// of several flows over several buffers gets a column for each buffer.
 #[must_use]
 pub fn published_tables(rows: &[PublishedRow]) -> String {
     let tables: Vec<String> = blocks(rows)
@@ -197,9 +199,9 @@ fn blocks(rows: &[PublishedRow]) -> Vec<Vec<PublishedRow>> {
     blocks
 }
 
-/// The table of a single metric with two columns for each buffer: the printed and the measured
-/// value. Papers print the throughput of several flows in this form. Measured values have one
-/// decimal more than printed values. `None` if the rows have several metrics or lack the keys
+/// Returns the table of a single metric with two columns for each buffer: the printed and the
+/// measured value. Papers print the throughput of several flows in this form. Measured values have
+/// one decimal more than printed values. `None` if the rows have several metrics or lack the keys
 /// `flow` and `buffer_bdp`, and if the table is too wide.
 fn grid(rows: &[PublishedRow]) -> Option<String> {
     let first = rows.first()?;
@@ -254,7 +256,7 @@ fn grid(rows: &[PublishedRow]) -> Option<String> {
     (!table.is_too_wide()).then(|| heading + &table.render())
 }
 
-/// The table with one line per metric.
+/// Returns the table with one line per metric.
 fn long(rows: &[PublishedRow], first: &PublishedRow) -> Table {
     let mut table = Table::new();
     for (key, _) in &first.keys {
@@ -283,8 +285,8 @@ fn long(rows: &[PublishedRow], first: &PublishedRow) -> Table {
     table
 }
 
-/// The measured median, followed by its interval unless both ends of the interval round to the
-/// median.
+/// Returns the measured median, followed by its interval unless both ends of the interval round to
+/// the median.
 fn measured_text(cell: &PublishedCell) -> String {
     let decimals = cell.measured_decimals();
     let median = fixed(cell.measured, decimals);
@@ -294,7 +296,7 @@ fn measured_text(cell: &PublishedCell) -> String {
     }
 }
 
-/// The table with one line per row.
+/// Returns the table with one line per row.
 fn wide(rows: &[PublishedRow], first: &PublishedRow) -> Table {
     let with_published: Vec<bool> = (0..first.cells.len())
         .map(|at| {
@@ -389,8 +391,8 @@ mod tests {
         assert_eq!((text(33_424.0, 0), text(7.216, 2)), ("33424".to_owned(), "7.22".to_owned()));
     }
 
-    /// A median of 1 can have an interval up to 1.12, because the values of the seeds differ. Then
-    /// both are shown with decimals.
+    /// A median of 1 can have an interval up to 1.12, because the values of the seeds
+    /// differ. Then both are shown with decimals.
     #[test]
     fn a_whole_median_has_the_interval_that_is_not() {
         let text = |measured, interval| {

@@ -128,7 +128,7 @@ fn lasting(run: &RunSummary) -> usize {
     run.flows.iter().filter(|flow| !comes_and_goes(flow)).count()
 }
 
-/// Swept keys and values in a line.
+/// The swept keys of a point with their values, in one line.
 pub(crate) fn point_text(point: &bbrlab_run::SweepPoint) -> String {
     let pairs: Vec<String> =
         point.iter().map(|(key, value)| format!("{key} = {}", value_text(value))).collect();

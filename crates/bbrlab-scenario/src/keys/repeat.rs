@@ -35,13 +35,13 @@ pub(crate) enum Repeat {
 /// a share of the mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Until {
-    /// The share, from 0 to 1.
+    /// The largest accepted share, from 0 to 1.
     share: Decimal,
     of: UntilOf,
     at_most: u64,
 }
 
-/// The means whose intervals decide.
+/// The metrics for whose means the interval must be narrow enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UntilOf {
     /// The metric with this full name, of the run or of one link.
@@ -51,10 +51,11 @@ pub enum UntilOf {
 }
 
 impl Until {
-    /// The smallest number of seeds of a point. The variance of fewer is too uncertain to decide.
+    /// The smallest number of seeds of a point. With fewer seeds, the variance is too uncertain for
+    /// a decision.
     pub const LEAST: u64 = 10;
 
-    /// The number of seeds between two decisions.
+    /// The number of seeds that a point gets between two decisions.
     pub const BATCH: u64 = 5;
 
     /// The share of the mean that half the width of its interval must not exceed.
@@ -66,14 +67,14 @@ impl Until {
         self.share.to_string().parse().expect("a decimal number")
     }
 
-    /// The share as text: `2 %`.
+    /// The share as text, such as `2 %`.
     #[must_use]
     pub fn percentage(&self) -> String {
         let percent = format!("{:.6}", self.share() * 100.0);
         format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))
     }
 
-    /// The metric.
+    /// The metrics for whose means the interval must be narrow enough.
     #[must_use]
     pub fn of(&self) -> &UntilOf {
         &self.of
@@ -139,7 +140,7 @@ impl UntilOf {
         None
     }
 
-    /// Whether this metric of a run, with its full name, is one of those that decide.
+    /// Whether the interval of this metric, given by its full name, must be narrow enough.
     #[must_use]
     pub fn is(&self, metric: &str) -> bool {
         match self {
@@ -151,7 +152,7 @@ impl UntilOf {
         }
     }
 
-    /// The name, as a scenario would write it.
+    /// The name of the metric, as a scenario would write it.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -161,7 +162,7 @@ impl UntilOf {
     }
 }
 
-/// The names of the results of a record that are numbers.
+/// Returns the names of the results in a record that are numbers.
 fn metrics<R: Field>() -> Vec<String> {
     let all = leaves(R::PARTS, "", ".").into_iter();
     let numbers =
@@ -181,7 +182,7 @@ impl Repeat {
         }
     }
 
-    /// The number of runs per point, or its upper bound.
+    /// Returns the number of runs per point; with `until`, the upper bound of this number.
     pub(crate) fn most(&self) -> u64 {
         match self {
             Self::Fixed(runs) => *runs,
@@ -189,7 +190,7 @@ impl Repeat {
         }
     }
 
-    /// As a scenario would write it.
+    /// Returns the value of `repeat` as a scenario would write it.
     pub(crate) fn show(&self) -> String {
         match self {
             Self::Fixed(runs) => runs.to_string(),

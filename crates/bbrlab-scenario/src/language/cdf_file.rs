@@ -29,8 +29,8 @@ const SHARE: &str = "share";
 /// The error completes a sentence that begins with "the file".
 pub(crate) fn parse(text: &str) -> Result<CdfFile, String> {
     let percent = 100 * u64::from(Cdf::ONE);
-    // Pairs of a number of bytes and a share. Shares are in units of 10^-9 of the file's own unit,
-    // which is percent or 1.
+    // Each row has a number of bytes and a share. Shares are in units of 10^-9 of the file's own
+    // unit, which is percent or 1.
     let mut rows: Vec<(u64, u64)> = Vec::new();
     let mut named: Option<Columns<'_>> = None;
     let mut rounding = Rounding::default();

@@ -199,7 +199,7 @@ fn lower_link<'s>(
     }
     let (plain, delay) = (&plain, plain.delay);
     // With slots, packets pass a constant delay before they wait for a slot, and the slots' link
-    // models both. With grants, packets wait first.
+    // models both. With grants, packets wait for a grant before they pass the delay.
     let mut direction = |link: Link, (buffer, police), waits: Waits, acks: u32| {
         let alters = link.police.is_some()
             || link.loss.is_some()

@@ -23,8 +23,8 @@ fn run(text: &str) -> Run {
     scenario(text, &[]).run(0)
 }
 
-/// Returns a dumbbell of 10 Mbit/s and 5 ms with one Reno flow of 30 ms; `link` is added to the
-/// bottleneck, `flow` to the flow, `rest` to the file.
+/// Returns a dumbbell whose link has 10 Mbit/s and 5 ms, with one Reno flow with a base RTT of 30
+/// ms. `link` is added to the bottleneck, `flow` to the flow, `rest` to the file.
 fn dumbbell(link: &str, flow: &str, rest: &str) -> Run {
     run(&format!(
         "duration = \"10s\"\n[bottleneck]\nrate = \"10Mbit/s\"\ndelay = \"5ms\"\n{link}\n\
@@ -535,8 +535,8 @@ fn jitter_is_uniform() {
     let run = run(text);
     for tenth in 0..10 {
         let inside = run.flows.iter().filter(|flow| flow.start.0 / 1_000_000_000 == tenth).count();
-        // Five standard deviations of a binomial distribution with 100,000 draws and a probability
-        // of 0.1.
+        // The bounds are five standard deviations from the mean of a binomial distribution with
+        // 100,000 draws and a probability of 0.1.
         assert!((9526..=10474).contains(&inside), "{tenth}: {inside}");
     }
 }
@@ -590,7 +590,8 @@ fn what_a_flow_sends() {
         (poisson.gap.mean, poisson.size.mean, poisson.size.distribution),
         (20_000_000, 15_000, Distribution::Constant)
     );
-    // Each flow has ten packets of 1,514 B on the wire. The load is 3 of the link's 10 Mbit/s.
+    // Each flow has ten packets of 1,514 B on the wire. A load of 30 % of the link's rate is 3
+    // Mbit/s.
     let load = arrivals("arrivals = { load = \"30%\" }\nbytes = \"14480B\"");
     assert!(load.gap.mean.abs_diff(15_140 * 8 * 1000 / 3) < 100, "{}", load.gap.mean);
     // If sizes are given by points, their mean is exact, and a load is computed from this mean:

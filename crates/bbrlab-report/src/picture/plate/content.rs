@@ -1,4 +1,4 @@
-//! Input of a plate: plain data.
+//! The input of a plate, which is a redrawn figure of a paper: data without drawing code.
 
 /// A figure of a paper: panels with one legend.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct Plate {
 /// A panel.
 #[derive(Clone, Debug)]
 pub struct PlatePanel {
-    /// Its heading.
+    /// The panel's heading.
     pub title: String,
     /// The quantity on the x axis, with its unit.
     pub x_title: String,
@@ -70,7 +70,7 @@ pub struct PlateCurves {
 pub struct PlateCurve {
     /// The name in the legend. Curves of one name have one colour.
     pub name: String,
-    /// Its points.
+    /// The curve's points.
     pub points: Vec<PlatePoint>,
 }
 

@@ -9,7 +9,7 @@ use crate::picture::panel::Panel;
 use crate::picture::swept::Swept;
 use plotters::style::RGBColor;
 
-/// The axis along the swept key.
+/// Returns the axis along the swept key.
 pub(super) fn along(curves: &PlateCurves) -> Swept {
     Swept::new("", &curves.along)
 }

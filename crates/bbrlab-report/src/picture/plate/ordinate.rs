@@ -11,7 +11,7 @@ pub(super) struct Ordinate {
 }
 
 impl Ordinate {
-    /// The axis that the panels with this name share.
+    /// Makes the axis that the panels with this name share.
     pub(super) fn of(panels: &[PlatePanel], shared: &str) -> Self {
         let mut values = Vec::new();
         let mut scale = Scale::FromZero;
@@ -37,7 +37,7 @@ impl Ordinate {
         Self { axis, is_logarithmic: is_logarithmic && !values.is_empty() }
     }
 
-    /// The position of a value on the axis.
+    /// Returns the position of a value on the axis.
     pub(super) fn place(&self, value: f64) -> f64 {
         if !self.is_logarithmic {
             value
@@ -79,7 +79,7 @@ fn extremes(drawing: &Drawing, values: &mut Vec<f64>) {
     }
 }
 
-/// The height of the bar at an index of the axis.
+/// Returns the height of the bar at an index of the axis.
 fn height(curves: &PlateCurves, at: usize) -> f64 {
     let points = curves.curves.iter().flat_map(|curve| &curve.points);
     points.filter(|point| point.at == at).filter_map(|point| point.measured).sum()

@@ -37,7 +37,7 @@ impl RunPanel {
     /// The panels drawn by default, if the flows have the data.
     pub const USUAL: &[Self] = &[Self::State, Self::Throughput, Self::Rtt, Self::Cwnd, Self::Queue];
 
-    /// The part's name.
+    /// Returns the part's name.
     pub(super) fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(_, of)| *of == self).map_or("", |(name, _)| name)
     }
@@ -61,7 +61,7 @@ pub struct RunChoice {
     pub groups: Vec<String>,
     /// The size.
     pub shape: Shape,
-    /// The words that replace the usual ones.
+    /// The texts that replace the default title, axis names and legends.
     pub labels: Labels,
 }
 

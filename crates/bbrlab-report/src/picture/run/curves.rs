@@ -56,7 +56,7 @@ impl<'s, 'a> Curves<'s, 'a> {
         Self { sheet, windows, gap_s }
     }
 
-    /// The names of the curves with their colours.
+    /// Returns the names of the curves with their colours.
     pub(super) fn names(&self) -> Vec<(String, RGBColor)> {
         if self.sheet.by_group() {
             return self
@@ -78,8 +78,8 @@ impl<'s, 'a> Curves<'s, 'a> {
         flows.map(|&flow| (self.sheet.flow_title(flow), color(flow))).collect()
     }
 
-    /// The names and colours for a legend, without flows of `arrivals`, which have no time series
-    /// and therefore no curve.
+    /// Returns the names and colours for a legend, without flows of `arrivals`, which have no time
+    /// series and therefore no curve.
     pub(super) fn drawn(&self) -> Vec<(String, RGBColor)> {
         let lasts = |&flow: &u32| self.sheet.input.run.class(flow).source.arrivals().is_none();
         let is_drawn: Vec<bool> = if self.sheet.by_group() {
@@ -112,8 +112,8 @@ impl<'s, 'a> Curves<'s, 'a> {
         sheet.flows.iter().zip(self.names()).map(curve).collect()
     }
 
-    /// The drawn groups of flows with their indices, in the order of their first flows. A group
-    /// keeps its index, and so its colour, if others are not drawn.
+    /// Returns the drawn groups of flows with their indices, in the order of their first flows. A
+    /// group keeps its index, and so its colour, if others are not drawn.
     fn groups(&self) -> Vec<(usize, &str, Vec<u32>)> {
         let mut groups: Vec<(&str, Vec<u32>)> = Vec::new();
         for flow in (0u32..).take(self.sheet.rows.len()) {
@@ -128,8 +128,8 @@ impl<'s, 'a> Curves<'s, 'a> {
         drawn.map(|(place, (name, flows))| (place, name, flows)).collect()
     }
 
-    /// One curve for each group of flows: the sum of their rates, or the median of another quantity
-    /// with its band.
+    /// Returns one curve for each group of flows: the sum of their rates, or the median of another
+    /// quantity with its band.
     fn by_group(&self, quantity: FlowQuantity) -> Vec<Curve> {
         let curve =
             |((.., flows), (name, color)): ((usize, &str, Vec<u32>), (String, RGBColor))| {
@@ -167,8 +167,8 @@ impl<'s, 'a> Curves<'s, 'a> {
         self.groups().into_iter().zip(self.names()).map(curve).collect()
     }
 
-    /// The lines through the windows that have a value. A time without an active flow interrupts
-    /// the line.
+    /// Returns the lines through the windows that have a value. A time without an active flow
+    /// interrupts the line.
     fn split(&self, windows: &[(f64, Option<f64>)]) -> Vec<Points> {
         let mut lines: Vec<Points> = Vec::new();
         for (x, y) in windows.iter().filter_map(|&(x, y)| y.map(|y| (x, y))) {
@@ -182,7 +182,7 @@ impl<'s, 'a> Curves<'s, 'a> {
         lines
     }
 
-    /// The mean of a quantity in each window.
+    /// Returns the mean of a quantity in each window.
     fn windowed(&self, flow: u32, rows: &[usize], quantity: FlowQuantity) -> Windows {
         let series = self.sheet.input.series;
         let length = (self.sheet.to_s - self.sheet.from_s) / f64::from(self.windows);
@@ -223,9 +223,9 @@ impl<'s, 'a> Curves<'s, 'a> {
     /// unknown.
     ///
     /// For bulk flows they are computed from the delivered packets, which SACK reports as they
-    /// arrive. The bytes that the application reads would stop during a loss recovery and jump
-    /// after it. For sources whose segments may not be full they are computed from the bytes that
-    /// the application reads.
+    /// arrive. The count of bytes that the application reads would stop during a loss recovery and
+    /// jump after it. For sources whose segments may not be full they are computed from the bytes
+    /// that the application reads.
     fn wire_bytes(&self, flow: u32, before: usize, last: usize) -> Option<f64> {
         let (series, run) = (self.sheet.input.series, self.sheet.input.run);
         let class = run.class(flow);

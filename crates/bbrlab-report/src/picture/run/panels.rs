@@ -1,4 +1,4 @@
-//! The panels of a run, one by one.
+//! Draws the panels of a run's picture, with one function per panel.
 
 use bbrlab_run::FlowClass;
 
@@ -212,7 +212,7 @@ impl Sheet<'_> {
         let panel = self.panel(spot, Axis::from_zero(top, spot.ticks()));
         let points = rows().map(|row| (queue.time_s[row], Some(value(queue.packets[row]))));
         let lines = decimate::lines(points, |time_s| panel.column(time_s));
-        // Times at which a count rises, at most one per column.
+        // Returns the x positions at which a count rises, at most one per pixel column.
         let rises = |count: &dyn Fn(usize) -> u64| {
             let mut places: Vec<f64> = Vec::new();
             let (mut before, mut last_column) = (None, i64::MIN);

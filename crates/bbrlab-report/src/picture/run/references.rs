@@ -13,15 +13,15 @@ const BINS: u32 = 250;
 const SOMEBODY_WAITS: u64 = 2;
 
 impl<'a> Sheet<'a> {
-    /// The link that the flows share: the bottleneck of a dumbbell; without a bottleneck, the first
-    /// link with a limited rate.
+    /// Returns the link that the flows share: the bottleneck of a dumbbell; without a bottleneck,
+    /// the first link with a limited rate.
     pub(super) fn main_link(&self) -> Option<&'a Link> {
         let run = self.input.run;
         run.bottleneck_link().or_else(|| run.links.iter().find(|link| link.rate.is_limited()))
     }
 
-    /// The scenario's link for a link of the summary. The class of a flow contains the flow's
-    /// private links.
+    /// Returns the scenario's link for a link of the summary: a shared link, or a private link from
+    /// the class of the flow whose number is in the link's name.
     pub(super) fn link_of(&self, summary_link: u32) -> Option<&'a Link> {
         let name = &self.input.summary.links.get(summary_link as usize)?.name;
         let run = self.input.run;
@@ -33,10 +33,10 @@ impl<'a> Sheet<'a> {
         })
     }
 
-    /// The links whose queues are drawn, and the number of other links with a queue. The drawn
-    /// links are the shared link and those links with the longest mean queues in which a packet
-    /// ever waited. They include links of the reverse path and are in the order of the summary.
-    /// Links of single flows are drawn only if there are no others.
+    /// Returns the links whose queues are drawn, and the number of other links with a queue. The
+    /// drawn links are the shared link and those links with the longest mean queues in which a
+    /// packet ever waited. They include links of the reverse path and are in the order of the
+    /// summary. Links of single flows are drawn only if there are no others.
     pub(super) fn shown_links(&self) -> (Vec<u32>, usize) {
         let queue = self.input.queue;
         if queue.is_empty() {
@@ -80,9 +80,9 @@ impl<'a> Sheet<'a> {
         value(wire_bytes(self.main_link(), mss))
     }
 
-    /// The bandwidth-delay product of the only flow in packets, as the corners of a line. The
-    /// product changes with the rate of the link and with the base RTT. With a trace there is no
-    /// line, because the rate of a trace varies too much within one RTT.
+    /// Returns the bandwidth-delay product of the only flow in packets, as the corners of a line.
+    /// The product changes with the rate of the link and with the base RTT. With a trace there is
+    /// no line, because the rate of a trace varies too much within one RTT.
     pub(super) fn bdp_packets(&self) -> Vec<(f64, f64)> {
         let ([class], [_]) = (self.input.run.classes.as_slice(), self.rows.as_slice()) else {
             return Vec::new();
@@ -100,13 +100,14 @@ impl<'a> Sheet<'a> {
         self.steps(times.into_iter().map(|time_s| (time_s, product(time_s))))
     }
 
-    /// The buffer of a link in packets.
+    /// Returns the buffer of a link in packets.
     pub(super) fn buffer_packets(&self, link: &Link) -> Option<f64> {
         let mss = self.input.run.classes.first()?.mss;
         link.room_packets(self.wire_bytes(mss))
     }
 
-    /// The different rates of the shared links on the forward paths, each as the corners of a line.
+    /// Returns the different rates of the shared links on the forward paths, each as the corners of
+    /// a line.
     pub(super) fn forward_rates(&self) -> Vec<Vec<(f64, f64)>> {
         let run = self.input.run;
         let mut rates: Vec<&Rate> = Vec::new();
@@ -122,7 +123,7 @@ impl<'a> Sheet<'a> {
         rates.into_iter().take(QUEUES_SHOWN).map(|rate| self.corners(rate)).collect()
     }
 
-    /// The rate of a link over the time of the picture as the corners of a line, in Mbit/s.
+    /// Returns the rate of a link over the time of the picture as the corners of a line, in Mbit/s.
     pub(super) fn rate_mbps(&self, link: &Link) -> Vec<(f64, f64)> {
         self.corners(&link.rate)
     }
@@ -156,12 +157,13 @@ impl<'a> Sheet<'a> {
         corners
     }
 
-    /// The RTT of an empty path in milliseconds, as the corners of a line.
+    /// Returns the RTT of an empty path in milliseconds, as the corners of a line.
     pub(super) fn base_rtt(&self, class: &FlowClass) -> Vec<(f64, f64)> {
         self.steps(self.base_rtt_steps(class).into_iter())
     }
 
-    /// The base RTT in milliseconds from each time on. It changes with the delays of links.
+    /// Returns the base RTT as steps, each with its time in seconds and the base RTT in
+    /// milliseconds from then on. The base RTT changes with the delays of links.
     fn base_rtt_steps(&self, class: &FlowClass) -> Vec<(f64, f64)> {
         let hops = class.forward.iter().chain(&class.reverse);
         let changes: Vec<&DelaySteps> = hops
@@ -174,7 +176,7 @@ impl<'a> Sheet<'a> {
             changes.iter().flat_map(|of| of.steps.iter()).map(|of| of.0).collect();
         times.sort_unstable();
         times.dedup();
-        // The increase of a link's delay over its first delay, in seconds.
+        // Returns by how many seconds a link's delay at a time exceeds the delay at the start.
         let more_s = |of: &DelaySteps, time| {
             let after = of.steps.partition_point(|step| step.0 <= time);
             let [first, now] = [0, after.saturating_sub(1)].map(|at| of.steps.get(at));
@@ -190,14 +192,15 @@ impl<'a> Sheet<'a> {
         first.chain(later).collect()
     }
 
-    /// The rates of the links' policers in Mbit/s, of at most [`QUEUES_SHOWN`] links.
+    /// Returns the rates of the links' policers in Mbit/s, of at most [`QUEUES_SHOWN`] links.
     pub(super) fn policed_rates(&self) -> Vec<f64> {
         let rates = self.input.run.links.iter().filter_map(|link| Some(link.police?.rate));
         rates.take(QUEUES_SHOWN).map(|rate| value(rate.0) / 1e6).collect()
     }
 }
 
-/// The rate in Mbit/s from each time on; `None` for a trace and for a link without a rate.
+/// Returns a rate as steps, each with its time in seconds and the rate in Mbit/s from then on.
+/// `None` for a trace and for a link without a rate.
 fn rate_steps(rate: &Rate) -> Option<Vec<(f64, f64)>> {
     let mbps = |bits_per_s: u64| value(bits_per_s) / 1e6;
     match rate {
@@ -209,18 +212,19 @@ fn rate_steps(rate: &Rate) -> Option<Vec<(f64, f64)>> {
     }
 }
 
-/// The value at a time, according to steps of which the first is at time zero.
+/// Returns the value at a time, according to steps of which the first is at time zero.
 fn held(steps: &[(f64, f64)], time_s: f64) -> f64 {
     let after = steps.partition_point(|step| step.0 <= time_s);
     steps.get(after.saturating_sub(1)).map_or(0.0, |step| step.1)
 }
 
-/// The capacity of a trace in Mbit/s, as the mean over each of [`BINS`] equal parts of the time
-/// shown.
+/// Returns the capacity of a trace in Mbit/s, as the mean over each of [`BINS`] equal parts of the
+/// time shown.
 fn trace_bins(trace: &Trace, from_s: f64, to_s: f64) -> Vec<(f64, f64)> {
     let opportunities = trace.opportunities_ms();
     let period_s = f64::from(trace.period_ms()) / 1e3;
-    // The number of the trace's opportunities up to a time, including its earlier repetitions.
+    // Returns the number of the trace's opportunities from the start of the run to a time. The
+    // trace is repeated until the run ends.
     let before = |time_s: f64| {
         let rounds = (time_s / period_s).floor();
         let rest_ms = (time_s - rounds * period_s) * 1e3;

@@ -1,8 +1,9 @@
-//! Two metrics of a sweep against each other, for example the share of the link against the delay.
+//! Draws two metrics of a sweep against each other, such as the share of the link against the
+//! delay.
 //!
 //! Each combination of swept values is a point. Colours show one key. Points are joined along the
-//! values of another key: the larger the value, the larger the mark. The remaining keys are small
-//! multiples.
+//! values of another key: the larger the value, the larger the mark. Small multiples show the
+//! remaining keys.
 
 use bbrlab_run::Group;
 
@@ -28,17 +29,20 @@ use crate::swept_key::{stem, swept_key};
 use crate::table::varying_keys;
 
 const PANEL_HEIGHT: f64 = 200.0;
-/// A panel alone on a screen is not larger than this, and the picture as narrow as it.
+/// Maximum width of a panel that is the only one in its row on a screen. The picture then becomes
+/// as narrow as the panel.
 const LARGEST_SQUARE: f64 = 560.0;
 /// Space below a panel, for its labels and the name of the next panel.
 const GAP_Y: f64 = 74.0;
-/// Height of the names of panels, which the space below the panels above includes.
+/// Height of the names of panels. [`GAP_Y`] includes it, because a name is in the gap below the row
+/// above.
 const TITLES: f64 = 28.0;
 const GAP_X: f64 = 26.0;
 /// Sizes of the marks at the least and the greatest value of the joined key.
 const SIZES: (f64, f64) = (2.2, 4.6);
 
-/// Draws the metrics of a sweep against the chosen one, one picture for each.
+/// Draws the chosen metrics of a sweep on the y axis against the metric `across` on the x axis, one
+/// picture for each metric on the y axis.
 ///
 /// # Errors
 /// If a metric or a key is unknown, more colours would be needed than can be
@@ -114,7 +118,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The point of a combination of swept values.
+/// A point of the picture: the two metrics with one combination of swept values.
 struct Dot {
     x: f64,
     y: f64,
@@ -149,8 +153,8 @@ impl Area {
             && other.bottom <= self.bottom
     }
 
-    /// The places of a text next to this one: the corners, where no intervals are, then right,
-    /// left, above and below.
+    /// The possible places of a text next to this area, the best first: the corners, where there
+    /// are no bars of intervals, then right, left, above and below.
     fn neighbours(&self, (width, height): (f64, f64)) -> [Self; 8] {
         const GAP: f64 = 2.0;
         let (left, right) = (self.left - GAP - width, self.right + GAP);
@@ -292,7 +296,7 @@ impl<'a> Sheet<'a> {
         let is_alone = is_square && self.columns == 1;
         let edges = (left, if is_alone { right.min(left + LARGEST_SQUARE) } else { right });
         let labels = &self.words.labels;
-        // A panel alone has no name.
+        // A panel has a name only if there are several.
         let titles = if self.panels.len() > 1 { TITLES } else { 8.0 };
         let mut grid = Grid {
             edges,
@@ -483,7 +487,7 @@ impl<'a> Sheet<'a> {
         parts.join("; ")
     }
 
-    /// The groups of flows with points.
+    /// The indices of the groups of flows that have points.
     fn shown(&self) -> Vec<usize> {
         let trails = self.panels.iter().flat_map(|(_, trails)| trails);
         let mut shown: Vec<usize> = trails.map(|trail| trail.group).collect();

@@ -30,7 +30,7 @@ pub struct SweepChoice {
     pub dot_labels: bool,
     /// The size.
     pub shape: Shape,
-    /// The words that replace the usual ones.
+    /// The texts that replace the default title, axis names and legends.
     pub labels: Labels,
 }
 

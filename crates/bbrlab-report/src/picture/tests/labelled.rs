@@ -42,7 +42,8 @@ fn read(picture: &Picture) -> String {
     lines.join(" ")
 }
 
-/// The words with the lines of titles of panels in order, which are drawn from the last on.
+/// Whether the picture contains each of these words. Their order is not checked, because the lines
+/// of a panel's title are drawn from the last one up.
 fn has_lines(picture: &Picture, words: &str) -> bool {
     let all = read(picture);
     words.split(' ').all(|word| all.contains(word))
@@ -63,7 +64,7 @@ fn every_panel_of_a_run_fits_a_column_of_paper() {
             if *panel == RunPanel::State {
                 panels.push(RunPanel::Throughput);
             }
-            // Bands of states and a panel need more height than one of the two.
+            // State bands with a panel below them need more height than a panel alone.
             let shape = match (panel, size) {
                 (RunPanel::State, "paper") => Shape::paper(84.0, 80.0),
                 _ => shape,
@@ -103,7 +104,7 @@ fn a_run_of_some_groups_has_their_flows_in_their_colours() {
     assert_eq!(colors, [false, true, true]);
     assert_has(&picture.svg, &["1 cubic", "2 reno"]);
     assert!(!picture.svg.contains("0 bbr1"));
-    // In the panels of a single flow, colours are for cwnd and inflight.
+    // With a single flow, the colours distinguish cwnd from inflight.
     let (colors, picture) = of(&["reno"]);
     assert_eq!(colors, [true, true, false]);
     assert_has(&picture.svg, &["2 reno"]);
@@ -189,9 +190,9 @@ fn shares_have_a_grey_line_at_the_fair_share_of_each_group() {
     let (one, picture) = grey(&runs);
     show("fair-equal", &picture);
     assert_has(&picture.svg, &["grey: fair share"]);
-    // Two equal groups have one line, besides the marks of the ticks.
+    // Two groups with equal fair shares have one line; the other grey lines are marks of ticks.
     assert_eq!(one.iter().filter(|line| is_level(line)).count(), 1);
-    // Three flows against one.
+    // Now a group of three flows competes with one flow.
     let mut uneven = runs.clone();
     for run in &mut uneven {
         run.flow_groups[0].flows = 3;
@@ -301,7 +302,8 @@ fn the_values_of_a_key_that_names_a_group_stand_for_the_group() {
 fn metrics_of_single_flows_are_means_over_the_flows_of_a_group() {
     let mut runs = swept(&[BUFFERS], 1);
     for run in &mut runs {
-        // Three flows of BBR with 100, 200 and 600 packets, one of CUBIC with 50.
+        // The mean cwnd is 100, 200 and 600 packets for three flows of BBR, and 50 for a flow of
+        // CUBIC.
         let cwnd = [100.0, 200.0, 600.0, 50.0];
         let flow = run.flows[0].clone();
         run.flows = (0..4).map(|id| bbrlab_run::FlowSummary { id, ..flow.clone() }).collect();

@@ -12,7 +12,7 @@ use crate::language::key::{Form, needed};
 use crate::language::quantity::{show_rate, show_span};
 use crate::language::reader::{Keys, Reader};
 
-/// The word for a step without a rate.
+/// The word that replaces the rate in a step of a schedule if the rate is unlimited.
 const UNLIMITED: &str = "unlimited";
 
 /// The form of a schedule of rates in a scenario.
@@ -24,7 +24,7 @@ const SCHEDULE: Form = Form::List(&Form::Pair(
 /// The form of a sender's rate.
 pub(crate) const RATE_FORM: Form = Form::Any(&[Form::Rate, SCHEDULE]);
 
-/// The form of a receiving application's reads.
+/// The form of `read`, which sets when a receiving application reads.
 pub(crate) const READ_FORM: Form = Form::Any(&[
     Form::Rate,
     SCHEDULE,
@@ -41,7 +41,7 @@ pub(crate) enum RateSpec {
 }
 
 impl RateSpec {
-    /// The rate, if it does not change.
+    /// Returns the rate if it is constant.
     pub(crate) const fn constant(&self) -> Option<BitRate> {
         match self {
             Self::Constant(rate) => Some(*rate),
@@ -49,7 +49,7 @@ impl RateSpec {
         }
     }
 
-    /// Whether a step of the schedule has no rate.
+    /// Whether the rate is unlimited in a step of the schedule.
     pub(crate) fn has_unlimited_step(&self) -> bool {
         match self {
             Self::Constant(_) => false,
@@ -81,7 +81,7 @@ fn read_pace(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Pace> {
     }
 }
 
-/// A rate as a scenario would write it.
+/// Returns a rate as a scenario would write it.
 pub(super) fn show(rate: &RateSpec) -> Option<String> {
     match rate {
         RateSpec::Constant(rate) => show_text(&show_rate(*rate)),
@@ -92,7 +92,7 @@ pub(super) fn show(rate: &RateSpec) -> Option<String> {
     }
 }
 
-/// Reads when a receiving application reads: at a rate, by a schedule of rates, or periodically.
+/// Parses `read`: a receiving application reads at a rate, by a schedule of rates, or periodically.
 pub(super) fn read_reading(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Reading> {
     let Value::Table(table) = &node.value else {
         return read_rate(reader, node, name).map(|rate| match rate {
@@ -113,7 +113,7 @@ pub(super) fn read_reading(reader: &mut Reader<'_>, node: &Node, name: &str) -> 
     Some(Reading::Periodic { bytes: bytes?, every: every? })
 }
 
-/// A receiving application's reads as a scenario would write them.
+/// Returns the value of `read` as a scenario would write it.
 pub(super) fn show_reading(reading: &Reading) -> Option<String> {
     match reading {
         Reading::Paced(paces) => match paces[..] {

@@ -26,7 +26,8 @@ pub(crate) enum JitterSpec {
 }
 
 impl JitterSpec {
-    /// The random delay of the link, in one of two fields.
+    /// Sets the random delay of a link, in the field for uniform jitter or in the field for other
+    /// distributions.
     pub(crate) fn lower(&self, link: &mut Link) {
         match self {
             Self::Uniform(jitter) => link.jitter = Some(*jitter),

@@ -10,14 +10,14 @@ use crate::language::document::{Node, Value};
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 
-/// The largest spread: netem keeps 31 bits of nanoseconds.
+/// The largest spread: netem stores it in nanoseconds, in 31 bits.
 const SPREAD_MAX: Span = Span(i32::MAX as u64);
 
-/// The largest number of entries of a table. Linux: `NETEM_DIST_MAX`.
+/// The largest number of entries of a table that defines a distribution. Linux: `NETEM_DIST_MAX`.
 const TABLE_MAX: usize = 16_384;
 
-/// The means of Wi-Fi delays: with the shortest no packet meets the longer part of the delay, with
-/// the longest every packet does.
+/// The bounds of the mean of Wi-Fi delays. With the lower bound, no packet has the longer part of
+/// the delay; with the upper bound, every packet has it.
 const WIFI_MEANS: [Span; 2] = [Span::from_millis(1), Span::from_millis(85)];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ const DISTRIBUTIONS: [(&str, Named); 4] = [
     ("paretonormal", Named::ParetoNormal),
 ];
 
-/// The names of the distributions.
+/// Returns the names of the distributions.
 pub(super) fn distributions() -> Vec<&'static str> {
     crate::language::key::names(&DISTRIBUTIONS)
 }
@@ -48,7 +48,7 @@ pub(crate) enum RandomDelaySpec {
 }
 
 impl RandomDelaySpec {
-    /// Reads the table of `jitter` that has `spread` or `model`.
+    /// Reads the value of `jitter` if it is a table with the key `spread` or `model`.
     pub(super) fn read(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<Self> {
         if let Some(model) = keys.take("model") {
             reader.choice(model, &keys.name("model"), &[("wifi", ())], "")?;

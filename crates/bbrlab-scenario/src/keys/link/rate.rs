@@ -18,7 +18,7 @@ use crate::language::reader::{Keys, Reader, found};
 pub(crate) enum Reverse {
     /// The same rate as the forward direction.
     Forward,
-    /// Its own rate, which may be unlimited.
+    /// A rate that the scenario sets for the reverse direction, or the unlimited rate.
     Own(Rate),
 }
 

@@ -1,4 +1,4 @@
-//! Mistakes in `[[flows]]`.
+//! Tests of the messages about mistakes in `[[flows]]`.
 
 use expect_test::expect;
 

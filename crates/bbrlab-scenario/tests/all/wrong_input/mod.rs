@@ -17,7 +17,7 @@ use crate::cpu_time::cpu_s;
 use bbrlab_scenario::{Scenario, ScenarioErrors};
 use expect_test::{Expect, expect};
 
-/// A right scenario, which the tests change.
+/// A valid scenario, to which each test applies a change.
 const RIGHT: &str = r#"duration = "10s"
 
 [bottleneck]
@@ -52,7 +52,7 @@ fn refusal(text: &str, sets: &[String]) -> ScenarioErrors {
 /// - `+ LINES`: more lines at the end, which is inside `[[flows]]`.
 /// - `[bottleneck] + LINES`: more lines at the end of that table.
 /// - `= LINES`: a different text.
-/// - `--set SETTING`: the right text with a setting from the command line.
+/// - `--set SETTING`: the valid text with a setting from the command line.
 fn answer(change: &str) -> ScenarioErrors {
     let lines = |piece: &str| piece.replace("; ", "\n").replace(';', "\n");
     let text = if let Some(setting) = change.strip_prefix("--set ") {

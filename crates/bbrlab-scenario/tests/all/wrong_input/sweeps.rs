@@ -1,4 +1,4 @@
-//! Mistakes in `[sweep]` and `--set`.
+//! Tests of the messages about mistakes in `[sweep]` and `--set`.
 
 use bbrlab_scenario::Scenario;
 use expect_test::expect;
