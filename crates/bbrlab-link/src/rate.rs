@@ -98,7 +98,8 @@ impl Trace {
 
     /// Makes a trace whose opportunities are at these times in milliseconds.
     ///
-    /// # Errors If the times descend, or if the last time, which is the period, is not above zero.
+    /// # Errors
+    /// If the times descend, or if the last time, which is the period, is not above zero.
     /// The error's text completes a sentence that begins with "the trace".
     pub fn new(opportunities_ms: Vec<u32>) -> Result<Self, &'static str> {
         if !opportunities_ms.is_sorted() {

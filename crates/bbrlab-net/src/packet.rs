@@ -291,7 +291,7 @@ impl<P: PacketData> Extras<P> {
     /// has not waited before. A packet without extra data gets a slot with default data.
     #[cold]
     pub(crate) fn add_wait(&mut self, packet: &mut Packet<P>, wait: Span, is_first: bool) {
-        // No host receives a corrupt packet, so nobody asks for its wait.
+        // No host receives a corrupt packet, so its wait is not used.
         if packet.is_corrupt() {
             return;
         }

@@ -190,8 +190,8 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Computes the group's results. `total_bytes` and `competing` are the sums over all groups; `competing` is 0 if
-    /// the flows were never all active.
+    /// Computes the group's results. `total_bytes` and `competing` are the sums over all groups;
+    /// `competing` is 0 if the flows were never all active.
     #[expect(clippy::cast_precision_loss, reason = "figures in floating point")]
     fn finish(mut self, window: Span, total_bytes: u64, competing: [u64; 2]) -> FlowGroup {
         let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / NS_PER_MS);

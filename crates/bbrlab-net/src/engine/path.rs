@@ -293,8 +293,8 @@ impl<P: PacketData> Network<P> {
                     self.extras.corrupt(&mut copy);
                 }
                 self.sent += 1;
-                // The copy has its own random delay, as in netem. Two packets of one number must not
-                // arrive at the same time, because their events would have the same key.
+                // The copy has its own random delay, as in netem. Two packets of one number must
+                // not arrive at the same time, because their events would have the same key.
                 let mut second = noise.arrival(early, own);
                 if second == at {
                     second += Span(1);

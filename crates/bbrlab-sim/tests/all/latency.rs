@@ -384,9 +384,8 @@ fn the_second_arrival_of_a_datagram_is_neither_goodput_nor_late() {
     assert_eq!((twice.delay_ms.n, twice.late_ratio), (once.delay_ms.n, Some(0.0)));
 }
 
-/// The delay of the copy is drawn independently of the original's, and the first of the two to
-/// arrive counts: the smaller one of two draws from a normal distribution is smaller in the mean by
-/// 1/√π, 0.564, standard deviations.
+/// A copy's delay is drawn on its own, and only the first arrival counts. In the mean, the smaller
+/// of two normal draws is 1/√π = 0.564 standard deviations below the mean of one draw.
 #[test]
 fn a_copy_has_its_own_random_delay() {
     let jitter = "jitter = { spread = \"1ms\", distribution = \"normal\", keep_order = false }";
