@@ -379,8 +379,8 @@ fn all_figures() {
         flows of random sizes: <3148 packets, 3148 unsure, 13993 events, 601 rows, 0 unsure, 13702 KB, series 15409 B, disk <49787 B, work 82160
         flows that come faster than they go: 9908 packets, 0 unsure, 38862 events, 601 rows, 0 unsure, 11755 KB, series 15409 B, disk 60930 B, work 171419
         small window: 3149 packets, 0 unsure, 7978 events, 1202 rows, 0 unsure, 11597 KB, series 35667 B, disk 65467 B, work 80184
-        receive buffer: 4208 packets, 0 unsure, 10626 events, 1202 rows, 0 unsure, 11597 KB, series 36183 B, disk 65983 B, work 82832
-        send buffer: 3357 packets, 0 unsure, 8497 events, 1202 rows, 0 unsure, 11597 KB, series 35798 B, disk 65598 B, work 80703
+        receive buffer: 4240 packets, 0 unsure, 10707 events, 1202 rows, 0 unsure, 11597 KB, series 36194 B, disk 65994 B, work 82913
+        send buffer: 9431 packets, 0 unsure, 23684 events, 1202 rows, 0 unsure, 11597 KB, series 36901 B, disk 66701 B, work 95890
         buffers of payload: 3357 packets, 0 unsure, 8497 events, 1202 rows, 0 unsure, 11597 KB, series 35798 B, disk 65598 B, work 80703
         no SACK: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 104051
         no SACK, paced: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11597 KB, series 36915 B, disk 66715 B, work 101560
@@ -404,9 +404,9 @@ fn all_figures() {
         Westwood: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 104051
         long growth of Reno: <95061 packets, 95061 unsure, 309225 events, 1202 rows, 0 unsure, 11645 KB, series 50299 B, disk <80099 B, work 381431
         growth of CUBIC: 95061 packets, 0 unsure, 237867 events, 1202 rows, 0 unsure, 11645 KB, series 37215 B, disk 67015 B, work 310073
-        long growth of CUBIC: 535739 packets, 0 unsure, 1339453 events, 1202 rows, 0 unsure, 22689 KB, series 37225 B, disk 67025 B, work 1411659
+        long growth of CUBIC: 539531 packets, 0 unsure, 1348932 events, 1202 rows, 0 unsure, 22689 KB, series 37225 B, disk 67025 B, work 1421138
         slow start at the end: <630 packets, 630 unsure, 2184 events, 1202 rows, 0 unsure, 11688 KB, series 35848 B, disk <65648 B, work 74390
-        no link with a rate: 4028366 packets, 0 unsure, 6042653 events, 601 rows, 0 unsure, 11433 KB, series 31816 B, disk 61616 B, work 6109450
+        no link with a rate: 4058922 packets, 0 unsure, 6088487 events, 601 rows, 0 unsure, 11433 KB, series 31816 B, disk 61616 B, work 6155284
     "#]].assert_eq(&lines);
 }
 
@@ -449,8 +449,8 @@ fn the_cost_of_a_run_is_estimated_beforehand() {
         a constant rate: 2 flows, 2500 packets, 3003 rows, 12 MB, 58 KB on disk
         every ACK: 2 flows, 41281 packets, 29897 rows, 31 MB, 637 KB on disk
         a million flows: 1000001 flows, 41281 packets, 1001 rows, 5611 MB, 19 KB on disk
-        10^11 packets: 2 flows, 290377420 packets, 60003 rows, 684 MB, 1516 KB on disk
-        no rate at all: 2 flows, 13877777 packets, 2002 rows, 12 MB, 76 KB on disk
+        10^11 packets: 2 flows, 292602017 packets, 60003 rows, 684 MB, 1516 KB on disk
+        no rate at all: 2 flows, 13983498 packets, 2002 rows, 12 MB, 76 KB on disk
     "#]]
     .assert_eq(&lines);
 }

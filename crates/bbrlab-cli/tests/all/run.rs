@@ -281,7 +281,7 @@ fn check_names_the_buffer_that_limits_a_flow_and_its_bounds() {
         shell.write(
             "one.toml",
             format!(
-                "[stack]\nprofile = \"{profile}\"\n{buffer}\n[bottleneck]\nrate = \"{rate}\"\n\
+                "duration = \"10s\"\n[stack]\nprofile = \"{profile}\"\n{buffer}\n[bottleneck]\nrate = \"{rate}\"\n\
                  buffer = \"1bdp\"\n[[flows]]\ncc = \"cubic\"\nrtt = \"{rtt}\"\nmss = \"{mss}B\"\n"
             ),
         );
@@ -302,7 +302,14 @@ fn check_names_the_buffer_that_limits_a_flow_and_its_bounds() {
     ]
     .map(line);
     expect![[r#"
-        "#]]
+        sockets       `stack.tcp_wmem` limits a flow to 223.7 to 346.0 Mbit/s, below the rate of its path
+        sockets       `stack.tcp_wmem` can limit a flow to 223.7 Mbit/s, below the rate of its path
+
+        sockets       `stack.tcp_wmem` limits a flow to 17.48 to 78.64 Mbit/s, below the rate of its path
+        sockets       `stack.tcp_rmem` limits a flow to 460.1 Mbit/s, below the rate of its path
+        sockets       `stack.tcp_rmem` limits a flow to 251.7 Mbit/s, below the rate of its path
+        sockets       `stack.tcp_rmem` limits a flow to 318.5 Mbit/s, below the rate of its path
+    "#]]
     .assert_eq(&format!("{}\n", lines.join("\n")));
 }
 

@@ -116,7 +116,7 @@ fn every_built_in_scenario_can_be_run() {
         c4.ecn-cubic: 2 runs, 2 flows, 41440 packets
         c4.ecn-bbr: 2 runs, 2 flows, 41440 packets
         contradictions.x01: 720 runs, 2 flows, 445838760 packets
-        contradictions.x02: 360 runs, 4 flows, 904213380 packets
+        contradictions.x02: 360 runs, 4 flows, 904997250 packets
         contradictions.x03: 200 runs, 16 flows, 82352250 packets
         contradictions.x04: 360 runs, 4 flows, 148055760 packets
         contradictions.x05: 100 runs, 7 flows, 6906100 packets
