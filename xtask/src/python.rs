@@ -26,7 +26,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         return Ok(());
     }
     let Some(env) = environment(root)? else {
-        println!("skipped: no packages for {REQUIREMENTS}");
+        println!("skipped: no packages: those in {REQUIREMENTS} cannot be installed");
         return Ok(());
     };
     let python = root.join("python");

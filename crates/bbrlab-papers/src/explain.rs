@@ -136,8 +136,8 @@ impl Switch {
             return vec![format!("{key}={off}")];
         }
         let mut sets = vec![format!("{key}={on}")];
-        // A device queue is a number of packets of the buffer, so the buffer must be in packets,
-        // too.
+        // The packets of a device queue are added to the buffer, so the buffer must be counted in
+        // packets, too.
         if let Some(link) = key.strip_suffix(".device_queue") {
             sets.push(format!("{link}.buffer_unit=\"pkt\""));
         }

@@ -7,7 +7,7 @@ use crate::rows::Finished;
 /// A set of runs. A run that is used several times counts once.
 #[derive(Clone, Debug, Default)]
 pub struct Work {
-    /// CPU seconds by the hash of the run's scenario and its seed.
+    /// CPU seconds of each run, by the hash of its scenario and by its seed.
     runs: BTreeMap<(String, u64), f64>,
     /// Number of runs computed by this call.
     pub computed: u64,

@@ -47,8 +47,9 @@ pub struct FqPie {
     timer: Time,
     /// The first queue that the timer's next call updates. Linux: `flows_cursor`.
     cursor: u32,
-    /// The queues whose probability may change at the next update. A queue whose probability an
-    /// update does not change is removed from this list until a packet joins or leaves the queue.
+    /// The queues whose PIE state may change at the next update. If an update changes nothing in a
+    /// queue's PIE state, the queue is removed from this list until a packet arrives for it or
+    /// leaves it.
     awake: Vec<u32>,
 }
 

@@ -8,8 +8,8 @@ const SHOWN: usize = 3;
 const BEGINNING: usize = 6;
 
 /// The names, or their parts after a dot, of which at most a third of the letters of `wanted` are
-/// wrong, missing, extra or swapped. The nearest is first. A long text may also be the beginning of
-/// a name. The comparison ignores case.
+/// wrong, missing, extra or swapped. The nearest is first. If `wanted` has at least `BEGINNING`
+/// letters, it is also compared with the beginnings of each name. The comparison ignores case.
 pub(crate) fn alike<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
     let allowed = (wanted.len() / 3).max(1);

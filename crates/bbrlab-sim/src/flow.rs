@@ -605,8 +605,8 @@ impl Flow {
     }
 }
 
-/// Schedules the next read. If a step has just begun (`has_new_step`), also schedules the next
-/// step.
+/// Schedules the event of the next read. If a step of the reading schedule has just begun
+/// (`has_new_step`), also schedules the event at which the next step begins.
 fn schedule_reads(port: &mut Port<'_, Payload>, flow: FlowId, reader: &Reader, has_new_step: bool) {
     if let Some(at) = reader.due() {
         port.schedule(flow, at, Token::Read as u32);

@@ -134,7 +134,7 @@ impl Bbr3Ietf {
 
     /// Draft: `StartProbeBW_REFILL`.
     pub(super) fn start_probe_bw_refill(&mut self, c: &Transport<'_>) {
-        assert!(self.state.is_probe_bw(), "REFILL is a phase of ProbeBW");
+        assert!(self.state.is_probe_bw(), "REFILL starts in ProbeBW only");
         self.shortterm.reset_model();
         self.probing.bw_probe_up_rounds = 0;
         self.probing.bw_probe_up_acked = 0;

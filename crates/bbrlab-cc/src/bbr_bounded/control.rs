@@ -57,7 +57,7 @@ impl<N: Numbers> Model<N> {
         sk.ctl.pacing_rate = pacing_rate(sk.conn, bw, gain, self.params.pacing_margin_percent);
     }
 
-    /// Whether an ACK of an application-limited sample may skip most of the model's updates,
+    /// Whether an ACK with an application-limited rate sample may skip most of the model's updates,
     /// because they would change nothing.
     pub(crate) fn may_take_fast_path(&self, rs: &RateSample, sample_bw: u32) -> bool {
         self.params.fast_path

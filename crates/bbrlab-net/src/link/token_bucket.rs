@@ -7,8 +7,9 @@
 //! Sources: [linux] `net/sched/sch_tbf.c`, `tbf_dequeue`.
 //! Deviations:
 //! 1. All times and levels are exact integers. The kernel counts tokens in whole nanoseconds, and
-//!    `tc` rounds the buckets to ticks of 64 ns. The test
-//!    `departures_are_those_of_the_kernels_formulas` compares the two.
+//!    `tc` rounds the buckets to ticks of 64 ns. In the test
+//!    `departures_are_those_of_the_kernels_formulas`, nothing is rounded, and our departures equal
+//!    the kernel's.
 
 use bbrlab_link::PeakRate;
 use bbrlab_units::{Bytes, Span, Time};

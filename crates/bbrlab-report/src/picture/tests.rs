@@ -174,8 +174,8 @@ fn texts(svg: &str) -> Vec<TextLook> {
     svg.split("<text").skip(1).map(one).collect()
 }
 
-/// Checks that no coordinate is missing, that every text is on the sheet, and that no two texts
-/// overlap.
+/// Checks that no coordinate is NaN or infinite, that every text is on the sheet, and that no two
+/// texts overlap.
 fn assert_sound(svg: &str) {
     assert!(!svg.contains("NaN") && !svg.contains("inf\""));
     let (_, rest) = svg.split_once("viewBox=\"0 0 ").unwrap();

@@ -89,7 +89,7 @@ impl Column {
         if let Some((title, unit)) = &mut self.full {
             let (front, back) = (format!("{name} "), format!(" {name}"));
             if title == name {
-                // The text stands alone, in each format.
+                // The text replaces the full title, so it is the title in every format.
                 text.clone_into(title);
                 self.title = title.clone();
                 self.unit = unit.clone();

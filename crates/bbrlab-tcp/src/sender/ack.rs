@@ -363,7 +363,8 @@ impl Sender {
         flag
     }
 
-    /// Frees the skbs below `snd_una`, in the loop of [`Self::clean_rtx_queue`].
+    /// Removes the data below `snd_una` from the queue of sent skbs. In Linux, this loop is a part
+    /// of `tcp_clean_rtx_queue`.
     #[inline(never)]
     fn drop_acked(&mut self, ack_flag: u32, state: &mut AckState) -> Dropped {
         let snd_una = self.conn.snd_una;

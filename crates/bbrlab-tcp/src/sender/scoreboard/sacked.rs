@@ -374,7 +374,7 @@ impl Scoreboard {
             if after(skb.seq, seq) || before(seq, skb.end_seq()) {
                 return id;
             }
-            // Most holes are one skb.
+            // Most holes are one skb, so the next skb usually holds `seq`.
             let next = self.queue.next(id);
             if next != NIL && before(seq, self.queue[next].end_seq()) {
                 return next;
