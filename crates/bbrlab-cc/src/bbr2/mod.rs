@@ -140,8 +140,8 @@ impl<V: Variant> Bbr2<V> {
     }
 
     /// Handles an ACK with an application-limited rate sample if it changes nothing in the model.
-    /// Returns true if nothing remains to be done. If it returns false, the model is up to date, but
-    /// the caller must set the gains and cwnd. Linux: `bbr2_fast_path`.
+    /// Returns true if nothing remains to be done. If it returns false, the model is up to date,
+    /// but the caller must set the gains and cwnd. Linux: `bbr2_fast_path`.
     fn run_fast_path(
         &mut self,
         sk: &mut Sock<'_>,
