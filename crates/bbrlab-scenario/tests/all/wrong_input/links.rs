@@ -649,3 +649,12 @@ fn links_and_paths() {
             = duration = "1s"; [bottleneck]; [[flows]]; cc = "reno" | 3:1-9 | found neither: the flow would send an infinite amount at once
     "#]]);
 }
+
+#[test]
+fn the_spread_of_a_distribution() {
+    check(&expect![[r#"
+        `bottleneck.jitter.spread`: expected the standard deviation of the delay, such as "5ms"
+            [bottleneck] + jitter = { distribution = "normal" } | 7:10-36 | found nothing: the key is missing
+            [bottleneck] + jitter = { correlation = 0.5 }       | 7:10-30 | found nothing: the key is missing
+    "#]]);
+}
