@@ -10,6 +10,7 @@ import os
 import pickle
 import queue
 import signal
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from functools import lru_cache
@@ -194,8 +195,12 @@ def _reason(error: BaseException | None, lost: Sequence[BaseException], workers:
                 found.append(text)
             one = one.__cause__
     if isinstance(error, BrokenExecutor):
+        until = time.monotonic() + 1
         for worker in tuple(workers.values()):
-            worker.join(1)
+            worker.join(max(0.0, until - time.monotonic()))
+            # The pool's own thread may have received the exit code without having stored it yet.
+            while worker.exitcode is None and time.monotonic() < until:
+                time.sleep(0.005)
     # Processes that ended by SIGTERM are not reported, because the pool itself terminates them.
     ended = {worker.exitcode for worker in tuple(workers.values())} - {None, 0, -signal.SIGTERM}
     for code in sorted(ended):
