@@ -120,7 +120,7 @@ class _Sample(NamedTuple):
     without: int = 0
 
 
-_DISTRIBUTIONS = ("rtt", "queue", "throughput", "fct", "delay")
+_DISTRIBUTIONS = ("rtt", "queue", "throughput", "fct", "delay", "path_queue_delay")
 
 WINDOWS = 250
 """Maximum number of windows over which rates are averaged, as in the command line's plots. Over a single sample of 10
@@ -247,7 +247,7 @@ class RunPlots:
 
     def cdf(
         self,
-        what: Literal["rtt", "queue", "throughput", "fct", "delay"] = "rtt",
+        what: Literal["rtt", "queue", "throughput", "fct", "delay", "path_queue_delay"] = "rtt",
         *,
         title: str | None = None,
         legend: Legend = True,
@@ -260,7 +260,8 @@ class RunPlots:
         The curves of `rtt` are over the RTT samples of each flow, and those of `throughput` over the rows of each flow
         in `series`. The curves of `queue` are over the packets that left the queue of each shared link. The curves of
         `fct` are over the transfers of each group. The curves of `delay` are over the messages of each group whose
-        flows send datagrams or have `latency` or `late`.
+        flows send datagrams or have `latency` or `late`. The curves of `path_queue_delay` are over the packets of each
+        group whose flows have `latency`.
 
         RTTs and queue delays are those of `delays`, so that a percentile read off a curve equals the one in `summary`.
         If flows have no rows in `series`, RTTs are by group. A transfer that never ended counts, so the curve of its
@@ -288,7 +289,10 @@ class RunPlots:
         if what == "queue":
             return _cdf("queue delay, ms", "packets", self._queue_delays(), look)
         if what == "delay":
-            return _cdf("one-way delay, ms", "messages", self._message_delays(), look)
+            return _cdf("one-way delay, ms", "messages", self._group_delays("delay_ms"), look)
+        if what == "path_queue_delay":
+            samples = self._group_delays("path_queue_delay_ms")
+            return _cdf("queue delay over the path, ms", "packets", samples, look)
         column = _PANELS["throughput"]
         samples = [_Sample(line.name, line.y) for line in self._flows(column)]
         return _cdf(column.label, "samples", samples, look)
@@ -314,10 +318,10 @@ class RunPlots:
             raise self._without_delays()
         return self._delays("flows.rtt_ms", self._names()) or of_groups
 
-    def _message_delays(self) -> list[_Sample]:
+    def _group_delays(self, metric: str) -> list[_Sample]:
         groups = self._result.summary["flow_groups"]
-        samples = self._delays("flow_groups.delay_ms", {at: str(group["group"]) for at, group in enumerate(groups)})
-        if not samples and any(group["delay_ms"]["mean"] is not None for group in groups):
+        samples = self._delays(f"flow_groups.{metric}", {at: str(group["group"]) for at, group in enumerate(groups)})
+        if not samples and any(group[metric]["mean"] is not None for group in groups):
             raise self._without_delays()
         return samples
 

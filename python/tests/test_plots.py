@@ -98,7 +98,7 @@ def swept() -> bl.Results:
         (lambda one, _: one.plot.timeline([]), "expected panels among throughput.*found none"),
         (lambda one, _: one.plot.timeline(backend="gnuplot"), "expected matplotlib or altair, found 'gnuplot'"),
         (lambda one, _: one.plot.share(backend="gnuplot"), "expected matplotlib or altair"),
-        (lambda one, _: one.plot.cdf("speed"), "expected one of rtt, queue, throughput, fct, delay, found 'speed'"),
+        (lambda one, _: one.plot.cdf("speed"), "expected one of rtt, queue, throughput, fct, delay, path_queue_delay, found 'speed'"),
         (lambda one, _: one.plot.cdf("fct"), "expected samples of completion time, ms, found none"),
         (lambda _, swept: swept.plot.heatmap(x="flows.cc", y="flows.cc"), "found 'flows.cc' twice"),
         (lambda _, swept: swept.plot.heatmap("fct_ms_p50"), "expected values of fct_ms_p50, found none"),

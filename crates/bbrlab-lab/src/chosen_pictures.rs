@@ -308,6 +308,7 @@ impl<'a> Chosen<'a> {
             Distribution::Fct => "completion time, ms".to_owned(),
             Distribution::Rtt => "RTT, ms".to_owned(),
             Distribution::Delay => "one-way delay, ms".to_owned(),
+            Distribution::PathQueue => "queue delay over the path, ms".to_owned(),
             Distribution::Queue => {
                 format!(
                     "queue delay at {}, ms",
@@ -321,6 +322,7 @@ impl<'a> Chosen<'a> {
                 Distribution::Fct => self.completion_times(folder, summary)?,
                 Distribution::Rtt => rtts(folder, summary)?,
                 Distribution::Delay => delays(folder, summary)?,
+                Distribution::PathQueue => path_queue_delays(folder, summary)?,
                 Distribution::Queue => queue_delays(folder, summary)?,
             };
             let of_run = of_run.ok_or_else(|| {
@@ -345,7 +347,7 @@ impl<'a> Chosen<'a> {
                 Distribution::Fct => "transfers",
                 Distribution::Rtt => "RTT samples",
                 Distribution::Delay => "messages",
-                Distribution::Queue => "packets",
+                Distribution::Queue | Distribution::PathQueue => "packets",
             },
             without: "not completed",
             runs: &summaries,
@@ -470,6 +472,28 @@ fn delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>,
     Ok(Some(samples).filter(|all| all.iter().all(|sample| !sample.values.is_empty())))
 }
 
+/// Reads the queueing delays over the whole path, of the packets of each group of flows in which
+/// they were measured; `None` if they were measured but not stored.
+fn path_queue_delays(
+    folder: &Path,
+    summary: &RunSummary,
+) -> Result<Option<Vec<CdfSample>>, Reason> {
+    let measured = summary.flow_groups.iter().enumerate();
+    let measured: Vec<_> =
+        measured.filter(|(_, of)| of.path_queue_delay_ms.p50.is_some()).collect();
+    if measured.is_empty() {
+        let reason = "no queue delays over paths here: they are measured for flows with \
+                      `latency = true`";
+        return Err(reason.to_owned().into());
+    }
+    let delays = read_delays(folder)?;
+    let samples = measured
+        .into_iter()
+        .map(|(at, of)| sample(&of.group, delays.of(Delays::GROUP_QUEUE_DELAY, at).collect()));
+    let samples: Vec<CdfSample> = samples.collect();
+    Ok(Some(samples).filter(|all| all.iter().all(|sample| !sample.values.is_empty())))
+}
+
 /// Returns the title of a run's scenario or, if it has none, its name.
 fn title_of(folder: &Path, summary: &RunSummary) -> Result<String, LabError> {
     let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
@@ -484,11 +508,17 @@ enum Distribution {
     Rtt,
     Queue,
     Delay,
+    PathQueue,
 }
 
 impl Distribution {
-    const NAMED: &[(&str, Self)] =
-        &[("fct", Self::Fct), ("rtt", Self::Rtt), ("queue", Self::Queue), ("delay", Self::Delay)];
+    const NAMED: &[(&str, Self)] = &[
+        ("fct", Self::Fct),
+        ("rtt", Self::Rtt),
+        ("queue", Self::Queue),
+        ("delay", Self::Delay),
+        ("path_queue_delay", Self::PathQueue),
+    ];
 
     fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(_, of)| *of == self).map_or("", |(name, _)| name)

@@ -101,8 +101,12 @@ pub(crate) struct Most {
     rejected: u64,
     /// Whether the flows of some group were active for only part of the measured time.
     is_active_in_part: bool,
+    /// Groups of flows with delays of messages.
+    delays: usize,
     /// Whether some group's share of all bytes differs from its share while all flows are active.
     has_shares_apart: bool,
+    /// Whether some group's shares while all flows are active and in the steady state differ.
+    has_steady_apart: bool,
     random_losses: u64,
     policer_drops: u64,
     thinned_acks: u64,
@@ -117,12 +121,15 @@ impl Most {
         self.flow_groups = self.flow_groups.max(run.flow_groups.len());
         self.flows = self.flows.max(run.flows.len());
         self.transfers = self.transfers.max(transfers);
+        let delays = run.flow_groups.iter().filter(|group| group.delay_ms.p50.is_some()).count();
+        self.delays = self.delays.max(delays);
         for group in &run.flow_groups {
             most(&mut self.unfinished, group.fct_ms.unfinished);
             most(&mut self.never_begun, group.fct_ms.never_begun);
             most(&mut self.rejected, group.rejected);
             self.is_active_in_part |= group.is_active_in_part();
             self.has_shares_apart |= has_shares_apart(group);
+            self.has_steady_apart |= has_steady_apart(group);
         }
         for link in &run.links {
             most(&mut self.random_losses, link.random_losses);
@@ -136,8 +143,17 @@ impl Most {
 /// Whether a group's share of all bytes and its share while all flows are active differ by 0.01 or
 /// more. Otherwise the columns of both would be almost equal.
 pub(crate) fn has_shares_apart(group: &FlowGroup) -> bool {
-    let shares = group.share.zip(group.share_active);
-    shares.is_some_and(|(whole, active)| (whole - active).abs() >= 0.01)
+    are_apart(group.share, group.share_active)
+}
+
+/// Like [`has_shares_apart`], for a group's share while all flows are active and its share in the
+/// steady state.
+pub(crate) fn has_steady_apart(group: &FlowGroup) -> bool {
+    are_apart(group.share_active, group.share_ss)
+}
+
+fn are_apart(one: Option<f64>, other: Option<f64>) -> bool {
+    one.zip(other).is_some_and(|(one, other)| (one - other).abs() >= 0.01)
 }
 
 /// The metrics worth showing for these points. `most` comes from the runs of the points.
@@ -145,6 +161,9 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
     let is_worth_showing = |answer: &Answer<'_>| match answer.metric.name() {
         "share" => most.flow_groups > 1,
         "share_active" => most.has_shares_apart && most.flow_groups > 1,
+        "share_ss" => most.has_steady_apart && most.flow_groups > 1,
+        // For more groups these columns would make the table too wide.
+        "delay_ms.p99" | "jitter_ms" => most.delays == 1,
         "fct_ms.unfinished" => most.unfinished > 0,
         "fct_ms.never_begun" => most.never_begun > 0,
         "rejected" => most.rejected > 0,
@@ -162,13 +181,16 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
 }
 
 /// All metrics that can be shown for a sweep, in order.
-pub(crate) const ALL: [Answer<'static>; 25] = [
+pub(crate) const ALL: [Answer<'static>; 28] = [
     answer("delay p50", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p50")),
     answer("delay p95", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p95")),
+    answer("delay p99", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p99")),
+    answer("jitter", "ms", 1.0, 2, Metric::PerGroup("jitter_ms")),
     answer("datagrams lost", "%", 100.0, 2, Metric::PerGroup("loss_ratio")),
     answer("late", "%", 100.0, 2, Metric::PerGroup("late_ratio")),
     answer("share", "%", 100.0, 1, Metric::PerGroup("share")),
     answer("share all active", "%", 100.0, 1, Metric::PerGroup("share_active")),
+    answer("share steady", "%", 100.0, 1, Metric::PerGroup("share_ss")),
     answer("FCT p50", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p50")),
     answer("FCT p95", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p95")),
     answer("FCT p99", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p99")),

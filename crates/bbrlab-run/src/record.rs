@@ -482,6 +482,7 @@ columns! {
         srtt_us: Option<u32>, "us", "smoothed RTT";
         rtt_us: Option<u32>, "us", "the last RTT sample";
         delay_us: Option<u64>, "us", "one-way delay of the last message that the receiving application has read; null if it is not measured";
+        path_queue_delay_us: Option<u64>, "us", "queueing delay over the whole path of the last data packet that arrived; null if it is not measured";
         sent_packets: MaybeKnown<u64>, "packets", "data packets sent so far";
         delivered_packets: MaybeKnown<u64>, "packets", "packets delivered so far, according to the sender";
         lost_packets: MaybeKnown<u64>, "packets", "packets marked lost so far";

@@ -22,6 +22,8 @@ pub(crate) struct Latency {
     pub(crate) delays_ns: Histogram,
     /// The queueing delays of the data packets that arrived; `None` if they are not measured.
     pub(crate) waits_ns: Option<Histogram>,
+    /// The queueing delay of the data packet that arrived last.
+    last_wait: Option<Span>,
     jitter: Jitter,
     /// The delay of the message that was read last.
     last: Option<Span>,
@@ -43,6 +45,7 @@ impl Latency {
         Self {
             delays_ns: Histogram::new(precision),
             waits_ns: measures_waits.then(|| Histogram::new(precision)),
+            last_wait: None,
             jitter: Jitter::default(),
             last: None,
             bound,
@@ -65,6 +68,7 @@ impl Latency {
     pub(crate) fn wait(&mut self, waited: Span) {
         if let Some(waits_ns) = &mut self.waits_ns {
             waits_ns.add(waited.0, 1);
+            self.last_wait = Some(waited);
         }
     }
 
@@ -112,6 +116,11 @@ impl Latency {
     /// Returns the delay of the message that was read last.
     pub(crate) fn last(&self) -> Option<Span> {
         self.last
+    }
+
+    /// Returns the queueing delay of the data packet that arrived last, if it is measured.
+    pub(crate) fn last_wait(&self) -> Option<Span> {
+        self.last_wait
     }
 
     /// Returns the number of late messages; `None` without a bound. After a merge, the number is

@@ -182,6 +182,12 @@ fn last_delay_us(flow: &Flow) -> Option<u64> {
     latency.last().map(|delay| delay.0 / NS_PER_US)
 }
 
+/// Returns the queueing delay of the flow's data packet that arrived last, if it is measured.
+fn last_wait_us(flow: &Flow) -> Option<u64> {
+    let latency = flow.application.latency.as_ref()?;
+    latency.last_wait().map(|waited| waited.0 / NS_PER_US)
+}
+
 /// Returns the row of a flow at `now`.
 pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> SeriesRow {
     let conn = flow.connection.sender.conn();
@@ -197,6 +203,7 @@ pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> Serie
             delivered_packets: 0.into(),
             retransmitted_packets: 0.into(),
             delay_us: last_delay_us(flow),
+            path_queue_delay_us: last_wait_us(flow),
             received_bytes: totals.receiver.bytes_read.into(),
             limited_by: "app".into(),
             ..SeriesRow::default()
@@ -216,6 +223,7 @@ pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> Serie
         srtt_us: (conn.srtt_us > 0).then_some(conn.srtt_us >> 3),
         rtt_us: flow.connection.meter.last_sample_us(),
         delay_us: last_delay_us(flow),
+        path_queue_delay_us: last_wait_us(flow),
         sent_packets: totals.sender.sent.into(),
         delivered_packets: totals.delivered.into(),
         lost_packets: totals.lost.into(),

@@ -230,7 +230,7 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
     refused(&["--x", "rate"], "`rate` is not swept; swept keys are bottleneck.buffer");
     refused(&["--x", "buffer", "--by", "buffer"], "is on the x axis");
     refused(&["--panels", "rtt"], "this is a sweep");
-    refused(&["--cdf", "size"], "known are fct, rtt, queue, delay");
+    refused(&["--cdf", "size"], "known are fct, rtt, queue, delay, path_queue_delay");
     refused(&["--cdf", "delay"], "no delays of messages here");
 }
 

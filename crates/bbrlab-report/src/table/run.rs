@@ -11,7 +11,7 @@ use super::block::{Block, html};
 use super::format::TableFormat;
 use super::layout::{Align, Table};
 use super::tables::Tables;
-use crate::answers::has_shares_apart;
+use crate::answers::{has_shares_apart, has_steady_apart};
 use crate::number::{count, figure, fixed};
 use crate::swept_key::value_text;
 
@@ -352,6 +352,7 @@ fn groups(run: &RunSummary) -> Table {
     let has_never_begun = groups.iter().any(|group| group.fct_ms.never_begun > Some(0));
     let is_active_in_part = groups.len() > 1 && groups.iter().any(FlowGroup::is_active_in_part);
     let has_shares_apart = groups.len() > 1 && groups.iter().any(has_shares_apart);
+    let has_steady_apart = groups.len() > 1 && groups.iter().any(has_steady_apart);
     let has_losses = groups.iter().any(|group| group.random_losses > Some(0));
     let is_policed = groups.iter().any(|group| group.policer_drops > Some(0));
     let mut table = Table::new()
@@ -364,6 +365,9 @@ fn groups(run: &RunSummary) -> Table {
     table = table.column("share", "%", Align::Right);
     if has_shares_apart {
         table = table.column("all active", "%", Align::Right);
+    }
+    if has_steady_apart {
+        table = table.column("steady", "%", Align::Right).in_full("share steady", "%");
     }
     if has_transfers {
         table = table
@@ -409,6 +413,9 @@ fn groups(run: &RunSummary) -> Table {
         cells.push(fixed(group.share.map(|share| share * 100.0), 1));
         if has_shares_apart {
             cells.push(fixed(group.share_active.map(|share| share * 100.0), 1));
+        }
+        if has_steady_apart {
+            cells.push(fixed(group.share_ss.map(|share| share * 100.0), 1));
         }
         if has_transfers {
             cells.extend([

@@ -187,6 +187,10 @@ impl<'s> Network<'s> {
             Acts::LinuxValidation if stack.loss.cwnd_validation != CwndValidation::Linux => {
                 Some(("`cwnd_validation = \"linux\"`", "another rule"))
             }
+            Acts::LinuxValidation if self.spec.flows.iter().all(sets_its_window) => Some((
+                "a flow whose algorithm leaves cwnd to the stack, such as CUBIC",
+                "only flows of BBR, which sets cwnd itself",
+            )),
             _ => None,
         }
     }
@@ -227,6 +231,11 @@ impl<'s> Network<'s> {
         });
         links.flat_map(|link| [link.queue.queue, link.reverse_queue.unwrap_or(link.queue).queue])
     }
+}
+
+/// Whether the flow's algorithm sets cwnd itself after each ACK, or the flow has no cwnd.
+fn sets_its_window(flow: &FlowSpec) -> bool {
+    flow.is_udp || (flow.outside.is_none() && flow.cc.is_bbr())
 }
 
 /// Returns the links that a flow's data crosses.

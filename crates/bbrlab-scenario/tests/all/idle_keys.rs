@@ -47,6 +47,7 @@ fn a_key_without_what_it_acts_on_is_refused() {
         text("", "", "[stack]\nsndbuf = \"1MB\"\ntcp_wmem = \"1 2 3\""),
         text("", "", "[stack]\nsockbuf = \"payload\"\nnotsent_lowat = \"16KiB\""),
         text("", "", "[stack]\ncwnd_validation = \"off\"\nslow_start_after_idle = false"),
+        text("", "cc = \"bbr3\"", "[stack]\nslow_start_after_idle = false"),
         // Data crosses only link `a`, ACKs cross only link `b`.
         text("", path, &links("reverse_jitter = \"1ms\"", "")),
         text("", path, &links("ack_thinning = 2", "")),
@@ -74,6 +75,7 @@ fn a_key_without_what_it_acts_on_is_refused() {
         11: `stack.tcp_wmem`: expected `sndbuf = "auto"`; found a send buffer of a fixed size, so the key cannot act
         11: `stack.notsent_lowat`: expected `sockbuf = "memory"`; found buffers that count payload, so the key cannot act
         11: `stack.slow_start_after_idle`: expected `cwnd_validation = "linux"`; found another rule, so the key cannot act
+        10: `stack.slow_start_after_idle`: expected a flow whose algorithm leaves cwnd to the stack, such as CUBIC; found only flows of BBR, which sets cwnd itself, so the key cannot act
         13: `links[0].reverse_jitter`: expected ACKs that cross the link in the reverse direction; found no flow whose ACKs take this direction, so the key cannot act
         13: `links[0].ack_thinning`: expected ACKs that cross the link; found no flow whose ACKs do, so the key cannot act
         17: `links[1].ecn_threshold`: expected a flow with `ecn` that crosses the link; found none, so the key cannot act

@@ -22,6 +22,20 @@ fn on_a_slow_uplink_the_acks_wait() {
     assert!((1980.0..1995.0).contains(&acks), "{acks}");
 }
 
+/// ACKs that arrive in bursts 40 ms apart: BBR paces a window of data over the time between two
+/// bursts, and the receive window determines how much that is. With a larger window, the flow gets
+/// nearly the whole link.
+#[test]
+fn the_receive_window_that_limits_a_paced_flow_is_named() {
+    let text = include_str!("trials/ack_bursts_40ms.toml");
+    let large = text.replace("[bottleneck]", "[stack]\nrcvbuf = \"4MB\"\n[bottleneck]");
+    let [auto, large] = [text, &large].map(|text| results(text)[1].summary.flows[0].clone());
+    assert!(auto.goodput_ss_mbps.unwrap() < 52.0, "{:?}", auto.goodput_ss_mbps);
+    assert!(large.goodput_ss_mbps.unwrap() > 90.0, "{:?}", large.goodput_ss_mbps);
+    assert!(auto.limited_by.rwnd.unwrap() > 0.8, "{:?}", auto.limited_by);
+    assert_eq!(large.limited_by.rwnd, Some(0.0), "{:?}", large.limited_by);
+}
+
 /// Three bottlenecks in a row: what a packet waits on its path is more than what it waits at one
 /// link, and has its own metric.
 #[test]

@@ -3,9 +3,14 @@
 //! The kernel's `tcp_chrono` has only busy, receive-window and send-buffer time. Here the busy time
 //! is split further, and time without data to send counts as limited by the application.
 //!
+//! A paced sender spreads a window of data over the round trip, so pacing stops it for most of the
+//! time even if the receive window determines how much it sends. If it reaches the end of the
+//! window, the paced time of the round trip before therefore counts for the window.
+//!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_chrono_start`, the exits of `tcp_write_xmit`.
 //! Deviations:
 //! 1. There are more categories than in the kernel. The handshake counts as limited by cwnd.
+//! 2. The kernel's `rwnd_limited` begins only when a paced sender reaches the end of the window.
 
 use bbrlab_units::{Span, Time};
 
@@ -72,14 +77,22 @@ impl Limits {
     #[inline]
     pub(crate) fn set(&mut self, now: Time, limit: Limit) {
         if limit != self.current {
-            self.change(now, limit);
+            self.change(now, limit, Span::ZERO);
         }
     }
 
+    /// Makes `limit`, which must differ from the current limit, apply from `now` on. If it is the
+    /// receive window, up to `round_trip` of the paced time before it counts for the window.
     #[cold]
     #[inline(never)]
-    fn change(&mut self, now: Time, limit: Limit) {
-        self.spent_ns[self.current as usize] += now.since(self.since).0;
+    pub(super) fn change(&mut self, now: Time, limit: Limit, round_trip: Span) {
+        let mut spent_ns = now.since(self.since).0;
+        if limit == Limit::Rwnd && self.current == Limit::Pacing {
+            let by_window_ns = spent_ns.min(round_trip.0);
+            self.spent_ns[Limit::Rwnd as usize] += by_window_ns;
+            spent_ns -= by_window_ns;
+        }
+        self.spent_ns[self.current as usize] += spent_ns;
         self.since = now;
         self.current = limit;
     }

@@ -96,7 +96,7 @@ use std::sync::Arc;
 use bbrlab_cc::linux_int::{after, before, trunc_u32};
 use bbrlab_cc::{CaState, Cc, CongestionControl, Conn, Control, Hooks, PacingStatus, ecn_flags};
 use bbrlab_stack::{PacingSwitches, RateSwitches, RttClock, Rule3, SenderQdisc};
-use bbrlab_units::Time;
+use bbrlab_units::{Span, Time};
 
 use crate::cwnd_validation::CwndUsage;
 use crate::oow::OowLimit;
@@ -551,7 +551,16 @@ impl Sender {
         } else {
             self.limit_without_unsent()
         };
-        self.limits.set(now, limit);
+        if limit != self.limits.current() {
+            self.change_limit(now, limit);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn change_limit(&mut self, now: Time, limit: Limit) {
+        let srtt = Span::from_micros(u64::from(self.conn.srtt_us >> 3));
+        self.limits.change(now, limit, srtt);
     }
 
     /// Returns the limit of a sender that has no unsent data, or no connection yet.

@@ -49,6 +49,14 @@ impl RateSpec {
         }
     }
 
+    /// Returns the last step of a schedule.
+    pub(super) fn last_step(&self) -> Option<&(Time, Pace)> {
+        match self {
+            Self::Constant(_) => None,
+            Self::Schedule(paces) => paces.last(),
+        }
+    }
+
     /// Whether the rate is unlimited in a step of the schedule.
     pub(crate) fn has_unlimited_step(&self) -> bool {
         match self {

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use bbrlab_cc::Algorithm;
+use bbrlab_run::Reading;
 use bbrlab_stack::EcnMode;
-use bbrlab_units::{BitRate, Bytes, NS_PER_S, Span};
+use bbrlab_units::{BitRate, Bytes, NS_PER_S, Span, Time};
 
 use super::FlowSpec;
 use super::cc::algorithm;
 use super::keys::FLOW_KEYS;
+use super::pace::RateSpec;
 use crate::language::acts::Acts;
 use crate::language::document::At;
 use crate::language::key::read_keys;
@@ -30,6 +32,7 @@ impl FlowSpec {
         flow.check_start(reader, &keys, duration);
         flow.check_way(reader, &keys);
         flow.read_source(reader, &mut keys);
+        flow.check_steps(reader, &keys, duration);
         let has_cc = flow.outside.is_some() || keys.get("cc").and_then(algorithm).is_some();
         keys.finish(reader);
         has_cc.then_some(flow)
@@ -165,6 +168,36 @@ impl FlowSpec {
         if let (Some(key), Some(at)) = (client, keys.key_at("read")) {
             let title = format!("`{}`: expected another source than `{key}`", keys.name("read"));
             reader.problem(at, title, format!("found `{key}` as well"), Vec::new());
+        }
+    }
+
+    /// Checks that each step of the rates with times at which the application writes or reads begins
+    /// before the run ends.
+    fn check_steps(&self, reader: &mut Reader<'_>, keys: &Keys<'_>, duration: Span) {
+        let read = match &self.reading {
+            Some(Reading::Paced(paces)) => paces.last(),
+            _ => None,
+        };
+        let last =
+            [("rate", self.source.rate.as_ref().and_then(RateSpec::last_step)), ("read", read)];
+        for (key, step) in last {
+            let begins = step.map(|&(at, _)| at.since(Time::ZERO));
+            if let (Some(begins), Some(node)) = (begins, keys.get(key))
+                && begins > Span::ZERO
+                && u128::from(self.start.0) + u128::from(begins.0) >= u128::from(duration.0)
+            {
+                let title = format!(
+                    "`{}`: expected steps that begin before the end of the run, {}",
+                    keys.name(key),
+                    show_span(duration)
+                );
+                let from = match self.start {
+                    Span::ZERO => String::new(),
+                    start => format!(" after the flow's start at {}", show_span(start)),
+                };
+                let found = format!("found a step at {}{from}", show_span(begins));
+                reader.problem(node.at, title, found, Vec::new());
+            }
         }
     }
 
