@@ -113,6 +113,26 @@ def test_what_cannot_be_drawn_is_refused(
         draw(one, swept)
 
 
+def test_delays_jitter_and_late_messages_are_columns_and_curves() -> None:
+    voice = {"cc": "udp", "rtt": "40ms", "rate": "68.8kbit/s", "mss": "172B", "latency": True, "late": "150ms"}
+    flows = [{"cc": "cubic", "rtt": "40ms"}, {**voice, "group": "voice"}]
+    scenario = {"duration": "5s", "bottleneck": {"rate": "10Mbit/s", "buffer": "200ms"}, "flows": flows}
+    r = bl.run(scenario)
+    bulk, call = 0, 1
+    for column in ("delay_ms_p50", "jitter_ms", "late_ratio", "loss_ratio", "path_queue_delay_ms_p95"):
+        assert r.flows[column][call] >= 0
+    assert np.isnan(r.flows["delay_ms_p50"][bulk])
+    # The base delay is 20 ms, and the queue holds 200 ms.
+    assert 20 <= r.flows["delay_ms_p50"][call] <= 230
+    assert 0 <= r.flows["late_ratio"][call] <= 1
+    assert r.summary["flow_groups"][1]["delay_ms"]["p95"] == r.flows["delay_ms_p95"][call]
+    for what, label in [("delay", "one-way delay, ms"), ("path_queue_delay", "queue delay over the path, ms")]:
+        axis = r.plot.cdf(what)
+        assert axis.get_xlabel() == label and len(axis.get_lines()) == 1
+    waited = [us for us in r.series["path_queue_delay_us"] if us == us]
+    assert waited and max(waited) <= 201_000
+
+
 def test_a_run_without_series_has_no_timeline() -> None:
     r = bl.run("examples.dumbbell", {"duration": "1s", "sample": "off"})
     with pytest.raises(bl.UsageError, match="found none: see the scenario's `sample`"):

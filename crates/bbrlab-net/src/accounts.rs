@@ -4,6 +4,7 @@
 use std::num::NonZeroU32;
 use std::ops::AddAssign;
 
+use crate::device::Devices;
 use crate::digest::Digest;
 use crate::packet::FlowId;
 
@@ -58,6 +59,8 @@ impl BurstSize {
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     pub(crate) digest: Digest,
+    /// The devices of senders' hosts; `None` if no flow has one.
+    pub(crate) devices: Option<Box<Devices>>,
     /// Wire bytes of each flow that have departed from the last link with a rate on its forward
     /// route.
     pub(crate) wire_bytes: Vec<u64>,

@@ -39,6 +39,7 @@
 
 mod accounts;
 mod chunks;
+mod device;
 mod digest;
 mod engine;
 mod lane;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bbrlab_cc::{Algorithm, Params};
 use bbrlab_link::Link;
-use bbrlab_stack::{EcnMode, Stack};
+use bbrlab_stack::{Device, EcnMode, Stack};
 use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 use crate::profile::Profile;
@@ -102,6 +102,9 @@ pub struct FlowClass {
     /// Upper bound of the pacing rate, in bits of payload per second. If it is set, every
     /// congestion control paces.
     pub max_pacing_rate: Option<BitRate>,
+    /// The network device of the sender's host, which the first links of the path are; `None` if it
+    /// is not modelled.
+    pub device: Option<Device>,
     /// Whether TCP takes samples of the delivery rate. Without samples, a congestion control such
     /// as BBR cannot estimate the path's bandwidth.
     pub rate_samples: bool,

@@ -33,6 +33,8 @@ pub(crate) enum Token {
     ReadStep = 7,
     /// A browser begins a page, or one of its connections has read an object.
     Page = 8,
+    /// Data has left the network device of the sender's host.
+    Left = 9,
 }
 
 impl Token {
@@ -47,6 +49,7 @@ impl Token {
             6 => Self::Read,
             7 => Self::ReadStep,
             8 => Self::Page,
+            9 => Self::Left,
             _ => unreachable!("only the sim schedules application events"),
         }
     }

@@ -227,6 +227,15 @@ impl Connection {
         }
     }
 
+    /// Tells the sender that `bytes` of payload have left the network device of its host.
+    pub(crate) fn data_left(&mut self, port: &mut Port<'_, Payload>, bytes: u64) {
+        let mut end = self.sender_end.end(port);
+        match self.duplex.as_deref_mut() {
+            None => self.sender.on_left(end.now(), bytes, &mut end),
+            Some(duplex) => duplex.server(&mut self.sender).on_left(end.now(), bytes, &mut end),
+        }
+    }
+
     /// Fires a timer of the sender.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all others")]

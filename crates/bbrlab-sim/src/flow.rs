@@ -487,6 +487,11 @@ impl Flow {
         setup: &ClassSetup,
     ) -> bool {
         let now = port.now();
+        if token == Token::Left {
+            let bytes = port.take_left(self.id());
+            self.connection.data_left(port, bytes);
+            return false;
+        }
         if self.application.ignores(token, now) {
             return false;
         }

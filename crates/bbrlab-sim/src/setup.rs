@@ -116,6 +116,7 @@ fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
         tick,
         ecn: class.ecn,
         nodelay: !stack.socket.nagle,
+        device: class.device,
         max_pacing_rate: class.max_pacing_rate.map_or(u64::MAX, |rate| rate.0 / 8),
         ..SenderConfig::default()
     }

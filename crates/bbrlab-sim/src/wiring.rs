@@ -9,6 +9,7 @@ use bbrlab_stack::Tso;
 use bbrlab_tcp::TimerId;
 use bbrlab_units::Time;
 
+use crate::app::Token;
 use crate::wire::Payload;
 
 /// A link in the results, with its name there. The results omit links that have no rate and cannot
@@ -54,7 +55,9 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
     net.set_even_timer(Side::Receiver, TimerId::CompressedAck as u8);
     net.set_clock_step(run.stack.clock_step);
     let mut reported = Vec::new();
-    for link in &run.links {
+    let devices: Vec<Hop> = run.classes.iter().flat_map(|class| device(run, class)).collect();
+    for (number, link) in (0..).zip(&run.links) {
+        let mode = mode_of(&devices, Hop::Link(number), mode);
         reported.extend(ReportedLink::new(net.add_link(link, mode), link, None));
     }
     let shared_routes: Vec<Option<[RouteId; 2]>> = run
@@ -69,7 +72,9 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
     }
     for (id, (flow, first)) in run.flows.iter().zip(run.private_link_numbers()).enumerate() {
         let class = &run.classes[flow.class as usize];
-        for link in &class.private_links {
+        let device = device(run, class);
+        for (number, link) in (0..).zip(&class.private_links) {
+            let mode = mode_of(&device, Hop::Private(number), mode);
             let name = format!("{}[{id}]", link.name);
             let owner = u32::try_from(id).map(FlowId).expect("flows are numbered in 24 bits");
             let link = Link { name, ..link.clone() };
@@ -83,6 +88,10 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
             net.measure_waits(forward);
         }
         let id = net.add_flow(forward, reverse);
+        if !device.is_empty() {
+            let links: Vec<LinkId> = device.iter().filter_map(|hop| link_id(hop, first)).collect();
+            net.set_device(id, &links, run.data_overhead(class), Token::Left as u32);
+        }
         if run.stack.tso == Tso::Whole && !class.is_udp {
             net.set_burst_size(id, burst_size(run, class));
         }
@@ -102,6 +111,37 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
     Wired { net, links: reported }
 }
 
+/// Returns the hops of a class that are the network device of the sender's host: the first link of
+/// the path, and the link after it if packets wait there for slots or grants. Empty if the device
+/// is not modelled.
+fn device(run: &Run, class: &FlowClass) -> Vec<Hop> {
+    if class.device.is_none() {
+        return Vec::new();
+    }
+    let is_wait = |hop: &&Hop| {
+        hop.link(&run.links, &class.private_links)
+            .is_some_and(|link| matches!(link.queue, Queue::Slots(_) | Queue::Grants(_)))
+    };
+    let first = class.forward.first();
+    first.into_iter().chain(class.forward.get(1).filter(is_wait)).copied().collect()
+}
+
+/// Returns the mode of a link. The departures of a device are events, because its host learns of
+/// each of them.
+fn mode_of(devices: &[Hop], link: Hop, mode: LinkMode) -> LinkMode {
+    if devices.contains(&link) { LinkMode::DepartureEvents } else { mode }
+}
+
+/// Returns the network's number of a hop's link, for a flow whose private links begin at
+/// `first_private`.
+fn link_id(hop: &Hop, first_private: u32) -> Option<LinkId> {
+    match *hop {
+        Hop::Delay(_) => None,
+        Hop::Link(number) => Some(LinkId(number)),
+        Hop::Private(number) => Some(LinkId(first_private + number)),
+    }
+}
+
 /// Returns the packet sizes from which the network computes how many packets a burst counts as, for
 /// bursts that cross the network as one unit.
 fn burst_size(run: &Run, class: &FlowClass) -> BurstSize {
@@ -119,10 +159,10 @@ pub(crate) fn is_policed(run: &Run, class: &FlowClass) -> bool {
 /// `first_private`.
 fn routes(net: &mut Network<Payload>, class: &FlowClass, first_private: u32) -> [RouteId; 2] {
     let hops = |route: &[Hop]| -> Vec<RouteStep> {
-        let hop = |hop: &Hop| match *hop {
-            Hop::Delay(delay) => RouteStep::Delay(delay),
-            Hop::Link(number) => RouteStep::Link(LinkId(number)),
-            Hop::Private(number) => RouteStep::Link(LinkId(first_private + number)),
+        let hop = |hop: &Hop| match (hop, link_id(hop, first_private)) {
+            (_, Some(id)) => RouteStep::Link(id),
+            (&Hop::Delay(delay), None) => RouteStep::Delay(delay),
+            (_, None) => unreachable!("only a delay has no link"),
         };
         route.iter().map(hop).collect()
     };

@@ -196,6 +196,28 @@ pub enum DelAck {
     },
 }
 
+/// The kind of a sending host's network device, which determines how much data of a connection may
+/// wait in the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Device {
+    /// About a millisecond at the pacing rate, as in Linux by default.
+    Ethernet,
+    /// About eight milliseconds, as in Linux's mac80211, so that the device can aggregate frames.
+    Wifi,
+}
+
+impl Device {
+    /// Returns the binary logarithm of the divisor that converts bytes per second to the bytes that
+    /// may wait. Linux: `sk_pacing_shift`.
+    #[must_use]
+    pub fn pacing_shift(self) -> u32 {
+        match self {
+            Self::Ethernet => 10,
+            Self::Wifi => 7,
+        }
+    }
+}
+
 /// How explicit congestion notification (ECN) is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnMode {

@@ -216,6 +216,11 @@ impl<'s> Halves<'s> {
         }
     }
 
+    /// Records that data has left the host's device: see [`Sender::on_left`].
+    pub fn on_left(&mut self, now: Time, bytes: u64, host: &mut impl Host) {
+        self.with_sender(now, host, |sender, wire| sender.on_left(now, bytes, wire));
+    }
+
     /// Whether the application is woken up to read.
     #[must_use]
     pub fn wants_read(&self) -> bool {

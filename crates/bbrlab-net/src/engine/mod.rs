@@ -243,6 +243,14 @@ impl<P: PacketData> Network<P> {
         if let Some(Some(size)) = self.accounts.bursts.get(like.0 as usize).copied() {
             self.set_burst_size(flow, size);
         }
+        if let Some(devices) = &mut self.accounts.devices {
+            devices.add_like(flow, like);
+        }
+    }
+
+    /// Implements [`Port::take_left`].
+    pub(crate) fn take_left(&mut self, flow: FlowId) -> u64 {
+        self.accounts.devices.as_mut().map_or(0, |devices| devices.take_left(flow))
     }
 
     /// Returns how many packets a flow has sent, modulo 2^32.

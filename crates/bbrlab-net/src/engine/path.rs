@@ -192,6 +192,7 @@ impl<P: PacketData> Network<P> {
             link = &mut self.links[id.0 as usize];
         }
         if !passes_front(link, (id, due, now), packet, &mut self.accounts) {
+            self.lost_at(id, packet);
             self.extras.forget(packet);
             return;
         }
@@ -222,6 +223,28 @@ impl<P: PacketData> Network<P> {
             link.stats.arrives_in_tin(queued.tin);
         }
         self.enqueue(id, queued);
+    }
+
+    /// Tells the host of a data packet that the packet was lost at link `id`, if the link is part of
+    /// the host's device.
+    #[cold]
+    #[inline(never)]
+    fn lost_at(&mut self, id: LinkId, packet: &Packet<P>) {
+        if let Some(devices) = &mut self.accounts.devices
+            && packet.tag.is_data()
+        {
+            devices.drop_at(id, packet.flow(), packet.wire_bytes);
+            self.tell_hosts();
+        }
+    }
+
+    /// Tells the hosts of packets that were dropped in their devices.
+    #[cold]
+    #[inline(never)]
+    fn tell_hosts(&mut self) {
+        if let Some(devices) = &mut self.accounts.devices {
+            devices.tell(self.now, &mut self.queue);
+        }
     }
 
     /// Returns the time up to which departures happen before an arrival at a link. A clock with
@@ -255,6 +278,12 @@ impl<P: PacketData> Network<P> {
         if impairments.plain {
             self.enter_lane(lane, at, packet);
             return;
+        }
+        if impairments.ends_device
+            && packet.tag.is_data()
+            && let Some(devices) = &mut self.accounts.devices
+        {
+            devices.leave(packet.flow(), packet.wire_bytes, (self.now, &mut self.queue));
         }
         let adds_wait = self.legs[packet.tag.leg() as usize].wait;
         if adds_wait != AddsWait::No && packet.tag.is_data() {
@@ -345,6 +374,8 @@ impl<P: PacketData> Network<P> {
         }
         if drops.entering.is_some() {
             link.stats.enters(due, queued.wire_bytes);
+        } else {
+            self.tell_hosts();
         }
         if idle {
             self.start_service(id, now);
@@ -446,6 +477,7 @@ impl<P: PacketData> Network<P> {
             if is_data {
                 self.accounts.lose(kept.flow(), kept.wire_bytes, Lost::Random);
             }
+            self.lost_at(id, &kept);
             self.extras.forget(&kept);
         } else {
             self.forward(id, &kept, due, (onward, served.waited));
@@ -620,6 +652,9 @@ impl<P: PacketData> Drops<'_, P> {
         let kept = self.packets.remove(packet.handle);
         if kept.tag.is_data() {
             self.accounts.lose(kept.flow(), kept.wire_bytes, Lost::Queue);
+            if let Some(devices) = &mut self.accounts.devices {
+                devices.drop_at(self.id, kept.flow(), kept.wire_bytes);
+            }
             if self.rated {
                 self.accounts.digest.add(record, self.id, kept.identity, self.due);
             }

@@ -76,8 +76,10 @@ pub(crate) struct Link {
 #[derive(Debug)]
 pub(crate) struct Impairments {
     /// Whether no packet is lost, delayed by jitter, reordered, duplicated or corrupted, the delay
-    /// is constant, and no measured route crosses the link.
+    /// is constant, no measured route crosses the link, and it ends no device.
     pub(crate) plain: bool,
+    /// Whether this is the last link of a device (see [`crate::device`]).
+    pub(crate) ends_device: bool,
     pub(crate) delay: Option<Box<DelayClock>>,
     pub(crate) loss: Option<Box<LossProcess>>,
     pub(crate) jitter: Option<Box<(Jitter, Rng, Time)>>,
@@ -176,7 +178,15 @@ impl Link {
             delay: if delay.is_some() { Span::ZERO } else { link.delay },
             ecn_threshold: link.ecn_threshold,
             front,
-            impairments: Impairments { plain: is_quiet, delay, loss, jitter, reorder, noise },
+            impairments: Impairments {
+                plain: is_quiet,
+                ends_device: false,
+                delay,
+                loss,
+                jitter,
+                reorder,
+                noise,
+            },
             tins,
             medium: None,
             stats: LinkStats {

@@ -13,7 +13,7 @@ use crate::language::nearest::nearest;
 use crate::language::quantity::show_span;
 use crate::language::reader::{Placed, Reader};
 use crate::lowering::hosts::Hosts;
-use bbrlab_link::{Buffer, Link, Rate};
+use bbrlab_link::{Buffer, Link, Queue, Rate};
 use bbrlab_run::{FlowClass, Hop};
 
 /// The largest number of links that the message about a misspelt name lists.
@@ -108,6 +108,10 @@ impl<'s> Router<'s> {
         }
         forward.push(access("right", right, &mut private_links));
 
+        if flow.device.is_some() {
+            self.put_device_first(index, flow, &mut forward.hops, reader)?;
+        }
+
         let mut reverse = Route::default();
         reverse.push(reverse_access("right.reverse", right, &mut private_links));
         let own = core.own_return_path;
@@ -168,6 +172,7 @@ impl<'s> Router<'s> {
             host: self.hosts.receiver(flow),
             sender_host: self.hosts.sender(flow),
             max_pacing_rate: flow.max_pacing_rate,
+            device: flow.device,
             rate_samples: flow.rate_samples,
             latency: flow.latency,
             late: flow.late,
@@ -178,6 +183,48 @@ impl<'s> Router<'s> {
             reverse: reverse.hops,
             base_rtt,
         })
+    }
+
+    /// Moves the delay before the first link of a route behind this link, because the link is the
+    /// network device of the sender's host.
+    fn put_device_first(
+        &self,
+        index: usize,
+        flow: &FlowSpec,
+        hops: &mut Vec<Hop>,
+        reader: &mut Reader<'_>,
+    ) -> Option<()> {
+        let delay = match hops.first() {
+            Some(&Hop::Delay(delay)) => {
+                hops.remove(0);
+                Some(delay)
+            }
+            _ => None,
+        };
+        let is_queue = |hop: &Hop| match *hop {
+            Hop::Delay(_) => false,
+            Hop::Private(_) => true,
+            Hop::Link(number) => {
+                let link = &self.links[number as usize];
+                link.rate.is_limited() || is_wait(link)
+            }
+        };
+        if !hops.first().is_some_and(is_queue) {
+            let title = format!("`flows[{index}].device`: expected a first link with a rate");
+            let found = "found a path on which no data waits at the sender's host";
+            reader.problem(flow.at, title, found, Vec::new());
+            return None;
+        }
+        let waits =
+            |hop: &Hop| matches!(*hop, Hop::Link(number) if is_wait(&self.links[number as usize]));
+        let behind = 1 + usize::from(hops.get(1).is_some_and(waits));
+        if let Some(delay) = delay {
+            match hops.get_mut(behind) {
+                Some(Hop::Delay(next)) => *next = *next + delay,
+                _ => hops.insert(behind, Hop::Delay(delay)),
+            }
+        }
+        Some(())
     }
 
     /// Returns the smallest nominal rate on these hops, and the framing of the link with this rate.
@@ -321,6 +368,11 @@ impl<'s> Router<'s> {
         }
         number
     }
+}
+
+/// Whether packets wait for slots or grants at a link.
+fn is_wait(link: &Link) -> bool {
+    matches!(link.queue, Queue::Slots(_) | Queue::Grants(_))
 }
 
 /// Returns the links on a route: shared links and private links of the class.

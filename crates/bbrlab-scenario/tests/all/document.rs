@@ -223,3 +223,37 @@ fn the_keys_within_values_are_those_that_are_read() {
     told.retain(|(section, key), _| section != "links" && !same.contains(&key.as_str()));
     assert_eq!(read, told);
 }
+
+/// The table of profiles in `docs/sockets.md` has the values that the profiles set.
+#[test]
+fn the_table_of_profiles_has_their_values() {
+    let page = include_str!("../../../../docs/sockets.md");
+    let of = |profile: &str| {
+        let text = format!(
+            "duration = \"1s\"\n[stack]\nprofile = \"{profile}\"\n[bottleneck]\nrate = \"1Mbit/s\"\n\
+             [[flows]]\ncc = \"reno\"\nrtt = \"1ms\"\n"
+        );
+        let scenario = Scenario::parse("test", "test.toml", &text, None, &[]);
+        scenario.unwrap_or_else(|errors| panic!("{errors}")).run(0).stack
+    };
+    let bounds =
+        |it: bbrlab_stack::BufferBounds| format!("`\"{} {} {}\"`", it.least, it.initial, it.most);
+    let profiles = ["linux", "linux-stock"].map(of);
+    for (key, values) in [
+        ("tcp_rmem", profiles.map(|stack| bounds(stack.tcp_rmem))),
+        ("tcp_wmem", profiles.map(|stack| bounds(stack.tcp_wmem))),
+        ("hz", profiles.map(|stack| format!("`{}`", stack.hz))),
+    ] {
+        let row = format!("| `{key}` | {} | {} |", values[0], values[1]);
+        assert!(page.contains(&row), "docs/sockets.md has no row {row}");
+    }
+    // The page says that the profiles differ in these three keys only.
+    let [linux, stock] = profiles;
+    let changed = bbrlab_stack::Stack {
+        tcp_rmem: stock.tcp_rmem,
+        tcp_wmem: stock.tcp_wmem,
+        hz: stock.hz,
+        ..linux
+    };
+    assert_eq!(changed, stock);
+}

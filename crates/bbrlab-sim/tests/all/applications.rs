@@ -132,3 +132,22 @@ fn a_train_is_read_slowly_on_each_connection() {
     assert_eq!(fct.n, Some(3));
     assert!((2000.0..2300.0).contains(&fct.p50.unwrap()), "{:?}", fct.p50);
 }
+
+/// A message of one segment is written every 100 ms, and the application reads once per second, so
+/// the delays of ten messages in a row are 100 ms apart. The reads are at whole seconds; a message
+/// that is written at the time t arrives 21.2 ms later.
+#[test]
+fn messages_wait_for_a_reader_that_reads_in_steps() {
+    let run = run(r#"
+        duration = "20s"
+        [[flows]]
+        cc = "cubic"
+        write = { bytes = "1448B", every = "100ms" }
+        read = { bytes = "64KiB", every = "1s" }
+        latency = true
+        "#);
+    let delay = &run.flows[0].delay_ms;
+    let [mean, most] = [delay.mean, delay.max].map(Option::unwrap);
+    assert!((most - mean - 450.0).abs() < 15.0, "{delay:?}");
+    assert!(most <= 1000.0 + 21.2, "{delay:?}");
+}

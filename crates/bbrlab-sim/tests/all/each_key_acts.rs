@@ -279,6 +279,7 @@ const OF_FLOW: &[Case] = &[
     case("host", Digest, "host = \"A\"", &[CAKE, (FLOW, "count = 4"), OTHER]),
     case("sender_host", Digest, "sender_host = \"A\"", &[CAKE, (FLOW, "count = 4"), OTHER]),
     case("mss", Digest, "mss = \"536B\"", &[]),
+    case("device", Digest, "device = \"wifi\"", &[]),
     case("max_pacing_rate", Digest, "max_pacing_rate = \"5Mbit/s\"", &[]),
     case("rate_samples", Digest, "rate_samples = false", &[BBR]),
     case("latency", Record, "latency = true", &[]),

@@ -245,3 +245,17 @@ fn a_slowdown_is_that_of_the_base_rtt_at_the_start() {
     let ended = result.transfers.fct_s.iter().flatten().count();
     assert!(alone.count() >= ended - 2, "{:?}", result.transfers.slowdown);
 }
+
+/// Nine of ten answers have 2 KB and the tenth 1 MB, as a distribution with a step gives them.
+#[test]
+fn answers_may_have_two_sizes() {
+    let points = "points = [[\"2KB\", \"90%\"], [\"1MB\", \"90%\"], [\"1MB\", 1]]";
+    let sizes = format!("sizes = {{ distribution = \"cdf\", {points} }}");
+    let lines = format!("cc = \"cubic\"\nrequests = {{ count = 100 }}\n{sizes}");
+    let bytes = run(&lines, "").transfers.bytes;
+    let [small, large] =
+        [2000, 1_000_000].map(|size| bytes.iter().filter(|&&it| it == size).count());
+    assert_eq!((bytes.len(), small + large), (100, 100));
+    // The standard deviation of the number of large answers is sqrt(100 * 0.1 * 0.9) = 3.
+    assert!((1..=19).contains(&large), "{large}");
+}

@@ -57,3 +57,40 @@ fn shares_in_the_steady_state_exist_only_while_all_are_active() {
     // The steady state of a run of 12 s begins after 5 s, when the flow that stops at 4 s is over.
     assert!(brief.iter().all(|group| group.share_ss.is_none() && group.share_active.is_some()));
 }
+
+/// Group `a` consists of two flows, of which one ends before the other starts. All flows are never
+/// active together, so shares while all compete do not exist, and the groups have their shares of
+/// the whole.
+#[test]
+fn a_group_that_is_active_in_two_pieces_never_competes_as_a_whole() {
+    let groups = result(
+        r#"
+        duration = "12s"
+        [bottleneck]
+        rate = "10Mbit/s"
+        [[flows]]
+        cc = "cubic"
+        rtt = "20ms"
+        group = "a"
+        stop = "3s"
+        [[flows]]
+        cc = "cubic"
+        rtt = "20ms"
+        group = "a"
+        start = "9s"
+        [[flows]]
+        cc = "cubic"
+        rtt = "20ms"
+        group = "b"
+        "#,
+    )
+    .summary
+    .flow_groups;
+    assert!(groups.iter().all(|group| group.share_active.is_none() && group.share_ss.is_none()));
+    let whole: f64 = groups.iter().map(|group| group.share.unwrap()).sum();
+    assert!((whole - 1.0).abs() < 1e-9, "{whole}");
+    // `goodput_active_mbps` of `a` is over its two pieces, 6 of 12 s.
+    let [a, _] = &groups[..] else { panic!("two groups") };
+    let factor = a.goodput_active_mbps.unwrap() / a.goodput_mbps.unwrap();
+    assert!((factor - 2.0).abs() < 0.05, "{factor}");
+}

@@ -141,3 +141,73 @@ fn few_unsent_bytes_do_not_slow_a_flow() {
         assert!((little / whole - 1.0).abs() < 0.01, "{sender}: {whole} {little}");
     }
 }
+
+/// Runs a flow whose host has a link of 100 Mbit/s as its device, with a queue of 1,000 packets.
+fn station(cc: &str, device: &str, link: &str) -> bbrlab_run::FlowSummary {
+    let mut run = result(&format!(
+        r#"
+        duration = "20s"
+        sample = "off"
+        [bottleneck]
+        rate = "100Mbit/s"
+        buffer = "1000pkt"
+        {link}
+        [[flows]]
+        cc = "{cc}"
+        rtt = "20ms"
+        latency = true
+        {device}
+        "#
+    ));
+    run.summary.flows.remove(0)
+}
+
+/// TCP Small Queues keep the data of about a millisecond in the device, or two bursts if that is
+/// more, so the queue that CUBIC fills is in the socket and not in the device.
+#[test]
+fn small_queues_keep_the_device_short() {
+    let [without, ethernet] =
+        ["", "device = \"ethernet\""].map(|device| station("cubic", device, ""));
+    let p95 = |flow: &bbrlab_run::FlowSummary| flow.path_queue_delay_ms.p95.unwrap();
+    // 1,000 packets of 1,514 bytes wait 121 ms.
+    assert!(p95(&without) > 80.0, "{}", p95(&without));
+    // At 120 % of 100 Mbit/s, a millisecond has ten segments. Two bursts of ten and a third, whose
+    // check found the limit not reached, take 3.6 ms.
+    assert!(p95(&ethernet) < 3.7, "{}", p95(&ethernet));
+    for flow in [without, ethernet] {
+        assert!(flow.goodput_mbps.unwrap() > 92.0, "{:?}", flow.goodput_mbps);
+    }
+}
+
+/// A Wi-Fi station sends up to 64 packets in a slot, 2 to 8 ms apart. With a millisecond of data in
+/// the device a slot is mostly empty; mac80211 lets TCP queue eight milliseconds.
+#[test]
+fn aggregation_needs_more_than_a_millisecond_in_the_device() {
+    let slots = "slot = { min_delay = \"2ms\", max_delay = \"8ms\", packets = 64 }";
+    for cc in ["cubic", "bbr1", "bbr3"] {
+        let [ethernet, wifi] = ["ethernet", "wifi"].map(|device| {
+            station(cc, &format!("device = \"{device}\""), slots).goodput_mbps.unwrap()
+        });
+        assert!(wifi > 92.0 && ethernet < 0.8 * wifi, "{cc}: {ethernet} and {wifi} Mbit/s");
+    }
+}
+
+/// Drops in the device, random losses after it and several connections in a row release what waits.
+#[test]
+fn a_device_forgets_what_it_dropped() {
+    for (link, flow) in [
+        ("queue = { discipline = \"codel\" }", ""),
+        ("loss = 0.02", ""),
+        ("loss = 0.02\nloss_at = \"before\"", "bytes = \"2MB\""),
+        ("police = { rate = \"20Mbit/s\", burst = \"20KB\" }", ""),
+        ("grant = { delay = \"4ms\", every = \"2ms\", limit = 20 }", ""),
+        ("", "train = { bytes = \"300KB\", count = 40, gap = \"1ms\" }"),
+        ("", "requests = { count = 40 }\nbytes = \"300KB\""),
+    ] {
+        let [without, with] = ["", "device = \"wifi\""]
+            .map(|device| station("cubic", &format!("{device}\n{flow}"), link));
+        let ratio = with.goodput_mbps.unwrap() / without.goodput_mbps.unwrap();
+        assert!(ratio > 0.5, "{link} {flow}: {ratio}");
+        assert_eq!(with.fct_ms.n, without.fct_ms.n, "{link} {flow}");
+    }
+}

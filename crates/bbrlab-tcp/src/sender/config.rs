@@ -2,7 +2,7 @@
 //!
 //! Sources: [linux] `Documentation/networking/ip-sysctl.rst` for the sysctls named here.
 
-use bbrlab_stack::{EcnMode, Stack};
+use bbrlab_stack::{Device, EcnMode, Stack};
 use bbrlab_units::Span;
 
 use crate::wheel::Tick;
@@ -24,6 +24,9 @@ pub struct SenderConfig {
     pub nodelay: bool,
     /// Upper bound of the pacing rate in bytes per second. Linux: `SO_MAX_PACING_RATE`.
     pub max_pacing_rate: u64,
+    /// The host's network device, if it is modelled: then the caller reports with
+    /// [`Sender::on_left`](super::Sender::on_left) how much data has left it.
+    pub device: Option<Device>,
     /// Initial sequence number.
     pub isn: u32,
     /// Number that is added to the clock's milliseconds in every timestamp. Linux: `tsoffset`.
@@ -44,6 +47,7 @@ impl Default for SenderConfig {
             ecn: EcnMode::Off,
             nodelay: false,
             max_pacing_rate: u64::MAX,
+            device: None,
             isn: 0,
             ts_offset: 0,
             rcv_wnd: [64_240, 65_536],

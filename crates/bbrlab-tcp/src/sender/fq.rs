@@ -1,10 +1,14 @@
-//! The `fq` queueing discipline of the sender's host: skbs wait in it for their departure times.
+//! The queues of the sender's host: the `fq` queueing discipline, in which skbs wait for their
+//! departure times, and the network device. TCP Small Queues limit the data in both.
 //!
 //! With `fq`, TCP does not delay an skb itself. TCP writes the departure time into the skb and
 //! queues the skb in `fq`. At most two skbs wait in `fq`, or the data of about a millisecond if
 //! that is more (TCP Small Queues). When an skb has departed, TCP queues more skbs. With `fq`,
 //! algorithms that set no pacing rate are paced too, at the rate that TCP computes: 200 or 120 % of
 //! cwnd per RTT.
+//!
+//! The device itself is a link of the network. The sender knows only how much data it has passed on
+//! and how much of it has left the device ([`Sender::on_left`]). Then TCP sends more.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`: `fq_enqueue`, `fq_dequeue`; `net/ipv4/tcp_output.c`:
 //! `tcp_small_queue_check`, `tcp_wfree`, `skb_still_in_host_queue`; `net/ipv4/tcp.c`:
@@ -13,9 +17,13 @@
 //! 1. A host has one flow, so only the departure times and the timer slack of `fq` are modelled.
 //! 2. The kernel cuts an skb to the size of a burst before TCP Small Queues delay it; here the skb
 //!    is cut after the delay.
+//! 3. With a device, payload counts instead of memory, data leaves it packet by packet instead of
+//!    skb by skb, and an skb that waits in the device may be retransmitted. A drop in the device is
+//!    not reported to TCP, which in Linux reduces cwnd (`tcp_enter_cwr`).
 
 use std::collections::VecDeque;
 
+use bbrlab_cc::PacingStatus;
 use bbrlab_stack::Tso;
 use bbrlab_units::Time;
 
@@ -27,6 +35,10 @@ use crate::{Host, TimerId, Transmission};
 /// Slack of the queue's timer in nanoseconds; the timer always fires this long after its deadline.
 /// Linux: `timer_slack`.
 const TIMER_SLACK_NS: u64 = 10_000;
+
+/// The largest number of bytes in the host's queues for a connection that is not paced. Linux:
+/// `tcp_limit_output_bytes`, by default 16 bursts of 64 KiB.
+const LIMIT_OUTPUT_BYTES: u64 = 16 << 16;
 
 /// An skb in the queue.
 #[derive(Clone, Copy, Debug)]
@@ -48,14 +60,40 @@ pub(super) struct Fq {
     waiting: VecDeque<Waiting>,
     /// Memory of the waiting skbs in bytes. Linux: `sk_wmem_alloc`.
     wmem_alloc: u32,
+    /// Payload bytes that have left the device, or were dropped there.
+    left_bytes: u64,
     /// Whether TCP has more data to send and waits until an skb departs. Linux: `TSQ_THROTTLED`.
     is_throttled: bool,
 }
 
 impl Sender {
-    /// Returns the memory of the skbs that wait in the host's queue, in bytes.
+    /// Returns the memory of the skbs that wait in the host's queue, in bytes. With a device, the
+    /// payload that waits in the queue or the device.
     pub(super) fn wmem_alloc(&self) -> u32 {
-        self.fq.as_ref().map_or(0, |fq| fq.wmem_alloc)
+        let Some(fq) = &self.fq else { return 0 };
+        if self.config.device.is_none() {
+            return fq.wmem_alloc;
+        }
+        // Data of an earlier connection may leave later than this connection begins.
+        let waiting = self.stats.sent_bytes.saturating_sub(fq.left_bytes);
+        u32::try_from(waiting).unwrap_or(u32::MAX)
+    }
+
+    /// Records at `now` that `bytes` of payload have left the host's device or were dropped there,
+    /// and sends more if TCP was waiting for that. Linux: `tcp_wfree`, `tcp_tsq_handler`.
+    #[inline(never)]
+    pub fn on_left(&mut self, now: Time, bytes: u64, host: &mut impl Host) {
+        let Some(fq) = &mut self.fq else { return };
+        fq.left_bytes += bytes;
+        if !std::mem::take(&mut fq.is_throttled) || !self.is_established() {
+            return;
+        }
+        self.refresh_clock(now);
+        if self.board.is_repair_due() && self.conn.ctl.cwnd > self.board.in_flight() {
+            self.retransmit_lost(host);
+        }
+        self.push_new_data(host);
+        self.account_limit(now);
     }
 
     /// Whether another skb of `len` bytes must wait because the host's queue already holds too much
@@ -63,14 +101,18 @@ impl Sender {
     /// expiry of the queue's timer calls TCP. Linux: `tcp_small_queue_check`.
     #[inline]
     pub(super) fn is_small_queue_full(&mut self, len: u32, factor: u32) -> bool {
-        self.mechanisms.has_fq && self.is_fq_full(len, factor)
+        self.mechanisms.has_small_queue && self.is_host_full(len, factor)
     }
 
     #[cold]
     #[inline(never)]
-    fn is_fq_full(&mut self, len: u32, factor: u32) -> bool {
+    fn is_host_full(&mut self, len: u32, factor: u32) -> bool {
         let rate = self.conn.ctl.pacing_rate >> self.conn.pacing_shift;
-        let limit = u64::from(2 * (len + OVERHEAD)).max(rate) << factor;
+        let mut limit = u64::from(2 * (len + OVERHEAD)).max(rate);
+        if self.conn.ctl.pacing_status == PacingStatus::None {
+            limit = limit.min(LIMIT_OUTPUT_BYTES);
+        }
+        limit <<= factor;
         // The kernel's `sk_wmem_alloc` starts at 1, so the kernel's `>` is `>=` here.
         if u64::from(self.wmem_alloc()) < limit || self.board.is_at_most_one_sent() {
             return false;

@@ -4,8 +4,9 @@
 //! is split further, and time without data to send counts as limited by the application.
 //!
 //! A paced sender spreads a window of data over the round trip, so pacing stops it for most of the
-//! time even if the receive window determines how much it sends. If it reaches the end of the
-//! window, the paced time of the round trip before therefore counts for the window.
+//! time even if the receive window determines how much it sends. When it reaches the end of the
+//! window, the paced time since it sent the first byte of this window therefore counts for the
+//! window.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_chrono_start`, the exits of `tcp_write_xmit`.
 //! Deviations:
@@ -82,13 +83,14 @@ impl Limits {
     }
 
     /// Makes `limit`, which must differ from the current limit, apply from `now` on. If it is the
-    /// receive window, up to `round_trip` of the paced time before it counts for the window.
+    /// receive window, the paced time before it counts for the window, as far as it is part of
+    /// `in_flight_for`, the age of the oldest data in flight.
     #[cold]
     #[inline(never)]
-    pub(super) fn change(&mut self, now: Time, limit: Limit, round_trip: Span) {
+    pub(super) fn change(&mut self, now: Time, limit: Limit, in_flight_for: Span) {
         let mut spent_ns = now.since(self.since).0;
         if limit == Limit::Rwnd && self.current == Limit::Pacing {
-            let by_window_ns = spent_ns.min(round_trip.0);
+            let by_window_ns = spent_ns.min(in_flight_for.0);
             self.spent_ns[Limit::Rwnd as usize] += by_window_ns;
             spent_ns -= by_window_ns;
         }

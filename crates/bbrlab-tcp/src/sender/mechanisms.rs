@@ -12,9 +12,9 @@ use super::SenderConfig;
 use super::scoreboard::Counting;
 
 /// The short paths that send new data. Only a *plain* sender uses them: a sender without a queueing
-/// discipline and without a switch that changes how Linux sends. In a plain sender, only the peer's
-/// window limits the right edge, TCP paces, cwnd is validated as in Linux, and only packets marked
-/// lost are retransmitted.
+/// discipline, without a modelled device and without a switch that changes how Linux sends. In a
+/// plain sender, only the peer's window limits the right edge, TCP paces, cwnd is validated as in
+/// Linux, and only packets marked lost are retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sending {
     /// The path that sends full segments one by one, with [`Tso::Off`].
@@ -26,8 +26,10 @@ pub(super) enum Sending {
 }
 
 impl Sending {
-    pub(super) fn of(stack: &Stack) -> Self {
-        let is_plain = stack.sender_qdisc == SenderQdisc::None
+    pub(super) fn of(config: &SenderConfig) -> Self {
+        let stack = &config.stack;
+        let is_plain = config.device.is_none()
+            && stack.sender_qdisc == SenderQdisc::None
             && stack.pacing == PacingSwitches::default()
             && stack.loss.rwnd_bounds == RwndBounds::Edge
             && stack.loss.cwnd_validation == CwndValidation::Linux
@@ -47,6 +49,9 @@ impl Sending {
 pub(super) struct Mechanisms {
     /// Whether the host has a queueing discipline.
     pub(super) has_fq: bool,
+    /// Whether TCP Small Queues limit the data that waits in the host, in the queueing discipline
+    /// or the device.
+    pub(super) has_small_queue: bool,
     /// Whether segments carry the timestamp option.
     pub(super) has_timestamps: bool,
     /// Whether the host cuts bursts into packets, transmits them whole, or has no bursts.
@@ -88,6 +93,7 @@ impl Mechanisms {
         let is_linux = stack.recovery == Recovery::Linux;
         Self {
             has_fq: stack.sender_qdisc == SenderQdisc::Fq,
+            has_small_queue: stack.sender_qdisc == SenderQdisc::Fq || config.device.is_some(),
             has_timestamps: config.timestamps,
             tso: stack.tso,
             is_ns3: !is_linux,

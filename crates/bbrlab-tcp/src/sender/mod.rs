@@ -95,7 +95,7 @@ use std::sync::Arc;
 
 use bbrlab_cc::linux_int::{after, before, trunc_u32};
 use bbrlab_cc::{CaState, Cc, CongestionControl, Conn, Control, Hooks, PacingStatus, ecn_flags};
-use bbrlab_stack::{PacingSwitches, RateSwitches, RttClock, Rule3, SenderQdisc};
+use bbrlab_stack::{Device, PacingSwitches, RateSwitches, RttClock, Rule3, SenderQdisc};
 use bbrlab_units::{Span, Time};
 
 use crate::cwnd_validation::CwndUsage;
@@ -336,7 +336,7 @@ impl Sender {
             min_rtt_us: u32::MAX,
             snd_una: config.isn,
             snd_nxt: config.isn,
-            pacing_shift: PACING_SHIFT,
+            pacing_shift: config.device.map_or(PACING_SHIFT, Device::pacing_shift),
             gso_max_size: GSO_MAX_SIZE,
             ..Conn::default()
         };
@@ -362,7 +362,7 @@ impl Sender {
             rtt_sample_us: NO_SAMPLE,
             state: State::Closed,
             mechanisms,
-            sending: Sending::of(&config.stack),
+            sending: Sending::of(&config),
             nonagle: if config.nodelay { Nonagle::Off } else { Nonagle::On },
             is_pacing_armed: false,
             is_sack_reneg: false,
@@ -389,7 +389,7 @@ impl Sender {
             oow: OowLimit::default(),
             acked_bytes: 0,
             app: App::new(config.isn),
-            fq: (config.stack.sender_qdisc == SenderQdisc::Fq).then(Box::default),
+            fq: mechanisms.has_small_queue.then(Box::default),
             ns3: Ns3::default(),
             config,
         }
@@ -559,8 +559,8 @@ impl Sender {
     #[cold]
     #[inline(never)]
     fn change_limit(&mut self, now: Time, limit: Limit) {
-        let srtt = Span::from_micros(u64::from(self.conn.srtt_us >> 3));
-        self.limits.change(now, limit, srtt);
+        let sent = self.board.head_sent_us().map(|sent_us| Time(sent_us * 1000));
+        self.limits.change(now, limit, sent.map_or(Span::ZERO, |sent| now.since(sent)));
     }
 
     /// Returns the limit of a sender that has no unsent data, or no connection yet.

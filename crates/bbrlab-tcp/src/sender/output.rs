@@ -14,9 +14,10 @@
 //! `tcp_event_new_data_sent`, `__tcp_push_pending_frames`,
 //! `tcp_pacing_check`, `tcp_update_skb_after_send`, `tcp_tsq_write`, `tcp_send_ack`.
 //! Deviations:
-//! 1. An skb leaves the host immediately unless it waits in `fq`, so without `fq` TCP Small Queues
-//!    never delay an skb. In Linux, TCP Small Queues delay skbs while other ACKs that arrived at
-//!    the same time are still unprocessed: see `docs/fidelity.md`, `9_slot_reno`.
+//! 1. An skb leaves the host immediately unless it waits in `fq` or in a modelled device; without
+//!    both, TCP Small Queues never delay an skb. In Linux, TCP Small Queues delay skbs while other
+//!    ACKs that arrived at the same time are still unprocessed: see `docs/fidelity.md`,
+//!    `9_slot_reno`.
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{CaState, Conn, CwndEvent, PacingStatus};

@@ -130,7 +130,9 @@ impl Sender {
             if self.waits_above_high_sack(self.board.sent(at).seq) {
                 break Stop::Done;
             }
-            if self.mechanisms.has_fq && self.is_small_queue_full(self.board.sent(at).len, 1) {
+            if self.mechanisms.has_small_queue
+                && self.is_small_queue_full(self.board.sent(at).len, 1)
+            {
                 break Stop::Limited(Limit::Pacing);
             }
             let is_segment = self.retransmit_segment_rarely(at, host);

@@ -1,5 +1,6 @@
 //! The keys of `[[flows]]`.
 
+use bbrlab_stack::Device;
 use bbrlab_units::{BitRate, Span};
 
 use super::cc::{accepted, algorithm, is_udp, outside, read_cc, read_params};
@@ -252,6 +253,21 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     .acts_on(Acts::Connections)
     .without("no bound; only algorithms that ask for pacing pace"),
     key(
+        "device",
+        "0.2.0",
+        Form::Choice(|| DEVICES.iter().map(|&(name, _)| name).collect()),
+        "the first link of the path is the network device of the sender's host, so TCP Small Queues limit the data \
+         that waits there: to about 1 ms at the pacing rate with `\"ethernet\"`, to 8 ms with `\"wifi\"` (mac80211); \
+         see [Sockets](sockets.md#small-queues)",
+        |flow: &mut FlowSpec, given| flow.device = given.choice(&DEVICES),
+        |flow| {
+            let device = DEVICES.iter().find(|&&(_, device)| Some(device) == flow.device);
+            device.and_then(|(name, _)| show_text(name))
+        },
+    )
+    .acts_on(Acts::Connections)
+    .without("data leaves the host at once"),
+    key(
         "rate_samples",
         "0.1.0",
         Form::Bool,
@@ -432,6 +448,9 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     )
     .source("sizes"),
 ];
+
+/// The kinds of network devices of sending hosts.
+const DEVICES: [(&str, Device); 2] = [("ethernet", Device::Ethernet), ("wifi", Device::Wifi)];
 
 /// Reads a pacing rate. The kernel counts whole bytes per second.
 fn read_pacing_rate(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<BitRate> {

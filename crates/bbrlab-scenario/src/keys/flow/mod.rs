@@ -18,7 +18,7 @@ use crate::language::document::At;
 use crate::language::key::write_keys;
 use crate::language::reader::Placed;
 use bbrlab_run::{Outside, Reading};
-use bbrlab_stack::EcnMode;
+use bbrlab_stack::{Device, EcnMode};
 
 use cc::UDP;
 pub(crate) use cc::{algorithms, is_cc_name};
@@ -60,6 +60,7 @@ pub(crate) struct FlowSpec {
     pub(crate) sender_host: Option<String>,
     pub(crate) mss: Option<u32>,
     pub(crate) max_pacing_rate: Option<BitRate>,
+    pub(crate) device: Option<Device>,
     pub(crate) rate_samples: bool,
     pub(crate) latency: bool,
     pub(crate) late: Option<Span>,
@@ -95,6 +96,7 @@ impl Default for FlowSpec {
             sender_host: None,
             mss: None,
             max_pacing_rate: None,
+            device: None,
             rate_samples: true,
             latency: false,
             late: None,

@@ -391,6 +391,10 @@ fn rates_that_change_and_slow_readers() {
             + on = "1s"; off = "1s"; rate = [["0s", "2Mbit/s"]] | 13:8-26 | found a list
         `flows[0].rate`: expected a rate in each step with `cc = "udp"`
             "reno" -> "udp"; rate = [["0s", "2Mbit/s"], ["1s", "unlimited"]] | 10:8-47 | found "unlimited"
+        `flows[0].device`: expected "ethernet" or "wifi"
+            + device = "wlan" | 11:10-16 | found "wlan"
+        `flows[0].device`: expected no such key with `cc = "udp"`
+            "reno" -> "udp"; rate = "1Mbit/s"; device = "wifi" | 11:10-16 | found "wifi"
         `flows[0].rate`: expected steps that begin before the end of the run, 10s
             + rate = [["0s", "2Mbit/s"], ["10s", "unlimited"]] | 11:8-50 | found a step at 10s
         `flows[0].read`: expected steps that begin before the end of the run, 10s

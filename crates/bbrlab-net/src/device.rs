@@ -1,0 +1,130 @@
+//! The network devices of senders' hosts: the data of a flow that has left its host's device.
+//!
+//! A host is told when its data leaves the device, so that it knows how much data waits there. Only
+//! flows with a device are told; the packets of all other flows cost nothing more.
+//!
+//! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_wfree`.
+//! Deviations: none.
+
+use bbrlab_events::{EventQueue, Key, Kind, id_tie, tie};
+use bbrlab_units::Time;
+
+use crate::packet::{FlowId, LinkId};
+
+/// The place of a link in a device. A device is one link, or a link and the link after it, at which
+/// packets wait for slots or grants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    /// The link is not part of a device.
+    #[default]
+    Outside,
+    /// Packets go on to the device's last link.
+    Within,
+    /// The device's last link.
+    Last,
+}
+
+/// The data of a flow with a device.
+#[derive(Clone, Copy, Debug)]
+struct FlowData {
+    /// Bytes of each packet on the wire that are not payload.
+    headers: u32,
+    /// The token of the call that tells the host.
+    token: u32,
+    /// Payload bytes that left the device, or were dropped there, since the host was told last.
+    left_bytes: u64,
+    /// Whether a call that tells the host is scheduled.
+    is_scheduled: bool,
+}
+
+/// The devices of a network.
+#[derive(Debug, Default)]
+pub(crate) struct Devices {
+    /// Indexed by link; missing elements are outside.
+    links: Vec<Place>,
+    /// Indexed by flow; missing elements have no device.
+    flows: Vec<Option<FlowData>>,
+    /// The flows whose data was dropped since the last call was scheduled.
+    untold: Vec<FlowId>,
+}
+
+impl Devices {
+    /// Makes these links, in the order in which packets cross them, the device of a flow.
+    pub(crate) fn add(&mut self, flow: FlowId, links: &[LinkId], headers: u32, token: u32) {
+        let Some((last, within)) = links.split_last() else { return };
+        for link in within {
+            self.set_place(*link, Place::Within);
+        }
+        self.set_place(*last, Place::Last);
+        let data = FlowData { headers, token, left_bytes: 0, is_scheduled: false };
+        self.set_flow(flow, Some(data));
+    }
+
+    /// Gives a flow the device of another flow.
+    pub(crate) fn add_like(&mut self, flow: FlowId, like: FlowId) {
+        let like = self.flows.get(like.0 as usize).copied().flatten();
+        let data = like.map(|data| FlowData { left_bytes: 0, is_scheduled: false, ..data });
+        self.set_flow(flow, data);
+    }
+
+    fn set_place(&mut self, link: LinkId, place: Place) {
+        let at = link.0 as usize;
+        self.links.resize(self.links.len().max(at + 1), Place::Outside);
+        self.links[at] = place;
+    }
+
+    fn set_flow(&mut self, flow: FlowId, data: Option<FlowData>) {
+        let at = flow.0 as usize;
+        self.flows.resize(self.flows.len().max(at + 1), None);
+        self.flows[at] = data;
+    }
+
+    /// Records that a data packet was dropped at `link`. The host is told with the next call.
+    pub(crate) fn drop_at(&mut self, link: LinkId, flow: FlowId, wire_bytes: u32) {
+        if self.links.get(link.0 as usize).is_some_and(|&place| place != Place::Outside)
+            && self.count(flow, wire_bytes)
+        {
+            self.untold.push(flow);
+        }
+    }
+
+    /// Records that a data packet left the last link of a device, and tells the hosts.
+    pub(crate) fn leave(
+        &mut self,
+        flow: FlowId,
+        wire_bytes: u32,
+        (now, queue): (Time, &mut EventQueue),
+    ) {
+        if self.count(flow, wire_bytes) {
+            self.untold.push(flow);
+        }
+        self.tell(now, queue);
+    }
+
+    /// Schedules the calls that tell the hosts, at `now`.
+    pub(crate) fn tell(&mut self, now: Time, queue: &mut EventQueue) {
+        while let Some(flow) = self.untold.pop() {
+            if let Some(Some(data)) = self.flows.get_mut(flow.0 as usize) {
+                data.is_scheduled = true;
+                let tie = tie(Kind::Application, id_tie(flow.0, data.token));
+                queue.insert(Key::new(now, tie), 0);
+            }
+        }
+    }
+
+    /// Counts a packet that left. Returns whether a call must be scheduled to tell the host.
+    fn count(&mut self, flow: FlowId, wire_bytes: u32) -> bool {
+        let Some(Some(data)) = self.flows.get_mut(flow.0 as usize) else { return false };
+        let was_told = data.left_bytes == 0 && !data.is_scheduled;
+        data.left_bytes += u64::from(wire_bytes.saturating_sub(data.headers));
+        was_told
+    }
+
+    /// Returns the payload bytes of a flow that have left its device since the last call of this
+    /// method.
+    pub(crate) fn take_left(&mut self, flow: FlowId) -> u64 {
+        let Some(Some(data)) = self.flows.get_mut(flow.0 as usize) else { return 0 };
+        data.is_scheduled = false;
+        std::mem::take(&mut data.left_bytes)
+    }
+}
