@@ -1,7 +1,8 @@
 //! The network devices of senders' hosts: the data of a flow that has left its host's device.
 //!
-//! A host is told when its data leaves the device, so that it knows how much data waits there. Only
-//! flows with a device are told; the packets of all other flows cost nothing more.
+//! The network notifies a host when its data leaves the device, so that the host knows how much
+//! data waits there. Only hosts with a device are notified; the packets of other flows cost nothing
+//! more.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_wfree`.
 //! Deviations: none.
@@ -29,11 +30,11 @@ enum Place {
 struct FlowData {
     /// Bytes of each packet on the wire that are not payload.
     headers: u32,
-    /// The token of the call that tells the host.
+    /// The token of the call that notifies the host.
     token: u32,
-    /// Payload bytes that left the device, or were dropped there, since the host was told last.
+    /// Payload bytes that left the device, or were dropped there, since the last notification.
     left_bytes: u64,
-    /// Whether a call that tells the host is scheduled.
+    /// Whether a notification is scheduled.
     is_scheduled: bool,
 }
 
@@ -44,8 +45,8 @@ pub(crate) struct Devices {
     links: Vec<Place>,
     /// Indexed by flow; missing elements have no device.
     flows: Vec<Option<FlowData>>,
-    /// The flows whose data was dropped since the last call was scheduled.
-    untold: Vec<FlowId>,
+    /// The flows whose data was dropped since the last notification was scheduled.
+    pending: Vec<FlowId>,
 }
 
 impl Devices {
@@ -79,16 +80,16 @@ impl Devices {
         self.flows[at] = data;
     }
 
-    /// Records that a data packet was dropped at `link`. The host is told with the next call.
+    /// Records that a data packet was dropped at `link`. The next notification reports it.
     pub(crate) fn drop_at(&mut self, link: LinkId, flow: FlowId, wire_bytes: u32) {
         if self.links.get(link.0 as usize).is_some_and(|&place| place != Place::Outside)
             && self.count(flow, wire_bytes)
         {
-            self.untold.push(flow);
+            self.pending.push(flow);
         }
     }
 
-    /// Records that a data packet left the last link of a device, and tells the hosts.
+    /// Records that a data packet left the last link of a device, and notifies the hosts.
     pub(crate) fn leave(
         &mut self,
         flow: FlowId,
@@ -96,14 +97,14 @@ impl Devices {
         (now, queue): (Time, &mut EventQueue),
     ) {
         if self.count(flow, wire_bytes) {
-            self.untold.push(flow);
+            self.pending.push(flow);
         }
-        self.tell(now, queue);
+        self.notify(now, queue);
     }
 
-    /// Schedules the calls that tell the hosts, at `now`.
-    pub(crate) fn tell(&mut self, now: Time, queue: &mut EventQueue) {
-        while let Some(flow) = self.untold.pop() {
+    /// Schedules the notifications of the hosts, at `now`.
+    pub(crate) fn notify(&mut self, now: Time, queue: &mut EventQueue) {
+        while let Some(flow) = self.pending.pop() {
             if let Some(Some(data)) = self.flows.get_mut(flow.0 as usize) {
                 data.is_scheduled = true;
                 let tie = tie(Kind::Application, id_tie(flow.0, data.token));
@@ -112,12 +113,12 @@ impl Devices {
         }
     }
 
-    /// Counts a packet that left. Returns whether a call must be scheduled to tell the host.
+    /// Counts a packet that left. Returns whether a notification must be scheduled.
     fn count(&mut self, flow: FlowId, wire_bytes: u32) -> bool {
         let Some(Some(data)) = self.flows.get_mut(flow.0 as usize) else { return false };
-        let was_told = data.left_bytes == 0 && !data.is_scheduled;
+        let is_first = data.left_bytes == 0 && !data.is_scheduled;
         data.left_bytes += u64::from(wire_bytes.saturating_sub(data.headers));
-        was_told
+        is_first
     }
 
     /// Returns the payload bytes of a flow that have left its device since the last call of this

@@ -225,8 +225,8 @@ impl<P: PacketData> Network<P> {
         self.enqueue(id, queued);
     }
 
-    /// Tells the host of a data packet that the packet was lost at link `id`, if the link is part of
-    /// the host's device.
+    /// Notifies the host of a data packet that the packet was lost at link `id`. Does nothing if
+    /// the link is not part of the host's device.
     #[cold]
     #[inline(never)]
     fn lost_at(&mut self, id: LinkId, packet: &Packet<P>) {
@@ -234,16 +234,16 @@ impl<P: PacketData> Network<P> {
             && packet.tag.is_data()
         {
             devices.drop_at(id, packet.flow(), packet.wire_bytes);
-            self.tell_hosts();
+            self.notify_hosts();
         }
     }
 
-    /// Tells the hosts of packets that were dropped in their devices.
+    /// Notifies the hosts of packets that were dropped in their devices.
     #[cold]
     #[inline(never)]
-    fn tell_hosts(&mut self) {
+    fn notify_hosts(&mut self) {
         if let Some(devices) = &mut self.accounts.devices {
-            devices.tell(self.now, &mut self.queue);
+            devices.notify(self.now, &mut self.queue);
         }
     }
 
@@ -375,7 +375,7 @@ impl<P: PacketData> Network<P> {
         if drops.entering.is_some() {
             link.stats.enters(due, queued.wire_bytes);
         } else {
-            self.tell_hosts();
+            self.notify_hosts();
         }
         if idle {
             self.start_service(id, now);

@@ -95,3 +95,33 @@ fn the_rtt_matters_little_below_25_ms() {
     assert!((0.6..1.7).contains(&prague), "{prague}");
     assert!(dctcp > 2.0 * prague, "{prague} {dctcp}");
 }
+
+/// With an ACK for each packet, each ACK says whether that one packet was marked, as with Accurate
+/// ECN. DCTCP's echo with delayed ACKs gives the same goodput, because it sends an ACK when the
+/// marking changes. A chaotic system of two flows with other ACK times differs by some percent.
+#[test]
+fn the_echo_of_dctcp_counts_marks_like_an_ack_for_each_packet() {
+    for rtt_ms in [10, 20] {
+        let [delayed, each] = ["", "delack = { every = 1 }"].map(|delack| {
+            let text = format!(
+                r#"
+                duration = "60s"
+                sample = "off"
+                [stack]
+                {delack}
+                [bottleneck]
+                rate = "50Mbit/s"
+                queue = {{ discipline = "dualpi2", min_qlen_step = 2 }}
+                [[flows]]
+                cc = "cubic"
+                rtt = "{rtt_ms}ms"
+                [[flows]]
+                cc = "prague"
+                rtt = "{rtt_ms}ms"
+                "#
+            );
+            goodputs(&result(&text).summary)
+        });
+        assert!((delayed[1] / each[1] - 1.0).abs() < 0.05, "{rtt_ms}: {delayed:?} {each:?}");
+    }
+}

@@ -89,8 +89,9 @@ fn a_group_that_is_active_in_two_pieces_never_competes_as_a_whole() {
     assert!(groups.iter().all(|group| group.share_active.is_none() && group.share_ss.is_none()));
     let whole: f64 = groups.iter().map(|group| group.share.unwrap()).sum();
     assert!((whole - 1.0).abs() < 1e-9, "{whole}");
-    // `goodput_active_mbps` of `a` is over its two pieces, 6 of 12 s.
+    // `goodput_active_mbps` of `a` is over its two pieces, 6 of 12 s. It does not count the data
+    // that is still in the send buffer after the first flow's `stop`.
     let [a, _] = &groups[..] else { panic!("two groups") };
     let factor = a.goodput_active_mbps.unwrap() / a.goodput_mbps.unwrap();
-    assert!((factor - 2.0).abs() < 0.05, "{factor}");
+    assert!((1.8..=2.0).contains(&factor), "{factor}");
 }

@@ -171,9 +171,10 @@ fn small_queues_keep_the_device_short() {
     let p95 = |flow: &bbrlab_run::FlowSummary| flow.path_queue_delay_ms.p95.unwrap();
     // 1,000 packets of 1,514 bytes wait 121 ms.
     assert!(p95(&without) > 80.0, "{}", p95(&without));
-    // At 120 % of 100 Mbit/s, a millisecond has ten segments. Two bursts of ten and a third, whose
-    // check found the limit not reached, take 3.6 ms.
-    assert!(p95(&ethernet) < 3.7, "{}", p95(&ethernet));
+    // Nothing ends slow start, in which TCP paces at 200 % of cwnd per RTT, and cwnd is at most
+    // twice what is in flight. So a millisecond at the pacing rate is at most four at the link's
+    // rate, and the burst that reaches the limit has as much.
+    assert!(p95(&ethernet) < 8.0, "{}", p95(&ethernet));
     for flow in [without, ethernet] {
         assert!(flow.goodput_mbps.unwrap() > 92.0, "{:?}", flow.goodput_mbps);
     }

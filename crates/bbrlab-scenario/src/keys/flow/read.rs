@@ -171,8 +171,7 @@ impl FlowSpec {
         }
     }
 
-    /// Checks that each step of the rates at which the application writes or reads begins before the
-    /// run ends.
+    /// Checks that each step of the rates of writing and reading begins before the run ends.
     fn check_steps(&self, reader: &mut Reader<'_>, keys: &Keys<'_>, duration: Span) {
         let read = match &self.reading {
             Some(Reading::Paced(paces)) => paces.last(),
