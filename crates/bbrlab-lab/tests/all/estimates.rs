@@ -132,10 +132,13 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("come-beside-bulk", "", "cc = \"cubic\"; arrivals = { load = 0.8 }; bytes = \"30KB\"; [[flows]]; rtt = \"40ms\"; cc = \"cubic\"; count = 3", ""),
     ("starved", "", "cc = \"cubic\"; count = 3000", ""),
     ("datagrams", "", "cc = \"udp\"; rate = \"4Mbit/s\"; count = 3", ""),
+    ("frames", "", "cc = \"cubic\"; frames = { rate = \"30/s\", bytes = \"8KB\", key_bytes = \"40KB\", key_every = 60 }", ""),
+    ("frames-of-datagrams", "", "cc = \"udp\"; frames = { rate = \"30/s\", bytes = \"8KB\" }; count = 3", ""),
     ("departures", "queue = \"fq_codel\"", "cc = \"cubic\"; count = 3", ""),
     // Some estimates of these cases are only upper bounds.
     ("ten-kilobytes-at-once", "", "cc = \"cubic\"; count = 3000; bytes = \"10KB\"", "packets disk"),
     ("answers", "rate = \"1Gbit/s\"", "cc = \"cubic\"; requests = { think = \"30ms\" }; bytes = \"15KB\"; count = 50", "packets disk"),
+    ("pages", "", "cc = \"cubic\"; page = { objects = [1, 12, 20], think = \"500ms\" }; bytes = \"20KB\"; count = 6", "packets disk"),
     ("random-answers", "rate = \"1Gbit/s\"", "cc = \"cubic\"; requests = { think = { distribution = \"exponential\", mean = \"30ms\" } }; bytes = \"15KB\"; count = 50", "packets disk"),
     ("loss-of-0.1-percent", "loss = 0.001", "cc = \"cubic\"", "packets disk"),
     ("loss-of-1-percent", "loss = 0.01", "cc = \"reno\"", "packets disk"),
