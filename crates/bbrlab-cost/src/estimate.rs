@@ -112,7 +112,7 @@ const POINT_BYTES: f64 = 2800.0;
 /// Memory in bytes of a row in the series of flows, and of a row in the series of queues, on
 /// machines with 64-bit pointers. They are constants, so that an estimate does not depend on the
 /// machine.
-const SERIES_ROW_MEMORY_BYTES: f64 = 328.0;
+const SERIES_ROW_MEMORY_BYTES: f64 = 344.0;
 const QUEUE_ROW_MEMORY_BYTES: f64 = 120.0;
 
 /// Memory in bytes of one value when rows are converted to columns for writing. Most values are

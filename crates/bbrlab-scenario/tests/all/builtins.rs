@@ -112,6 +112,9 @@ fn every_built_in_scenario_can_be_run() {
         c4.vs-cubic-lg: 2 runs, 2 flows, 69064 packets
         c4.vs-cubic-lg2: 2 runs, 2 flows, 34534 packets
         c4.wifi-suspension: 2 runs, 1 flows, 13814 packets
+        c4.wifi-bad: 2 runs, 1 flows, 5526 packets
+        c4.wifi-bad-bbr: 2 runs, 2 flows, 19340 packets
+        c4.wifi-bad-cubic: 2 runs, 2 flows, 19340 packets
         c4.ecn: 2 runs, 1 flows, 13814 packets
         c4.ecn-cubic: 2 runs, 2 flows, 41440 packets
         c4.ecn-bbr: 2 runs, 2 flows, 41440 packets

@@ -75,7 +75,7 @@ fn a_key_without_what_it_acts_on_is_refused() {
         11: `stack.tcp_wmem`: expected `sndbuf = "auto"`; found a send buffer of a fixed size, so the key cannot act
         11: `stack.notsent_lowat`: expected `sockbuf = "memory"`; found buffers that count payload, so the key cannot act
         11: `stack.slow_start_after_idle`: expected `cwnd_validation = "linux"`; found another rule, so the key cannot act
-        10: `stack.slow_start_after_idle`: expected a flow whose algorithm leaves cwnd to the stack, such as CUBIC; found only flows of BBR, which sets cwnd itself, so the key cannot act
+        9: `stack.slow_start_after_idle`: expected a flow whose algorithm leaves cwnd to the stack, such as CUBIC; found only flows of BBR, which sets cwnd itself, so the key cannot act
         13: `links[0].reverse_jitter`: expected ACKs that cross the link in the reverse direction; found no flow whose ACKs take this direction, so the key cannot act
         13: `links[0].ack_thinning`: expected ACKs that cross the link; found no flow whose ACKs do, so the key cannot act
         17: `links[1].ecn_threshold`: expected a flow with `ecn` that crosses the link; found none, so the key cannot act

@@ -101,7 +101,7 @@ impl Sender {
     /// expiry of the queue's timer calls TCP. Linux: `tcp_small_queue_check`.
     #[inline]
     pub(super) fn is_small_queue_full(&mut self, len: u32, factor: u32) -> bool {
-        self.mechanisms.has_small_queue && self.is_host_full(len, factor)
+        self.mechanisms.has_small_queue() && self.is_host_full(len, factor)
     }
 
     #[cold]

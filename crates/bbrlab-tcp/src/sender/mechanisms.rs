@@ -42,16 +42,24 @@ impl Sending {
     }
 }
 
+/// Where data may wait in the sender's host. TCP Small Queues limit the data that waits there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HostQueue {
+    /// Nowhere: packets leave the host at once.
+    None,
+    /// In the network device.
+    Device,
+    /// In the queueing discipline; perhaps in the device, too.
+    Fq,
+}
+
 /// The switches that are checked for each packet or ACK. All other switches are read from the
 /// settings.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mechanisms {
-    /// Whether the host has a queueing discipline.
-    pub(super) has_fq: bool,
-    /// Whether TCP Small Queues limit the data that waits in the host, in the queueing discipline
-    /// or the device.
-    pub(super) has_small_queue: bool,
+    /// Where data may wait in the host.
+    pub(super) host_queue: HostQueue,
     /// Whether segments carry the timestamp option.
     pub(super) has_timestamps: bool,
     /// Whether the host cuts bursts into packets, transmits them whole, or has no bursts.
@@ -86,14 +94,29 @@ pub(super) struct Mechanisms {
 }
 
 impl Mechanisms {
+    /// Whether the host has a queueing discipline.
+    #[inline]
+    pub(super) fn has_fq(&self) -> bool {
+        self.host_queue == HostQueue::Fq
+    }
+
+    /// Whether TCP Small Queues limit the data that waits in the host.
+    #[inline]
+    pub(super) fn has_small_queue(&self) -> bool {
+        self.host_queue != HostQueue::None
+    }
+
     /// Computes the mechanisms from the switches of `config`.
     pub(super) fn of(config: &SenderConfig) -> Self {
         let stack = &config.stack;
         let loss = &stack.loss;
         let is_linux = stack.recovery == Recovery::Linux;
         Self {
-            has_fq: stack.sender_qdisc == SenderQdisc::Fq,
-            has_small_queue: stack.sender_qdisc == SenderQdisc::Fq || config.device.is_some(),
+            host_queue: match (stack.sender_qdisc, config.device) {
+                (SenderQdisc::Fq, _) => HostQueue::Fq,
+                (SenderQdisc::None, Some(_)) => HostQueue::Device,
+                (SenderQdisc::None, None) => HostQueue::None,
+            },
             has_timestamps: config.timestamps,
             tso: stack.tso,
             is_ns3: !is_linux,

@@ -389,7 +389,7 @@ impl Sender {
             oow: OowLimit::default(),
             acked_bytes: 0,
             app: App::new(config.isn),
-            fq: mechanisms.has_small_queue.then(Box::default),
+            fq: mechanisms.has_small_queue().then(Box::default),
             ns3: Ns3::default(),
             config,
         }
@@ -559,6 +559,10 @@ impl Sender {
     #[cold]
     #[inline(never)]
     fn change_limit(&mut self, now: Time, limit: Limit) {
+        if limit != Limit::Rwnd {
+            self.limits.set(now, limit);
+            return;
+        }
         let sent = self.board.head_sent_us().map(|sent_us| Time(sent_us * 1000));
         self.limits.change(now, limit, sent.map_or(Span::ZERO, |sent| now.since(sent)));
     }

@@ -215,7 +215,7 @@ impl Sender {
     /// has sent nothing. Linux: `tcp_tsq_write`.
     #[inline(never)]
     pub(super) fn push_all_that_waits(&mut self, now: Time, host: &mut impl Host) {
-        if !self.mechanisms.has_fq || self.on_fq_timer(host) {
+        if !self.mechanisms.has_fq() || self.on_fq_timer(host) {
             if self.board.is_repair_due() && self.conn.ctl.cwnd > self.board.in_flight() {
                 self.retransmit_lost(host);
             }
@@ -744,7 +744,7 @@ impl Sender {
         if self.hooks.needs_ecn && self.is_ecn_ok() {
             segment.ecn = self.config.ecn.ect();
         }
-        if self.mechanisms.has_fq {
+        if self.mechanisms.has_fq() {
             self.enqueue_fq(segment, 0, None, self.conn.wstamp_ns, host);
             return;
         }
@@ -792,7 +792,7 @@ impl Sender {
 
     /// Transmits the segment of an skb.
     fn put_on_wire(&mut self, at: Cursor, skb: &Sent, segment: Segment, host: &mut impl Host) {
-        if skb.pcount <= 1 && !self.mechanisms.has_fq {
+        if skb.pcount <= 1 && !self.mechanisms.has_fq() {
             host.transmit(Transmission::Segment(&segment));
             return;
         }
@@ -811,7 +811,7 @@ impl Sender {
         if skb.gso_size != 0 {
             segment.flags |= flag::PSH;
         }
-        if self.mechanisms.has_fq {
+        if self.mechanisms.has_fq() {
             self.enqueue_fq(segment, skb.gso_size, Some(at), skb.tstamp_ns, host);
         } else {
             transmit_burst(&segment, skb.gso_size, self.mechanisms.tso, host);

@@ -130,7 +130,7 @@ impl Sender {
             if self.waits_above_high_sack(self.board.sent(at).seq) {
                 break Stop::Done;
             }
-            if self.mechanisms.has_small_queue
+            if self.mechanisms.has_small_queue()
                 && self.is_small_queue_full(self.board.sent(at).len, 1)
             {
                 break Stop::Limited(Limit::Pacing);

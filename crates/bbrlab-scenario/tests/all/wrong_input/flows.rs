@@ -392,13 +392,13 @@ fn rates_that_change_and_slow_readers() {
         `flows[0].rate`: expected a rate in each step with `cc = "udp"`
             "reno" -> "udp"; rate = [["0s", "2Mbit/s"], ["1s", "unlimited"]] | 10:8-47 | found "unlimited"
         `flows[0].device`: expected "ethernet" or "wifi"
-            + device = "wlan" | 11:10-16 | found "wlan"
+            + device = "wlan" | 11:10-15 | found "wlan"
         `flows[0].device`: expected no such key with `cc = "udp"`
-            "reno" -> "udp"; rate = "1Mbit/s"; device = "wifi" | 11:10-16 | found "wifi"
+            "reno" -> "udp"; rate = "1Mbit/s"; device = "wifi" | 11:10-15 | found "wifi"
         `flows[0].rate`: expected steps that begin before the end of the run, 10s
-            + rate = [["0s", "2Mbit/s"], ["10s", "unlimited"]] | 11:8-50 | found a step at 10s
+            + rate = [["0s", "2Mbit/s"], ["10s", "unlimited"]] | 11:8-48 | found a step at 10s
         `flows[0].read`: expected steps that begin before the end of the run, 10s
-            + start = "4s"; read = [["0s", "0bit/s"], ["6s", "unlimited"]] | 12:8-48 | found a step at 6s after the flow's start at 4s
+            + start = "4s"; read = [["0s", "0bit/s"], ["6s", "unlimited"]] | 12:8-46 | found a step at 6s after the flow's start at 4s
         `flows[0].read`: expected another source than `requests`
             + read = "1Mbit/s"; requests = {}; bytes = "1KB" | 11:1-4 | found `requests` as well
         `flows[0].read`: expected no such key with `cc = "udp"`

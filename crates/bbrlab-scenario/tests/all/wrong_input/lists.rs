@@ -33,7 +33,7 @@ fn each_list_in_full() {
         lists().iter().map(|(name, list)| format!("{name}: {list}\n")).collect();
     expect![[r#"
         <keys of [bottleneck]>: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, duplicate, corrupt, reverse_duplicate, reverse_corrupt, reverse_loss, reverse_jitter, reverse_reorder, reverse_police, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
-        <keys of [[flows]]>: cc, cc_params, count, name, group, rtt, left_delay, right_delay, left_link, right_link, path, return_path, start, start_step, start_jitter, stop, ecn, dscp, host, sender_host, mss, max_pacing_rate, rate_samples, latency, late, read, on, off, bytes, rate, write, frames, train, arrivals, requests, page, video, sizes
+        <keys of [[flows]]>: cc, cc_params, count, name, group, rtt, left_delay, right_delay, left_link, right_link, path, return_path, start, start_step, start_jitter, stop, ecn, dscp, host, sender_host, mss, max_pacing_rate, device, rate_samples, latency, late, read, on, off, bytes, rate, write, frames, train, arrivals, requests, page, video, sizes
         <algorithms>: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, prague, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla
         <disciplines>: "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red" or "fq" or "sfq" or "cake" or "prio"
     "#]].assert_eq(&lines.concat());
