@@ -150,7 +150,9 @@ fn every_built_in_scenario_can_be_run() {
         examples.web-traffic: 9 runs, 2 flows, 1114596 packets
         examples.web-search: 6 runs, 1 flows, 1238640 packets
         examples.rpc: 6 runs, 2 flows, 297228 packets
+        examples.page-loads: 6 runs, 7 flows, 594450 packets
         examples.video: 6 runs, 2 flows, 874170 packets
+        examples.video-call: 4 runs, 2 flows, 103664 packets
         examples.udp: 12 runs, 2 flows, 319695 packets
         examples.rate-drop: 3 runs, 1 flows, 222918 packets
         examples.two-bbr: 80 runs, 2 flows, 33025120 packets
