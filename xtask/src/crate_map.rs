@@ -26,7 +26,13 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("results", &["run", "cost", "report"]),
     ("oracle", &["cc", "tcp", "queue", "link", "stack", "units"]),
     ("kernel", &[]),
-    ("lab", &["sim", "run", "link", "scenario", "cost", "report", "results", "oracle", "units"]),
+    (
+        "lab",
+        &[
+            "sim", "kernel", "run", "link", "stack", "scenario", "cost", "report", "results",
+            "oracle", "units",
+        ],
+    ),
     ("linux", &["lab", "sim", "run", "link", "scenario", "report", "oracle", "units"]),
     ("papers", &["lab", "run", "link", "scenario", "cost", "report", "units"]),
     ("cli", &["papers", "linux", "kernel", "lab", "run", "scenario", "cost", "report"]),
