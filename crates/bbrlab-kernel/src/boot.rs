@@ -5,7 +5,6 @@
 //! the same text for every folder, and the same kernel, folder, memory and seed give the same bytes.
 
 use std::fs::{self, File};
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -22,6 +21,9 @@ pub const LOG: &str = "log";
 
 /// The file in which `lab` says how it ended: `ok`, or the reason of a failure.
 const STATUS: &str = "status";
+
+/// The file whose size in bytes is the finished share of the run in percent.
+const PROGRESS: &str = "progress";
 
 /// The names that the boot needs in the folder, besides the scenario's own files.
 const LINKS: [&str; 2] = ["lab", "shim.so"];
@@ -75,6 +77,7 @@ impl Kernel {
         for name in LINKS {
             let _ = fs::remove_file(folder.join(name));
         }
+        let _ = fs::remove_file(folder.join(PROGRESS));
         let _ = fs::remove_dir_all(folder.join(".uml"));
         result
     }
@@ -94,17 +97,14 @@ fn boot_in(
             .map_err(|error| KernelError::io("write", &link, &error))?;
     }
     let status = folder.join(STATUS);
-    let _ = fs::remove_file(&status);
+    for name in [STATUS, PROGRESS] {
+        let _ = fs::remove_file(folder.join(name));
+    }
     let path = folder.join(LOG);
     let log = File::create(&path).map_err(|error| KernelError::io("write", &path, &error))?;
     let mut command = command(folder, &kernel.join("linux"), boot, &log)
         .map_err(|error| KernelError::io("write", &path, &error))?;
-    let mut progress = Progress { log: path.clone(), read: 0, share: 0.0 };
-    let mut tick = || {
-        if let Some(share) = progress.next() {
-            watch(share);
-        }
-    };
+    let mut tick = || watch(progress(folder));
     let ended = run(&mut command, Some(boot.limit), false, stop, &mut tick)
         .map_err(|error| KernelError::io("start", &kernel.join("linux"), &error))?;
     let cpu_s = match ended {
@@ -160,34 +160,10 @@ fn command(folder: &Path, linux: &Path, boot: &Boot<'_>, log: &File) -> std::io:
     Ok(command)
 }
 
-/// Reads the finished share from the lines `lab: SHARE %` of the growing log.
-struct Progress {
-    log: std::path::PathBuf,
-    /// Bytes of the log that were read.
-    read: u64,
-    share: f64,
-}
-
-impl Progress {
-    /// Returns the share if it has grown.
-    fn next(&mut self) -> Option<f64> {
-        let mut file = File::open(&self.log).ok()?;
-        file.seek(SeekFrom::Start(self.read)).ok()?;
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).ok()?;
-        let whole = text.iter().rposition(|&byte| byte == b'\n')? + 1;
-        self.read += whole as u64;
-        let text = String::from_utf8_lossy(&text[..whole]);
-        let share = text.lines().rev().find_map(share_of)?;
-        (share > self.share).then(|| {
-            self.share = share;
-            share
-        })
-    }
-}
-
-/// Returns the share in a line `lab: SHARE %`.
-fn share_of(line: &str) -> Option<f64> {
-    let percent: f64 = line.trim().strip_prefix("lab: ")?.strip_suffix(" %")?.parse().ok()?;
-    Some((percent / 100.0).clamp(0.0, 1.0))
+/// Returns the finished share of a run: the size of the file `progress` is the share in percent.
+fn progress(folder: &Path) -> f64 {
+    let percent = fs::metadata(folder.join(PROGRESS)).map_or(0, |meta| meta.len().min(100));
+    #[expect(clippy::cast_precision_loss, reason = "at most 100")]
+    let share = percent as f64 / 100.0;
+    share
 }

@@ -48,7 +48,7 @@ fn printed(log: &str) -> String {
             || line.trim_start().starts_with("soft - ")
             || line.trim_start().starts_with("hard - ")
             || line.starts_with("epollctl add err")
-            || line.starts_with("lab: ") && line.trim_end().ends_with(" %")
+            || line.contains("reboot: Power down")
             || line.trim().is_empty())
     };
     let lines: Vec<&str> = log.lines().filter(is_own).map(str::trim_end).collect();

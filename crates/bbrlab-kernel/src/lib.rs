@@ -10,25 +10,50 @@
 //! | `manifest.rs` | the description of a built kernel |
 //! | `boot.rs` | one boot: folder and seed in, status out |
 //! | `complaint.rs` | why a boot failed |
+//! | `build.rs`, `steps.rs` | a build in a folder next to the result, its steps and their programs |
+//! | `recipe.rs` | what a kernel is built from, and its hash |
+//! | `packages.rs` | Debian packages: which are missing, and who installs them |
+//! | `variants.rs` | trees with BBRv3 and BBRv2 |
+//! | `check.rs` | two boots of a new kernel |
 //! | `cpus.rs` | a processor for each kernel |
 //! | `child.rs` | programs that end with their caller |
 
 #[cfg(target_os = "linux")]
 mod boot;
+#[cfg(target_os = "linux")]
+mod build;
 mod cache;
+#[cfg(target_os = "linux")]
+mod check;
 #[cfg(target_os = "linux")]
 mod child;
 #[cfg(target_os = "linux")]
 mod complaint;
 #[cfg(target_os = "linux")]
 mod cpus;
+#[cfg(target_os = "linux")]
+mod date;
 mod error;
 mod manifest;
+#[cfg(target_os = "linux")]
+mod packages;
+#[cfg(target_os = "linux")]
+mod recipe;
+#[cfg(target_os = "linux")]
+mod steps;
+#[cfg(target_os = "linux")]
+mod variants;
 
 #[cfg(target_os = "linux")]
 pub use boot::{Boot, Booted, LOG};
+#[cfg(target_os = "linux")]
+pub use build::{Built, build_kernel};
 pub use cache::{Kernel, find_kernel, kernel_for_test, kernels, kernels_folder, remove_kernel};
 #[cfg(target_os = "linux")]
 pub use cpus::FreeCpu;
 pub use error::KernelError;
 pub use manifest::{Manifest, Patch};
+#[cfg(target_os = "linux")]
+pub use recipe::Order;
+#[cfg(target_os = "linux")]
+pub use steps::{Progress, Work};

@@ -13,12 +13,15 @@ use crate::error::KernelError;
 pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// The description of a built kernel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The kernel's version, such as `6.12.117`.
     pub version: String,
     /// The hash of everything from which the kernel was built: 16 hexadecimal digits.
     pub hash: String,
+    /// The hash of everything from which the file `linux` was built: the above without the guest's
+    /// programs.
+    pub image: String,
     /// The source package and its version, such as `linux-source-6.12 6.12.117-1~deb12u1`.
     pub source: String,
     /// The sha256 of the source package's archive.
