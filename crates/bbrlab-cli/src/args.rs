@@ -90,6 +90,8 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:
   bbrlab compare bbrlab-runs/examples.dumbbell-0a1b2c3d4e5f bbrlab-runs/examples.dumbbell-5f4e3d2c1b0a
   bbrlab compare SWEEP --paired flows.cc --metric goodput_mbps,share
+  bbrlab compare --on sim,linux examples.two-bbr --seeds 3
+  bbrlab compare --on sim,linux --random 20 --seed 1
   bbrlab compare before after --json")]
     Compare(CompareArgs),
     /// Put folders of results on one self-contained HTML page
@@ -501,9 +503,31 @@ pub(crate) struct TableArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct CompareArgs {
-    /// Folders of runs or sweeps; differences are to the first folder. With --paired, one sweep
-    #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
+    /// Folders of runs or sweeps; differences are to the first folder. With --paired, one sweep.
+    /// With --on, one scenario
+    #[arg(required_unless_present = "random", value_name = "RUN", value_hint = ValueHint::AnyPath)]
     pub(crate) folders: Vec<PathBuf>,
+    /// Run a scenario on these two back ends, where it is not complete already, and compare them
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = on, conflicts_with = "paired")]
+    pub(crate) on: Vec<&'static dyn Backend>,
+    /// Number of seeds of the scenario, instead of its `repeat`
+    #[arg(long, value_name = "N", requires = "on", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) seeds: Option<u64>,
+    /// Compare this number of random scenarios instead, and list those that differ
+    #[arg(long, value_name = "N", requires = "on", conflicts_with = "folders", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(crate) random: Option<u64>,
+    /// First seed of the scenario; with --random, the seed from which the scenarios are drawn
+    #[arg(long, value_name = "N", requires = "on", value_parser = seed)]
+    pub(crate) seed: Option<u64>,
+    /// Folder for the results of --on [default: bbrlab-runs]
+    #[arg(long, value_name = "DIR", requires = "on", value_hint = ValueHint::DirPath)]
+    pub(crate) out: Option<PathBuf>,
+    /// Runs in parallel [default: one per processor]
+    #[arg(long, value_name = "N", requires = "on", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) jobs: Option<u32>,
+    /// Print results only: no progress bar, no notes
+    #[arg(long, short, requires = "on")]
+    pub(crate) quiet: bool,
     /// Compare the first value of this swept key with each of the others, seed by seed, at each
     /// point of the other keys
     #[arg(long, value_name = "KEY")]

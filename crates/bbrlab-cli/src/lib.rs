@@ -24,6 +24,7 @@ mod table;
 mod unknown_flag;
 mod validate;
 mod validate_linux;
+mod worlds;
 
 use std::ffi::OsString;
 
