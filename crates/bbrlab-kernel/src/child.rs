@@ -25,8 +25,8 @@ pub(crate) enum Ended {
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// Runs a program until it ends, `stop` returns true or `limit` expires. Calls `tick` ten times per
-/// second. Afterwards, no process of the program's group is left. With `watched`, this also holds if
-/// this process is killed.
+/// second. Afterwards, no process of the program's group is left. With `watched`, this also holds
+/// if this process is killed.
 ///
 /// # Errors
 /// If the program cannot be started or waited for.
@@ -78,8 +78,8 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // If the leader has ended, its children may still be there. If nobody is there, the system
-        // reports an error, which is the wanted state.
+        // If the leader has ended, its children may still be there. If the group is empty, the
+        // system reports an error, which does no harm.
         let _ = kill_process_group(self.pid(), Signal::KILL);
         let _ = self.0.wait();
     }

@@ -1,8 +1,8 @@
-//! What a user is told if a boot fails: the reason, and what helps.
+//! Error messages of boots: the cause and the remedy.
 
 use std::path::Path;
 
-/// Known causes: a text in the kernel's messages, and what a user is told.
+/// Known causes: a text in the kernel's messages, and the message for users.
 const CAUSES: [(&str, &str); 6] = [
     (
         "PROT_EXEC mmap",
@@ -23,8 +23,8 @@ const CAUSES: [(&str, &str); 6] = [
     ("Kernel panic", "the kernel panicked"),
 ];
 
-/// Returns the reason why a boot failed, from what `lab` said and what the kernel printed. The
-/// checks of the system that succeed are in the messages as well, so a line with `OK` is no cause.
+/// Returns the reason why a boot failed, from the status of `lab` and the kernel's messages.
+/// Successful checks of the system are in the messages as well, so a line with `OK` is no cause.
 pub(crate) fn complaint(status: Option<&str>, log: &str, path: &Path) -> String {
     if let Some(status) = status.map(str::trim).filter(|status| !status.is_empty()) {
         let before = printed(log);
