@@ -39,6 +39,8 @@ mod manifest;
 mod packages;
 #[cfg(target_os = "linux")]
 mod recipe;
+#[cfg(test)]
+mod scratch;
 #[cfg(target_os = "linux")]
 mod steps;
 #[cfg(target_os = "linux")]
