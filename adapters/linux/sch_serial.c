@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * serial: an exact serialiser with one child queue discipline. Linked into the kernel that `bbrlab kernel build` builds.
+ * serial: an exact serialiser with one child queue discipline. Linked into the kernel that `bbrlab
+ * kernel build` builds.
  *
- * The child is asked for a packet (its dequeue(), not peek()) when the link becomes free, or when a packet arrives at an idle link. The packet leaves
- * length * 8 / rate later. Until then it counts in serial's own queue length, not in the child's. While the child has packets, the next service
- * starts at the computed end of the last one and not at the timer, which is up to one clock step later: there is no drift.
+ * The child is asked for a packet (its dequeue(), not peek()) when the link becomes free, or when
+ * a packet arrives at an idle link. The packet leaves length * 8 / rate later. Until then it
+ * counts in serial's own queue length, not in the child's. While the child has packets, the next
+ * service starts at the computed end of the last one and not at the timer, which is up to one
+ * clock step later: there is no drift.
  *
- * Why not tbf: a packet that meets an idle link leaves at once on saved tokens, and tbf peeks, which is not what a device does.
+ * Why not tbf: a packet that meets an idle link leaves at once on saved tokens, and tbf peeks,
+ * which is not what a device does.
  *
- * What arrives looks afterwards as if it came off a wire: owner, time stamp and the hash of the sending socket are removed. On one machine with
- * several name spaces they would travel along, and fq_codel, fq and cake would hash by the sender's socket instead of by addresses and ports.
+ * What arrives looks afterwards as if it came off a wire: owner, time stamp and the hash of the
+ * sending socket are removed. On one machine with several name spaces they would travel along, and
+ * fq_codel, fq and cake would hash by the sender's socket instead of by addresses and ports.
  *
- * tc does not know serial, so its rate comes through the file /sys/module/sch_serial/parameters/cfg, which takes MAJOR:BITS_PER_SECOND. MAJOR is
- * hexadecimal, as in tc's handles. It must be written before the qdisc is added, and may be written again: a new rate is valid from the next
- * packet on. With the rate 0, there is no serialisation, for a child that shapes.
+ * tc does not know serial, so its rate comes through the file
+ * /sys/module/sch_serial/parameters/cfg, which takes MAJOR:BITS_PER_SECOND. MAJOR is hexadecimal,
+ * as in tc's handles. It must be written before the qdisc is added, and may be written again: a
+ * new rate is valid from the next packet on. With the rate 0, there is no serialisation, for a
+ * child that shapes.
  *
  *   echo 1:50000000 > /sys/module/sch_serial/parameters/cfg
  *   tc qdisc add dev bn root handle 1: serial
@@ -178,7 +185,8 @@ static int serial_dump(struct Qdisc *sch, struct sk_buff *skb)
 	return skb->len;
 }
 
-static int serial_graft(struct Qdisc *sch, unsigned long arg, struct Qdisc *new, struct Qdisc **old, struct netlink_ext_ack *extack)
+static int serial_graft(struct Qdisc *sch, unsigned long arg, struct Qdisc *new,
+			struct Qdisc **old, struct netlink_ext_ack *extack)
 {
 	struct serial *q = qdisc_priv(sch);
 

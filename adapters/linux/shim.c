@@ -1,6 +1,6 @@
 /*
- * Preloaded into the program `linux`, which is the kernel. It makes the kernel's random numbers a function of a seed, and ties the kernel to the
- * program that started it.
+ * Preloaded into the program `linux`, which is the kernel. It makes the kernel's random numbers a
+ * function of a seed, and ties the kernel to the program that started it.
  *
  *   UML_SEED       the seed: an unsigned number
  *   BBRLAB_CPU     the processor to which the kernel and its children are pinned; unset: not pinned
@@ -44,7 +44,10 @@ ssize_t getrandom(void *buf, size_t len, unsigned flags)
 	return (ssize_t)len;
 }
 
-/* Runs before the kernel's main(), and once more when the kernel restarts itself without randomised addresses. */
+/*
+ * Runs before the kernel's main(), and once more when the kernel restarts itself without randomised
+ * addresses.
+ */
 __attribute__((constructor)) static void begin(void)
 {
 	const char *cpu = getenv("BBRLAB_CPU"), *parent = getenv("BBRLAB_PARENT");

@@ -1,8 +1,8 @@
 //! Boots a kernel on a scenario's folder and waits for its end.
 //!
 //! The kernel is started in the folder and finds its first program `lab` and the file `scenario`
-//! through `/proc/self/cwd`. So its command line, which the kernel mixes into its random numbers, is
-//! the same text for every folder, and the same kernel, folder, memory and seed give the same bytes.
+//! through `/proc/self/cwd`. So its command line, which the kernel mixes into its random numbers,
+//! is the same text for every folder. The same kernel, files, memory and seed give the same bytes.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -45,7 +45,7 @@ pub struct Boot<'a> {
     pub limit: Duration,
 }
 
-/// What a boot that ended well has used.
+/// The costs of a successful boot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Booted {
     /// CPU seconds, user and system.

@@ -47,7 +47,7 @@ pub fn build_kernel(order: &Order, work: &mut Work<'_>) -> Result<Built, KernelE
     let missing = packages::missing(order);
     if !missing.is_empty() {
         if !order.install {
-            return Err(KernelError::Usage(packages::told(&missing)));
+            return Err(KernelError::Usage(packages::message(&missing)));
         }
         packages::install(&missing, work.quiet)?;
         let left = packages::missing(order);
@@ -183,7 +183,7 @@ struct Scratch(PathBuf);
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What remains is removed by the next build.
+        // If this fails, the next build removes the folder.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -202,8 +202,8 @@ fn remove_leftovers(folder: &Path) {
     }
 }
 
-/// Returns a kernel that was compiled from the same sources and has another guest, or that could not
-/// be checked.
+/// Returns a kernel that was compiled from the same sources and has another guest, or that did not
+/// pass its check.
 fn image_there(folder: &Path, image: &str) -> Option<Kernel> {
     let unchecked = Kernel::open(&folder.join(".unchecked")).ok();
     let all = kernels_in(folder).unwrap_or_default();

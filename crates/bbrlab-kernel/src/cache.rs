@@ -5,6 +5,7 @@
 
 use std::env;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::KernelError;
@@ -151,18 +152,126 @@ pub fn remove_kernel(kernel: &Kernel) -> Result<(), KernelError> {
 /// without a kernel.
 #[must_use]
 pub fn kernel_for_test(test: &str) -> Option<Kernel> {
-    use std::io::Write as _;
+    // One write, at the begin of a line, because several tests write at the same time.
+    let tell = |text: &str| {
+        let _ = std::io::stderr().write_all(format!("\n{text}\n").as_bytes());
+    };
     let found = find_kernel(None);
     let is_named = env::var("BBRLAB_KERNEL").is_ok_and(|value| !value.is_empty());
     match found {
         Ok(kernel) => {
-            let _ = writeln!(std::io::stderr(), "kernel: used ({test})");
+            tell(&format!("kernel: used ({test})"));
             Some(kernel)
         }
         Err(error) if is_named => panic!("BBRLAB_KERNEL: {error}"),
         Err(_) => {
-            let _ = writeln!(std::io::stderr(), "skipped: no kernel ({test})");
+            tell(&format!("skipped: no kernel ({test})"));
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::{Kernel, by_digits, folder_of, kernels_in, remove_kernel};
+    use crate::manifest::{MANIFEST, Manifest, Patch};
+    use crate::scratch::Scratch;
+
+    fn kernel(folder: &Path, hash: &str, built: &str, patch: Option<&str>) {
+        let patches = patch.map(|name| Patch { name: name.to_owned(), sha256: String::new() });
+        let manifest = Manifest {
+            version: "6.12.117".to_owned(),
+            hash: hash.to_owned(),
+            built: built.to_owned(),
+            patches: patches.into_iter().collect(),
+            ..Manifest::default()
+        };
+        fs::create_dir_all(folder.join(hash)).unwrap();
+        fs::write(folder.join(hash).join("linux"), b"program").unwrap();
+        fs::write(folder.join(hash).join(MANIFEST), manifest.text()).unwrap();
+    }
+
+    fn hashes(folder: &Path) -> Vec<String> {
+        let all = kernels_in(folder).unwrap();
+        all.into_iter().map(|kernel| kernel.manifest.hash).collect()
+    }
+
+    #[test]
+    fn unfinished_and_half_removed_kernels_are_not_kernels() {
+        let scratch = Scratch::new("kernels");
+        kernel(scratch.path(), "aa11", "2026-01-01", None);
+        kernel(scratch.path(), "bb22", "2026-02-01", Some("bbr3.patch"));
+        kernel(scratch.path(), ".cc33.building", "2026-03-01", None);
+        fs::create_dir(scratch.path().join("dd44")).unwrap();
+        assert_eq!(hashes(scratch.path()), ["bb22", "aa11"]);
+    }
+
+    #[test]
+    fn a_kernel_is_named_by_the_first_digits_of_its_hash() {
+        let scratch = Scratch::new("digits");
+        for hash in ["aa11", "aa22", "bb33"] {
+            kernel(scratch.path(), hash, "2026-01-01", None);
+        }
+        let all = || kernels_in(scratch.path()).unwrap();
+        assert_eq!(by_digits(all(), "b").unwrap().manifest.hash, "bb33");
+        assert_eq!(by_digits(all(), "aa2").unwrap().manifest.hash, "aa22");
+        let error = by_digits(all(), "aa").unwrap_err().to_string();
+        assert!(
+            error.starts_with("`aa`: several kernels have hashes with these digits"),
+            "{error}"
+        );
+        let error = by_digits(all(), "c").unwrap_err().to_string();
+        assert!(
+            error.starts_with("`c`: expected the hash of a kernel (aa11, aa22, bb33)"),
+            "{error}"
+        );
+        let error = by_digits(Vec::new(), "c").unwrap_err().to_string();
+        assert!(error.contains("`bbrlab kernel build`"), "{error}");
+    }
+
+    #[test]
+    fn removing_a_kernel_leaves_the_others() {
+        let scratch = Scratch::new("remove");
+        kernel(scratch.path(), "aa11", "2026-01-01", None);
+        kernel(scratch.path(), "bb22", "2026-02-01", None);
+        let all = kernels_in(scratch.path()).unwrap();
+        assert!(all[0].bytes() > 7);
+        remove_kernel(&all[0]).unwrap();
+        assert_eq!(hashes(scratch.path()), ["aa11"]);
+        assert!(!scratch.path().join("bb22").exists());
+    }
+
+    #[test]
+    fn a_damaged_manifest_is_an_error_that_names_the_file() {
+        let scratch = Scratch::new("damaged");
+        kernel(scratch.path(), "aa11", "2026-01-01", None);
+        let manifest = scratch.path().join("aa11").join(MANIFEST);
+        fs::write(&manifest, "{").unwrap();
+        let error = kernels_in(scratch.path()).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{}: damaged", manifest.display())), "{error}");
+        let error = Kernel::open(scratch.path()).unwrap_err().to_string();
+        assert!(error.contains("not a kernel, because it has no manifest.json"), "{error}");
+    }
+
+    #[test]
+    fn the_cache_is_where_the_variables_say() {
+        let of = |set: &[(&str, &str)]| {
+            folder_of(|name| {
+                let value = set.iter().find(|(key, _)| *key == name);
+                value.map(|(_, value)| PathBuf::from(value))
+            })
+        };
+        let home = ("HOME", "/home/u");
+        let shown = |set: &[(&str, &str)]| of(set).unwrap().display().to_string();
+        assert_eq!(shown(&[home]), "/home/u/.cache/bbrlab/kernels");
+        assert_eq!(shown(&[home, ("XDG_CACHE_HOME", "/x")]), "/x/bbrlab/kernels");
+        // The XDG specification ignores relative paths.
+        assert_eq!(shown(&[home, ("XDG_CACHE_HOME", "x")]), "/home/u/.cache/bbrlab/kernels");
+        let own = [home, ("XDG_CACHE_HOME", "/x"), ("BBRLAB_CACHE", "/own")];
+        assert_eq!(shown(&own), "/own/bbrlab/kernels");
+        assert!(of(&[]).unwrap_err().to_string().contains("nor HOME is set"));
     }
 }

@@ -25,8 +25,8 @@ pub(crate) enum Ended {
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// Runs a program until it ends, `stop` returns true or `limit` expires. Calls `tick` ten times per
-/// second. Afterwards, no process of the program's group is left. With `watched`, this also holds if
-/// this process is killed.
+/// second. Afterwards, no process of the program's group is left. With `watched`, this also holds
+/// if this process is killed.
 ///
 /// # Errors
 /// If the program cannot be started or waited for.
@@ -78,8 +78,8 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // If the leader has ended, its children may still be there. If nobody is there, the system
-        // reports an error, which is the wanted state.
+        // If the leader has ended, its children may still be there. If the group is empty, the
+        // system reports an error, which does no harm.
         let _ = kill_process_group(self.pid(), Signal::KILL);
         let _ = self.0.wait();
     }
@@ -122,5 +122,59 @@ impl Drop for Watchdog {
             let _ = pipe.write_all(b"end\n");
         }
         let _ = self.shell.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::process::Command;
+    use std::time::Duration;
+
+    use super::{Ended, run};
+    use crate::scratch::Scratch;
+
+    /// A shell that writes the number of its child, and waits for it.
+    fn shell(file: &Path) -> Command {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", "sleep 1000 & echo $! > \"$0.partial\"; mv \"$0.partial\" \"$0\"; wait"]);
+        shell.arg(file);
+        shell
+    }
+
+    /// Whether the process with the number in the file runs. A zombie does not.
+    fn runs(file: &Path) -> bool {
+        let number = fs::read_to_string(file).unwrap();
+        let stat = fs::read_to_string(format!("/proc/{}/stat", number.trim()));
+        stat.is_ok_and(|text| !text.contains(") Z "))
+    }
+
+    #[test]
+    fn a_stopped_program_leaves_no_process_of_its_group() {
+        let scratch = Scratch::new("stopped");
+        let file = scratch.path().join("number");
+        let ended = run(&mut shell(&file), None, true, &|| file.exists(), &mut || {}).unwrap();
+        assert!(matches!(ended, Ended::Stopped));
+        assert!(!runs(&file));
+    }
+
+    #[test]
+    fn a_program_that_exceeds_its_limit_is_killed() {
+        let scratch = Scratch::new("limit");
+        let file = scratch.path().join("number");
+        let limit = Some(Duration::from_secs(1));
+        let ended = run(&mut shell(&file), limit, false, &|| false, &mut || {}).unwrap();
+        assert!(matches!(ended, Ended::TimedOut));
+    }
+
+    #[test]
+    fn the_status_and_the_cpu_time_of_a_program_are_returned() {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", "exit 3"]);
+        let ended = run(&mut shell, None, true, &|| false, &mut || {}).unwrap();
+        let Ended::Exited(status, cpu_s) = ended else { panic!("it was not stopped") };
+        assert_eq!(status.code(), Some(3));
+        assert!((0.0..60.0).contains(&cpu_s));
     }
 }

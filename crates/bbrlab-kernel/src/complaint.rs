@@ -1,8 +1,8 @@
-//! What a user is told if a boot fails: the reason, and what helps.
+//! Error messages of boots: the cause and the remedy.
 
 use std::path::Path;
 
-/// Known causes: a text in the kernel's messages, and what a user is told.
+/// Known causes: a text in the kernel's messages, and the message for users.
 const CAUSES: [(&str, &str); 6] = [
     (
         "PROT_EXEC mmap",
@@ -23,8 +23,8 @@ const CAUSES: [(&str, &str); 6] = [
     ("Kernel panic", "the kernel panicked"),
 ];
 
-/// Returns the reason why a boot failed, from what `lab` said and what the kernel printed. The
-/// checks of the system that succeed are in the messages as well, so a line with `OK` is no cause.
+/// Returns the reason why a boot failed, from the status of `lab` and the kernel's messages.
+/// Successful checks of the system are in the messages as well, and have lines with `OK`.
 pub(crate) fn complaint(status: Option<&str>, log: &str, path: &Path) -> String {
     if let Some(status) = status.map(str::trim).filter(|status| !status.is_empty()) {
         let before = printed(log);
@@ -58,4 +58,53 @@ fn printed(log: &str) -> String {
 fn last_lines(log: &str) -> String {
     let lines: Vec<&str> = log.lines().filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(8)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::complaint;
+    use expect_test::{Expect, expect};
+
+    fn check(status: Option<&str>, log: &str, expected: &Expect) {
+        expected.assert_eq(&complaint(status, log, Path::new("run/log")));
+    }
+
+    #[test]
+    fn a_failure_in_the_guest_is_told_with_what_its_programs_printed() {
+        check(
+            Some("exit status 2 of `/bin/sh setup.sh`\n"),
+            "Checking that ptrace can change system call numbers...OK\n\
+             Error: Unknown device \"bn\".\n\nreboot: Power down\n",
+            &expect![[r#"
+                in the guest: Error: Unknown device "bn".
+                exit status 2 of `/bin/sh setup.sh`"#]],
+        );
+    }
+
+    #[test]
+    fn known_causes_have_a_remedy() {
+        check(
+            None,
+            "Checking that ptrace can change system call numbers...OK\n\
+             Checking PROT_EXEC mmap in /dev/shm...Operation not permitted\n",
+            &expect![[r#"
+                the folder of the guest's memory (TMPDIR, else /dev/shm) forbids executable files (it is mounted noexec); set TMPDIR to a folder that allows them and has space for the memory. Its last messages, from run/log:
+                Checking that ptrace can change system call numbers...OK
+                Checking PROT_EXEC mmap in /dev/shm...Operation not permitted"#]],
+        );
+    }
+
+    #[test]
+    fn an_unknown_cause_shows_the_last_messages() {
+        check(
+            None,
+            "one\ntwo\n",
+            &expect![[r#"
+                the kernel ended before the scenario did. Its last messages, from run/log:
+                one
+                two"#]],
+        );
+    }
 }

@@ -1,5 +1,5 @@
-//! Processors for kernels. A kernel and its programs take turns, so one that is pinned to a processor
-//! runs faster, provided that no other kernel is pinned to the same one.
+//! Processors for kernels. A kernel and its programs take turns, so a kernel that is pinned to a
+//! processor runs faster, provided that no other kernel is pinned to the same one.
 
 use std::fs::{self, File};
 

@@ -11,7 +11,7 @@
 //! | `boot.rs` | one boot: folder and seed in, status out |
 //! | `complaint.rs` | why a boot failed |
 //! | `build.rs`, `steps.rs` | a build in a folder next to the result, its steps and their programs |
-//! | `recipe.rs` | what a kernel is built from, and its hash |
+//! | `recipe.rs` | the inputs of a build, and their hash |
 //! | `packages.rs` | Debian packages: which are missing, and who installs them |
 //! | `variants.rs` | trees with BBRv3 and BBRv2 |
 //! | `check.rs` | two boots of a new kernel |
@@ -39,6 +39,8 @@ mod manifest;
 mod packages;
 #[cfg(target_os = "linux")]
 mod recipe;
+#[cfg(test)]
+mod scratch;
 #[cfg(target_os = "linux")]
 mod steps;
 #[cfg(target_os = "linux")]

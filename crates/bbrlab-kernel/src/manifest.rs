@@ -1,5 +1,5 @@
-//! `manifest.json`, which describes a built kernel. The file is written last, so a folder without it
-//! is not a kernel.
+//! `manifest.json`, which describes a built kernel. The file is written last, so a folder without
+//! it is not a kernel.
 
 use std::collections::BTreeMap;
 use std::fs;

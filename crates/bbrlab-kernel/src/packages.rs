@@ -61,8 +61,8 @@ fn missing_by(
     all
 }
 
-/// Returns what a user is told about missing packages, with the command that installs them.
-pub(crate) fn told(missing: &[String]) -> String {
+/// Returns the message about missing packages, with the command that installs them.
+pub(crate) fn message(missing: &[String]) -> String {
     format!(
         "the build needs Debian packages that are missing: {}\n\
          install them:  {}\n\
@@ -167,7 +167,7 @@ pub(crate) fn compiler() -> String {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::{missing_by, needed, told};
+    use super::{message, missing_by, needed};
     use crate::recipe::Order;
     use expect_test::expect;
 
@@ -184,7 +184,7 @@ mod tests {
             the build needs Debian packages that are missing: linux-source-6.12 libc6-dev gcc make flex bison bc xz-utils iproute2 ethtool patch
             install them:  sudo apt-get install --no-install-recommends linux-source-6.12 libc6-dev gcc make flex bison bc xz-utils iproute2 ethtool patch
             or let `bbrlab kernel build --yes` do it"#]]
-        .assert_eq(&told(&all));
+        .assert_eq(&message(&all));
         assert_eq!(all, needed(&order(&["a.patch"])));
     }
 

@@ -1,4 +1,4 @@
-//! What a kernel is built from, and its hash.
+//! The inputs of a build, and their hash.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -40,7 +40,7 @@ pub(crate) const EDITS: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// What a user asks for.
+/// The user's choices for a build.
 #[derive(Clone, Debug)]
 pub struct Order {
     /// The version in the name of the source package: `6.12` for `linux-source-6.12`.

@@ -24,11 +24,11 @@ pub struct Progress {
     pub step: u32,
     /// The number of steps.
     pub steps: u32,
-    /// What the step does.
+    /// The work of the step.
     pub title: &'static str,
     /// The finished share of the step, from 0 to 1.
     pub share: f64,
-    /// What was done in the step, such as `312 files`; may be empty.
+    /// The work that is done, such as `312 files`; may be empty.
     pub done: String,
 }
 
@@ -148,8 +148,7 @@ impl<'w, 'a> Steps<'w, 'a> {
     }
 }
 
-/// Returns the lines of a program's messages that tell why it failed: those with an error, else the
-/// last ones.
+/// Returns the lines of a program's messages that have an error, else the last lines.
 fn reason(log: &str) -> String {
     let is_error = |line: &&str| {
         ["error", "Error", "FAILED", "cannot", "No such file", "No space"]

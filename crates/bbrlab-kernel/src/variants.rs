@@ -31,7 +31,7 @@ pub(crate) fn prepare(src: &Path, v1: &str) -> Result<&'static str, KernelError>
     Ok("")
 }
 
-/// What the kernel computes from version 1's lower bound of a burst. The BBRv3 patch replaces the
+/// The kernel's calculation from version 1's lower bound of a burst. The BBRv3 patch replaces the
 /// hook for this bound by a hook for the whole burst.
 const TSO_SEGS: &str = "\
 static u32 bbr1_tso_segs(struct sock *sk, unsigned int mss_now)
