@@ -25,10 +25,17 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("report", &["run", "link"]),
     ("results", &["run", "cost", "report"]),
     ("oracle", &["cc", "tcp", "queue", "link", "stack", "units"]),
-    ("lab", &["sim", "run", "link", "scenario", "cost", "report", "results", "oracle", "units"]),
+    ("kernel", &[]),
+    (
+        "lab",
+        &[
+            "sim", "kernel", "run", "link", "stack", "scenario", "cost", "report", "results",
+            "oracle", "units",
+        ],
+    ),
     ("linux", &["lab", "sim", "run", "link", "scenario", "report", "oracle", "units"]),
     ("papers", &["lab", "run", "link", "scenario", "cost", "report", "units"]),
-    ("cli", &["papers", "linux", "lab", "run", "scenario", "cost", "report"]),
+    ("cli", &["papers", "linux", "kernel", "lab", "run", "scenario", "cost", "report"]),
     ("python", &["cc", "cli", "papers", "lab", "run", "scenario", "cost", "report"]),
 ];
 

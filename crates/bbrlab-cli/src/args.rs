@@ -90,6 +90,8 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:
   bbrlab compare bbrlab-runs/examples.dumbbell-0a1b2c3d4e5f bbrlab-runs/examples.dumbbell-5f4e3d2c1b0a
   bbrlab compare SWEEP --paired flows.cc --metric goodput_mbps,share
+  bbrlab compare --on sim,linux examples.two-bbr --seeds 3
+  bbrlab compare --on sim,linux --random 20 --seed 1
   bbrlab compare before after --json")]
     Compare(CompareArgs),
     /// Put folders of results on one self-contained HTML page
@@ -112,6 +114,15 @@ pub(crate) enum Verb {
   bbrlab bench a --show before.json"
     )]
     Bench(BenchArgs),
+    /// Build a real Linux kernel that runs as a program, and manage the built ones
+    #[command(
+        long_about = KERNEL_ABOUT,
+        after_help = "Examples:
+  bbrlab kernel build
+  bbrlab kernel list
+  bbrlab kernel remove 0a1b"
+    )]
+    Kernel(KernelArgs),
     /// Evaluate the claims and calculations in papers' data files with the papers' own numbers
     #[command(hide = true, after_help = "Example: bbrlab evaluate papers/*.toml")]
     Evaluate(EvaluateArgs),
@@ -492,9 +503,31 @@ pub(crate) struct TableArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct CompareArgs {
-    /// Folders of runs or sweeps; differences are to the first folder. With --paired, one sweep
-    #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
+    /// Folders of runs or sweeps; differences are to the first folder. With --paired, one sweep.
+    /// With --on, one scenario
+    #[arg(required_unless_present = "random", value_name = "RUN", value_hint = ValueHint::AnyPath)]
     pub(crate) folders: Vec<PathBuf>,
+    /// Run a scenario on these two back ends, where it is not complete already, and compare them
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = on, conflicts_with = "paired")]
+    pub(crate) on: Vec<&'static dyn Backend>,
+    /// Number of seeds of the scenario, instead of its `repeat`
+    #[arg(long, value_name = "N", requires = "on", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) seeds: Option<u64>,
+    /// Compare this number of random scenarios instead, and list those that differ
+    #[arg(long, value_name = "N", requires = "on", conflicts_with = "folders", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(crate) random: Option<u64>,
+    /// First seed of the scenario; with --random, the seed from which the scenarios are drawn
+    #[arg(long, value_name = "N", requires = "on", value_parser = seed)]
+    pub(crate) seed: Option<u64>,
+    /// Folder for the results of --on [default: bbrlab-runs]
+    #[arg(long, value_name = "DIR", requires = "on", value_hint = ValueHint::DirPath)]
+    pub(crate) out: Option<PathBuf>,
+    /// Runs in parallel [default: one per processor]
+    #[arg(long, value_name = "N", requires = "on", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) jobs: Option<u32>,
+    /// Print results only: no progress bar, no notes
+    #[arg(long, short, requires = "on")]
+    pub(crate) quiet: bool,
     /// Compare the first value of this swept key with each of the others, seed by seed, at each
     /// point of the other keys
     #[arg(long, value_name = "KEY")]
@@ -558,6 +591,71 @@ pub(crate) struct BenchArgs {
     /// Print one JSON document instead of text
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct KernelArgs {
+    #[command(subcommand)]
+    pub(crate) verb: KernelVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KernelVerb {
+    /// Build a kernel from the distribution's source package, in about five minutes
+    #[command(after_help = "Examples:
+  bbrlab kernel build
+  bbrlab kernel build --yes
+  bbrlab kernel build --patch 0002-bbr3.patch")]
+    Build(KernelBuildArgs),
+    /// List the built kernels, the newest first
+    #[command(after_help = "Example: bbrlab kernel list --json")]
+    List {
+        /// Print one JSON document instead of text
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove built kernels
+    #[command(after_help = "Example: bbrlab kernel remove 0a1b")]
+    Remove {
+        /// First digits of the kernels' hashes
+        #[arg(required = true, value_name = "HASH")]
+        hashes: Vec<String>,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct KernelBuildArgs {
+    /// Patch of the kernel's sources, applied with `patch -p1`; can be repeated
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 1..)]
+    pub(crate) patch: Vec<PathBuf>,
+    /// Version of the source package: VERSION in Debian's linux-source-VERSION
+    #[arg(long, value_name = "VERSION", default_value = "6.12", value_parser = source)]
+    pub(crate) source: String,
+    /// Timer ticks per second
+    #[arg(long, value_name = "HZ", default_value = "1000", value_parser = ["100", "250", "300", "1000"])]
+    pub(crate) hz: String,
+    /// Install missing Debian packages with apt-get
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Compilers in parallel [default: one per processor]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) jobs: Option<u32>,
+    /// Print only the last line
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Checks the version in the name of a source package.
+fn source(text: &str) -> Result<String, String> {
+    let parts = text.split_once('.');
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if parts.is_some_and(|(major, minor)| is_number(major) && is_number(minor)) {
+        return Ok(text.to_owned());
+    }
+    Err("expected a version such as 6.12".to_owned())
 }
 
 #[derive(Args, Debug)]
@@ -640,6 +738,14 @@ longer the median process took than the fastest, in percent; with ratios, it is 
 A difference of two speeds below the noise means nothing. Memory is the peak of the process, with 5 MB for the program \
 itself; it varies by about 1 MB between calls. The digest is a hash of what happened to every packet: equal digests \
 mean equal results. `cargo xtask bench` counts instructions and cache misses with valgrind.";
+
+/// The help text of `kernel`.
+const KERNEL_ABOUT: &str = "Build a real Linux kernel that runs as a program, and manage the built ones
+
+The kernel is User-Mode Linux, built from the distribution's source package (Debian's linux-source-6.12). It needs \
+x86-64, and no root except for the installation of packages. A build takes about 5 minutes of CPU time and 2.5 GB of \
+disk while it works; a kernel has 6 MB. Kernels are in bbrlab/kernels in the folder that BBRLAB_CACHE names, else in \
+XDG_CACHE_HOME, else in ~/.cache. docs/linux.md describes what they are for.";
 
 /// Returns the help text of the cases.
 fn cases_help() -> String {

@@ -13,9 +13,13 @@ use bbrlab_run::RunSummary;
 
 use crate::args::CompareArgs;
 use crate::output::{Output, Stopped, Verdict};
+use crate::worlds;
 
 /// Compares the folders, the first with each of the others, or the values of a key of one sweep.
 pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
+    if !args.on.is_empty() {
+        return worlds::compare(args, output);
+    }
     match (&args.paired, args.folders.as_slice()) {
         (Some(key), [folder]) => return compare_pairs(args, key, folder, output),
         (Some(_), folders) => {
@@ -92,7 +96,7 @@ fn compare_pairs(args: &CompareArgs, key: &str, folder: &Path, output: &mut Outp
     output.text(&paired_table(&comparison, look(args, output)))
 }
 
-fn look(args: &CompareArgs, output: &Output) -> ComparisonLook {
+pub(crate) fn look(args: &CompareArgs, output: &Output) -> ComparisonLook {
     let width = if args.wide { None } else { output.width() };
     ComparisonLook { is_chosen: !args.metric.is_empty(), format: TableFormat::Text(width) }
 }

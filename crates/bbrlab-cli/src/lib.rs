@@ -10,6 +10,7 @@ mod builtin_id;
 mod check;
 mod compare;
 mod evaluate;
+mod kernel;
 mod list;
 mod merge;
 mod output;
@@ -23,6 +24,7 @@ mod table;
 mod unknown_flag;
 mod validate;
 mod validate_linux;
+mod worlds;
 
 use std::ffi::OsString;
 
@@ -94,6 +96,7 @@ fn call(verb: &Verb, output: &mut Output) -> Verdict {
         Verb::Table(args) => table::table(args, output),
         Verb::Compare(args) => compare::compare(args, output),
         Verb::Report(args) => plot::report(args, output),
+        Verb::Kernel(args) => kernel::kernel(args, output),
         Verb::Evaluate(args) => evaluate::evaluate(args, output),
         Verb::Bench(args) => bench::bench(args, output),
         Verb::BenchCase(args) => bench::one(args, output),

@@ -59,3 +59,53 @@ impl Bar {
         self.shown.finish_and_clear();
     }
 }
+
+/// A progress bar for the steps of a build. Without a terminal, one line per step.
+#[cfg(target_os = "linux")]
+pub(crate) struct StepBar {
+    shown: ProgressBar,
+    /// Whether lines are printed instead of a bar.
+    has_lines: bool,
+    /// The number of the step that was shown last.
+    step: u32,
+}
+
+#[cfg(target_os = "linux")]
+impl StepBar {
+    pub(crate) fn new(quiet: bool) -> Self {
+        let is_terminal = std::io::stderr().is_terminal();
+        let target = if is_terminal && !quiet {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let shown = ProgressBar::with_draw_target(Some(STEPS), target);
+        let style = ProgressStyle::with_template("{prefix} [{bar:30}] {msg}")
+            .expect("the template is well formed")
+            .progress_chars("=> ");
+        shown.set_style(style);
+        Self { shown, has_lines: !is_terminal && !quiet, step: 0 }
+    }
+
+    pub(crate) fn show(&mut self, progress: &bbrlab_kernel::Progress) {
+        let prefix = format!("{}/{} {}", progress.step, progress.steps, progress.title);
+        if self.has_lines && progress.step != self.step {
+            // The command continues if standard error cannot be written.
+            let _ = writeln!(anstream::stderr(), "{prefix}");
+        }
+        self.step = progress.step;
+        self.shown.set_prefix(prefix);
+        self.shown.set_message(progress.done.clone());
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "a share between 0 and 1"
+        )]
+        self.shown.set_position((progress.share * STEPS as f64) as u64);
+    }
+
+    pub(crate) fn end(self) {
+        self.shown.finish_and_clear();
+    }
+}

@@ -109,7 +109,8 @@ pub(crate) fn on(
     }
 }
 
-fn one<'s>(
+/// Runs one scenario on a back end, or its part `only`.
+pub(crate) fn one<'s>(
     (named, on): (&'s Named, &'static dyn Backend),
     only: Option<BTreeSet<u64>>,
     running: &Running,

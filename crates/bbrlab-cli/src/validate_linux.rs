@@ -266,13 +266,13 @@ fn summary_table(summary: &[(Metric, MetricSummary)]) -> Table {
     table
 }
 
-fn verdict(comparison: &LinuxComparison) -> &'static str {
+pub(crate) fn verdict(comparison: &LinuxComparison) -> &'static str {
     if comparison.passes() { "agrees" } else { "differs" }
 }
 
 /// Formats a value with about four significant digits, because goodputs, milliseconds and counts
 /// share a column.
-fn figure(value: f64) -> String {
+pub(crate) fn figure(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 1000.0 => 0,
         size if size >= 100.0 => 1,

@@ -31,17 +31,47 @@ pub(super) fn compare(
     ours: &[RunSummary],
 ) -> LinuxPoint {
     let flows = &point.seeds[0].flows;
+    let has = Has { marks: settings.has_marks(), second_link: point.has_second_link() };
+    LinuxPoint {
+        kernel: point.kernel.clone(),
+        scenario: point.scenario.clone(),
+        family: point.family.clone(),
+        cc: flows.iter().map(|flow| flow.cc.clone()).collect(),
+        is_bbr_under_early_drops: settings.drops_early()
+            && flows.iter().any(|flow| is_bbr(&flow.cc)),
+        linux_seeds: point.seeds.len(),
+        comparisons: comparisons(ours, &point.seeds, has),
+        cwnd: None,
+    }
+}
+
+/// The parts of a network that some metrics need.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Has {
+    /// Whether the bottleneck can mark packets.
+    pub(super) marks: bool,
+    /// Whether there is a second link with a rate.
+    pub(super) second_link: bool,
+}
+
+/// Compares our runs of a point with Linux's. There must be one of Linux's at least.
+pub(super) fn comparisons(
+    ours: &[RunSummary],
+    linux: &[RunSummary],
+    has: Has,
+) -> Vec<LinuxComparison> {
+    let flows = &linux[0].flows;
     let mut comparisons = Vec::new();
     let mut add = |metric, flow, pick: &dyn Fn(&RunSummary) -> Option<f64>| {
         let of = |runs: &[RunSummary]| runs.iter().filter_map(pick).collect::<Vec<f64>>();
-        comparisons.extend(LinuxComparison::new(metric, flow, &of(ours), &of(&point.seeds)));
+        comparisons.extend(LinuxComparison::new(metric, flow, &of(ours), &of(linux)));
     };
     let groups: Vec<Option<usize>> =
         if are_distinguished(flows) { (0..flows.len()).map(Some).collect() } else { vec![None] };
     for flow in groups {
         let members: Vec<usize> = flow.map_or((0..flows.len()).collect(), |flow| vec![flow]);
         let sum = |run: &RunSummary, pick: OfFlow| {
-            members.iter().map(|&flow| pick(&run.flows[flow])).sum::<Option<f64>>()
+            members.iter().map(|&flow| pick(run.flows.get(flow)?)).sum::<Option<f64>>()
         };
         #[expect(clippy::cast_precision_loss, reason = "a handful of flows")]
         let mean =
@@ -65,11 +95,11 @@ pub(super) fn compare(
         let link = run.links.first()?;
         count(Some(link.drops? + link.policer_drops.unwrap_or(0)))
     });
-    if settings.has_marks() {
+    if has.marks {
         add(Metric::Marks, None, &|run| count(run.links.first()?.marks));
     }
     add(Metric::Utilization, None, &|run| run.links.first()?.utilization);
-    if point.has_second_link() {
+    if has.second_link {
         add(Metric::SecondDrops, None, &|run| count(run.links.get(1)?.drops));
         add(Metric::SecondUtilization, None, &|run| run.links.get(1)?.utilization);
     }
@@ -77,17 +107,7 @@ pub(super) fn compare(
     if flows.len() > 1 {
         add(Metric::Jain, None, &|run| run.jain_ss);
     }
-    LinuxPoint {
-        kernel: point.kernel.clone(),
-        scenario: point.scenario.clone(),
-        family: point.family.clone(),
-        cc: flows.iter().map(|flow| flow.cc.clone()).collect(),
-        is_bbr_under_early_drops: settings.drops_early()
-            && flows.iter().any(|flow| is_bbr(&flow.cc)),
-        linux_seeds: point.seeds.len(),
-        comparisons,
-        cwnd: None,
-    }
+    comparisons
 }
 
 fn is_bbr(cc: &str) -> bool {

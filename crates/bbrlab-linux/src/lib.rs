@@ -20,6 +20,8 @@
 //! | `tasks.rs` | our runs of the points |
 //! | `compare.rs`, `difference.rs` | compares a point; computes differences |
 //! | `cwnd.rs` | compares cwnd sample by sample |
+//! | `worlds.rs` | compares our runs of a scenario with a kernel's |
+//! | `random.rs` | random scenarios for both, and which of them differ |
 //! | `aims.rs` | bounds on the agreement over all points |
 //! | `overlay.rs` | plots of Linux's run and ours in the same panels |
 
@@ -30,11 +32,13 @@ mod cwnd;
 mod difference;
 mod managed;
 mod overlay;
+mod random;
 mod reference;
 mod scenario_text;
 mod series;
 mod settings;
 mod tasks;
+mod worlds;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -46,9 +50,11 @@ pub use aims::{AIMS, Aim, AimStatistic};
 pub use cwnd::CwndAgreement;
 pub use difference::{LinuxComparison, Metric, MetricSummary};
 pub use overlay::{Pictures, write_overlays};
+pub use random::{Outlier, RandomScenario, outlier};
 use reference::ReferencePoint;
 use settings::Settings;
 use tasks::PlannedPoint;
+pub use worlds::{WorldsPoint, compare_worlds};
 
 /// Default number of our seeds per point.
 const SEEDS: u64 = 10;

@@ -3,6 +3,7 @@
 //! To add a back end, write a file in this folder with a type that implements [`Backend`], and add
 //! the type to [`BACKENDS`]. Commands, folders of results, records and Python then support it.
 
+pub(crate) mod linux;
 pub(crate) mod simulator;
 
 use std::path::Path;
@@ -11,10 +12,11 @@ use crate::backend::Backend;
 use crate::error::LabError;
 use crate::run_folder::backend_name_of;
 
+use self::linux::Linux;
 use self::simulator::Simulator;
 
 /// All back ends. The first is the default.
-pub static BACKENDS: &[&dyn Backend] = &[&Simulator];
+pub static BACKENDS: &[&dyn Backend] = &[&Simulator, &Linux];
 
 /// The default back end: the simulator.
 pub static SIMULATOR: &dyn Backend = &Simulator;

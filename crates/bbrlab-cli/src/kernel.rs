@@ -1,0 +1,136 @@
+//! `bbrlab kernel`: builds, lists and removes kernels that run as programs.
+
+use bbrlab_kernel::{Kernel, KernelError, find_kernel, kernels, remove_kernel};
+use bbrlab_lab::LabError;
+use bbrlab_report::{Align, Table};
+use serde_json::json;
+
+use crate::args::{KernelArgs, KernelBuildArgs, KernelVerb};
+use crate::output::{Output, Stopped, Verdict};
+
+pub(crate) fn kernel(args: &KernelArgs, output: &mut Output) -> Verdict {
+    match &args.verb {
+        KernelVerb::Build(args) => build(args, output),
+        KernelVerb::List { json } => list(*json, output),
+        KernelVerb::Remove { hashes } => remove(hashes, output),
+    }
+}
+
+/// Converts an error of the kernel's crate.
+fn failed(error: KernelError) -> Stopped {
+    Stopped::Lab(match error {
+        KernelError::Usage(text) => LabError::Usage(text),
+        KernelError::Failed(text) => LabError::Failed(text),
+        KernelError::Interrupted(text) => LabError::Interrupted(text),
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn build(_: &KernelBuildArgs, _: &mut Output) -> Verdict {
+    let text = "a Linux kernel can run as a program only on Linux; `bbrlab run` without --on needs \
+                no kernel";
+    Err(LabError::Usage(text.to_owned()).into())
+}
+
+#[cfg(target_os = "linux")]
+fn build(args: &KernelBuildArgs, output: &mut Output) -> Verdict {
+    use crate::progress::StepBar;
+    use bbrlab_kernel::{Order, Work, build_kernel};
+
+    let order = Order {
+        source: args.source.clone(),
+        hz: args.hz.parse().expect("one of the accepted numbers"),
+        patches: args.patch.clone(),
+        install: args.yes,
+        jobs: args.jobs.map_or_else(bbrlab_lab::processors, |jobs| jobs as usize),
+    };
+    let stop = output.stop()?;
+    let mut bar = StepBar::new(args.quiet);
+    let built = {
+        let mut show = |progress: &bbrlab_kernel::Progress| bar.show(progress);
+        let is_stopped = || stop.is_requested();
+        build_kernel(
+            &order,
+            &mut Work { stop: &is_stopped, progress: &mut show, quiet: args.quiet },
+        )
+    };
+    bar.end();
+    let built = built.map_err(failed)?;
+    if args.json {
+        return output.json(&json!({ "is_new": built.is_new, "kernel": document(&built.kernel) }));
+    }
+    let manifest = &built.kernel.manifest;
+    let name = format!("Linux {}{}, {}", manifest.version, patches(&built.kernel), manifest.hash);
+    if built.is_new {
+        output.text(&format!("built {name}, in {:.0} s of CPU time\n", manifest.cpu_s))
+    } else {
+        output.text(&format!("there already: {name}, built {}\n", manifest.built))
+    }
+}
+
+/// Returns the patches of a kernel, such as ` + 0002-bbr3.patch`.
+fn patches(kernel: &Kernel) -> String {
+    kernel.manifest.patches.iter().map(|patch| format!(" + {}", patch.name)).collect()
+}
+
+/// Returns a kernel's manifest, its folder and its size.
+fn document(kernel: &Kernel) -> serde_json::Value {
+    let mut document = crate::output::value(&kernel.manifest);
+    document["folder"] = json!(kernel.folder);
+    document["bytes"] = json!(kernel.bytes());
+    document
+}
+
+fn list(json: bool, output: &mut Output) -> Verdict {
+    let all = kernels().map_err(failed)?;
+    if json {
+        let all: Vec<_> = all.iter().map(document).collect();
+        return output.json(&json!({ "kernels": all }));
+    }
+    if all.is_empty() {
+        return output.text("no kernel is built; `bbrlab kernel build` builds one\n");
+    }
+    let mut table = Table::new()
+        .column("hash", "", Align::Left)
+        .column("version", "", Align::Left)
+        .column("ticks", "Hz", Align::Right)
+        .column("size", "MB", Align::Right)
+        .column("built", "UTC", Align::Left)
+        .column("patches", "", Align::Left);
+    for kernel in &all {
+        let manifest = &kernel.manifest;
+        let names: Vec<&str> = manifest.patches.iter().map(|patch| patch.name.as_str()).collect();
+        #[expect(clippy::cast_precision_loss, reason = "a number for users with one digit")]
+        let megabytes = kernel.bytes() as f64 / 1e6;
+        table.row(vec![
+            manifest.hash.clone(),
+            manifest.version.clone(),
+            manifest.hz.to_string(),
+            format!("{megabytes:.1}"),
+            manifest.built.replace('T', " ").trim_end_matches('Z').to_owned(),
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") },
+        ]);
+    }
+    output.text(&table.render())
+}
+
+fn remove(hashes: &[String], output: &mut Output) -> Verdict {
+    // All names are checked before the first kernel is removed.
+    let mut all: Vec<Kernel> = Vec::new();
+    for name in hashes {
+        let kernel = find_kernel(Some(name)).map_err(failed)?;
+        if !all.contains(&kernel) {
+            all.push(kernel);
+        }
+    }
+    for kernel in &all {
+        remove_kernel(kernel).map_err(failed)?;
+        output.text(&format!(
+            "removed Linux {}{}, {}\n",
+            kernel.manifest.version,
+            patches(kernel),
+            kernel.manifest.hash
+        ))?;
+    }
+    Ok(())
+}

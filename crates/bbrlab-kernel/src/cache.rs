@@ -1,0 +1,277 @@
+//! The folder of built kernels, in the user's cache.
+//!
+//! A kernel is a folder that is named by its hash. It gets this name when it is complete; until
+//! then, its name starts with a dot.
+
+use std::env;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::error::KernelError;
+use crate::manifest::{MANIFEST, Manifest};
+
+/// A built kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// The folder with `linux`, `lab`, `shim.so`, `config` and `manifest.json`.
+    pub folder: PathBuf,
+    /// The description of the kernel.
+    pub manifest: Manifest,
+}
+
+impl Kernel {
+    /// Opens the kernel in a folder.
+    ///
+    /// # Errors
+    /// If the folder does not hold a complete kernel.
+    pub fn open(folder: &Path) -> Result<Self, KernelError> {
+        if !folder.join(MANIFEST).is_file() {
+            return Err(KernelError::Usage(format!(
+                "{}: not a kernel, because it has no {MANIFEST}; `bbrlab kernel list` shows the kernels",
+                folder.display()
+            )));
+        }
+        Ok(Self { folder: folder.to_path_buf(), manifest: Manifest::read(folder)? })
+    }
+
+    /// Returns the size of the kernel's files in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum()
+    }
+}
+
+/// Returns the folder of built kernels: `bbrlab/kernels` in `BBRLAB_CACHE`, else in
+/// `XDG_CACHE_HOME`, else in `~/.cache`.
+///
+/// # Errors
+/// If none of the environment variables is set.
+pub fn kernels_folder() -> Result<PathBuf, KernelError> {
+    folder_of(|name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from))
+}
+
+fn folder_of(variable: impl Fn(&str) -> Option<PathBuf>) -> Result<PathBuf, KernelError> {
+    let cache = variable("BBRLAB_CACHE")
+        .or_else(|| variable("XDG_CACHE_HOME").filter(|path| path.is_absolute()))
+        .or_else(|| variable("HOME").map(|home| home.join(".cache")));
+    let cache = cache.ok_or_else(|| {
+        KernelError::Usage(
+            "no folder for kernels: neither BBRLAB_CACHE nor XDG_CACHE_HOME nor HOME is set"
+                .to_owned(),
+        )
+    })?;
+    Ok(cache.join("bbrlab").join("kernels"))
+}
+
+/// Returns the built kernels, the newest first. A damaged kernel is an error, not left out.
+///
+/// # Errors
+/// If a manifest is damaged.
+pub fn kernels() -> Result<Vec<Kernel>, KernelError> {
+    kernels_in(&kernels_folder()?)
+}
+
+pub(crate) fn kernels_in(folder: &Path) -> Result<Vec<Kernel>, KernelError> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries.map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        name.is_some_and(|name| !name.starts_with('.')) && path.join(MANIFEST).is_file()
+    });
+    let mut all = folders.map(|path| Kernel::open(&path)).collect::<Result<Vec<_>, _>>()?;
+    all.sort_by(|a, b| {
+        (&b.manifest.built, &a.manifest.hash).cmp(&(&a.manifest.built, &b.manifest.hash))
+    });
+    Ok(all)
+}
+
+/// Returns the kernel that a user names: by a folder, or by the first digits of its hash. Without a
+/// name, returns the kernel that the environment variable `BBRLAB_KERNEL` names in the same way,
+/// else the newest kernel without patches, else the newest.
+///
+/// # Errors
+/// If there is no such kernel, or several have hashes with these digits.
+pub fn find_kernel(name: Option<&str>) -> Result<Kernel, KernelError> {
+    let variable = env::var("BBRLAB_KERNEL").ok().filter(|value| !value.is_empty());
+    let Some(name) = name.map(str::to_owned).or(variable) else {
+        let all = kernels()?;
+        let plain = all.iter().find(|kernel| kernel.manifest.patches.is_empty());
+        return plain.or(all.first()).cloned().ok_or_else(|| {
+            KernelError::Usage(
+                "no kernel is built; `bbrlab kernel build` builds one in about 5 minutes"
+                    .to_owned(),
+            )
+        });
+    };
+    if name.contains('/') {
+        return Kernel::open(Path::new(&name));
+    }
+    by_digits(kernels()?, &name)
+}
+
+/// Returns the kernel whose hash starts with `digits`.
+fn by_digits(all: Vec<Kernel>, digits: &str) -> Result<Kernel, KernelError> {
+    let hashes: Vec<String> = all.iter().map(|kernel| kernel.manifest.hash.clone()).collect();
+    let mut found = all.into_iter().filter(|kernel| kernel.manifest.hash.starts_with(digits));
+    match (found.next(), found.next()) {
+        (Some(kernel), None) => Ok(kernel),
+        (Some(_), Some(_)) => Err(KernelError::Usage(format!(
+            "`{digits}`: several kernels have hashes with these digits: {}",
+            hashes.join(", ")
+        ))),
+        (None, _) if hashes.is_empty() => Err(KernelError::Usage(format!(
+            "`{digits}`: no kernel is built; `bbrlab kernel build` builds one in about 5 minutes"
+        ))),
+        (None, _) => Err(KernelError::Usage(format!(
+            "`{digits}`: expected the hash of a kernel ({}) or a folder with a /",
+            hashes.join(", ")
+        ))),
+    }
+}
+
+/// Removes a built kernel.
+///
+/// # Errors
+/// If the folder cannot be removed.
+pub fn remove_kernel(kernel: &Kernel) -> Result<(), KernelError> {
+    // Without its manifest, the folder is not taken for a kernel, even if this process is killed
+    // in the middle.
+    let manifest = kernel.folder.join(MANIFEST);
+    fs::remove_file(&manifest).map_err(|error| KernelError::io("remove", &manifest, &error))?;
+    fs::remove_dir_all(&kernel.folder)
+        .map_err(|error| KernelError::io("remove", &kernel.folder, &error))
+}
+
+/// Returns the kernel for a test (see [`find_kernel`]), or `None` if none is built. Prints `kernel:
+/// used` or `skipped: no kernel`, with the test's name, on standard error. The test runner does not
+/// capture this line, so the gate can count the tests that used a kernel.
+///
+/// # Panics
+/// If `BBRLAB_KERNEL` names no kernel. Without this panic, a gate with a misspelt name would pass
+/// without a kernel.
+#[must_use]
+pub fn kernel_for_test(test: &str) -> Option<Kernel> {
+    // One write, at the begin of a line, because several tests write at the same time.
+    let tell = |text: &str| {
+        let _ = std::io::stderr().write_all(format!("\n{text}\n").as_bytes());
+    };
+    let found = find_kernel(None);
+    let is_named = env::var("BBRLAB_KERNEL").is_ok_and(|value| !value.is_empty());
+    match found {
+        Ok(kernel) => {
+            tell(&format!("kernel: used ({test})"));
+            Some(kernel)
+        }
+        Err(error) if is_named => panic!("BBRLAB_KERNEL: {error}"),
+        Err(_) => {
+            tell(&format!("skipped: no kernel ({test})"));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::{Kernel, by_digits, folder_of, kernels_in, remove_kernel};
+    use crate::manifest::{MANIFEST, Manifest, Patch};
+    use crate::scratch::Scratch;
+
+    fn kernel(folder: &Path, hash: &str, built: &str, patch: Option<&str>) {
+        let patches = patch.map(|name| Patch { name: name.to_owned(), sha256: String::new() });
+        let manifest = Manifest {
+            version: "6.12.117".to_owned(),
+            hash: hash.to_owned(),
+            built: built.to_owned(),
+            patches: patches.into_iter().collect(),
+            ..Manifest::default()
+        };
+        fs::create_dir_all(folder.join(hash)).unwrap();
+        fs::write(folder.join(hash).join("linux"), b"program").unwrap();
+        fs::write(folder.join(hash).join(MANIFEST), manifest.text()).unwrap();
+    }
+
+    fn hashes(folder: &Path) -> Vec<String> {
+        let all = kernels_in(folder).unwrap();
+        all.into_iter().map(|kernel| kernel.manifest.hash).collect()
+    }
+
+    #[test]
+    fn unfinished_and_half_removed_kernels_are_not_kernels() {
+        let scratch = Scratch::new("kernels");
+        kernel(scratch.path(), "aa11", "2026-01-01", None);
+        kernel(scratch.path(), "bb22", "2026-02-01", Some("bbr3.patch"));
+        kernel(scratch.path(), ".cc33.building", "2026-03-01", None);
+        fs::create_dir(scratch.path().join("dd44")).unwrap();
+        assert_eq!(hashes(scratch.path()), ["bb22", "aa11"]);
+    }
+
+    #[test]
+    fn a_kernel_is_named_by_the_first_digits_of_its_hash() {
+        let scratch = Scratch::new("digits");
+        for hash in ["aa11", "aa22", "bb33"] {
+            kernel(scratch.path(), hash, "2026-01-01", None);
+        }
+        let all = || kernels_in(scratch.path()).unwrap();
+        assert_eq!(by_digits(all(), "b").unwrap().manifest.hash, "bb33");
+        assert_eq!(by_digits(all(), "aa2").unwrap().manifest.hash, "aa22");
+        let error = by_digits(all(), "aa").unwrap_err().to_string();
+        assert!(
+            error.starts_with("`aa`: several kernels have hashes with these digits"),
+            "{error}"
+        );
+        let error = by_digits(all(), "c").unwrap_err().to_string();
+        assert!(
+            error.starts_with("`c`: expected the hash of a kernel (aa11, aa22, bb33)"),
+            "{error}"
+        );
+        let error = by_digits(Vec::new(), "c").unwrap_err().to_string();
+        assert!(error.contains("`bbrlab kernel build`"), "{error}");
+    }
+
+    #[test]
+    fn removing_a_kernel_leaves_the_others() {
+        let scratch = Scratch::new("remove");
+        kernel(scratch.path(), "aa11", "2026-01-01", None);
+        kernel(scratch.path(), "bb22", "2026-02-01", None);
+        let all = kernels_in(scratch.path()).unwrap();
+        assert!(all[0].bytes() > 7);
+        remove_kernel(&all[0]).unwrap();
+        assert_eq!(hashes(scratch.path()), ["aa11"]);
+        assert!(!scratch.path().join("bb22").exists());
+    }
+
+    #[test]
+    fn a_damaged_manifest_is_an_error_that_names_the_file() {
+        let scratch = Scratch::new("damaged");
+        kernel(scratch.path(), "aa11", "2026-01-01", None);
+        let manifest = scratch.path().join("aa11").join(MANIFEST);
+        fs::write(&manifest, "{").unwrap();
+        let error = kernels_in(scratch.path()).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{}: damaged", manifest.display())), "{error}");
+        let error = Kernel::open(scratch.path()).unwrap_err().to_string();
+        assert!(error.contains("not a kernel, because it has no manifest.json"), "{error}");
+    }
+
+    #[test]
+    fn the_cache_is_where_the_variables_say() {
+        let of = |set: &[(&str, &str)]| {
+            folder_of(|name| {
+                let value = set.iter().find(|(key, _)| *key == name);
+                value.map(|(_, value)| PathBuf::from(value))
+            })
+        };
+        let home = ("HOME", "/home/u");
+        let shown = |set: &[(&str, &str)]| of(set).unwrap().display().to_string();
+        assert_eq!(shown(&[home]), "/home/u/.cache/bbrlab/kernels");
+        assert_eq!(shown(&[home, ("XDG_CACHE_HOME", "/x")]), "/x/bbrlab/kernels");
+        // The XDG specification ignores relative paths.
+        assert_eq!(shown(&[home, ("XDG_CACHE_HOME", "x")]), "/home/u/.cache/bbrlab/kernels");
+        let own = [home, ("XDG_CACHE_HOME", "/x"), ("BBRLAB_CACHE", "/own")];
+        assert_eq!(shown(&own), "/own/bbrlab/kernels");
+        assert!(of(&[]).unwrap_err().to_string().contains("nor HOME is set"));
+    }
+}

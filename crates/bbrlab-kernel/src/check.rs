@@ -1,0 +1,78 @@
+//! The check of a new kernel: two boots with the same seed, which must give the same bytes.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::boot::{Boot, LOG};
+use crate::cache::Kernel;
+use crate::error::KernelError;
+use crate::steps::Steps;
+
+/// Two hosts and a router between them, with the serialiser, a child that drops, and a delay.
+const SETUP: &str = include_str!("../../../adapters/linux/check.sh");
+
+/// One flow, and datagrams the other way.
+const SCENARIO: &str = include_str!("../../../adapters/linux/check.scenario");
+
+/// Boots a kernel twice and compares the results. Returns the kernel's congestion controls.
+///
+/// # Errors
+/// If the kernel does not boot here, or its results differ.
+pub(crate) fn check(
+    kernel: &Kernel,
+    scratch: &Path,
+    steps: &mut Steps<'_, '_>,
+) -> Result<Vec<String>, KernelError> {
+    steps.begin("boot twice");
+    let once = |name: &str, steps: &mut Steps<'_, '_>| {
+        let folder = scratch.join(name);
+        let written = fs::create_dir_all(&folder)
+            .and_then(|()| fs::write(folder.join("setup.sh"), SETUP))
+            .and_then(|()| fs::write(folder.join("scenario"), SCENARIO));
+        written.map_err(|error| KernelError::io("write", &folder, &error))?;
+        let limit = Duration::from_secs(120);
+        let boot = Boot { folder: &folder, seed: 1, cpu: None, memory_mib: 256, limit };
+        let booted =
+            kernel.boot(&boot, steps.stop(), &mut |_| {}).map_err(|error| match error {
+                KernelError::Failed(text) => KernelError::Failed(format!(
+                    "the kernel is built but does not run here: {text}"
+                )),
+                other => other,
+            })?;
+        steps.cpu_s += booted.cpu_s;
+        results(&folder)
+    };
+    let (first, second) = (once("first", steps)?, once("second", steps)?);
+    if let Some(((name, _), _)) = first.iter().zip(&second).find(|(a, b)| a != b) {
+        return Err(KernelError::Failed(format!(
+            "the kernel is built but two boots with the same seed gave different results ({name})"
+        )));
+    }
+    let controls = first.iter().find(|(name, _)| name == "controls");
+    let controls = controls.map(|(_, text)| String::from_utf8_lossy(text).into_owned());
+    let mut controls: Vec<String> =
+        controls.unwrap_or_default().split_whitespace().map(str::to_owned).collect();
+    controls.sort();
+    if controls.is_empty() {
+        return Err(KernelError::Failed(
+            "the kernel is built but names no congestion control".to_owned(),
+        ));
+    }
+    Ok(controls)
+}
+
+/// Returns the names and bytes of the files in a folder, without the log.
+fn results(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, KernelError> {
+    let failed = |error: &std::io::Error| KernelError::io("read", folder, error);
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|error| failed(&error))? {
+        let path = entry.map_err(|error| failed(&error))?.path();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        if let Some(name) = name.filter(|name| name != LOG) {
+            all.push((name, fs::read(&path).map_err(|error| failed(&error))?));
+        }
+    }
+    all.sort();
+    Ok(all)
+}

@@ -1,0 +1,180 @@
+//! Programs in process groups of their own, which end with the caller: when it asks for the end,
+//! when a time limit expires, and when it is killed.
+
+use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
+};
+
+/// How a program ended.
+pub(crate) enum Ended {
+    /// By itself, after this many CPU seconds, its children's included.
+    Exited(ExitStatus, f64),
+    /// The caller asked for the end.
+    Stopped,
+    /// The time limit expired.
+    TimedOut,
+}
+
+/// The longest time between two questions whether the caller asks for the end.
+const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// Runs a program until it ends, `stop` returns true or `limit` expires. Calls `tick` ten times per
+/// second. Afterwards, no process of the program's group is left. With `watched`, this also holds
+/// if this process is killed.
+///
+/// # Errors
+/// If the program cannot be started or waited for.
+pub(crate) fn run(
+    command: &mut Command,
+    limit: Option<Duration>,
+    watched: bool,
+    stop: &dyn Fn() -> bool,
+    tick: &mut dyn FnMut(),
+) -> std::io::Result<Ended> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a time limit on the host; no result depends on it"
+    )]
+    let start = Instant::now();
+    let mut group = Group(command.process_group(0).spawn()?);
+    // Declared after the group, so that it ends first.
+    let _watchdog = watched.then(|| Watchdog::start(group.0.id())).transpose()?;
+    let pidfd = pidfd_open(group.pid(), PidfdFlags::empty())?;
+    loop {
+        tick();
+        if stop() {
+            return Ok(Ended::Stopped);
+        }
+        if limit.is_some_and(|limit| start.elapsed() > limit) {
+            return Ok(Ended::TimedOut);
+        }
+        match poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(&TICK)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => {}
+            Ok(_) => break,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    tick();
+    // The process stays in the system's table until `wait`, so its CPU time can still be read.
+    waitid(WaitId::Pid(group.pid()), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
+    let cpu_s = cpu_s(group.0.id());
+    Ok(Ended::Exited(group.0.wait()?, cpu_s))
+}
+
+/// A process group, which is killed when this is dropped.
+struct Group(Child);
+
+impl Group {
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.0)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // If the leader has ended, its children may still be there. If the group is empty, the
+        // system reports an error, which does no harm.
+        let _ = kill_process_group(self.pid(), Signal::KILL);
+        let _ = self.0.wait();
+    }
+}
+
+/// Returns the CPU seconds of a process and of its children that have ended.
+fn cpu_s(process: u32) -> f64 {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name, in parentheses, may contain spaces. The fields after it begin with the third.
+    let Some((_, fields)) = text.rsplit_once(") ") else { return 0.0 };
+    let ticks = fields.split(' ').skip(11).take(4).filter_map(|ticks| ticks.parse::<f64>().ok());
+    // USER_HZ is 100 on all architectures that matter here.
+    ticks.sum::<f64>() / 100.0
+}
+
+/// Kills a process group if this process is killed: a shell that waits for the end of a pipe whose
+/// other end only this process holds.
+struct Watchdog {
+    shell: Child,
+    pipe: Option<ChildStdin>,
+}
+
+impl Watchdog {
+    fn start(group: u32) -> std::io::Result<Self> {
+        let mut shell = Command::new("/bin/sh")
+            .args(["-c", "read -r end || kill -KILL -- \"-$0\"", &group.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()?;
+        let pipe = shell.stdin.take();
+        Ok(Self { shell, pipe })
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        if let Some(mut pipe) = self.pipe.take() {
+            let _ = pipe.write_all(b"end\n");
+        }
+        let _ = self.shell.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::process::Command;
+    use std::time::Duration;
+
+    use super::{Ended, run};
+    use crate::scratch::Scratch;
+
+    /// A shell that writes the number of its child, and waits for it.
+    fn shell(file: &Path) -> Command {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", "sleep 1000 & echo $! > \"$0.partial\"; mv \"$0.partial\" \"$0\"; wait"]);
+        shell.arg(file);
+        shell
+    }
+
+    /// Whether the process with the number in the file runs. A zombie does not.
+    fn runs(file: &Path) -> bool {
+        let number = fs::read_to_string(file).unwrap();
+        let stat = fs::read_to_string(format!("/proc/{}/stat", number.trim()));
+        stat.is_ok_and(|text| !text.contains(") Z "))
+    }
+
+    #[test]
+    fn a_stopped_program_leaves_no_process_of_its_group() {
+        let scratch = Scratch::new("stopped");
+        let file = scratch.path().join("number");
+        let ended = run(&mut shell(&file), None, true, &|| file.exists(), &mut || {}).unwrap();
+        assert!(matches!(ended, Ended::Stopped));
+        assert!(!runs(&file));
+    }
+
+    #[test]
+    fn a_program_that_exceeds_its_limit_is_killed() {
+        let scratch = Scratch::new("limit");
+        let file = scratch.path().join("number");
+        let limit = Some(Duration::from_secs(1));
+        let ended = run(&mut shell(&file), limit, false, &|| false, &mut || {}).unwrap();
+        assert!(matches!(ended, Ended::TimedOut));
+    }
+
+    #[test]
+    fn the_status_and_the_cpu_time_of_a_program_are_returned() {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", "exit 3"]);
+        let ended = run(&mut shell, None, true, &|| false, &mut || {}).unwrap();
+        let Ended::Exited(status, cpu_s) = ended else { panic!("it was not stopped") };
+        assert_eq!(status.code(), Some(3));
+        assert!((0.0..60.0).contains(&cpu_s));
+    }
+}

@@ -1,0 +1,39 @@
+//! The errors of building, finding and booting a kernel.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// The reason why a kernel was not built, found or booted.
+#[derive(Debug)]
+pub enum KernelError {
+    /// The machine or the command line lacks something; nothing was done.
+    Usage(String),
+    /// A step failed.
+    Failed(String),
+    /// The caller asked for the end.
+    Interrupted(String),
+}
+
+impl KernelError {
+    /// Returns the error for a failed operation on a file.
+    pub(crate) fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
+        Self::Failed(format!("cannot {doing} {}: {}", path.display(), plain(error)))
+    }
+}
+
+/// Returns the system's error message without the error number.
+pub(crate) fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split_once(" (os error").map_or(text.clone(), |(words, _)| words.to_owned())
+}
+
+impl fmt::Display for KernelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(text) | Self::Failed(text) | Self::Interrupted(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for KernelError {}

@@ -1,0 +1,192 @@
+//! The inputs of a build, and their hash.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::error::KernelError;
+use crate::manifest::Patch;
+
+/// The files of the guest: name and text.
+pub(crate) const GUEST: [(&str, &str); 8] = [
+    ("lab.h", include_str!("../../../adapters/linux/lab.h")),
+    ("main.c", include_str!("../../../adapters/linux/main.c")),
+    ("scenario.c", include_str!("../../../adapters/linux/scenario.c")),
+    ("traffic.c", include_str!("../../../adapters/linux/traffic.c")),
+    ("records.c", include_str!("../../../adapters/linux/records.c")),
+    ("capture.c", include_str!("../../../adapters/linux/capture.c")),
+    ("qdisc.c", include_str!("../../../adapters/linux/qdisc.c")),
+    ("shim.c", include_str!("../../../adapters/linux/shim.c")),
+];
+
+/// The queue discipline `serial`, which becomes part of the kernel.
+pub(crate) const SERIAL: &str = include_str!("../../../adapters/linux/sch_serial.c");
+
+/// The kernel's configuration.
+pub(crate) const CONFIG: &str = include_str!("../../../adapters/linux/kernel.config");
+
+/// A change of a line of the kernel's sources: file, text, and its replacement. The text must occur
+/// once.
+pub(crate) const EDITS: [(&str, &str, &str); 2] = [
+    // The tick rate is a constant in the sources. `HZ` is replaced by a number.
+    ("arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100\n", "config HZ\n\tint\n\tdefault HZ\n"),
+    // On processors with AMX, the state of the floating-point unit has 11 KB.
+    (
+        "arch/x86/um/user-offsets.c",
+        "DEFINE_LONGS(HOST_FP_SIZE, 2696)",
+        "DEFINE_LONGS(HOST_FP_SIZE, 16384)",
+    ),
+];
+
+/// The user's choices for a build.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The version in the name of the source package: `6.12` for `linux-source-6.12`.
+    pub source: String,
+    /// Timer ticks per second: 1000 or, as Debian's kernels have, 250.
+    pub hz: u32,
+    /// Files with patches, in the order in which they are applied.
+    pub patches: Vec<PathBuf>,
+    /// Install missing packages instead of only naming them.
+    pub install: bool,
+    /// Compilers in parallel.
+    pub jobs: usize,
+}
+
+impl Order {
+    /// Returns the name of the source package.
+    pub(crate) fn package(&self) -> String {
+        format!("linux-source-{}", self.source)
+    }
+
+    /// Returns the path of the source package's archive.
+    pub(crate) fn archive(&self) -> PathBuf {
+        PathBuf::from(format!("/usr/src/{}.tar.xz", self.package()))
+    }
+}
+
+/// The hashes of everything that determines a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Recipe {
+    pub(crate) source_sha256: String,
+    pub(crate) patches: Vec<Patch>,
+    /// The hash of everything that determines the file `linux`.
+    pub(crate) image: String,
+    /// The hash of everything.
+    pub(crate) hash: String,
+}
+
+impl Recipe {
+    /// Reads the archive and the patches.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub(crate) fn of(order: &Order) -> Result<Self, KernelError> {
+        let archive = order.archive();
+        let source_sha256 =
+            sha256_of(&archive).map_err(|error| KernelError::io("read", &archive, &error))?;
+        let patches = order.patches.iter().map(|path| patch_of(path)).collect::<Result<_, _>>()?;
+        Ok(Self::from_parts(source_sha256, patches, order.hz))
+    }
+
+    fn from_parts(source_sha256: String, patches: Vec<Patch>, hz: u32) -> Self {
+        let mut image = vec![source_sha256.clone(), hz.to_string()];
+        image.extend([CONFIG, SERIAL].map(|text| hex(text.as_bytes())));
+        image.extend(EDITS.map(|(file, from, to)| hex(format!("{file}\0{from}\0{to}").as_bytes())));
+        image.extend(patches.iter().map(|patch| patch.sha256.clone()));
+        let image = short(&image);
+        let mut all = vec![image.clone()];
+        all.extend(GUEST.map(|(name, text)| hex(format!("{name}\0{text}").as_bytes())));
+        Self { source_sha256, patches, image, hash: short(&all) }
+    }
+}
+
+/// Returns the first 16 hexadecimal digits of the hash of a list.
+fn short(list: &[String]) -> String {
+    hex(list.join("\n").as_bytes())[..16].to_owned()
+}
+
+fn patch_of(path: &Path) -> Result<Patch, KernelError> {
+    let sha256 = sha256_of(path).map_err(|error| {
+        KernelError::Usage(format!(
+            "cannot read the patch {}: {}",
+            path.display(),
+            crate::error::plain(&error)
+        ))
+    })?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    Ok(Patch { name: name.unwrap_or_default(), sha256 })
+}
+
+/// Returns the sha256 of bytes in hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    digits(&Sha256::digest(bytes))
+}
+
+/// Returns the sha256 of a file in hexadecimal digits.
+///
+/// # Errors
+/// If the file cannot be read.
+pub(crate) fn sha256_of(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(digits(&hash.finalize())),
+            n => hash.update(&buffer[..n]),
+        }
+    }
+}
+
+fn digits(hash: &[u8]) -> String {
+    hash.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EDITS, GUEST, Recipe};
+    use crate::manifest::Patch;
+
+    fn patch(sha256: &str) -> Patch {
+        Patch { name: "a.patch".to_owned(), sha256: sha256.to_owned() }
+    }
+
+    #[test]
+    fn every_part_of_the_recipe_changes_the_hash() {
+        let of = |source: &str, patches: &[&str], hz| {
+            let patches = patches.iter().map(|sha256| patch(sha256)).collect();
+            Recipe::from_parts(source.to_owned(), patches, hz)
+        };
+        let plain = of("a", &[], 1000);
+        assert_eq!(plain, of("a", &[], 1000));
+        assert_eq!(plain.hash.len(), 16);
+        let others = [
+            of("b", &[], 1000),
+            of("a", &["c"], 1000),
+            of("a", &["c", "d"], 1000),
+            of("a", &[], 250),
+        ];
+        for (number, other) in others.iter().enumerate() {
+            assert_ne!(plain.hash, other.hash);
+            assert!(others[..number].iter().all(|before| before.hash != other.hash));
+        }
+    }
+
+    #[test]
+    fn the_order_of_patches_matters_and_their_names_do_not() {
+        let (a, b) = (patch("a"), patch("b"));
+        let hash = |patches| Recipe::from_parts(String::new(), patches, 1000).hash;
+        assert_ne!(hash(vec![a.clone(), b.clone()]), hash(vec![b, a.clone()]));
+        let renamed = Patch { name: "z.patch".to_owned(), ..a.clone() };
+        assert_eq!(hash(vec![a]), hash(vec![renamed]));
+    }
+
+    #[test]
+    fn the_guests_sources_are_in_the_binary() {
+        assert!(GUEST.iter().all(|(_, text)| !text.is_empty()));
+        assert!(EDITS.iter().all(|(_, from, to)| from != to));
+    }
+}

@@ -1,0 +1,211 @@
+//! What a netem does to the packets of one flow between two queues: loss, delays, reordering,
+//! duplicates.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use bbrlab_link::{DelaySteps, Distribution, Link, Loss, LossAt, Probability, Queue, RandomDelay};
+use bbrlab_link::{Reorder, SlotParams};
+use bbrlab_units::{Span, Time};
+
+use super::tc;
+
+/// The limit of a netem that only delays, in packets.
+const LIMIT: u32 = 1_000_000;
+
+/// One netem, or two of which the second only delays.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Impairment {
+    loss: Option<Loss>,
+    delay: Span,
+    steps: Option<DelaySteps>,
+    /// The random part of the delay, around `delay`: the largest distance or standard deviation.
+    spread: Option<Spread>,
+    reorder: Option<Reorder>,
+    duplicate: Probability,
+    corrupt: Probability,
+    slot: Option<SlotParams>,
+    /// A constant delay behind all of this.
+    after: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Spread {
+    width: Span,
+    correlation: u32,
+    distribution: Distribution,
+}
+
+impl Impairment {
+    /// A constant delay.
+    pub(super) fn delay(delay: Span) -> Self {
+        Self { delay, ..Self::default() }
+    }
+
+    /// The loss in front of a link's queue; `None` if there is none.
+    pub(super) fn before(link: &Link) -> Option<Self> {
+        let loss = link.loss.clone().filter(|_| link.loss_at == LossAt::Before)?;
+        Some(Self { loss: Some(loss), ..Self::default() })
+    }
+
+    /// What a link does behind its queue.
+    pub(super) fn behind(link: &Link) -> Self {
+        let mut own = Self {
+            loss: link.loss.clone().filter(|_| link.loss_at == LossAt::After),
+            delay: link.delay,
+            steps: link.delay_steps.clone(),
+            reorder: link.reorder,
+            duplicate: link.duplicate,
+            corrupt: link.corrupt,
+            ..Self::default()
+        };
+        if let Queue::Slots(slots) = link.queue {
+            (own.delay, own.slot) = (slots.delay, Some(slots));
+        }
+        if let Some(jitter) = link.jitter {
+            let width = Span(jitter.up_to.0 / 2);
+            own.delay.0 += width.0;
+            own.spread =
+                Some(Spread { width, correlation: 0, distribution: Distribution::Uniform });
+        }
+        if let Some(RandomDelay::Netem { spread, correlation, distribution, keep_order: _ }) =
+            &link.random_delay
+        {
+            own.spread = Some(Spread {
+                width: *spread,
+                correlation: *correlation,
+                distribution: distribution.clone(),
+            });
+        }
+        if let Some(reorder) = own.reorder {
+            // netem's `reorder` lets packets skip the whole delay, so the rest stands behind it.
+            (own.after, own.delay) = (own.delay, reorder.by);
+        }
+        own
+    }
+
+    /// Whether this does nothing.
+    pub(super) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether this loses packets at random.
+    pub(super) fn has_loss(&self) -> bool {
+        self.loss.is_some()
+    }
+
+    /// Adds what follows; returns it if a second netem is needed for it.
+    pub(super) fn then(&mut self, next: Self) -> Option<Self> {
+        if next == Self::delay(next.delay) {
+            let is_constant = self.spread.is_none() && self.reorder.is_none();
+            if is_constant && self.slot.is_none() && self.steps.is_none() {
+                self.delay.0 += next.delay.0;
+            } else {
+                self.after.0 += next.delay.0;
+            }
+            return None;
+        }
+        // A constant delay in front of random events is the same as behind them.
+        if *self == Self::delay(self.delay) && next.steps.is_none() {
+            let front = self.delay;
+            *self = next;
+            let _ = self.then(Self::delay(front));
+            return None;
+        }
+        Some(next)
+    }
+
+    /// The file of the distribution of delays, for `tc`; `None` without one.
+    pub(super) fn distribution(&self) -> Option<String> {
+        self.spread.as_ref().and_then(|spread| tc::distribution_file(&spread.distribution))
+    }
+
+    /// The lines of `tc` that set this up on a device. `table` is the name of the distribution's
+    /// file.
+    pub(super) fn lines(&self, dev: &str, table: Option<&str>) -> Vec<String> {
+        let words = self.words(Time::ZERO, table);
+        if self.after == Span::ZERO {
+            return vec![format!("qdisc add dev {dev} root handle 1: {words}")];
+        }
+        let after = tc::span(self.after);
+        vec![
+            format!("qdisc add dev {dev} root handle 1: {words}"),
+            format!("qdisc add dev {dev} parent 1:1 handle 2: netem delay {after} limit {LIMIT}"),
+        ]
+    }
+
+    /// The later times at which this changes, each with the line of `tc`.
+    pub(super) fn changes(&self, dev: &str, table: Option<&str>) -> Vec<(Time, String)> {
+        let of_loss = match &self.loss {
+            Some(Loss::Steps(steps)) => steps.iter().map(|&(at, _)| at).collect(),
+            _ => Vec::new(),
+        };
+        let of_delay: Arc<[(Time, Span)]> =
+            self.steps.as_ref().map_or_else(|| Vec::new().into(), |steps| steps.steps.clone());
+        let mut times: Vec<Time> =
+            of_loss.into_iter().chain(of_delay.iter().map(|&(at, _)| at)).collect();
+        times.sort_unstable();
+        times.dedup();
+        let later = times.into_iter().filter(|&at| at > Time::ZERO);
+        later
+            .map(|at| (at, format!("qdisc change dev {dev} root {}", self.words(at, table))))
+            .collect()
+    }
+
+    fn words(&self, at: Time, table: Option<&str>) -> String {
+        let delay = self.steps.as_ref().map_or(self.delay, |steps| {
+            Span(self.delay.0.saturating_sub(steps.at(Time::ZERO).0) + steps.at(at).0)
+        });
+        // Writing to a string cannot fail.
+        let mut words = format!("netem delay {}", tc::span(delay));
+        if let Some(Spread { width, correlation, distribution: _ }) = &self.spread {
+            let _ = write!(words, " {}", tc::span(*width));
+            if *correlation > 0 {
+                let _ = write!(words, " {}", tc::percent(Probability((*correlation).into())));
+            }
+            if let Some(table) = table {
+                let _ = write!(words, " distribution {table}");
+            }
+        }
+        if let Some(Reorder { ratio, by: _ }) = self.reorder {
+            let _ = write!(words, " reorder {}", tc::percent(ratio));
+        }
+        match &self.loss {
+            None | Some(Loss::InTime { .. }) => {}
+            Some(Loss::Bernoulli(share)) => {
+                let _ = write!(words, " loss {}", tc::percent(*share));
+            }
+            Some(Loss::Steps(steps)) => {
+                let begun = steps.partition_point(|&(from, _)| from <= at);
+                let share = steps.get(begun.saturating_sub(1)).map(|&(_, share)| share);
+                let _ = write!(words, " loss {}", tc::percent(share.unwrap_or_default()));
+            }
+            Some(Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad }) => {
+                let _ = write!(
+                    words,
+                    " loss gemodel {} {} {} {}",
+                    tc::percent(*to_bad),
+                    tc::percent(*to_good),
+                    tc::percent(*loss_bad),
+                    tc::percent(*loss_good)
+                );
+            }
+        }
+        for (name, share) in [("duplicate", self.duplicate), ("corrupt", self.corrupt)] {
+            if share > Probability::ZERO {
+                let _ = write!(words, " {name} {}", tc::percent(share));
+            }
+        }
+        if let Some(SlotParams { delay: _, min, max, packets, bytes }) = self.slot {
+            let _ = write!(words, " slot {} {}", tc::span(min), tc::span(max));
+            if let Some(packets) = packets {
+                let _ = write!(words, " packets {}", packets.0);
+            }
+            if let Some(bytes) = bytes {
+                let _ = write!(words, " bytes {}", bytes.0);
+            }
+        }
+        let _ = write!(words, " limit {LIMIT}");
+        words
+    }
+}

@@ -1,0 +1,370 @@
+//! The network of a run as namespaces and wires. A wire is a pair of virtual Ethernet devices that
+//! carries packets in one direction.
+//!
+//! Each flow has a sending and a receiving namespace. Each link with a queue has one namespace in
+//! front of the link, whose device has the queue, and one behind the link. A packet finds its way
+//! by its destination, because each flow's hosts have addresses of their own. What a path has
+//! besides queues (delays, loss) is a netem on the wire that follows, which is the flow's own; a
+//! path that begins with a delay passes the namespace `h`, since a netem on a host's own device
+//! would hold its socket's memory.
+
+use std::collections::BTreeMap;
+
+use bbrlab_link::{Buffer, Link, Queue, Rate, RateChange};
+use bbrlab_run::{Hop, Run};
+use bbrlab_units::{Packets, Time};
+
+use super::impair::Impairment;
+use super::tc;
+
+/// A namespace's place in [`Network::spaces`].
+pub(super) type Space = usize;
+
+/// A wire from one namespace to another. Both ends have the same device name, `w` and the wire's
+/// number.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Wire {
+    /// The namespace in which packets enter.
+    pub(super) from: Space,
+    /// The namespace in which packets arrive.
+    pub(super) to: Space,
+    /// What stands on the device in `from`.
+    pub(super) content: Content,
+}
+
+/// What stands on the device in which packets enter a wire.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Content {
+    /// Nothing: packets arrive at once.
+    Nothing,
+    /// A netem.
+    Netem(Impairment),
+    /// The queue of a link.
+    Queue(Box<Served>),
+}
+
+/// A link with a queue.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Served {
+    /// The link.
+    pub(super) link: Link,
+    /// Its number among the run's links with a queue, from 0.
+    pub(super) number: usize,
+    /// The flow whose own link it is; `None` for a link of the scenario.
+    pub(super) owner: Option<u32>,
+    /// The wire with the link's queue.
+    pub(super) wire: usize,
+}
+
+/// A flow's ends.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ends {
+    /// The sender's namespace.
+    pub(super) sender: Space,
+    /// The receiver's namespace.
+    pub(super) receiver: Space,
+    /// The wires of the data, in order, and of the ACKs.
+    pub(super) wires: [Vec<usize>; 2],
+}
+
+/// The network of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Network {
+    /// The names of the namespaces.
+    pub(super) spaces: Vec<String>,
+    /// All wires.
+    pub(super) wires: Vec<Wire>,
+    /// The links with a queue: the run's, then the flows' own.
+    pub(super) served: Vec<Served>,
+    /// The ends of each flow.
+    pub(super) ends: Vec<Ends>,
+}
+
+/// Whether a link has a queue in front of which packets wait for its rate.
+pub(super) fn is_served(link: &Link) -> bool {
+    let has_shaper = matches!(link.queue, Queue::Cake(cake) if cake.bandwidth.is_some());
+    link.rate.is_limited() || has_shaper
+}
+
+/// Where a packet's path goes on.
+enum Stage {
+    Netem(Impairment),
+    Serve(u32, Option<u32>),
+}
+
+impl Network {
+    /// Lays out the network of a run that the back end can compute.
+    pub(super) fn of(run: &Run) -> Self {
+        let mut network = Self::default();
+        let mut places: BTreeMap<(u32, Option<u32>), (Space, Space, usize)> = BTreeMap::new();
+        for (number, link) in (0u32..).zip(&run.links) {
+            if is_served(link) {
+                let place = network.serve(link, number, None);
+                places.insert((number, None), place);
+            }
+        }
+        for (id, flow) in (0u32..).zip(&run.flows) {
+            let class = &run.classes[flow.class as usize];
+            for (number, link) in (0u32..).zip(&class.private_links) {
+                if is_served(link) {
+                    let place = network.serve(link, number, Some(id));
+                    places.insert((number, Some(id)), place);
+                }
+            }
+            let sender = network.space(format!("s{id}"));
+            let receiver = network.space(format!("d{id}"));
+            let data = stages(&run.links, &class.private_links, &class.forward, id);
+            let acks = stages(&run.links, &class.private_links, &class.reverse, id);
+            let data = network.path(id, "f", [sender, receiver], data, &places);
+            let acks = network.path(id, "r", [receiver, sender], acks, &places);
+            network.ends.push(Ends { sender, receiver, wires: [data, acks] });
+        }
+        network
+    }
+
+    fn space(&mut self, name: String) -> Space {
+        self.spaces.push(name);
+        self.spaces.len() - 1
+    }
+
+    fn wire(&mut self, from: Space, to: Space, content: Content) -> usize {
+        self.wires.push(Wire { from, to, content });
+        self.wires.len() - 1
+    }
+
+    /// Adds a link with its two namespaces; returns them and its wire.
+    fn serve(&mut self, link: &Link, number: u32, owner: Option<u32>) -> (Space, Space, usize) {
+        let name = owner.map_or(format!("{number}"), |flow| format!("{number}-{flow}"));
+        let (from, to) = (self.space(format!("a{name}")), self.space(format!("b{name}")));
+        let wire = self.wires.len();
+        let number = self.served.len();
+        let served = Served { link: link.clone(), number, owner, wire };
+        self.served.push(served.clone());
+        (from, to, self.wire(from, to, Content::Queue(Box::new(served))))
+    }
+
+    /// The namespace in which a path waits that begins with a delay.
+    fn hall(&mut self) -> Space {
+        let name = "h";
+        let found = self.spaces.iter().position(|space| space == name);
+        found.unwrap_or_else(|| self.space(name.to_owned()))
+    }
+
+    /// Adds the wires of one direction of a flow; returns them in order.
+    fn path(
+        &mut self,
+        id: u32,
+        direction: &str,
+        [from, to]: [Space; 2],
+        stages: Vec<Stage>,
+        places: &BTreeMap<(u32, Option<u32>), (Space, Space, usize)>,
+    ) -> Vec<usize> {
+        let mut wires = Vec::new();
+        let mut at = from;
+        let mut pending: Option<Impairment> = None;
+        let mut extra = 0;
+        let mut go = |network: &mut Self, at: &mut Space, to: Space, netem: Option<Impairment>| {
+            if netem.is_some() && *at == from {
+                let hall = network.hall();
+                wires.push(network.wire(*at, hall, Content::Nothing));
+                *at = hall;
+            }
+            let content = netem.map_or(Content::Nothing, Content::Netem);
+            wires.push(network.wire(*at, to, content));
+            *at = to;
+        };
+        let mut links = Vec::new();
+        for stage in stages {
+            match stage {
+                Stage::Netem(next) => {
+                    let rest = match &mut pending {
+                        Some(now) => now.then(next),
+                        None => Some(next),
+                    };
+                    let Some(next) = rest else { continue };
+                    if let Some(now) = pending.replace(next) {
+                        let space = self.space(format!("x{id}{direction}{extra}"));
+                        extra += 1;
+                        go(self, &mut at, space, Some(now));
+                    }
+                }
+                Stage::Serve(number, owner) => {
+                    let (front, behind, wire) = places[&(number, owner)];
+                    go(self, &mut at, front, pending.take());
+                    links.push((at, wire));
+                    at = behind;
+                }
+            }
+        }
+        go(self, &mut at, to, pending);
+        // The wires of links stand between those that lead to them and away from them.
+        let mut all = Vec::new();
+        for wire in wires {
+            all.push(wire);
+            let end = self.wires[wire].to;
+            all.extend(links.iter().filter(|(front, _)| *front == end).map(|&(_, wire)| wire));
+        }
+        all
+    }
+
+    /// The names of the distributions' files and their texts.
+    pub(super) fn tables(&self) -> Vec<(String, String)> {
+        let netems = self.wires.iter().enumerate().filter_map(|(number, wire)| {
+            let Content::Netem(netem) = &wire.content else { return None };
+            Some((table_name(number), netem.distribution()?))
+        });
+        netems.collect()
+    }
+}
+
+/// The name of the distribution of delays on a wire.
+pub(super) fn table_name(wire: usize) -> String {
+    format!("wire{wire}")
+}
+
+fn stages(shared: &[Link], private: &[Link], route: &[Hop], id: u32) -> Vec<Stage> {
+    let mut stages = Vec::new();
+    for &hop in route {
+        let (link, serve) = match hop {
+            Hop::Delay(delay) => {
+                stages.push(Stage::Netem(Impairment::delay(delay)));
+                continue;
+            }
+            Hop::Link(number) => (&shared[number as usize], Stage::Serve(number, None)),
+            Hop::Private(number) => (&private[number as usize], Stage::Serve(number, Some(id))),
+        };
+        stages.extend(Impairment::before(link).map(Stage::Netem));
+        if is_served(link) {
+            stages.push(serve);
+        }
+        stages.push(Stage::Netem(Impairment::behind(link)));
+    }
+    stages.retain(|stage| !matches!(stage, Stage::Netem(netem) if netem.is_nothing()));
+    stages
+}
+
+impl Served {
+    /// The handle of the queue, which is also the serialiser's number.
+    pub(super) fn major(&self) -> usize {
+        self.number + 1
+    }
+
+    /// Whether the queue needs the exact serialiser `serial`. Otherwise netem serves the queue.
+    pub(super) fn needs_serial(&self) -> bool {
+        let Link { rate, rate_change, buffer, queue, police, ecn_threshold, burst, .. } =
+            &self.link;
+        let is_plain = matches!(queue, Queue::DropTail) && !matches!(buffer, Buffer::Bytes(_));
+        let is_kept = matches!(rate, Rate::Constant(_))
+            || matches!(rate, Rate::Schedule(_)) && *rate_change == RateChange::Keep;
+        let steps = rates(rate);
+        let is_whole = steps.iter().all(|&(_, bits)| bits % 8 == 0);
+        burst.is_none()
+            && !(is_plain && is_kept && is_whole && police.is_none() && ecn_threshold.is_none())
+    }
+
+    /// The lines of the set-up script that do not belong to `tc`.
+    pub(super) fn commands(&self) -> Vec<String> {
+        if !self.needs_serial() {
+            return Vec::new();
+        }
+        vec![self.serial_rate(rates(&self.link.rate).first().map_or(0, |&(_, bits)| bits))]
+    }
+
+    fn serial_rate(&self, bits: u64) -> String {
+        format!("echo {:x}:{bits} > /sys/module/sch_serial/parameters/cfg", self.major())
+    }
+
+    fn netem(&self, bits: u64) -> String {
+        let waiting = match self.link.buffer {
+            Buffer::Packets(limit) => limit,
+            _ => Packets(10_000_000),
+        };
+        let more = i128::from(self.link.framing.0) - i128::from(Link::ETHERNET.0);
+        let overhead = if more == 0 { String::new() } else { format!(" {more}") };
+        // netem counts the packet in service.
+        format!("netem rate {bits}bit{overhead} limit {}", waiting.0 + 1)
+    }
+
+    /// The lines of `tc` that set the queue up on its device.
+    pub(super) fn lines(&self, dev: &str) -> Vec<String> {
+        let major = self.major();
+        let bits = rates(&self.link.rate).first().map_or(0, |&(_, bits)| bits);
+        let mut lines = Vec::new();
+        if let Some(burst) = self.link.burst {
+            // The packet that waits for tokens is still in the queue of tbf's child.
+            let waiting = match self.link.buffer {
+                Buffer::Packets(limit) => limit.0 + 1,
+                _ => 10_000_000,
+            };
+            let peak = self
+                .link
+                .peak_rate
+                .map(|peak| format!(" peakrate {}bit mtu {}", peak.rate.0, peak.mtu.0));
+            lines.push(format!(
+                "qdisc add dev {dev} root handle {major:x}: tbf rate {bits}bit burst {}{} limit 1000000000",
+                burst.0,
+                peak.unwrap_or_default()
+            ));
+            lines.push(format!("qdisc add dev {dev} parent {major:x}:1 pfifo limit {waiting}"));
+        } else if self.needs_serial() {
+            lines.push(format!("qdisc add dev {dev} root handle {major:x}: serial"));
+            let child = self.child().map_or_else(|(reason, _)| reason, |words| words);
+            lines
+                .push(format!("qdisc add dev {dev} parent {major:x}:1 handle {major:x}0: {child}"));
+        } else {
+            lines.push(format!("qdisc add dev {dev} root handle {major:x}: {}", self.netem(bits)));
+        }
+        if let Some(police) = self.link.police {
+            lines.push(format!("qdisc add dev {dev} clsact"));
+            lines.push(format!(
+                "filter add dev {dev} egress matchall action police rate {}bit burst {} conform-exceed drop",
+                police.rate.0, police.burst.0
+            ));
+        }
+        lines
+    }
+
+    /// The words of the discipline behind the serialiser.
+    pub(super) fn child(&self) -> Result<String, tc::Unable> {
+        match (&self.link.queue, self.link.ecn_threshold) {
+            (Queue::DropTail, Some(bbrlab_link::EcnThreshold::Wait(wait))) => {
+                let law = bbrlab_link::CodelParams {
+                    target: bbrlab_units::Span::from_secs(10),
+                    interval: bbrlab_units::Span::from_secs(100),
+                    ecn: true,
+                    ce_threshold: Some(wait),
+                };
+                tc::discipline(&Queue::Codel(law), self.link.buffer)
+            }
+            (queue, _) => tc::discipline(queue, self.link.buffer),
+        }
+    }
+
+    /// The later changes of the rate: the time, and the command in the namespace `space`.
+    pub(super) fn changes(&self, space: &str, dev: &str) -> Vec<(Time, String)> {
+        let later = rates(&self.link.rate).into_iter().skip(1);
+        later
+            .map(|(at, bits)| {
+                let command = if self.needs_serial() {
+                    self.serial_rate(bits)
+                } else {
+                    format!(
+                        "tc -n {space} qdisc change dev {dev} root handle {:x}: {}",
+                        self.major(),
+                        self.netem(bits)
+                    )
+                };
+                (at, command)
+            })
+            .collect()
+    }
+}
+
+/// The rates of a link with the times from which they apply; empty for a trace or no limit.
+fn rates(rate: &Rate) -> Vec<(Time, u64)> {
+    match rate {
+        Rate::Constant(rate) => vec![(Time::ZERO, rate.0)],
+        Rate::Schedule(steps) => steps.iter().map(|&(at, rate)| (at, rate.0)).collect(),
+        Rate::Unlimited | Rate::Trace(_) => Vec::new(),
+    }
+}

@@ -1,0 +1,517 @@
+//! The metrics of a run, from the guest's records. What the kernel does not count is `None`.
+
+use std::path::Path;
+
+use bbrlab_link::Rate;
+use bbrlab_run::{
+    Cwnd, Delays, Fct, Field as _, FlowGroup, FlowSummary, GroupFct, LimitedBy, LinkSummary,
+    QueuePackets, Rtt, Run, RunResult, RunSummary, Source, Srtt, TransferRow, Transfers, jain,
+    mean, percentile, variance,
+};
+use bbrlab_units::Time;
+use sha2::{Digest as _, Sha256};
+
+use super::network::{Network, Served};
+use super::script::{OUT, losing};
+use super::series;
+use super::tables::{Row, Table};
+
+const MEGA: f64 = 1e6;
+const BITS: f64 = 8.0;
+const US_PER_MS: f64 = 1e3;
+
+/// The guest's records of a run.
+pub(super) struct Records {
+    flows: Table,
+    queues: Table,
+    end: Table,
+    transfers: Table,
+    police: Vec<Option<u64>>,
+    digest: Option<String>,
+}
+
+/// The samples of a flow.
+#[derive(Clone, Debug, Default)]
+struct Samples {
+    /// Times and bytes that the receiving application has read.
+    read: Vec<(f64, u64)>,
+    srtt_ms: Vec<f64>,
+    cwnd: Vec<f64>,
+}
+
+impl Records {
+    /// Reads the records in the folder of a boot.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub(super) fn read(folder: &Path, network: &Network) -> Result<Self, String> {
+        let table = |name: &str| Table::read(&folder.join(format!("{OUT}.{name}.csv")));
+        let police = |served: &Served| {
+            let path = folder.join(format!("{OUT}.police{}.txt", served.number));
+            served.link.police.and_then(|_| dropped(&std::fs::read_to_string(path).ok()?))
+        };
+        Ok(Self {
+            flows: table("flows")?,
+            queues: table("qdiscs")?,
+            end: table("final")?,
+            transfers: table("transfers")?,
+            police: network.served.iter().map(police).collect(),
+            digest: digest(folder),
+        })
+    }
+}
+
+/// The packets that a policer dropped, from `tc -s filter show`.
+fn dropped(text: &str) -> Option<u64> {
+    let rest = text.split("(dropped ").nth(1)?;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// The hash of the records' bytes: the first 16 digits of their SHA-256.
+fn digest(folder: &Path) -> Option<String> {
+    use std::fmt::Write as _;
+    let mut hash = Sha256::new();
+    for name in ["flows", "qdiscs", "final", "transfers"] {
+        let path = folder.join(format!("{OUT}.{name}.csv"));
+        hash.update(name);
+        hash.update(std::fs::read(path).unwrap_or_default());
+    }
+    let mut text = String::new();
+    for byte in &hash.finalize()[..8] {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    Some(text)
+}
+
+/// Returns all results of a run. `version` is that of the kernel.
+pub(super) fn result(
+    run: &Run,
+    network: &Network,
+    records: &Records,
+    version: &str,
+    cpu_s: f64,
+) -> RunResult {
+    let times = Times::of(run);
+    let samples = samples(run, records, &times);
+    let mut transfers = Transfers::default();
+    let mut flows = Vec::new();
+    for (id, row) in records.end.rows().take(run.flows.len()).enumerate() {
+        let fcts = add_transfers(records, id, &mut transfers);
+        flows.push(flow(run, network, id, row, &samples[id], &fcts, &times));
+    }
+    // The links of the scenario, then the flows' own; the series have only the former.
+    let links: Vec<LinkSummary> =
+        network.served.iter().map(|served| link(served, records, &times)).collect();
+    let shared = network.served.iter().map(|served| {
+        served.owner.is_none().then(|| u32::try_from(served.number).unwrap_or(u32::MAX))
+    });
+    let queue = series::of_queues(&records.queues, &shared.collect::<Vec<_>>());
+    let total: f64 = flows.iter().map(|flow| bytes_of(records, flow.id)).sum();
+    let [all_active, steady] = times.competing();
+    let goodput = |from_s: f64, to_s: f64| {
+        let bytes: f64 = samples.iter().map(|flow| flow.between(from_s, to_s)).sum();
+        (to_s > from_s).then(|| bytes * BITS / MEGA / (to_s - from_s))
+    };
+    let fairness = |window: Option<(f64, f64)>| {
+        let (from_s, to_s) = window.filter(|_| flows.len() > 1)?;
+        let shares: Vec<f64> = samples.iter().map(|flow| flow.between(from_s, to_s)).collect();
+        jain(&shares)
+    };
+    let end_of_traffic =
+        flows.iter().filter_map(|flow: &FlowSummary| flow.stop_s).fold(0.0, f64::max);
+    let active_s = end_of_traffic - times.first_start;
+    let groups = groups(run, &flows, records, active_s, total);
+    let mut summary = RunSummary {
+        scenario: run.scenario.clone(),
+        scenario_hash: run.scenario_hash.clone(),
+        profile: run.profile.name().to_owned(),
+        backend: super::NAME.to_owned(),
+        backend_version: version.to_owned(),
+        point: run.point.clone(),
+        point_values: run.point_values.clone(),
+        seed: run.seed,
+        sim_s: run.duration.as_secs_f64(),
+        cpu_s: Some(cpu_s),
+        digest: records.digest.clone(),
+        goodput_mbps: (active_s > 0.0).then(|| total * BITS / MEGA / active_s),
+        goodput_ss_mbps: times
+            .steady()
+            .filter(|&from_s| end_of_traffic > from_s)
+            .and_then(|from_s| goodput(from_s, end_of_traffic)),
+        jain: fairness(all_active),
+        jain_ss: fairness(steady),
+        links,
+        flow_groups: groups,
+        flows,
+        ..RunSummary::default()
+    };
+    summary.derive();
+    RunResult {
+        summary,
+        series: series::of_flows(run, &records.flows),
+        queue,
+        transfers,
+        delays: Delays::default(),
+    }
+}
+
+/// The times from which and to which metrics count, in seconds.
+struct Times {
+    first_start: f64,
+    last_start: f64,
+    end: f64,
+    /// The earliest `stop`, or the end.
+    first_stop: f64,
+}
+
+impl Times {
+    fn of(run: &Run) -> Self {
+        let starts = run.flows.iter().map(|flow| flow.start.as_secs_f64());
+        let end = run.duration.as_secs_f64();
+        let stops = run.flows.iter().filter_map(|flow| flow.stop.map(Time::as_secs_f64));
+        Self {
+            first_start: starts.clone().fold(f64::INFINITY, f64::min).min(end),
+            last_start: starts.fold(0.0, f64::max),
+            end,
+            first_stop: stops.fold(end, f64::min),
+        }
+    }
+
+    /// The begin of the steady state, if there is one.
+    fn steady(&self) -> Option<f64> {
+        let after = if self.end <= 30.0 { 5.0 } else { 10.0 };
+        Some(self.last_start + after).filter(|&from| from < self.end)
+    }
+
+    /// The time in which all flows are active, and its steady part.
+    fn competing(&self) -> [Option<(f64, f64)>; 2] {
+        let window = |from: Option<f64>| {
+            from.filter(|&from| from < self.first_stop).map(|from| (from, self.first_stop))
+        };
+        [window(Some(self.last_start)), window(self.steady())]
+    }
+}
+
+impl Samples {
+    /// The bytes read by a time: those of the last sample that is not later.
+    fn by(&self, at_s: f64) -> f64 {
+        let place = self.read.partition_point(|&(time, _)| time <= at_s + 1e-9);
+        #[expect(clippy::cast_precision_loss, reason = "a run delivers fewer than 2^52 bytes")]
+        place.checked_sub(1).map_or(0.0, |place| self.read[place].1 as f64)
+    }
+
+    fn between(&self, from_s: f64, to_s: f64) -> f64 {
+        (self.by(to_s) - self.by(from_s)).max(0.0)
+    }
+}
+
+fn samples(run: &Run, records: &Records, times: &Times) -> Vec<Samples> {
+    let mut all = vec![Samples::default(); run.flows.len()];
+    for row in records.flows.rows() {
+        let (Some(time_s), Some(flow)) = (row.number("t"), row.count("flow")) else { continue };
+        let place = usize::try_from(flow).unwrap_or(usize::MAX);
+        let Some(samples) = all.get_mut(place) else { continue };
+        samples.read.push((time_s, row.count("rx_bytes").unwrap_or(0)));
+        let stop = run.flows[place].stop.map_or(times.end, Time::as_secs_f64);
+        if time_s > stop {
+            continue;
+        }
+        samples
+            .srtt_ms
+            .extend(row.number("srtt_us").filter(|&us| us > 0.0).map(|us| us / US_PER_MS));
+        samples.cwnd.extend(row.number("cwnd"));
+    }
+    all
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a run delivers fewer than 2^52 bytes")]
+fn bytes_of(records: &Records, id: u32) -> f64 {
+    let row = records.end.rows().nth(id as usize);
+    row.and_then(|row| row.count("rx_bytes")).unwrap_or(0) as f64
+}
+
+fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// A flow's transfers: the number begun, and the completion times in ms.
+struct FctSample {
+    begun: u64,
+    ms: Vec<f64>,
+    last_end_s: f64,
+    retransmitted: u64,
+    sent: u64,
+    min_rtt_ms: Option<f64>,
+}
+
+fn add_transfers(records: &Records, id: usize, transfers: &mut Transfers) -> FctSample {
+    let mut sample = FctSample {
+        begun: 0,
+        ms: Vec::new(),
+        last_end_s: 0.0,
+        retransmitted: 0,
+        sent: 0,
+        min_rtt_ms: None,
+    };
+    for row in records.transfers.rows() {
+        if row.count("flow") != Some(id as u64) {
+            continue;
+        }
+        let fct_s = row.number("fct_s");
+        let start_s = row.number("start_s").unwrap_or(0.0);
+        transfers.push(TransferRow {
+            flow: row.small("flow").unwrap_or(0),
+            n: row.small("n").unwrap_or(0),
+            bytes: row.count("bytes").unwrap_or(0),
+            start_s,
+            fct_s,
+            slowdown: None,
+            retransmitted_packets: row.count("retrans").unwrap_or(0).into(),
+        });
+        sample.begun += 1;
+        sample.retransmitted += row.count("retrans").unwrap_or(0);
+        sample.sent += row.count("data_segs").unwrap_or(0);
+        let rtt = row.number("min_rtt_us").map(|us| us / US_PER_MS);
+        sample.min_rtt_ms = match (sample.min_rtt_ms, rtt) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        if let Some(fct_s) = fct_s {
+            sample.ms.push(fct_s * 1e3);
+            sample.last_end_s = sample.last_end_s.max(start_s + fct_s);
+        }
+    }
+    sample
+}
+
+/// Whether the source opens a new connection for each transfer.
+fn is_train(source: &Source) -> bool {
+    matches!(source, Source::Train { .. })
+}
+
+fn flow(
+    run: &Run,
+    network: &Network,
+    id: usize,
+    row: Row<'_>,
+    samples: &Samples,
+    fcts: &FctSample,
+    times: &Times,
+) -> FlowSummary {
+    let of_run = run.flows[id];
+    let class = &run.classes[of_run.class as usize];
+    let start_s = of_run.start.as_secs_f64();
+    let stop_s = of_run.stop.map_or(times.end, Time::as_secs_f64);
+    // The active time ends with the last byte of all transfers.
+    let wanted = u64::from(class.source.transfers());
+    let is_over = wanted > 0 && fcts.ms.len() as u64 == wanted;
+    let stop_s = if is_over { fcts.last_end_s.min(stop_s) } else { stop_s };
+    let active_s = stop_s - start_s;
+    #[expect(clippy::cast_precision_loss, reason = "a run delivers fewer than 2^52 bytes")]
+    let bytes = row.count("rx_bytes").unwrap_or(0) as f64;
+    let rate = |bytes: f64, s: f64| (s > 0.0).then(|| bytes * BITS / MEGA / s);
+    let same = run.flows.iter().filter(|flow| flow.class == of_run.class).count();
+    let before = run.flows[..id].iter().filter(|flow| flow.class == of_run.class).count();
+    let name = class
+        .name
+        .as_ref()
+        .map(|name| if same == 1 { name.clone() } else { format!("{name}[{before}]") });
+    let tcp = |value: Option<u64>| value.filter(|_| !class.is_udp);
+    let (sent, retransmitted) = if is_train(&class.source) {
+        (Some(fcts.sent), Some(fcts.retransmitted))
+    } else {
+        (row.count("data_segs"), row.count("retrans"))
+    };
+    let wires = &network.ends[id].wires[0];
+    let losses = losing(network, wires).and_then(|_| row.count("path_drops"));
+    let share = |column: &str| {
+        let us = row.number(column)?;
+        (active_s > 0.0 && !class.is_udp && !is_train(&class.source)).then(|| us / 1e6 / active_s)
+    };
+    let srtt = sorted(samples.srtt_ms.iter().copied());
+    let fct = sorted(fcts.ms.iter().copied());
+    let min_rtt = if is_train(&class.source) {
+        fcts.min_rtt_ms
+    } else {
+        row.number("min_rtt_us").filter(|&us| us < f64::from(u32::MAX)).map(|us| us / US_PER_MS)
+    };
+    let lost = row.count("datagrams_sent").zip(row.count("datagrams_read"));
+    FlowSummary {
+        id: u32::try_from(id).unwrap_or(u32::MAX),
+        name,
+        group: class.group.clone(),
+        cc: class.cc_name().to_owned(),
+        start_s: Some(start_s),
+        stop_s: Some(stop_s),
+        #[expect(clippy::cast_precision_loss, reason = "an RTT is below 2^52 ns")]
+        rtt_base_ms: class.base_rtt.0 as f64 / 1e6,
+        goodput_mbps: rate(bytes, active_s),
+        goodput_ss_mbps: times
+            .steady()
+            .filter(|&from| from < stop_s && !is_over)
+            .and_then(|from| rate(samples.between(from, stop_s), stop_s - from)),
+        sent_packets: if class.is_udp { lost.map(|(sent, _)| sent) } else { sent },
+        delivered_packets: lost.filter(|_| class.is_udp).map(|(_, read)| read),
+        retransmitted_packets: tcp(retransmitted),
+        random_losses: losses,
+        rto_count: tcp(row.count("rto_total")).filter(|_| !is_train(&class.source)),
+        rtt_sample_ms: Rtt {
+            min: min_rtt.filter(|&ms| !class.is_udp && ms > 0.0),
+            ..Rtt::default()
+        },
+        srtt_ms: Srtt { mean: mean(&srtt), p95: percentile(&srtt, 950) },
+        cwnd_packets: Cwnd {
+            mean: mean(&samples.cwnd),
+            max: samples.cwnd.iter().copied().reduce(f64::max),
+        },
+        limited_by: LimitedBy {
+            rwnd: share("rwnd_limited_us"),
+            sndbuf: share("sndbuf_limited_us"),
+            ..LimitedBy::default()
+        },
+        fct_ms: Fct {
+            n: (wanted > 0).then_some(fct.len() as u64),
+            mean: mean(&fct),
+            p50: percentile(&fct, 500),
+            p95: percentile(&fct, 950),
+            p99: percentile(&fct, 990),
+        },
+        ..FlowSummary::default()
+    }
+}
+
+fn link(served: &Served, records: &Records, times: &Times) -> LinkSummary {
+    let mut lengths = Vec::new();
+    let mut at_start = None;
+    let mut last: Option<(u64, u64, u64, u64, u64)> = None;
+    for row in records.queues.rows() {
+        if row.count("queue") != Some(served.number as u64) {
+            continue;
+        }
+        let Some(time_s) = row.number("t") else { continue };
+        let count = |column: &str| row.count(column).unwrap_or(0);
+        let bytes = count("bytes");
+        if time_s <= times.first_start + 1e-9 {
+            at_start = Some(bytes);
+        } else {
+            #[expect(clippy::cast_precision_loss, reason = "a number of packets")]
+            lengths.push(count("qlen") as f64);
+        }
+        last = Some((bytes, count("packets"), count("drops"), count("marks"), count("qlen")));
+    }
+    let (name, rate) = (served.link.name.clone(), mean_rate(&served.link.rate, times));
+    let name = served.owner.map_or(name.clone(), |flow| format!("{name}[{flow}]"));
+    let Some((bytes, departures, drops, marks, queued)) = last else {
+        return LinkSummary { name, rate_mbps: rate, ..LinkSummary::default() };
+    };
+    let policed = records.police.get(served.number).copied().flatten();
+    // The root queue of a device counts the policer's drops nowhere.
+    let sent = bytes - at_start.unwrap_or(0).min(bytes);
+    let span_s = times.end - times.first_start;
+    let lengths = sorted(lengths);
+    #[expect(clippy::cast_precision_loss, reason = "a run sends fewer than 2^52 bytes")]
+    let utilization =
+        rate.filter(|_| span_s > 0.0).map(|rate| sent as f64 * BITS / MEGA / (rate * span_s));
+    LinkSummary {
+        name,
+        rate_mbps: rate,
+        utilization,
+        arrivals: Some(departures + drops + queued + policed.unwrap_or(0)),
+        departures: Some(departures),
+        queued_at_end: Some(queued),
+        drops: Some(drops),
+        policer_drops: policed,
+        marks: Some(marks),
+        queue_packets: QueuePackets {
+            mean: mean(&lengths),
+            std: (!lengths.is_empty()).then(|| variance(&lengths).sqrt()),
+            p95: percentile(&lengths, 950),
+            max: lengths.last().copied(),
+        },
+        ..LinkSummary::default()
+    }
+}
+
+/// The mean rate from the first start to the end, in Mbit/s.
+fn mean_rate(rate: &Rate, times: &Times) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "a rate is below 2^52 bit/s")]
+    let mbps = |bits: u64| bits as f64 / MEGA;
+    let steps = match rate {
+        Rate::Constant(rate) => return Some(mbps(rate.0)),
+        Rate::Schedule(steps) => steps,
+        Rate::Unlimited | Rate::Trace(_) => return None,
+    };
+    let span_s = times.end - times.first_start;
+    let mut sum = 0.0;
+    for (place, (at, rate)) in steps.iter().enumerate() {
+        let from = if place == 0 { 0.0 } else { at.as_secs_f64() };
+        let to = steps.get(place + 1).map_or(times.end, |(next, _)| next.as_secs_f64());
+        let (from, to) = (from.max(times.first_start), to.min(times.end));
+        sum += mbps(rate.0) * (to - from).max(0.0);
+    }
+    (span_s > 0.0).then(|| sum / span_s)
+}
+
+fn groups(
+    run: &Run,
+    flows: &[FlowSummary],
+    records: &Records,
+    active_s: f64,
+    total: f64,
+) -> Vec<FlowGroup> {
+    let mut names: Vec<&str> = Vec::new();
+    for class in &run.classes {
+        if !names.contains(&class.group.as_str()) {
+            names.push(&class.group);
+        }
+    }
+    let of_group = |name: &str| {
+        let members: Vec<&FlowSummary> = flows.iter().filter(|flow| flow.group == name).collect();
+        let bytes: f64 = members.iter().map(|flow| bytes_of(records, flow.id)).sum();
+        let sum = |pick: fn(&FlowSummary) -> Option<u64>| {
+            members.iter().filter(|flow| flow.cc != "udp").map(|flow| pick(flow)).sum()
+        };
+        let ms = records
+            .transfers
+            .rows()
+            .filter(|row| members.iter().any(|flow| row.count("flow") == Some(flow.id.into())));
+        let fct: Vec<f64> = sorted(ms.filter_map(|row| row.number("fct_s")).map(|s| s * 1e3));
+        let starts = members.iter().filter_map(|flow| flow.start_s);
+        let stops = members.iter().filter_map(|flow| flow.stop_s);
+        let own_s = stops.fold(0.0, f64::max) - starts.fold(f64::INFINITY, f64::min);
+        FlowGroup {
+            group: name.to_owned(),
+            flows: members.len() as u64,
+            goodput_mbps: (active_s > 0.0).then(|| bytes * BITS / MEGA / active_s),
+            goodput_active_mbps: (own_s > 0.0).then(|| bytes * BITS / MEGA / own_s),
+            share: (total > 0.0).then(|| bytes / total),
+            retransmitted_packets: sum(|flow| flow.retransmitted_packets),
+            random_losses: sum(|flow| flow.random_losses),
+            fct_ms: GroupFct {
+                n: members.iter().any(|flow| flow.fct_ms.n.is_some()).then_some(fct.len() as u64),
+                mean: mean(&fct),
+                p50: percentile(&fct, 500),
+                p95: percentile(&fct, 950),
+                p99: percentile(&fct, 990),
+                ..GroupFct::default()
+            },
+            ..FlowGroup::default()
+        }
+    };
+    names.into_iter().map(of_group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dropped;
+
+    #[test]
+    fn the_drops_of_a_policer_are_read_from_tc() {
+        let text = "filter protocol all pref 49152 matchall\n  Action statistics:\n\tSent 5000 bytes 7 pkt (dropped 12, overlimits 12 requeues 0)\n";
+        assert_eq!(dropped(text), Some(12));
+        assert_eq!(dropped("filter"), None);
+    }
+}

@@ -1,0 +1,286 @@
+//! Random scenarios that the simulator and a kernel both can run, to find where the two differ.
+//!
+//! A scenario is a list of parts. Leaving out an optional part gives another valid scenario, so a
+//! scenario that differs can be made smaller step by step.
+
+use bbrlab_run::{RunSummary, mean, variance};
+use bbrlab_units::split_mix;
+
+/// A random scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RandomScenario {
+    name: String,
+    stack: Vec<String>,
+    /// Keys of the bottleneck. The first two are its rate and its buffer or queue.
+    bottleneck: Vec<String>,
+    /// The flows. The first two keys are the congestion control and the RTT.
+    flows: Vec<Vec<String>>,
+    duration_s: u64,
+}
+
+/// Keys of the bottleneck that are always there.
+const NEEDED_BOTTLENECK: usize = 2;
+/// Keys of a flow that are always there.
+const NEEDED_FLOW: usize = 2;
+
+/// Random numbers, the same on every machine.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, bound: u64) -> u64 {
+        split_mix(&mut self.0);
+        (u128::from(bbrlab_units::split_mix_bits(self.0)) * u128::from(bound) >> 64) as u64
+    }
+
+    fn one_of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len() as u64) as usize]
+    }
+
+    fn happens(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+
+    /// A whole number from `least` to `most`, evenly in its logarithm.
+    fn log(&mut self, least: f64, most: f64) -> f64 {
+        let share = self.below(1 << 20) as f64 / f64::from(1 << 20);
+        (least.ln() + share * (most / least).ln()).exp()
+    }
+}
+
+impl RandomScenario {
+    /// Draws the scenario with this number of this seed. It lasts `duration_s` seconds.
+    #[must_use]
+    pub fn draw(seed: u64, number: u64, duration_s: u64) -> Self {
+        let mut draw = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number << 20);
+        let draw = &mut draw;
+        let kbps = draw.log(100.0, 1_000_000.0).round() as u64;
+        // Slow hosts of a slow link and a fast one cost the same.
+        let most = if kbps > 200_000 { 2 } else { 4 };
+        let flows = 1 + draw.below(most) as usize;
+        let rtts: Vec<u64> = (0..flows).map(|_| draw.log(2.0, 200.0).round() as u64).collect();
+        let full_pkts = (kbps * rtts[0] / (8 * 1514)).max(1);
+        let limit = (full_pkts * (10 + draw.below(390)) / 100).clamp(4, 20_000);
+        let mut bottleneck = vec![format!("rate = \"{}bit/s\"", kbps * 1000)];
+        let queue = draw.below(10);
+        bottleneck.push(match queue {
+            0 => format!("queue = {{ discipline = \"codel\" }}\nbuffer = \"{limit}pkt\""),
+            1 => format!("queue = {{ discipline = \"fq_codel\" }}\nbuffer = \"{limit}pkt\""),
+            2 => format!("queue = {{ discipline = \"pie\" }}\nbuffer = \"{limit}pkt\""),
+            3 => format!("buffer = \"{}B\"", limit * 1514),
+            _ => format!("buffer = \"{limit}pkt\""),
+        });
+        if draw.happens(20) {
+            bottleneck.push(format!("loss = {}", draw.one_of(&["0.0001", "0.001", "0.01"])));
+        }
+        if draw.happens(10) {
+            let loss = draw.one_of(&["0.001", "0.01"]);
+            bottleneck.push(format!("reverse_loss = {loss}"));
+        }
+        if draw.happens(10) {
+            let ratio = draw.one_of(&["0.001", "0.01", "0.05"]);
+            let by = 1 + draw.below(8);
+            bottleneck.push(format!("reorder = {{ ratio = {ratio}, by = \"{by}ms\" }}"));
+        } else if draw.happens(10) {
+            let up_to = 1 + draw.below(5);
+            bottleneck.push(format!("jitter = {{ up_to = \"{up_to}ms\", keep_order = false }}"));
+        }
+        if draw.happens(10) {
+            let burst = 3_000 + draw.below(60_000);
+            let rate = kbps * (50 + draw.below(45)) * 10;
+            bottleneck.push(format!("police = {{ rate = \"{rate}bit/s\", burst = \"{burst}B\" }}"));
+        }
+        let mut stack = Vec::new();
+        if draw.happens(15) {
+            stack.push("sender_qdisc = \"fq\"".to_owned());
+        }
+        if draw.happens(15) {
+            stack.push(format!("rcvbuf = \"{}B\"", 20_000 + draw.below(2_000_000)));
+        }
+        if draw.happens(15) {
+            stack.push(format!("sndbuf = \"{}B\"", 20_000 + draw.below(2_000_000)));
+        }
+        let has_ecn = draw.happens(20);
+        let flows = rtts.into_iter().map(|rtt| draw_flow(draw, rtt, has_ecn, kbps)).collect();
+        Self { name: format!("random-{seed}-{number}"), stack, bottleneck, flows, duration_s }
+    }
+
+    /// The scenario's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The scenario as a file.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = format!(
+            "title = \"{}\"\nduration = \"{}s\"\n\n[stack]\nclock_step = \"256ns\"\n",
+            self.name, self.duration_s
+        );
+        for line in &self.stack {
+            text += &format!("{line}\n");
+        }
+        text += "\n[bottleneck]\n";
+        for line in &self.bottleneck {
+            text += &format!("{line}\n");
+        }
+        for flow in &self.flows {
+            text += "\n[[flows]]\n";
+            for line in flow {
+                text += &format!("{line}\n");
+            }
+        }
+        text
+    }
+
+    /// The scenarios that lack one part of this one.
+    #[must_use]
+    pub fn smaller(&self) -> Vec<Self> {
+        let mut all = Vec::new();
+        for flow in (0..self.flows.len()).filter(|_| self.flows.len() > 1) {
+            let mut smaller = self.clone();
+            smaller.flows.remove(flow);
+            all.push(smaller);
+        }
+        for line in NEEDED_BOTTLENECK..self.bottleneck.len() {
+            let mut smaller = self.clone();
+            smaller.bottleneck.remove(line);
+            all.push(smaller);
+        }
+        for line in 0..self.stack.len() {
+            let mut smaller = self.clone();
+            smaller.stack.remove(line);
+            all.push(smaller);
+        }
+        for (flow, lines) in self.flows.iter().enumerate() {
+            for line in NEEDED_FLOW..lines.len() {
+                let mut smaller = self.clone();
+                smaller.flows[flow].remove(line);
+                all.push(smaller);
+            }
+        }
+        all
+    }
+}
+
+fn draw_flow(draw: &mut Draw, rtt: u64, has_ecn: bool, kbps: u64) -> Vec<String> {
+    const CONTROLS: [&str; 8] =
+        ["cubic", "reno", "bbr1", "vegas", "bic", "westwood", "htcp", "illinois"];
+    let mut lines =
+        vec![format!("cc = \"{}\"", draw.one_of(&CONTROLS)), format!("rtt = \"{rtt}ms\"")];
+    lines.push(format!("start = \"{}ms\"", 100 + draw.below(2000)));
+    if has_ecn {
+        lines.push("ecn = true".to_owned());
+    }
+    match draw.below(8) {
+        0 => lines.push(format!("bytes = \"{}B\"", 10_000 + draw.below(kbps * 200))),
+        1 => {
+            lines.push(format!("rate = \"{}bit/s\"", (kbps * (5 + draw.below(60)) * 10).max(8000)))
+        }
+        2 => {
+            let bytes = 10_000 + draw.below(kbps * 20);
+            let gap = 10 + draw.below(300);
+            lines
+                .push(format!("train = {{ bytes = \"{bytes}B\", count = 20, gap = \"{gap}ms\" }}"));
+        }
+        _ => {}
+    }
+    lines
+}
+
+/// A metric in which two sets of runs differ by more than the bound and by more than their seeds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outlier {
+    /// `goodput`, `mean RTT` or `losses`.
+    pub metric: &'static str,
+    /// Mean over our seeds.
+    pub ours: f64,
+    /// Mean over the kernel's seeds.
+    pub kernel: f64,
+    /// The difference divided by its bound; above 1.
+    pub excess: f64,
+}
+
+/// Returns the metric in which our runs and the kernel's differ most, if by more than 2 % of
+/// goodput, 5 % of the mean RTT, or 15 % or 30 packets of losses, and by more than three standard
+/// errors.
+#[must_use]
+pub fn outlier(ours: &[RunSummary], kernel: &[RunSummary]) -> Option<Outlier> {
+    const GOODPUT: f64 = 0.02;
+    const RTT: f64 = 0.05;
+    const LOSSES: f64 = 0.15;
+    const LOST_PACKETS: f64 = 30.0;
+    let goodput =
+        |run: &RunSummary| run.flows.iter().map(|flow| flow.goodput_mbps).sum::<Option<f64>>();
+    let rtt = |run: &RunSummary| {
+        let all: Vec<f64> = run.flows.iter().filter_map(|flow| flow.srtt_ms.mean).collect();
+        mean(&all)
+    };
+    #[expect(clippy::cast_precision_loss, reason = "counts of packets")]
+    let losses = |run: &RunSummary| {
+        run.flows
+            .iter()
+            .map(|flow| flow.retransmitted_packets)
+            .sum::<Option<u64>>()
+            .map(|n| n as f64)
+    };
+    let picks: [(&'static str, &dyn Fn(&RunSummary) -> Option<f64>, f64, f64); 3] = [
+        ("goodput", &goodput, GOODPUT, 0.0),
+        ("mean RTT", &rtt, RTT, 0.0),
+        ("losses", &losses, LOSSES, LOST_PACKETS),
+    ];
+    let mut worst: Option<Outlier> = None;
+    for (metric, pick, share, least) in picks {
+        let of = |runs: &[RunSummary]| runs.iter().filter_map(pick).collect::<Vec<f64>>();
+        let (one, other) = (of(ours), of(kernel));
+        let (Some(our_mean), Some(kernel_mean)) = (mean(&one), mean(&other)) else { continue };
+        #[expect(clippy::cast_precision_loss, reason = "a handful of seeds")]
+        let error = (variance(&one) / one.len() as f64
+            + variance(&other).max(if other.len() < 2 { variance(&one) } else { 0.0 })
+                / other.len() as f64)
+            .sqrt();
+        let bound = (share * kernel_mean).max(least).max(3.0 * error);
+        let excess = if bound > 0.0 { (our_mean - kernel_mean).abs() / bound } else { 0.0 };
+        if excess > 1.0 && worst.as_ref().is_none_or(|worst| worst.excess < excess) {
+            worst = Some(Outlier { metric, ours: our_mean, kernel: kernel_mean, excess });
+        }
+    }
+    worst
+}
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_lab::{BACKENDS, check_backend};
+    use bbrlab_run::{FlowSummary, RunSummary};
+    use bbrlab_scenario::Scenario;
+
+    use super::{RandomScenario, outlier};
+
+    /// Every scenario and every smaller one can be read, and the kernel's back end accepts it.
+    #[test]
+    fn random_scenarios_are_valid_and_can_be_done() {
+        let linux = BACKENDS.iter().copied().find(|on| on.name() == "linux").unwrap();
+        for number in 0..200 {
+            let random = RandomScenario::draw(7, number, 10);
+            for it in random.smaller().iter().chain([&random]) {
+                let text = it.text();
+                let read = Scenario::parse("random", "random", &text, None, &[]);
+                let read = read.unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+                check_backend(&read, linux).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            }
+        }
+        assert_eq!(RandomScenario::draw(7, 3, 10), RandomScenario::draw(7, 3, 10));
+        assert_ne!(RandomScenario::draw(7, 3, 10), RandomScenario::draw(8, 3, 10));
+    }
+
+    #[test]
+    fn only_differences_beyond_the_seeds_are_outliers() {
+        let run = |mbps: f64| RunSummary {
+            flows: vec![FlowSummary { goodput_mbps: Some(mbps), ..FlowSummary::default() }],
+            ..RunSummary::default()
+        };
+        assert_eq!(outlier(&[run(10.0)], &[run(10.1)]), None);
+        assert_eq!(outlier(&[run(10.0)], &[run(11.0)]).unwrap().metric, "goodput");
+        assert_eq!(outlier(&[run(8.0), run(12.0)], &[run(11.0)]), None);
+    }
+}
