@@ -13,7 +13,9 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("cc", &[]),
     ("stack", &["units"]),
+    ("abi", &["cc"]),
     ("rate", &["cc", "stack"]),
+    ("ffi", &["abi", "cc", "rate", "stack"]),
     ("tcp", &["cc", "rate", "stack", "units"]),
     ("link", &["units"]),
     ("queue", &["link", "units"]),
@@ -29,7 +31,8 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("lab", &["sim", "run", "link", "scenario", "cost", "report", "results", "oracle", "units"]),
     ("linux", &["lab", "sim", "run", "link", "scenario", "report", "oracle", "units"]),
     ("papers", &["lab", "run", "link", "scenario", "cost", "report", "units"]),
-    ("cli", &["papers", "linux", "lab", "run", "scenario", "cost", "report"]),
+    ("plugin", &["abi", "cc"]),
+    ("cli", &["papers", "linux", "lab", "plugin", "run", "scenario", "cost", "report"]),
     ("python", &["cc", "cli", "papers", "lab", "run", "scenario", "cost", "report"]),
 ];
 

@@ -229,6 +229,12 @@ pub trait Maker: fmt::Debug + Send + Sync {
     fn has_failed(&self) -> bool {
         false
     }
+
+    /// Returns the text of the failure, with the flow, the event and its time; `None` if the
+    /// maker's program reports it by other means.
+    fn failure(&self) -> Option<String> {
+        None
+    }
 }
 
 /// The custom congestion controls that runs may use, by name.
@@ -260,9 +266,11 @@ impl Controls {
         self.0.iter().find(|(other, _)| other == name).map(|(_, maker)| maker)
     }
 
-    /// Returns the name of the first congestion control that has failed, if any.
+    /// Returns the failure of the first congestion control that has failed, if any.
     #[must_use]
-    pub fn failed(&self) -> Option<&str> {
-        self.0.iter().find(|(_, maker)| maker.has_failed()).map(|(name, _)| name.as_str())
+    pub fn failed(&self) -> Option<String> {
+        let (name, maker) = self.0.iter().find(|(_, maker)| maker.has_failed())?;
+        let of_name = || format!("the custom congestion control `{name}` has failed");
+        Some(maker.failure().unwrap_or_else(of_name))
     }
 }

@@ -1,0 +1,30 @@
+//! The header and the functions, tested from C. Without a C compiler, the tests print what they
+//! skip.
+
+mod header;
+mod host;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Returns the folder of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Returns the C compiler; `None`, with a line of text, if there is none.
+fn compiler() -> Option<&'static str> {
+    let found = Command::new("cc").arg("--version").output().is_ok();
+    if !found {
+        println!("skipped: no C compiler");
+    }
+    found.then_some("cc")
+}
+
+/// Runs a command, and returns its standard output.
+fn output(command: &mut Command) -> String {
+    let done = command.output().unwrap();
+    let errors = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "{command:?}: {errors}");
+    String::from_utf8(done.stdout).unwrap()
+}
