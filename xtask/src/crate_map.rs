@@ -13,9 +13,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("cc", &[]),
     ("stack", &["units"]),
-    ("abi", &["cc"]),
     ("rate", &["cc", "stack"]),
-    ("ffi", &["abi", "cc", "rate", "stack"]),
     ("tcp", &["cc", "rate", "stack", "units"]),
     ("link", &["units"]),
     ("queue", &["link", "units"]),
@@ -31,9 +29,11 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("lab", &["sim", "run", "link", "scenario", "cost", "report", "results", "oracle", "units"]),
     ("linux", &["lab", "sim", "run", "link", "scenario", "report", "oracle", "units"]),
     ("papers", &["lab", "run", "link", "scenario", "cost", "report", "units"]),
+    ("abi", &["cc"]),
+    ("ffi", &["abi", "cc", "rate", "stack"]),
     ("plugin", &["abi", "cc"]),
     ("cli", &["papers", "linux", "lab", "plugin", "run", "scenario", "cost", "report"]),
-    ("python", &["cc", "cli", "papers", "lab", "run", "scenario", "cost", "report"]),
+    ("python", &["cc", "cli", "papers", "plugin", "lab", "run", "scenario", "cost", "report"]),
 ];
 
 /// Returns the names of all crates of the product, the lowest first.

@@ -8,7 +8,7 @@ use crate::plugin::param_kinds;
 /// fields at the end of a struct, and new functions, do not change it.
 pub const VERSION: u32 = 1;
 
-/// What a plugin states about itself, in `flags` of its struct.
+/// Properties of a plugin, in `flags` of its struct.
 pub mod plugin_flags {
     /// The control needs ECN and sets ECT on every packet. Linux: `TCP_CONG_NEEDS_ECN`.
     pub const NEEDS_ECN: u32 = 1;

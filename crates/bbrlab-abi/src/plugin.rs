@@ -25,7 +25,7 @@ c_struct!(Param = "bbrlab_param", "A parameter of a control, as `cc_params` sets
     text: *const c_char, "const char *text", "The value as text, for every kind";
 });
 
-c_struct!(Host = "bbrlab_host", "What the simulator offers to a control during a call" {
+c_struct!(Host = "bbrlab_host", "The simulator, as a control can call it during a call" {
     size: u32, "uint32_t size", "Size of the struct in bytes";
     flow: u32, "uint32_t flow", "Number of the connection's flow";
     data: *mut c_void, "void *data", "The simulator's own";

@@ -223,6 +223,13 @@ pub trait Maker: fmt::Debug + Send + Sync {
     /// returned must still answer every call without a panic.
     fn make(&self, params: &Params, place: Place) -> Plugged;
 
+    /// Whether instances may be used in several threads at once, each by one thread at a time, and
+    /// the hash in the scenario identifies their behaviour. If so, a sweep runs them in parallel
+    /// and keeps complete runs.
+    fn is_native(&self) -> bool {
+        false
+    }
+
     /// Whether an instance could not be made, or a call of an instance has failed. The run then
     /// continues for a short time with the values that the instances return, before it is aborted.
     /// The maker stores the reason of the failure.

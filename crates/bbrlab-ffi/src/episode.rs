@@ -13,7 +13,7 @@ use bbrlab_cc::{CaState, CongestionControl as _, Control, CwndEvent};
 
 use crate::connection::Connection;
 
-/// What the end of an episode needs.
+/// The values that the end of an episode needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Episode {
     /// `snd_nxt` when the episode began.

@@ -1,14 +1,14 @@
-//! What is recorded with a packet when it is sent, as the opaque bytes that the host keeps.
+//! The record of a packet that is sent, as the opaque bytes that the host keeps.
 
 use bbrlab_abi as abi;
 use bbrlab_cc::LostSkb;
 use bbrlab_cc::linux_int::trunc_u32;
 use bbrlab_rate::{DeliveredSkb, Notes, SkbStamps};
 
-/// The last word of every note, by which memory that is no note is recognised.
+/// The last 8 bytes of every note. Other memory mostly differs.
 const MARK: u64 = 0x6262_726c_6162_0001;
 
-/// Bits of the word with the flags.
+/// Bits of the flags.
 const APP_LIMITED: u32 = 1;
 const RETRANSMISSION: u32 = 2;
 
@@ -46,7 +46,7 @@ impl Sent {
         }
     }
 
-    /// Reads a note; `None` if the memory is no note.
+    /// Reads a note; `None` if the memory holds anything else.
     pub(crate) fn of(note: &abi::Note) -> Option<Self> {
         let [first_tx_mstamp, delivered_mstamp, tx_mstamp, counts, flight, range, rest, mark] =
             note.bytes;

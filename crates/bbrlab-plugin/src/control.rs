@@ -41,6 +41,10 @@ impl Maker for OfLibrary {
         })
     }
 
+    fn is_native(&self) -> bool {
+        true
+    }
+
     fn has_failed(&self) -> bool {
         self.failure.is_there()
     }

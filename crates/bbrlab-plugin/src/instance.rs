@@ -40,7 +40,7 @@ impl fmt::Debug for Instance {
     }
 }
 
-/// What the functions of a [`Host`] need.
+/// The state of a call, which the functions of a [`Host`] use.
 #[derive(Default)]
 struct Border {
     lent: Option<Lent>,

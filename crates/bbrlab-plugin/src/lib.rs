@@ -63,7 +63,18 @@ impl Plugin {
         &self.sha256
     }
 
-    /// Returns the `--set` argument that declares the control in a scenario.
+    /// Returns a maker of controls for the runs of one call. A failure of any of these controls
+    /// ends all these runs.
+    #[must_use]
+    pub fn maker(&self) -> Arc<dyn Maker> {
+        Arc::new(OfLibrary {
+            name: self.name.clone().into(),
+            functions: self.functions,
+            failure: Arc::new(Failure::default()),
+        })
+    }
+
+    /// Returns the control's declaration in a scenario, as an inline table.
     #[must_use]
     pub fn declaration(&self) -> String {
         let mut table = toml::Table::new();
@@ -72,7 +83,7 @@ impl Plugin {
         if self.functions.answers_share_of_marks() {
             table.insert("answers_share_of_marks".to_owned(), true.into());
         }
-        format!("controls.{}={}", self.name, toml::Value::Table(table))
+        toml::Value::Table(table).to_string()
     }
 }
 
@@ -119,7 +130,7 @@ impl Plugins {
 
     /// Returns the `--set` arguments that declare the controls.
     pub fn declarations(&self) -> impl Iterator<Item = String> {
-        self.0.iter().map(Plugin::declaration)
+        self.0.iter().map(|plugin| format!("controls.{}={}", plugin.name, plugin.declaration()))
     }
 
     /// Checks that a declared control, from the file of a scenario, is the loaded one.
@@ -143,18 +154,7 @@ impl Plugins {
     /// controls.
     #[must_use]
     pub fn controls(&self) -> Controls {
-        Controls::of(self.makers().collect())
-    }
-
-    /// Returns the makers of [`Self::controls`] with their names.
-    pub fn makers(&self) -> impl Iterator<Item = (String, Arc<dyn Maker>)> {
-        self.0.iter().map(|plugin| {
-            let maker = OfLibrary {
-                name: plugin.name.clone().into(),
-                functions: plugin.functions,
-                failure: Arc::new(Failure::default()),
-            };
-            (plugin.name.clone(), Arc::new(maker) as Arc<dyn Maker>)
-        })
+        let named = self.0.iter().map(|plugin| (plugin.name.clone(), plugin.maker()));
+        Controls::of(named.collect())
     }
 }

@@ -84,7 +84,7 @@ fn refuse_changed(full: &Path, about: &fs::Metadata, sha256: &str) -> Result<(),
     }
 }
 
-/// What identifies a file for the system's loader.
+/// The identity of a file for the system's loader.
 type Identity = (PathBuf, u64, u64);
 
 #[cfg(unix)]

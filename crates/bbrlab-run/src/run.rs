@@ -266,7 +266,7 @@ impl Outside {
         let Self { name, source, .. } = self;
         if name.starts_with("plugin:") {
             return format!(
-                "`controls.{name}`: expected the shared object of this congestion control ({source}), found none; name it with --plugin, in Python with plugins=[...]"
+                "`controls.{name}`: expected the shared object of this congestion control ({source}), found none; name it with --plugin; in Python: bbrlab.run(..., controls={{\"{name}\": \"LIB\"}})"
             );
         }
         format!(

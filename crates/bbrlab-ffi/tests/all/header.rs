@@ -1,5 +1,5 @@
-//! `include/bbrlab.h` is the text that `bbrlab-abi` writes, and a C compiler lays out its structs as
-//! Rust does.
+//! `include/bbrlab.h` is the text that `bbrlab-abi` writes, and a C compiler lays out its structs
+//! as Rust does.
 
 use std::fs;
 use std::process::Command;

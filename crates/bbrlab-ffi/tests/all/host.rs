@@ -2,7 +2,7 @@
 //! algorithm and the rate sampler in Rust, give the same cwnd and pacing rate.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use bbrlab_cc::{Algorithm, CaState, CongestionControl as _, Conn, Control, CwndEvent};
@@ -10,7 +10,7 @@ use bbrlab_ffi::Seeded;
 use bbrlab_rate::{AckRate, DeliveredSkb, RateSampler, SamplerVersion, SkbStamps};
 use bbrlab_stack::RateSwitches;
 
-use crate::{compiler, output, root};
+use crate::{compiler, output, root, skipped};
 
 const MSS: u32 = 1448;
 const PACKETS: u32 = 400;
@@ -116,16 +116,16 @@ fn in_rust(algorithm: Algorithm) -> String {
 }
 
 /// Builds `host.c` with the static library, which Cargo has put next to this test.
-fn host(compiler: &str) -> PathBuf {
+fn host(compiler: &str, name: &str, flag: &str) -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let built = tests.parent().unwrap().parent().unwrap();
     let library = [built.join("libbbrlab_ffi.a"), built.join("deps/libbbrlab_ffi.a")]
         .into_iter()
         .find(|path| path.exists())
         .expect("Cargo builds the static library with the tests");
-    let program = std::env::temp_dir().join(format!("bbrlab-host-{}", std::process::id()));
+    let program = std::env::temp_dir().join(format!("bbrlab-{name}-{}", std::process::id()));
     let mut command = Command::new(compiler);
-    command.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-I"]);
+    command.args([flag, "-std=c99", "-Wall", "-Wextra", "-Werror", "-I"]);
     command.arg(root().join("crates/bbrlab-ffi/include")).arg(root().join("adapters/c/host.c"));
     command.arg(library).args(["-lm", "-lpthread", "-ldl", "-o"]).arg(&program);
     output(&mut command);
@@ -135,7 +135,7 @@ fn host(compiler: &str) -> PathBuf {
 #[test]
 fn a_host_in_c_gets_what_rust_gets() {
     let Some(compiler) = compiler() else { return };
-    let program = host(compiler);
+    let program = host(compiler, "host", "-g");
     for algorithm in [Algorithm::Bbr1, Algorithm::BbrPlus] {
         let from_c = output(Command::new(&program).arg(algorithm.name()));
         assert_eq!(from_c, in_rust(algorithm), "{}", algorithm.name());
@@ -145,4 +145,28 @@ fn a_host_in_c_gets_what_rust_gets() {
     let told = String::from_utf8_lossy(&wrong.stderr).into_owned();
     assert!(told.starts_with("error -1: expected an algorithm (bbr1, "), "{told}");
     std::fs::remove_file(&program).unwrap();
+}
+
+#[test]
+fn valgrind_and_the_address_sanitizer_find_nothing() {
+    let Some(compiler) = compiler() else { return };
+    let expected = in_rust(Algorithm::Bbr1);
+    let library = output(Command::new(compiler).arg("-print-file-name=libasan.so"));
+    // The compiler prints the name alone if it has no such file.
+    if Path::new(library.trim()).is_absolute() {
+        let program = host(compiler, "host-asan", "-fsanitize=address");
+        assert_eq!(output(&mut Command::new(&program)), expected);
+        std::fs::remove_file(&program).unwrap();
+    } else {
+        skipped("address sanitizer");
+    }
+    if Command::new("valgrind").arg("--version").output().is_ok() {
+        let program = host(compiler, "host-valgrind", "-g");
+        let mut command = Command::new("valgrind");
+        command.args(["-q", "--error-exitcode=9", "--leak-check=full"]).arg(&program);
+        assert_eq!(output(&mut command), expected);
+        std::fs::remove_file(&program).unwrap();
+    } else {
+        skipped("valgrind");
+    }
 }

@@ -4,6 +4,7 @@
 mod header;
 mod host;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -16,9 +17,14 @@ fn root() -> PathBuf {
 fn compiler() -> Option<&'static str> {
     let found = Command::new("cc").arg("--version").output().is_ok();
     if !found {
-        println!("skipped: no C compiler");
+        skipped("C compiler");
     }
     found.then_some("cc")
+}
+
+/// Prints that a tool is missing. The test runner does not capture this line.
+fn skipped(tool: &str) {
+    let _ = writeln!(std::io::stderr(), "skipped: no {tool} (bbrlab-ffi)");
 }
 
 /// Runs a command, and returns its standard output.
