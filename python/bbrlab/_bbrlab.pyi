@@ -74,13 +74,13 @@ class Scenario:
         /,
         set: Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None = None,
         *,
-        controls: Mapping[str, type[CongestionControl]] | None = None,
+        controls: Mapping[str, type[CongestionControl] | str | PathLike[str]] | None = None,
         name: str | None = None,
         **keys: Any,
     ) -> Scenario: ...
     @property
-    def controls(self) -> dict[str, type[CongestionControl]]:
-        """The classes of congestion controls by their names."""
+    def controls(self) -> dict[str, type[CongestionControl] | str]:
+        """The classes of congestion controls, and the paths of shared objects, by their names."""
     @property
     def name(self) -> str:
         """The scenario's name: the file's without its extension, or the built-in's id."""

@@ -55,8 +55,8 @@ class Metric(TypedDict):
 Given = str | os.PathLike[str] | Mapping[str, Any] | Scenario
 """A scenario: a file, the id of a built-in scenario, a dict, or a `Scenario`."""
 
-Controls = Mapping[str, type[CongestionControl]]
-"""Classes of congestion controls by their names in a scenario."""
+Controls = Mapping[str, type[CongestionControl] | str | os.PathLike[str]]
+"""Classes of congestion controls, or paths of shared objects, by their names in a scenario."""
 
 Progress = bool | None | Callable[[int, int, float], object]
 """Whether to show progress (None: on a terminal and in a notebook), or a function to call. It is called with the number
@@ -86,8 +86,8 @@ def run(
     Args:
         scenario: A file, the id of a built-in scenario, a dict or a `Scenario`.
         set: Values of keys that replace the scenario's, such as `{"bottleneck.buffer": "2bdp"}`.
-        controls: Custom congestion controls: classes by their names in the scenario. A class may also replace a name,
-            as in `{"flows.cc": MyControl}`.
+        controls: Custom congestion controls: classes by their names in the scenario, or the paths of shared objects by
+            their names `plugin:NAME`. A class may also replace a name, as in `{"flows.cc": MyControl}`.
         seed: The seed that replaces the scenario's.
         on: The back end that computes the run, as `--on` of the command line.
         out: A folder for the files that the command line writes. Without it, nothing is written.
@@ -142,9 +142,9 @@ def sweep(
             stay. A swept key must not be in `set`.
         seeds: Runs per point, each with its own seed.
         set: Values of keys that replace the scenario's.
-        controls: Custom congestion controls: classes by their names. A sweep with any of them computes one run at a
-            time, because the interpreter runs one thread at a time, and recomputes runs that are already in the folder.
-            With an executor of processes, pickle must be able to transfer the classes.
+        controls: Custom congestion controls: classes by their names, or the paths of shared objects. A sweep with
+            classes computes one run at a time, because the interpreter runs one thread at a time, and recomputes runs
+            that are already in the folder. With an executor of processes, pickle must be able to transfer the classes.
         seed: The first seed.
         on: The back end that computes the runs, as `--on` of the command line.
         out: A folder, in which each run gets its own folder. Complete runs in it are not recomputed.

@@ -79,8 +79,8 @@ class Outcome(NamedTuple):
     """The records of the runs as Arrow tables, if they were not written to a folder."""
 
 
-Named = tuple[tuple[str, type[CongestionControl]], ...]
-"""The names and classes of custom congestion controls."""
+Named = tuple[tuple[str, type[CongestionControl] | str], ...]
+"""The names of custom congestion controls, with their classes or the paths of their shared objects."""
 
 
 def spread(

@@ -13,7 +13,8 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("cc", &[]),
     ("stack", &["units"]),
-    ("tcp", &["cc", "stack", "units"]),
+    ("rate", &["cc", "stack"]),
+    ("tcp", &["cc", "rate", "stack", "units"]),
     ("link", &["units"]),
     ("queue", &["link", "units"]),
     ("events", &["units"]),
@@ -35,8 +36,11 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ),
     ("linux", &["lab", "sim", "run", "link", "scenario", "report", "oracle", "units"]),
     ("papers", &["lab", "run", "link", "scenario", "cost", "report", "units"]),
-    ("cli", &["papers", "linux", "kernel", "lab", "run", "scenario", "cost", "report"]),
-    ("python", &["cc", "cli", "papers", "lab", "run", "scenario", "cost", "report"]),
+    ("abi", &["cc"]),
+    ("ffi", &["abi", "cc", "rate", "stack"]),
+    ("plugin", &["abi", "cc"]),
+    ("cli", &["papers", "linux", "kernel", "lab", "plugin", "run", "scenario", "cost", "report"]),
+    ("python", &["cc", "cli", "papers", "plugin", "lab", "run", "scenario", "cost", "report"]),
 ];
 
 /// Returns the names of all crates of the product, the lowest first.

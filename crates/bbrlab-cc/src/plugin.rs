@@ -223,11 +223,24 @@ pub trait Maker: fmt::Debug + Send + Sync {
     /// returned must still answer every call without a panic.
     fn make(&self, params: &Params, place: Place) -> Plugged;
 
+    /// Whether instances may be used in several threads at once, each by one thread at a time, and
+    /// the hash in the scenario identifies their behaviour. If so, a sweep runs them in parallel
+    /// and keeps complete runs.
+    fn is_native(&self) -> bool {
+        false
+    }
+
     /// Whether an instance could not be made, or a call of an instance has failed. The run then
     /// continues for a short time with the values that the instances return, before it is aborted.
     /// The maker stores the reason of the failure.
     fn has_failed(&self) -> bool {
         false
+    }
+
+    /// Returns the text of the failure, with the flow, the event and its time; `None` if the
+    /// maker's program reports it by other means.
+    fn failure(&self) -> Option<String> {
+        None
     }
 }
 
@@ -260,9 +273,11 @@ impl Controls {
         self.0.iter().find(|(other, _)| other == name).map(|(_, maker)| maker)
     }
 
-    /// Returns the name of the first congestion control that has failed, if any.
+    /// Returns the failure of the first congestion control that has failed, if any.
     #[must_use]
-    pub fn failed(&self) -> Option<&str> {
-        self.0.iter().find(|(_, maker)| maker.has_failed()).map(|(name, _)| name.as_str())
+    pub fn failed(&self) -> Option<String> {
+        let (name, maker) = self.0.iter().find(|(_, maker)| maker.has_failed())?;
+        let of_name = || format!("the custom congestion control `{name}` has failed");
+        Some(maker.failure().unwrap_or_else(of_name))
     }
 }

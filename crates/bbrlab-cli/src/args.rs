@@ -190,6 +190,9 @@ pub(crate) struct RunArgs {
     /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s; can be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Load a congestion control from a shared object, for cc = "plugin:NAME"; can be repeated
+    #[arg(long, value_name = "LIB", value_hint = ValueHint::FilePath)]
+    pub(crate) plugin: Vec<PathBuf>,
     /// Continue the results in all folders below one that holds none itself
     #[arg(long)]
     pub(crate) recursive: bool,
@@ -309,6 +312,9 @@ pub(crate) struct CheckArgs {
     /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s; can be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Load a congestion control from a shared object, for cc = "plugin:NAME"; can be repeated
+    #[arg(long, value_name = "LIB", value_hint = ValueHint::FilePath)]
+    pub(crate) plugin: Vec<PathBuf>,
     /// Back end that would compute the runs; `sim` is the simulator [default: sim; for a folder of
     /// results, the back end that computed them]
     #[arg(long, value_name = "BACKEND", value_parser = on)]

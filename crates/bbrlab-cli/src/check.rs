@@ -13,10 +13,11 @@ use serde::Serialize;
 
 use crate::args::CheckArgs;
 use crate::output::{Output, Stopped, Verdict};
-use crate::run::{notes_of_files, on, sets};
+use crate::run::{check_plugins, load, notes_of_files, on, sets, with_plugins};
 
 pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     let sets = sets(&args.set, args.seed);
+    let plugins = load(&args.plugin)?;
     let jobs = args.jobs.map_or_else(processors, |jobs| usize::try_from(jobs).unwrap_or(1));
     refuse_second_stdin(&args.scenarios)?;
     let mut documents = Vec::new();
@@ -25,6 +26,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     for name in &args.scenarios {
         // `check` writes nothing, so `--set` may change keys even of a scenario in a folder of
         // results.
+        let sets = with_plugins(name, &sets, &plugins);
         let named = match open_named(name, &sets, true, not_a_scenario) {
             Ok(named) => named,
             Err(error) => {
@@ -34,6 +36,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
                 Vec::new()
             }
         };
+        check_plugins(&named, &plugins)?;
         for named in named {
             let on = on(args.on, &named)?;
             let scenario = named.scenario;

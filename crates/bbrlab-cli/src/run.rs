@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bbrlab_cost::Estimate;
 use bbrlab_lab::{
@@ -12,6 +12,7 @@ use bbrlab_lab::{
     write_runs_json,
 };
 use bbrlab_papers::not_a_scenario;
+use bbrlab_plugin::Plugins;
 use bbrlab_report::{Points, run_table};
 use bbrlab_run::{Controls, Runs as _};
 use bbrlab_scenario::Scenario;
@@ -23,14 +24,17 @@ use crate::progress::Bar;
 /// Runs the scenarios, one after the other, each on all cores.
 pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
     let sets = sets(&args.set, args.running.seed);
+    let plugins = load(&args.plugin)?;
     refuse_second_stdin(&args.scenarios)?;
     let mut scenarios = Vec::new();
     for name in &args.scenarios {
         if !args.recursive && args.running.out.is_none() {
             refuse_results_below(Path::new(name))?;
         }
+        let sets = with_plugins(name, &sets, &plugins);
         scenarios.extend(open_named(name, &sets, args.running.out.is_some(), not_a_scenario)?);
     }
+    check_plugins(&scenarios, &plugins)?;
     if args.shard.is_some() {
         scenarios.iter().try_for_each(|named| check_divisible(&named.scenario))?;
     }
@@ -61,7 +65,8 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
         let scenario = &named.scenario;
         let of = part.as_ref().map(|part| part.len() as u64);
         let on = on(args.on, named)?;
-        let batch = one((named, on), part, &args.running, jobs, several, &stop, output)?;
+        let controls = plugins.controls();
+        let batch = one((named, on, controls), part, &args.running, jobs, several, &stop, output)?;
         if !args.running.json {
             output.text(&table(&batch, width)?)?;
         }
@@ -109,9 +114,9 @@ pub(crate) fn on(
     }
 }
 
-/// Runs one scenario on a back end, or its part `only`.
+/// Runs one scenario on a back end with these custom controls, or its part `only`.
 pub(crate) fn one<'s>(
-    (named, on): (&'s Named, &'static dyn Backend),
+    (named, on, controls): (&'s Named, &'static dyn Backend, Controls),
     only: Option<BTreeSet<u64>>,
     running: &Running,
     jobs: usize,
@@ -139,7 +144,7 @@ pub(crate) fn one<'s>(
         summary: if only.is_some() { SummaryOf::Whole } else { SummaryOf::These },
         only,
         held: RECORDS_HELD,
-        controls: Controls::none(),
+        controls,
         stop: stop.clone(),
     };
     let bar = Bar::new(scenario.name(), running.quiet);
@@ -206,6 +211,33 @@ pub(crate) fn notes_of_files(scenario: &Scenario, output: &mut Output) {
     for note in scenario.notes() {
         output.note(&note);
     }
+}
+
+/// Loads the shared objects of `--plugin`.
+pub(crate) fn load(paths: &[PathBuf]) -> Result<Plugins, LabError> {
+    Plugins::load(paths).map_err(|reason| LabError::Usage(format!("--plugin {reason}")))
+}
+
+/// Returns the values of `--set` with the declarations of controls in shared objects. A folder of
+/// results already has the declarations.
+pub(crate) fn with_plugins(name: &str, sets: &[String], plugins: &Plugins) -> Vec<String> {
+    let mut sets = sets.to_vec();
+    if !Path::new(name).is_dir() {
+        sets.extend(plugins.declarations());
+    }
+    sets
+}
+
+/// Checks that the controls of folders of results are those of the loaded shared objects.
+pub(crate) fn check_plugins(scenarios: &[Named], plugins: &Plugins) -> Result<(), LabError> {
+    for named in scenarios {
+        for outside in named.scenario.outside() {
+            let checked = plugins.check(&outside.name, outside.sha256.as_deref());
+            let name = named.scenario.name();
+            checked.map_err(|reason| LabError::Usage(format!("{name}: {reason}")))?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the values of `--set`, followed by `seed=N` if the user gave `--seed N`.

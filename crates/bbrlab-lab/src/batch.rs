@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use bbrlab_cost::Estimate;
 use bbrlab_results::picture_of;
-use bbrlab_run::{Controls, Run, RunSummary, Runs as _, SIMULATOR};
+use bbrlab_run::{Controls, Outside, Run, RunSummary, Runs as _, SIMULATOR};
 use bbrlab_scenario::{Scenario, plain_name};
 
 use crate::atomic_file::{make_folder, remove_leftovers};
@@ -54,9 +54,10 @@ pub struct BatchOptions {
     /// Maximum number of bytes of records held in memory. Further records are read from the runs'
     /// folders when they are needed.
     pub held: u64,
-    /// The custom congestion controls that the scenario declares. If it declares any, all runs are
-    /// computed on the caller's thread, one after the other. Runs that use such a control are
-    /// always recomputed, because their folder does not identify its behaviour.
+    /// The custom congestion controls that the scenario declares. If any of them is not native
+    /// (see `Maker::is_native`), all runs are computed on the caller's thread, one after the other.
+    /// Runs that use such a control are always recomputed, because their folder does not identify
+    /// its behaviour.
     pub controls: Controls,
     /// The request to stop, which the user makes to end the batch early.
     pub stop: Stop,
@@ -464,7 +465,7 @@ impl<'a, 's> Work<'a, 's> {
                     outdated: 0,
                 });
             };
-            if scenario.outside().is_empty() {
+            if scenario.outside().iter().all(|outside| self.is_native(outside)) {
                 pool.each_kept(&left, weight_at, work, Computed::keep, take, tell)?;
             } else {
                 pool.each_kept_here(&left, weight_at, work, Computed::keep, take, tell)?;
@@ -582,10 +583,19 @@ impl<'a, 's> Work<'a, 's> {
         maker_of(&folder, &key).as_ref() == Some(self.maker) && !self.has_outside(number)
     }
 
-    /// Whether a run uses a custom congestion control.
+    /// Whether a custom congestion control is native.
+    fn is_native(&self, outside: &Outside) -> bool {
+        self.options.controls.get(&outside.name).is_some_and(|maker| maker.is_native())
+    }
+
+    /// Whether a run uses a custom congestion control that is not native.
     fn has_outside(&self, number: u64) -> bool {
-        let takes_part = |run: Run| run.classes.iter().any(|class| class.outside.is_some());
-        !self.scenario.outside().is_empty() && takes_part(self.scenario.run(number))
+        let is_alien = |outside: &Outside| !self.is_native(outside);
+        let takes_part = |run: Run| {
+            run.classes.iter().filter_map(|class| class.outside.as_deref()).any(is_alien)
+        };
+        self.scenario.outside().iter().any(|outside| is_alien(outside))
+            && takes_part(self.scenario.run(number))
     }
 }
 

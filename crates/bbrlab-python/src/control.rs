@@ -13,6 +13,7 @@ use bbrlab_cc::{
     AckSample, CaState, CongestionControl, Conn, Control, Controls, CwndEvent, Draw, Hooks, Info,
     LostSkb, Maker, ParamValue, Params, Place, Plugged, RateSample,
 };
+use bbrlab_plugin::Plugin;
 use bbrlab_run::Series;
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
@@ -197,22 +198,31 @@ impl Class {
     }
 }
 
-/// The classes of a scenario, by their names.
+/// The classes of a scenario by their names, and its shared objects by their paths.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Classes(Vec<(String, Arc<Class>)>);
+pub(crate) struct Classes {
+    named: Vec<(String, Arc<Class>)>,
+    plugins: Vec<(String, Plugin)>,
+}
 
 impl Classes {
     /// Adds a class, or replaces the one with this name.
     pub(crate) fn put(&mut self, name: String, class: Arc<Class>) {
-        self.0.retain(|(other, _)| *other != name);
-        self.0.push((name, class));
+        self.named.retain(|(other, _)| *other != name);
+        self.named.push((name, class));
+    }
+
+    /// Adds the control in a shared object, or replaces the one with its name.
+    pub(crate) fn put_plugin(&mut self, path: String, plugin: Plugin) {
+        self.plugins.retain(|(_, other)| other.name() != plugin.name());
+        self.plugins.push((path, plugin));
     }
 
     /// Adds a class that the user gave instead of a name, under the class's default name. Returns
     /// the name.
     pub(crate) fn add(&mut self, py: Python<'_>, class: Class) -> PyResult<String> {
         let name = class.own_name(py)?;
-        let other = self.0.iter().find(|(other, _)| *other == name);
+        let other = self.named.iter().find(|(other, _)| *other == name);
         if other.is_some_and(|(_, other)| !other.object.bind(py).is(class.object.bind(py))) {
             let text = format!(
                 "expected congestion controls with different names, found two classes {name}; name them with controls={{\"...\": {name}, ...}}"
@@ -223,18 +233,35 @@ impl Classes {
         Ok(name)
     }
 
+    /// Returns the classes.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &(String, Arc<Class>)> {
-        self.0.iter()
+        self.named.iter()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Returns the shared objects with their paths.
+    pub(crate) fn plugins(&self) -> impl Iterator<Item = &(String, Plugin)> {
+        self.plugins.iter()
     }
 
-    /// Returns these classes, and those classes of `others` whose names are not among them.
+    /// Returns the name and the declaration of each control, as an inline table.
+    pub(crate) fn declared(&self) -> impl Iterator<Item = (&str, String)> {
+        let classes = self.named.iter().map(|(name, class)| (name.as_str(), class.declaration()));
+        let plugins = self.plugins.iter().map(|(_, plugin)| (plugin.name(), plugin.declaration()));
+        classes.chain(plugins)
+    }
+
+    /// Whether there is no class. Shared objects need no interpreter.
+    pub(crate) fn has_no_class(&self) -> bool {
+        self.named.is_empty()
+    }
+
+    /// Returns these controls, and those of `others` whose names are not among them.
     pub(crate) fn over(mut self, others: &Self) -> Self {
-        let own: Vec<String> = self.0.iter().map(|(name, _)| name.clone()).collect();
-        self.0.extend(others.0.iter().filter(|(name, _)| !own.contains(name)).cloned());
+        let own: Vec<String> = self.declared().map(|(name, _)| name.to_owned()).collect();
+        let is_new = |name: &str| own.iter().all(|other| other != name);
+        self.named.extend(others.named.iter().filter(|(name, _)| is_new(name)).cloned());
+        let plugins = others.plugins.iter().filter(|(_, plugin)| is_new(plugin.name()));
+        self.plugins.extend(plugins.cloned());
         self
     }
 
@@ -243,7 +270,7 @@ impl Classes {
     /// series.
     pub(crate) fn makers(&self, kept: &Arc<Kept>) -> (Controls, Arc<Failure>) {
         let failure = Arc::new(Failure::default());
-        let named = self.0.iter().map(|(name, class)| {
+        let named = self.named.iter().map(|(name, class)| {
             let maker = OfClass {
                 name: name.clone(),
                 class: Arc::clone(class),
@@ -252,7 +279,9 @@ impl Classes {
             };
             (name.clone(), Arc::new(maker) as Arc<dyn Maker>)
         });
-        (Controls::of(named.collect()), failure)
+        let plugins =
+            self.plugins.iter().map(|(_, plugin)| (plugin.name().to_owned(), plugin.maker()));
+        (Controls::of(named.chain(plugins).collect()), failure)
     }
 }
 

@@ -1,14 +1,17 @@
 //! Converts Python values to TOML: scenarios as keywords or dicts, and values of single keys.
 
 use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use bbrlab_plugin::{PREFIX, Plugin};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyMapping, PySequence, PyString, PyType};
 use toml::Value;
 
 use crate::control::{Class, Classes};
+use crate::raise::of_class;
 use crate::shown::shown;
 use crate::span::{Span, span};
 
@@ -101,22 +104,38 @@ pub(crate) fn document(given: &Bound<'_, PyMapping>, classes: &mut Classes) -> P
             value => lines.push_str(&format!("{name} = {}\n", inline(&value))),
         }
     }
-    declared.retain(|(name, _)| classes.iter().all(|(other, _)| other != name));
-    if !declared.is_empty() || !classes.is_empty() {
+    declared.retain(|(name, _)| classes.declared().all(|(other, _)| other != name));
+    if !declared.is_empty() || classes.declared().next().is_some() {
         section(&mut sections, &format!("[{CONTROLS}]"), &declared);
-        for (name, class) in classes.iter() {
-            sections.push_str(&format!("{} = {}\n", quoted(name), class.declaration()));
+        for (name, declaration) in classes.declared() {
+            sections.push_str(&format!("{} = {declaration}\n", quoted(name)));
         }
     }
     Ok(lines + &sections)
 }
 
-/// Returns the `--set` arguments that declare these classes.
+/// Returns the `--set` arguments that declare these controls.
 pub(crate) fn declarations(classes: &Classes) -> impl Iterator<Item = String> {
-    classes.iter().map(|(name, class)| format!("{CONTROLS}.{name}={}", class.declaration()))
+    classes.declared().map(|(name, declaration)| format!("{CONTROLS}.{name}={declaration}"))
 }
 
-/// Returns the classes in a mapping from names to classes.
+/// Loads the shared object of a control; `None` if the value is not a path.
+fn plugin(at: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<(String, Plugin)>> {
+    let Ok(path) = value.extract::<PathBuf>() else { return Ok(None) };
+    let wrong = |text: &str| of_class(value.py(), "UsageError", &format!("{at}: {text}"));
+    let full = std::path::absolute(&path).map_err(|error| wrong(&error.to_string()))?;
+    let plugin = Plugin::load(&full).map_err(|text| wrong(&text))?;
+    if plugin.name() != name {
+        return Err(wrong(&format!(
+            "expected the name of the control in {}, {:?}, found {name:?}",
+            path.display(),
+            plugin.name()
+        )));
+    }
+    Ok(Some((full.to_string_lossy().into_owned(), plugin)))
+}
+
+/// Returns the classes and shared objects in a mapping from names to classes and paths.
 pub(crate) fn named_classes(given: &Bound<'_, PyAny>) -> PyResult<Classes> {
     let mut classes = Classes::default();
     let given = mapping(given, CONTROLS, "names with classes of congestion controls")?;
@@ -126,9 +145,15 @@ pub(crate) fn named_classes(given: &Bound<'_, PyAny>) -> PyResult<Classes> {
         let name: String = name
             .extract()
             .map_err(|_| PyTypeError::new_err(format!("{at}: expected text as names")))?;
+        if name.starts_with(PREFIX)
+            && let Some((path, plugin)) = plugin(&at, &name, &value)?
+        {
+            classes.put_plugin(path, plugin);
+            continue;
+        }
         let Some(class) = Class::of(&value)? else {
             return Err(PyTypeError::new_err(format!(
-                "{at}: expected a class of congestion controls (a subclass of bbrlab.CongestionControl), found {} of type {}",
+                "{at}: expected a class of congestion controls (a subclass of bbrlab.CongestionControl), or the path of a shared object for a name `{PREFIX}NAME`, found {} of type {}",
                 shown(&value)?,
                 value.get_type().name()?
             )));

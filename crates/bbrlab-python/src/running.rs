@@ -14,7 +14,7 @@ use bbrlab_run::{Column, Values};
 use bbrlab_scenario::Scenario;
 use pyo3::prelude::*;
 
-use crate::control::Failure;
+use crate::control::{Classes, Failure};
 use crate::frame::Frame;
 use crate::kept::Kept;
 use crate::named::back_end;
@@ -29,11 +29,11 @@ use crate::watch::{here, watched};
 fn computed<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
-    scenario: &Scenario,
+    classes: &Classes,
     failure: &Failure,
     work: impl FnOnce(&Stop, &dyn Fn(Progress)) -> Result<T, LabError> + Send,
 ) -> PyResult<T> {
-    let result = if scenario.outside().is_empty() {
+    let result = if classes.has_no_class() {
         watched(py, progress, |stop, tell| work(stop, tell))
     } else {
         here(py, progress, work)
@@ -101,7 +101,7 @@ pub(crate) fn run(
         });
         executed.map(|executed| executed.result).map_err(LabError::Failed)
     };
-    let result = computed(py, progress.as_ref(), scenario, &failure, work)?;
+    let result = computed(py, progress.as_ref(), classes, &failure, work)?;
     Ok(RunRecords::new(result, scenario.run_toml(number), out, &kept))
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn sweep(
         };
         SweepRecords::of_batch(run_batch(scenario, &options, tell)?)
     };
-    computed(py, progress.as_ref(), scenario, &failure, work)
+    computed(py, progress.as_ref(), classes, &failure, work)
 }
 
 /// Returns the numbers of a scenario's runs with their weights, the heaviest first: columns `run`

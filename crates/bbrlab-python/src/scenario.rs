@@ -171,12 +171,15 @@ impl PyScenario {
         Ok((restore, (name, text, self.controls(py)?).into_pyobject(py)?))
     }
 
-    /// The classes of congestion controls by their names.
+    /// The classes of congestion controls, and the paths of shared objects, by their names.
     #[getter]
     fn controls<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let controls = PyDict::new(py);
         for (name, class) in self.classes.iter() {
             controls.set_item(name, class.object())?;
+        }
+        for (path, plugin) in self.classes.plugins() {
+            controls.set_item(plugin.name(), path)?;
         }
         Ok(controls)
     }

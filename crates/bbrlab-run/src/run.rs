@@ -267,6 +267,11 @@ impl Outside {
     #[must_use]
     pub fn absent(&self) -> String {
         let Self { name, source, .. } = self;
+        if name.starts_with("plugin:") {
+            return format!(
+                "`controls.{name}`: expected the shared object of this congestion control ({source}), found none; name it with --plugin; in Python: bbrlab.run(..., controls={{\"{name}\": \"LIB\"}})"
+            );
+        }
         format!(
             "`controls.{name}`: expected a program that provides this congestion control ({source}), found none; in Python: bbrlab.run(..., controls={{\"{name}\": ...}})"
         )

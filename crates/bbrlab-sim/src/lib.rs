@@ -320,11 +320,11 @@ impl Sim {
 /// Checks that no custom congestion control has failed.
 ///
 /// # Errors
-/// Returns the name of the first custom control that has failed. The caller that registered the
-/// control has the cause of the failure.
+/// Returns the failure of the first custom control that has failed. If the text has no cause, the
+/// caller that registered the control has it.
 pub fn refuse_failed(controls: &Controls) -> Result<(), String> {
     match controls.failed() {
-        Some(name) => Err(format!("the custom congestion control `{name}` has failed")),
+        Some(failure) => Err(failure),
         None => Ok(()),
     }
 }

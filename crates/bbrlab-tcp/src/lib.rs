@@ -10,7 +10,6 @@ mod oow;
 pub mod pacing;
 mod paws;
 pub mod prr;
-pub mod rate;
 pub mod receiver;
 pub mod rtt;
 pub mod segment;
@@ -18,6 +17,7 @@ pub mod sender;
 pub mod socket;
 pub mod wheel;
 
+pub use bbrlab_rate as rate;
 pub use host::{Host, TimerId, Transmission};
 pub use receiver::{Receiver, ReceiverConfig};
 pub use segment::{DataSegment, PureAck, SackBlock, Segment};

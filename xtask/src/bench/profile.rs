@@ -44,7 +44,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     ("dispatch, glue of sim", &["net/src/", "sim/src/", "tcp/src/host.rs", "tcp/src/segment.rs"]),
     ("receiver, delayed ACK, reads", &["tcp/src/receiver/"]),
-    ("rate sampler", &["tcp/src/rate.rs", "tcp/src/rate/"]),
+    ("rate sampler", &["bbrlab-rate/src/"]),
     ("congestion control", &["cc/src/"]),
     ("skbs", &["tcp/src/sender/scoreboard/"]),
     (

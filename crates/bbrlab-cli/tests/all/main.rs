@@ -7,6 +7,8 @@ mod folders;
 mod lists;
 mod pages;
 mod plot;
+#[cfg(target_os = "linux")]
+mod plugins;
 mod run;
 mod shards;
 mod shell;

@@ -19,6 +19,9 @@ const CONTROLS_MAX: usize = 1000;
 const NAME_MAX: usize = 40;
 const SOURCE_MAX: usize = 400;
 
+/// The beginning of the names of controls in shared objects.
+pub(crate) const PLUGIN: &str = "plugin:";
+
 /// The keys of a custom congestion control.
 pub(crate) const OUTSIDE_PARTS: &[Part] = &[
     needed("source", Form::Text),
@@ -52,7 +55,8 @@ pub(crate) fn read_controls(
 fn check_name(reader: &mut Reader<'_>, own: &str, at: At, name: &str) -> Option<()> {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
     let shown: String = own.chars().take(NAME_MAX).collect();
-    let found = if own.is_empty() || own.len() > NAME_MAX || !own.bytes().all(is_plain) {
+    let plain = own.strip_prefix(PLUGIN).unwrap_or(own);
+    let found = if plain.is_empty() || own.len() > NAME_MAX || !plain.bytes().all(is_plain) {
         format!("found {shown:?}")
     } else if is_cc_name(own) {
         format!("found {shown:?}, which is a built-in name")

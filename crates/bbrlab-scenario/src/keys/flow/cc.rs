@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bbrlab_cc::{Algorithm, Params};
 
 use super::FlowSpec;
+use crate::keys::controls::PLUGIN;
 use crate::keys::params::read_param;
 use crate::language::document::{Node, Value};
 use crate::language::nearest::nearest;
@@ -60,7 +61,9 @@ pub(super) fn read_cc(reader: &mut Reader<'_>, node: &Node, name: &str) -> Optio
     reader.problem(node.at, format!("`{name}`: expected a congestion control"), found, help);
     reader
         .note(format!("algorithms: {}; {UDP:?}: datagrams, without one", algorithms().join(", ")));
-    reader.note(if controls.is_empty() {
+    reader.note(if matches!(&node.value, Value::Text(text) if text.starts_with(PLUGIN)) {
+        "`--plugin LIB` loads the shared object of such a control: see docs/plugins.md".to_owned()
+    } else if controls.is_empty() {
         "custom congestion controls are defined in `controls`: see docs/python.md".to_owned()
     } else {
         format!("`controls`: {}", controls.join(", "))

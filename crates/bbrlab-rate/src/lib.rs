@@ -114,19 +114,19 @@ impl Notes {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PackedStamps {
     /// Microseconds from the start of the send phase to the departure.
-    pub(crate) first_tx_ago_us: u32,
+    pub first_tx_ago_us: u32,
     /// Microseconds from the latest delivery to the departure; [`Self::USED_UP`] after the packet
     /// was used for a sample, when the kernel's stamp is 0.
-    pub(crate) delivered_ago_us: u32,
+    pub delivered_ago_us: u32,
     /// Number of packets that had been delivered when the packet was sent.
-    pub(crate) delivered: u32,
+    pub delivered: u32,
     /// Whether the sender was application-limited when the packet was sent.
-    pub(crate) is_app_limited: bool,
+    pub is_app_limited: bool,
 }
 
 impl PackedStamps {
     /// Value of `delivered_ago_us` after the packet was used for a sample.
-    pub(crate) const USED_UP: u32 = u32::MAX;
+    pub const USED_UP: u32 = u32::MAX;
 
     /// Packs the result of [`RateSampler::skb_sent`], without the notes, for a packet that departed
     /// at `tx_mstamp`.
@@ -243,7 +243,7 @@ impl RateSampler {
     /// Whether a switch selects a behaviour other than Linux's. The sampler must then be passed
     /// every delivered packet.
     #[inline]
-    pub(crate) const fn is_switched(&self) -> bool {
+    pub const fn is_switched(&self) -> bool {
         self.is_switched
     }
 
@@ -274,7 +274,7 @@ impl RateSampler {
 
     /// Returns the notes of a packet of `pcount` segments that is sent now.
     #[inline]
-    pub(crate) fn notes(&self, conn: &Conn, pcount: u32) -> Notes {
+    pub fn notes(&self, conn: &Conn, pcount: u32) -> Notes {
         let (lost, in_flight) = match self.version {
             SamplerVersion::V1 => (0, 0),
             SamplerVersion::V3 => {
@@ -288,7 +288,7 @@ impl RateSampler {
     /// in flight, so that the send phase and the ACK phase have already begun.
     /// [`Self::notes_behind_others`] returns the notes.
     #[inline]
-    pub(crate) fn skb_sent_behind_others(&self, conn: &Conn, tx_mstamp: u64) -> PackedStamps {
+    pub fn skb_sent_behind_others(&self, conn: &Conn, tx_mstamp: u64) -> PackedStamps {
         debug_assert!(conn.delivered_mstamp != 0, "the first packet out has set it");
         PackedStamps {
             first_tx_ago_us: trunc_u32(tx_mstamp.wrapping_sub(self.first_tx_mstamp)),
@@ -302,7 +302,7 @@ impl RateSampler {
     /// packet counts as already sampled. Once per 71 minutes, the 32-bit stamp of the BBRv3 tree is
     /// 0, which means "sampled".
     #[inline]
-    pub(crate) fn notes_behind_others(&self, conn: &Conn, pcount: u32) -> (Notes, bool) {
+    pub fn notes_behind_others(&self, conn: &Conn, pcount: u32) -> (Notes, bool) {
         let is_stamp_0 =
             self.version == SamplerVersion::V3 && trunc_u32(conn.delivered_mstamp) == 0;
         (self.notes(conn, pcount), is_stamp_0)
@@ -340,7 +340,7 @@ impl RateSampler {
     /// `SACKed`. The sampler must work as in Linux, without switches.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly each field is used at once")]
-    pub(crate) fn packed_delivered(
+    pub fn packed_delivered(
         &mut self,
         ack: &mut AckRate,
         tx: PackedStamps,
@@ -398,7 +398,7 @@ impl RateSampler {
     /// Like [`Self::generate`], for a caller that passes the clock's time, `now`, in microseconds.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
-    pub(crate) fn generate_at(
+    pub fn generate_at(
         &mut self,
         now: u64,
         conn: &mut Conn,
@@ -422,7 +422,7 @@ impl RateSampler {
     /// no sample.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
-    pub(crate) fn generate_plainly(
+    pub fn generate_plainly(
         &mut self,
         now: u64,
         conn: &mut Conn,
@@ -453,7 +453,7 @@ impl RateSampler {
     /// [`Self::generate`] except the part in [`Self::complete_newest`]. The sampler must work as in
     /// Linux, without switches.
     #[inline]
-    pub(crate) fn sample_newest(
+    pub fn sample_newest(
         &mut self,
         conn: &Conn,
         tx: &PackedStamps,
@@ -490,7 +490,7 @@ impl RateSampler {
     /// Completes the result of [`Self::sample_newest`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called in one place, by nearly every ACK")]
-    pub(crate) fn complete_newest(
+    pub fn complete_newest(
         &mut self,
         conn: &mut Conn,
         rs: &mut RateSample,

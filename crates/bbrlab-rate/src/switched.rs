@@ -18,7 +18,7 @@ use bbrlab_cc::Conn;
 use bbrlab_cc::linux_int::{after, trunc_u32};
 use bbrlab_stack::{AckInterval, InvalidSample, RateSwitches, SampleBound};
 
-use super::{AckRate, DeliveredSkb, RateSampler, SkbStamps};
+use crate::{AckRate, DeliveredSkb, RateSampler, SkbStamps};
 
 /// The sampler's state for switches that select ns-3's behaviour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -145,7 +145,7 @@ impl Switched {
 impl RateSampler {
     /// Updates the minimum of the smoothed RTT, in microseconds, for [`SampleBound::Srtt`].
     #[inline]
-    pub(crate) fn note_srtt(&mut self, srtt_us: u32) {
+    pub fn note_srtt(&mut self, srtt_us: u32) {
         if let Some(switched) = &mut self.switched {
             let min = switched.srtt_us_min.unwrap_or(u32::MAX);
             switched.srtt_us_min = Some(min.min(srtt_us));

@@ -1,0 +1,3 @@
+module bbrlab.example/reno
+
+go 1.21

@@ -1,0 +1,77 @@
+//! The structs of `bbrlab-ffi`'s functions, by which a C host drives our algorithms.
+
+use std::ffi::c_char;
+
+use crate::Param;
+use crate::layout::c_struct;
+
+c_struct!(Setup = "bbrlab_setup", "A new connection" {
+    size: u32, "uint32_t size", "Size of the struct in bytes";
+    mss: u32, "uint32_t mss", "bytes; payload of a full segment";
+    seed: u64, "uint64_t seed", "The source of all random numbers of this connection";
+    max_pacing_rate: u64, "uint64_t max_pacing_rate", "bytes per second; 0 for no bound";
+    params: *const Param, "const bbrlab_param *params", "The algorithm's parameters that are not at their defaults";
+    params_count: u32, "uint32_t params_count", "How many";
+    initial_cwnd: u32, "uint32_t initial_cwnd", "packets; Linux: 10";
+    cwnd_clamp: u32, "uint32_t cwnd_clamp", "packets; upper bound of cwnd, 0 for none";
+    hz: u32, "uint32_t hz", "jiffies per second; 0 for 1000";
+    ecn_flags: u32, "uint32_t ecn_flags", "BBRLAB_ECN_* bits: BBRLAB_ECN_OK if ECN was negotiated";
+    isn: u32, "uint32_t isn", "The first sequence number of data";
+});
+
+c_struct!(Socket = "bbrlab_socket", "The connection at the time of a call" {
+    size: u32, "uint32_t size", "Size of the struct in bytes";
+    inflight: u32, "uint32_t inflight", "packets; sent, and neither acknowledged, SACKed nor marked lost. Linux: tcp_packets_in_flight";
+    now_ns: u64, "uint64_t now_ns", "nanoseconds; the host's clock, which may begin with 0 and never goes back";
+    departure_ns: u64, "uint64_t departure_ns", "nanoseconds; earliest departure of the next packet, by pacing; 0 for now";
+    packets_out: u32, "uint32_t packets_out", "packets; sent and not acknowledged cumulatively";
+    snd_una: u32, "uint32_t snd_una", "sequence number; first unacknowledged byte";
+    snd_nxt: u32, "uint32_t snd_nxt", "sequence number; next byte to send";
+    srtt_us: u32, "uint32_t srtt_us", "microseconds times 8; smoothed RTT, 0 for none";
+    min_rtt_us: u32, "uint32_t min_rtt_us", "microseconds; minimum RTT of the last 5 minutes, 0 for none";
+    rcv_nxt: u32, "uint32_t rcv_nxt", "sequence number; next byte expected from the peer, 0 if unknown";
+});
+
+c_struct!(Packet = "bbrlab_packet", "A packet that is sent" {
+    size: u32, "uint32_t size", "Size of the struct in bytes";
+    segments: u32, "uint32_t segments", "Segments in it; 1 without TSO";
+    seq: u32, "uint32_t seq", "Its first byte";
+    end_seq: u32, "uint32_t end_seq", "One past its last byte";
+    flags: u32, "uint32_t flags", "BBRLAB_PACKET_* bits";
+    reserved: u32, "uint32_t reserved", "0";
+});
+
+c_struct!(Note = "bbrlab_note", "A note that the host keeps with a packet and returns when the packet is acknowledged or lost. Its content is the library's; a host may copy and move it" {
+    bytes: [u64; 8], "uint64_t bytes[8]", "64 bytes";
+});
+
+c_struct!(Ack = "bbrlab_ack", "An ACK that arrives" {
+    size: u32, "uint32_t size", "Size of the struct in bytes";
+    flags: u32, "uint32_t flags", "BBRLAB_ACK_* bits; BBRLAB_ACK_ECE if it echoes a CE mark";
+    rtt_us: i64, "int64_t rtt_us", "microseconds; the RTT that it measures, -1 for none";
+    ack_seq: u32, "uint32_t ack_seq", "Its acknowledgement number";
+    prior_in_flight: u32, "uint32_t prior_in_flight", "packets; in flight before it";
+    pkts_acked: u32, "uint32_t pkts_acked", "packets; acknowledged cumulatively by it, also those that were SACKed before";
+    ce_count: u32, "uint32_t ce_count", "packets; delivered with a CE mark, of those that it acknowledges";
+    is_delayed: u32, "uint32_t is_delayed", "1 if the receiver may have delayed it, else 0";
+    reserved: u32, "uint32_t reserved", "0";
+});
+
+c_struct!(Answer = "bbrlab_answer", "The values that the host must use until the next call" {
+    size: u32, "uint32_t size", "Size of the struct in bytes";
+    cwnd: u32, "uint32_t cwnd", "packets";
+    ssthresh: u32, "uint32_t ssthresh", "packets; 2147483647 at first";
+    quantum: u32, "uint32_t quantum", "packets; the largest burst";
+    pacing_rate: u64, "uint64_t pacing_rate", "bytes of payload per second; UINT64_MAX if the algorithm sets none";
+    is_paced: u32, "uint32_t is_paced", "1 if packets must be paced, else 0";
+    has_cong_control: u32, "uint32_t has_cong_control", "1 if the algorithm sets cwnd also in recovery, else 0: the host then reduces cwnd (PRR)";
+    state: [c_char; 24], "char state[24]", "Name of the algorithm's state, empty if it has none";
+});
+
+c_struct!(Parameter = "bbrlab_parameter", "A parameter that an algorithm has" {
+    size: u32, "uint32_t size", "Size of the struct in bytes";
+    kind: u32, "uint32_t kind", "BBRLAB_PARAM_*";
+    name: [c_char; 40], "char name[40]", "Its name";
+    default_value: [c_char; 40], "char default_value[40]", "Its default, as text";
+    summary: [c_char; 256], "char summary[256]", "Its meaning, with its unit; cut at 255 bytes";
+});

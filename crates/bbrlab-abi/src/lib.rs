@@ -1,0 +1,32 @@
+//! The C form of the interface of congestion controls. `bbrlab-ffi` offers our algorithms to C
+//! programs through it, and `bbrlab-plugin` runs controls that are written in C.
+//!
+//! The records are generated from the table in `bbrlab-cc/src/fields.rs`. Every struct begins with
+//! its size in bytes, and later versions only append fields, so a reader uses no field beyond the
+//! size that the writer states. All values are integers.
+//!
+//! | file | content |
+//! | --- | --- |
+//! | `layout.rs` | macros that define a struct and keep its declaration in C |
+//! | `records.rs` | the records of `bbrlab-cc` as C structs |
+//! | `control.rs` | a returned control is checked and converted |
+//! | `plugin.rs` | the struct of functions that a control in a shared object exports |
+//! | `host.rs` | the structs of `bbrlab-ffi`'s functions |
+//! | `constants.rs` | numbers of states, events and errors |
+//! | `header.rs` | the header `bbrlab.h` |
+
+mod constants;
+mod control;
+mod header;
+mod host;
+mod layout;
+mod plugin;
+mod records;
+
+pub use constants::{Error, Event, VERSION, ack_sent_flags, cwnd_event_number, plugin_flags};
+pub use control::checked;
+pub use header::{header, probe};
+pub use host::{Ack, Answer, Note, Packet, Parameter, Setup, Socket};
+pub use layout::{Layout, Member};
+pub use plugin::{Host, Info, Param, Plugin, param_kinds};
+pub use records::{AckSample, Conn, Control, InC, LostSkb, RateSample};

@@ -1,0 +1,267 @@
+//! Congestion controls in shared objects: those in `adapters/` give the digest of the built-in with
+//! the same rules, and libraries and controls that are wrong end with a sentence. A test without
+//! its compiler or checker prints `skipped: no NAME` with its own name.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::shell::Shell;
+
+const LOSSY: &str = r#"
+duration = "2s"
+[bottleneck]
+rate = "20Mbit/s"
+buffer = "0.5bdp"
+loss = 0.001
+[[flows]]
+cc = "reno"
+rtt = "40ms"
+"#;
+
+/// A control that is wrong in the way that the macro `WRONG` names.
+const WRONG: &str = r#"
+#include "bbrlab.h"
+int32_t missing(void);
+static int32_t avoid(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl, uint32_t ack,
+                     uint32_t acked, bbrlab_host *host) {
+    (void)cc; (void)ack; (void)acked; (void)host;
+    if (conn->clock_ns < 33268000000) { ctl->cwnd++; return 0; }
+#if WRONG == 1
+    ctl->cwnd = 0;
+#elif WRONG == 2
+    host->fail(host, "no more ideas");
+#elif WRONG == 3
+    return 7;
+#elif WRONG == 8
+    ctl->pacing_status = 9;
+#elif WRONG == 9
+    return missing();
+#endif
+    return 0;
+}
+#if WRONG != 4
+const bbrlab_plugin *bbrlab_plugin_entry(void) {
+    static bbrlab_plugin plugin = {sizeof plugin, BBRLAB_ABI_VERSION, "wrong", 0, 0};
+    plugin.cong_avoid = avoid;
+#if WRONG == 5
+    plugin.abi_version = 99;
+#elif WRONG == 6
+    plugin.size = 16;
+#elif WRONG == 7
+    plugin.name = "not a name";
+#elif WRONG == 10
+    plugin.cong_avoid = 0;
+#endif
+    return &plugin;
+}
+#endif
+"#;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Whether a program is installed. If it is not, says that `test` is skipped.
+fn has(program: &str, test: &str) -> bool {
+    let found = Command::new(program).arg("version").output().is_ok();
+    if !found {
+        // The test runner does not capture this line.
+        let _ = writeln!(std::io::stderr(), "skipped: no {program} ({test})");
+    }
+    found
+}
+
+fn done(command: &mut Command) {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Compiles a control to a shared object in the shell's folder.
+fn build(shell: &Shell, compiler: &str, flags: &[&str], source: &Path, name: &str) {
+    let mut command = Command::new(compiler);
+    command.args(flags).args(["-fPIC", "-shared", "-I"]);
+    command.arg(root().join("crates/bbrlab-ffi/include")).arg(source);
+    done(command.arg("-o").arg(shell.folder().join(name)));
+}
+
+fn build_reno(shell: &Shell, flags: &[&str]) {
+    let flags = [&["-std=c99", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"], flags];
+    build(shell, "cc", &flags.concat(), &root().join("adapters/c/reno.c"), "libreno.so");
+}
+
+/// Returns the arguments of a run of `lossy.toml` with a control.
+fn with<'a>(cc: &'a str, library: &'a str, out: &'a str) -> Vec<&'a str> {
+    let set = ["run", "lossy.toml", "--no-pictures", "--json", "--quiet", "--out", out];
+    [&set[..], &["--plugin", library, "--set", cc]].concat()
+}
+
+/// Returns the digest in a JSON document.
+fn digest(json: &[u8]) -> String {
+    let text = String::from_utf8_lossy(json);
+    let line = text.lines().find(|line| line.contains("\"digest\"")).expect("a digest");
+    line.trim().to_owned()
+}
+
+fn built_in(shell: &Shell) -> String {
+    let arguments = ["run", "lossy.toml", "--no-pictures", "--json", "--quiet", "--out", "own"];
+    digest(&shell.output(&arguments).stdout)
+}
+
+fn digest_with(shell: &Shell, cc: &str, library: &str) -> String {
+    let output = shell.output(&with(&format!("flows.cc=plugin:{cc}"), library, cc));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    digest(&output.stdout)
+}
+
+#[test]
+fn reno_in_c_gives_the_results_of_the_built_in() {
+    if !has("cc", "plugins::c") {
+        return;
+    }
+    let shell = Shell::new("plugin-c");
+    shell.write("lossy.toml", LOSSY);
+    build_reno(&shell, &[]);
+    assert_eq!(digest_with(&shell, "reno_c", "libreno.so"), built_in(&shell));
+    // The records, and the scenario by whose hash a run is known, carry the library's hash.
+    let scenario = fs::read_to_string(shell.folder().join("reno_c/scenario.toml")).unwrap();
+    assert!(scenario.contains("\"plugin:reno_c\" = { source = \"libreno.so\", sha256 = \""));
+    let summary = fs::read_to_string(shell.folder().join("reno_c/summary.json")).unwrap();
+    assert!(summary.contains("\"source\": \"libreno.so\""), "{summary}");
+    let again = shell.transcript(&["run", "reno_c"]);
+    assert!(again.contains("name it with --plugin"), "{again}");
+    // Another library of the same name does not continue these results.
+    build_reno(&shell, &["-O2", "-DOTHER"]);
+    let other = shell.transcript(&["run", "reno_c", "--plugin", "libreno.so"]);
+    assert!(other.contains("expected the shared object with the SHA-256"), "{other}");
+    let beta = "flows.cc_params={ beta = 2 }";
+    let mut wrong = with("flows.cc=plugin:reno_c", "libreno.so", "beta");
+    wrong.extend(["--set", beta]);
+    let output = shell.output(&wrong);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(
+        told,
+        "error: lossy: `plugin:reno_c` of flow 0 failed in create with cc_params = { beta = 2 }: expected `beta` with a number between 0 and 1\n"
+    );
+}
+
+#[test]
+fn a_sweep_compares_a_control_with_a_built_in() {
+    if !has("cc", "plugins::sweep") {
+        return;
+    }
+    let shell = Shell::new("plugin-sweep");
+    let sweep = "[sweep]\n\"flows.cc\" = [\"reno\", \"plugin:reno_c\"]\n";
+    shell.write("lossy.toml", format!("repeat = 2\n{LOSSY}{sweep}"));
+    build_reno(&shell, &["-O2"]);
+    let run = ["run", "lossy.toml", "--plugin", "libreno.so", "--json", "--no-pictures"];
+    let output = shell.output(&run);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let digests: Vec<&str> = text.lines().filter(|line| line.contains("\"digest\"")).collect();
+    assert_eq!(digests.len(), 4, "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(digests[..2], digests[2..]);
+    let checked = shell.transcript(&["check", "lossy.toml", "--plugin", "libreno.so"]);
+    assert!(checked.contains("exit 0"), "{checked}");
+}
+
+#[test]
+fn reno_in_cpp_and_in_go_gives_the_results_of_the_built_in() {
+    let shell = Shell::new("plugin-languages");
+    shell.write("lossy.toml", LOSSY);
+    if has("c++", "plugins::cpp") {
+        let flags = ["-std=c++11", "-Wall", "-Wextra", "-Werror"];
+        build(&shell, "c++", &flags, &root().join("adapters/c/reno.cc"), "libreno_cc.so");
+        assert_eq!(digest_with(&shell, "reno_cc", "libreno_cc.so"), built_in(&shell));
+    }
+    if has("go", "plugins::go") {
+        let include = root().join("crates/bbrlab-ffi/include").canonicalize().unwrap();
+        let mut command = Command::new("go");
+        command.args(["build", "-buildmode=c-shared", "-o"]);
+        command.arg(shell.folder().join("libreno_go.so"));
+        command.current_dir(root().join("adapters/go/reno"));
+        command.env("CGO_CFLAGS", format!("-I{}", include.display()));
+        command.env("GOCACHE", shell.folder().join("go")).env("GOFLAGS", "-mod=mod");
+        done(&mut command);
+        assert_eq!(digest_with(&shell, "reno_go", "libreno_go.so"), built_in(&shell));
+    }
+}
+
+#[test]
+fn valgrind_and_the_address_sanitizer_find_nothing() {
+    if !has("cc", "plugins::checkers") {
+        return;
+    }
+    let shell = Shell::new("plugin-checkers");
+    shell.write("lossy.toml", LOSSY);
+    let sanitizer = Command::new("cc").arg("-print-file-name=libasan.so").output().unwrap().stdout;
+    let sanitizer = String::from_utf8(sanitizer).unwrap().trim().to_owned();
+    // The compiler prints the name alone if it has no such file.
+    if Path::new(&sanitizer).is_absolute() {
+        build_reno(&shell, &["-g", "-fsanitize=address"]);
+        let mut command = shell.command(&with("flows.cc=plugin:reno_c", "libreno.so", "asan"));
+        let output = command.env("LD_PRELOAD", sanitizer).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(digest(&output.stdout), built_in(&shell));
+    } else {
+        let _ = writeln!(std::io::stderr(), "skipped: no address sanitizer (plugins::checkers)");
+    }
+    if !has("valgrind", "plugins::checkers") {
+        return;
+    }
+    build_reno(&shell, &["-g"]);
+    // The compiler reads the tag and the absent value of an `Option` in one branch.
+    let known = "{\n a tag\n Memcheck:Cond\n fun:*bbrlab_sim*series*row*\n}\n";
+    shell.write("known.supp", known);
+    let mut command = Command::new("valgrind");
+    command.args(["-q", "--error-exitcode=9", "--leak-check=full", "--suppressions=known.supp"]);
+    // Memory that a pointer into its middle still reaches, as of the main thread's handle, is in use.
+    command.arg("--errors-for-leak-kinds=definite").arg("--show-leak-kinds=definite");
+    command.arg(env!("CARGO_BIN_EXE_bbrlab")).current_dir(shell.folder());
+    let output = command.args(with("flows.cc=plugin:reno_c", "libreno.so", "valgrind")).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(digest(&output.stdout), built_in(&shell));
+}
+
+#[test]
+fn wrong_libraries_and_controls_end_with_a_sentence() {
+    if !has("cc", "plugins::wrong") {
+        return;
+    }
+    let shell = Shell::new("plugin-wrong");
+    shell.write("lossy.toml", LOSSY);
+    shell.write("wrong.c", WRONG);
+    let source = shell.folder().join("wrong.c");
+    let of_flow = "error: lossy: `plugin:wrong` of flow 0 failed in cong_avoid at 0.";
+    for (wrong, begins, contains) in [
+        (1, of_flow, "cwnd: expected packets from 1 to 1073741824, found 0"),
+        (2, of_flow, "s: no more ideas"),
+        (3, of_flow, "s: it returned 7"),
+        (4, "error: --plugin 4.so: ", "expected the function `bbrlab_plugin_entry`, found none"),
+        (5, "error: --plugin 5.so: ", "expected version 1 of the interface, found version 99"),
+        (6, "error: --plugin 6.so: ", "bytes, found 16; set `size` to sizeof(bbrlab_plugin)"),
+        (7, "error: --plugin 7.so: ", "`-` and `_`, found one that begins with \"not\""),
+        (8, of_flow, "pacing_status: expected a state of the table of fields"),
+        (9, "error: --plugin 9.so: ", "undefined symbol: missing"),
+        (10, "error: --plugin 10.so: ", "expected at least one function in the struct of `wrong`"),
+    ] {
+        let (name, macro_) = (format!("{wrong}.so"), format!("-DWRONG={wrong}"));
+        let flags = [macro_.as_str(), "-Wno-unused-function"];
+        build(&shell, "cc", &flags, &source, &name);
+        let output = shell.output(&with("flows.cc=plugin:wrong", &name, "out"));
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.starts_with(begins) && told.contains(contains), "{wrong}: {told}");
+        let expected = if begins == of_flow { 1 } else { 2 };
+        assert_eq!(output.status.code(), Some(expected), "{told}");
+    }
+    shell.write("text.so", "no library");
+    for (library, contains) in [
+        ("text.so", "expected a shared object of this machine that can be loaded"),
+        ("absent.so", "No such file"),
+        (".", "found no regular file"),
+    ] {
+        let told = shell.transcript(&with("flows.cc=plugin:wrong", library, "out"));
+        assert!(told.contains(contains) && told.contains("exit 2"), "{told}");
+    }
+}

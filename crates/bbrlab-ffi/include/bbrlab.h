@@ -1,0 +1,583 @@
+/* bbrlab.h: congestion controls across the border between C and bbrlab.
+ *
+ * Two uses, which share the records:
+ * - a C or C++ program drives bbrlab's algorithms: functions bbrlab_cc_*, library bbrlab_ffi;
+ * - a shared object with a control of your own runs in bbrlab: struct bbrlab_plugin, and the
+ *   function bbrlab_plugin_entry, which the shared object exports.
+ *
+ * Generated from the tables of bbrlab by `cargo xtask bless`: do not edit. Every struct begins with
+ * its size in bytes. Later versions append fields, so a reader must not use a field beyond this
+ * size. All values are integers.
+ */
+#ifndef BBRLAB_H
+#define BBRLAB_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BBRLAB_ABI_VERSION 1u
+
+/* States of loss recovery, as in Linux. */
+#define BBRLAB_CA_OPEN 0
+#define BBRLAB_CA_DISORDER 1
+#define BBRLAB_CA_CWR 2
+#define BBRLAB_CA_RECOVERY 3
+#define BBRLAB_CA_LOSS 4
+
+/* Events of `cwnd_event`. */
+#define BBRLAB_CWND_TX_START 0
+#define BBRLAB_CWND_RESTART 1
+#define BBRLAB_CWND_COMPLETE_CWR 2
+#define BBRLAB_CWND_LOSS 3
+#define BBRLAB_CWND_ECN_NO_CE 4
+#define BBRLAB_CWND_ECN_IS_CE 5
+#define BBRLAB_CWND_TLP_RECOVERY 6
+
+/* States of `pacing_status`. */
+#define BBRLAB_PACING_NONE 0
+#define BBRLAB_PACING_NEEDED 1
+#define BBRLAB_PACING_FQ 2
+
+/* Bits of the flags of `in_ack_event`. */
+#define BBRLAB_ACK_SLOWPATH 1
+#define BBRLAB_ACK_WIN_UPDATE 2
+#define BBRLAB_ACK_ECE 4
+
+/* Bits of `ecn_flags`. */
+#define BBRLAB_ECN_OK 1
+#define BBRLAB_ECN_QUEUE_CWR 2
+#define BBRLAB_ECN_DEMAND_CWR 4
+#define BBRLAB_ECN_SEEN 8
+#define BBRLAB_ECN_LOW 16
+#define BBRLAB_ECN_ECT_PERMANENT 32
+
+/* Kinds of parameters. */
+#define BBRLAB_PARAM_INTEGER 0
+#define BBRLAB_PARAM_RATIO 1
+#define BBRLAB_PARAM_SWITCH 2
+#define BBRLAB_PARAM_TEXT 3
+
+/* Bits of the flags of a plugin. */
+#define BBRLAB_PLUGIN_NEEDS_ECN 1
+#define BBRLAB_PLUGIN_NOTES_IN_FLIGHT 2
+#define BBRLAB_PLUGIN_ANSWERS_SHARE_OF_MARKS 4
+
+/* Bits of the flags of a packet. */
+#define BBRLAB_PACKET_RETRANSMISSION 1
+
+/* Events of `bbrlab_cc_event`, some with a value. */
+#define BBRLAB_EVENT_DISORDER_ENTERED 0
+#define BBRLAB_EVENT_CWR_ENTERED 1
+#define BBRLAB_EVENT_RECOVERY_ENTERED 2
+#define BBRLAB_EVENT_TIMEOUT 3
+#define BBRLAB_EVENT_LEFT 4
+#define BBRLAB_EVENT_SPURIOUS 5
+#define BBRLAB_EVENT_IDLE_RESTART 6
+#define BBRLAB_EVENT_APP_LIMITED 7
+#define BBRLAB_EVENT_WINDOW_USED 8
+#define BBRLAB_EVENT_MSS 9
+
+/* Results of functions. */
+#define BBRLAB_OK 0
+#define BBRLAB_ERROR_ARGUMENT (-1)
+#define BBRLAB_ERROR_ORDER (-2)
+#define BBRLAB_ERROR_PANIC (-3)
+
+typedef struct bbrlab_control bbrlab_control;
+typedef struct bbrlab_conn bbrlab_conn;
+typedef struct bbrlab_rate_sample bbrlab_rate_sample;
+typedef struct bbrlab_ack_sample bbrlab_ack_sample;
+typedef struct bbrlab_lost_skb bbrlab_lost_skb;
+typedef struct bbrlab_param bbrlab_param;
+typedef struct bbrlab_host bbrlab_host;
+typedef struct bbrlab_info bbrlab_info;
+typedef struct bbrlab_plugin bbrlab_plugin;
+typedef struct bbrlab_setup bbrlab_setup;
+typedef struct bbrlab_socket bbrlab_socket;
+typedef struct bbrlab_packet bbrlab_packet;
+typedef struct bbrlab_note bbrlab_note;
+typedef struct bbrlab_ack bbrlab_ack;
+typedef struct bbrlab_answer bbrlab_answer;
+typedef struct bbrlab_parameter bbrlab_parameter;
+typedef struct bbrlab_cc bbrlab_cc;
+
+/* The fields of the connection that a congestion control may write. */
+struct bbrlab_control {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* packets; Congestion window. */
+    uint32_t cwnd;
+    /* packets; Linear increase counter. */
+    uint32_t cwnd_cnt;
+    /* packets; Upper bound of cwnd, which a control is expected to respect. */
+    uint32_t cwnd_clamp;
+    /* packets; Slow start threshold; 2147483647 at first. */
+    uint32_t ssthresh;
+    /* bytes per second; Payload at this rate; 18446744073709551615 means unset. Window-based
+     * controls get it from the sender. */
+    uint64_t pacing_rate;
+    /* state; The pacer: 0 none, 1 TCP's timer, 2 the `fq` discipline. To be paced, a control sets
+     * 1 where it is 0, mostly in `init`; nothing else has to be set. */
+    uint8_t pacing_status;
+    /* packets; The `delivered` count at which the application-limited bubble ends; 0 for none. */
+    uint32_t app_limited;
+    /* bits; 1 ECN negotiated, 2 send CWR, 4 echo ECE, 8 ECT seen; v2: 16 ECT on every packet; v3:
+     * 16 low-latency ECN, 32 ECT on every packet. */
+    uint8_t ecn_flags;
+    /* bits; The receiver's pending ACK: 2 delayed-ACK timer armed, 16 ACK now. */
+    uint8_t ack_pending;
+};
+
+/* A read-only view of the sender. */
+struct bbrlab_conn {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* nanoseconds; TCP clock. In a run of the simulator it begins with 32.768 s. */
+    uint64_t clock_ns;
+    /* nanoseconds; Earliest departure time of the next packet. */
+    uint64_t wstamp_ns;
+    /* jiffies; Ticks of `hz`, 32 bits. */
+    uint32_t jiffies;
+    /* sequence number; Next byte to send. */
+    uint32_t snd_nxt;
+    /* packets; The most packets outstanding in the last window. */
+    uint32_t max_packets_out;
+    /* state; State of loss recovery. */
+    uint8_t ca_state;
+    /* flag; Whether the sender was recently limited by cwnd. */
+    uint8_t is_cwnd_limited;
+    /* flag; Whether the packet that a tail-loss probe retransmitted was sent application-limited
+     * (v3). */
+    uint8_t tlp_orig_app_limited;
+    /* sequence number; First unacknowledged byte. */
+    uint32_t snd_una;
+    /* packets; Packets in flight. */
+    uint32_t inflight;
+    /* bytes; Payload of a full segment. */
+    uint32_t mss;
+    /* microseconds times 8; Smoothed RTT; 0 for none. */
+    uint32_t srtt_us;
+    /* packets; Packets delivered so far; wraps. */
+    uint32_t delivered;
+    /* packets; Packets delivered with a CE mark; wraps. */
+    uint32_t delivered_ce;
+    /* packets; Packets marked lost so far; wraps. */
+    uint32_t lost;
+    /* jiffies; When data was last sent. */
+    uint32_t lsndtime;
+    /* microseconds; Time of the latest delivery. */
+    uint64_t delivered_mstamp;
+    /* microseconds; Windowed minimum RTT of the stack; 4294967295 for none. */
+    uint32_t min_rtt_us;
+    /* packets; cwnd before the last reduction. */
+    uint32_t prior_cwnd;
+    /* sequence number; Next byte expected from the peer. */
+    uint32_t rcv_nxt;
+    /* jiffies per second; A constant of the kernel's build. */
+    uint32_t hz;
+    /* bits; A burst is what the pacing rate sends in a second, shifted right by this; 10 by
+     * default. */
+    uint32_t pacing_shift;
+    /* bytes; The largest burst. */
+    uint32_t gso_max_size;
+    /* bytes per second; Upper bound of the pacing rate. */
+    uint64_t max_pacing_rate;
+};
+
+/* A delivery-rate sample. Linux: `struct rate_sample`. */
+struct bbrlab_rate_sample {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* packets; Packets delivered over the interval; -1 for an invalid sample. */
+    int32_t delivered;
+    /* packets; How many of them carried a CE mark. */
+    int32_t delivered_ce;
+    /* microseconds; Length of the interval; -1 for an invalid sample. */
+    int64_t interval_us;
+    /* microseconds; RTT of this ACK; -1 for none. */
+    int64_t rtt_us;
+    /* packets; Packets newly marked lost by this ACK. */
+    int32_t losses;
+    /* packets; Packets lost over the interval (v2, v3; with `notes_in_flight`). */
+    int32_t lost;
+    /* packets; Packets newly acknowledged or SACKed by this ACK. */
+    uint32_t acked_sacked;
+    /* packets; Packets in flight before this ACK. */
+    uint32_t prior_in_flight;
+    /* packets; The connection's `delivered` when the sampled packet was sent. */
+    uint32_t prior_delivered;
+    /* packets; Packets in flight just after the sampled packet was sent (v2, v3; with
+     * `notes_in_flight`). */
+    uint32_t tx_in_flight;
+    /* flag; Whether the sampled packet was sent application-limited. */
+    uint8_t is_app_limited;
+    /* flag; Whether the ACK may have been delayed. */
+    uint8_t is_ack_delayed;
+    /* flag; Whether the ACK carried ECE (v2, v3). */
+    uint8_t is_ece;
+    /* flag; Whether the ACK matches a tail-loss probe's retransmission (v3). */
+    uint8_t is_tlp_ack;
+};
+
+/* The packets that an ACK acknowledged. Linux: `struct ack_sample`. */
+struct bbrlab_ack_sample {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* packets; Packets acknowledged. */
+    uint32_t pkts_acked;
+    /* microseconds; RTT; -1 for none. */
+    int32_t rtt_us;
+    /* bytes; In flight when the newest of them was sent. */
+    uint32_t in_flight;
+};
+
+/* A packet that was marked lost, with what was recorded when it was sent. Linux: `struct
+ * tcp_skb_cb`. */
+struct bbrlab_lost_skb {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* sequence number; Its first byte. */
+    uint32_t seq;
+    /* sequence number; One past its last byte. */
+    uint32_t end_seq;
+    /* packets; Segments in it. */
+    uint32_t pcount;
+    /* packets; Packets in flight just after it was sent, itself included. */
+    uint32_t in_flight;
+    /* packets; The connection's `lost` when it was sent. */
+    uint32_t lost;
+    /* flag; Whether it was sent application-limited. */
+    uint8_t is_app_limited;
+    /* microseconds; The connection's `delivered_mstamp` when it was sent; 0 if that stamp was
+     * already used up. */
+    uint64_t delivered_mstamp;
+};
+
+/* A parameter of a control, as `cc_params` sets it. */
+struct bbrlab_param {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* BBRLAB_PARAM_*. */
+    uint32_t kind;
+    /* Its name. */
+    const char *name;
+    /* The number; a ratio in millionths; 0 for a text. */
+    int64_t value;
+    /* The value as text, for every kind. */
+    const char *text;
+};
+
+/* What the simulator offers to a control during a call. */
+struct bbrlab_host {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* Number of the connection's flow. */
+    uint32_t flow;
+    /* The simulator's own. */
+    void *data;
+    /* Returns a random integer below `bound`, from the run's seed; 0 where the kernel has no
+     * random numbers. */
+    uint32_t (*draw)(bbrlab_host *host, uint32_t bound);
+    /* Ends the run with this text; the call must then return. */
+    void (*fail)(bbrlab_host *host, const char *text);
+};
+
+/* Values for time series; a value of UINT64_MAX is unknown. */
+struct bbrlab_info {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* Not used. */
+    uint32_t reserved;
+    /* bytes per second; bandwidth estimate. */
+    uint64_t bw;
+    /* microseconds; the control's own minimum RTT. */
+    uint64_t min_rtt_us;
+    /* packets; long-term bound on inflight. */
+    uint64_t inflight_hi;
+    /* packets; short-term bound on inflight. */
+    uint64_t inflight_lo;
+    /* bytes per second; long-term bound. */
+    uint64_t bw_hi;
+    /* bytes per second; short-term bound. */
+    uint64_t bw_lo;
+};
+
+/* A congestion control in a shared object. A null function behaves like a null callback of Linux
+ * or, where Linux needs an answer, like Reno. Functions return 0, or another number to end the
+ * run. */
+struct bbrlab_plugin {
+    /* sizeof(bbrlab_plugin). */
+    uint32_t size;
+    /* BBRLAB_ABI_VERSION. */
+    uint32_t abi_version;
+    /* The NAME in cc = "plugin:NAME": up to 32 letters, digits, `-` and `_`. */
+    const char *name;
+    /* BBRLAB_PLUGIN_* bits. */
+    uint32_t flags;
+    /* 0. */
+    uint32_t reserved;
+    /* Returns the state of a new connection; null is a failure. If this function is null, the
+     * state is a null pointer. */
+    void *(*create)(const bbrlab_param *params, uint32_t count, bbrlab_host *host);
+    /* Frees the state of a connection. */
+    void (*destroy)(void *cc);
+    /* The connection is established. */
+    int32_t (*init)(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl, bbrlab_host *host);
+    /* An event other than an ACK: BBRLAB_CWND_*. */
+    int32_t (*cwnd_event)(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl, uint32_t event,
+        bbrlab_host *host);
+    /* The loss-recovery state becomes `state`: BBRLAB_CA_*. */
+    int32_t (*set_state)(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl, uint32_t state,
+        bbrlab_host *host);
+    /* A packet was marked lost. */
+    int32_t (*skb_marked_lost)(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl, const
+        bbrlab_lost_skb *skb, bbrlab_host *host);
+    /* packets; the slow start threshold for a new loss episode. */
+    int32_t (*ssthresh)(void *cc, const bbrlab_conn *conn, const bbrlab_control *ctl, uint32_t
+        *ssthresh, bbrlab_host *host);
+    /* packets; the cwnd to restore after a spurious loss episode. */
+    int32_t (*undo_cwnd)(void *cc, const bbrlab_conn *conn, const bbrlab_control *ctl, uint32_t
+        *cwnd, bbrlab_host *host);
+    /* An ACK; replaces `cong_avoid` and PRR. */
+    int32_t (*cong_control)(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl, const
+        bbrlab_rate_sample *rs, bbrlab_host *host);
+    /* Data up to `ack` was acknowledged: `acked` packets, cumulatively or by SACK. */
+    int32_t (*cong_avoid)(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl, uint32_t ack,
+        uint32_t acked, bbrlab_host *host);
+    /* Packets have left the network. `*ssthresh` holds the threshold and may be changed. */
+    int32_t (*pkts_acked)(void *cc, const bbrlab_conn *conn, const bbrlab_control *ctl, const
+        bbrlab_ack_sample *sample, uint32_t *ssthresh, bbrlab_host *host);
+    /* An ACK arrives: BBRLAB_ACK_* bits. */
+    int32_t (*in_ack_event)(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl, uint32_t flags,
+        bbrlab_host *host);
+    /* segments; the size of the next burst. */
+    int32_t (*tso_segs)(void *cc, const bbrlab_conn *conn, const bbrlab_control *ctl, uint32_t
+        mss_now, uint32_t *segs, bbrlab_host *host);
+    /* segments; the smallest burst. */
+    int32_t (*min_tso_segs)(void *cc, const bbrlab_conn *conn, const bbrlab_control *ctl, uint32_t
+        *segs, bbrlab_host *host);
+    /* The send buffer as a multiple of cwnd. */
+    int32_t (*sndbuf_expand)(void *cc, const bbrlab_conn *conn, const bbrlab_control *ctl, uint32_t
+        *factor, bbrlab_host *host);
+    /* Values for time series. */
+    int32_t (*info)(void *cc, const bbrlab_conn *conn, const bbrlab_control *ctl, bbrlab_info
+        *info, bbrlab_host *host);
+};
+
+/* A new connection. */
+struct bbrlab_setup {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* bytes; payload of a full segment. */
+    uint32_t mss;
+    /* The source of all random numbers of this connection. */
+    uint64_t seed;
+    /* bytes per second; 0 for no bound. */
+    uint64_t max_pacing_rate;
+    /* The algorithm's parameters that are not at their defaults. */
+    const bbrlab_param *params;
+    /* How many. */
+    uint32_t params_count;
+    /* packets; Linux: 10. */
+    uint32_t initial_cwnd;
+    /* packets; upper bound of cwnd, 0 for none. */
+    uint32_t cwnd_clamp;
+    /* jiffies per second; 0 for 1000. */
+    uint32_t hz;
+    /* BBRLAB_ECN_* bits: BBRLAB_ECN_OK if ECN was negotiated. */
+    uint32_t ecn_flags;
+    /* The first sequence number of data. */
+    uint32_t isn;
+};
+
+/* The connection at the time of a call. */
+struct bbrlab_socket {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* packets; sent, and neither acknowledged, SACKed nor marked lost. Linux:
+     * tcp_packets_in_flight. */
+    uint32_t inflight;
+    /* nanoseconds; the host's clock, which may begin with 0 and never goes back. */
+    uint64_t now_ns;
+    /* nanoseconds; earliest departure of the next packet, by pacing; 0 for now. */
+    uint64_t departure_ns;
+    /* packets; sent and not acknowledged cumulatively. */
+    uint32_t packets_out;
+    /* sequence number; first unacknowledged byte. */
+    uint32_t snd_una;
+    /* sequence number; next byte to send. */
+    uint32_t snd_nxt;
+    /* microseconds times 8; smoothed RTT, 0 for none. */
+    uint32_t srtt_us;
+    /* microseconds; minimum RTT of the last 5 minutes, 0 for none. */
+    uint32_t min_rtt_us;
+    /* sequence number; next byte expected from the peer, 0 if unknown. */
+    uint32_t rcv_nxt;
+};
+
+/* A packet that is sent. */
+struct bbrlab_packet {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* Segments in it; 1 without TSO. */
+    uint32_t segments;
+    /* Its first byte. */
+    uint32_t seq;
+    /* One past its last byte. */
+    uint32_t end_seq;
+    /* BBRLAB_PACKET_* bits. */
+    uint32_t flags;
+    /* 0. */
+    uint32_t reserved;
+};
+
+/* A note that the host keeps with a packet and returns when the packet is acknowledged or lost.
+ * Its content is the library's; a host may copy and move it. */
+struct bbrlab_note {
+    /* 64 bytes. */
+    uint64_t bytes[8];
+};
+
+/* An ACK that arrives. */
+struct bbrlab_ack {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* BBRLAB_ACK_* bits; BBRLAB_ACK_ECE if it echoes a CE mark. */
+    uint32_t flags;
+    /* microseconds; the RTT that it measures, -1 for none. */
+    int64_t rtt_us;
+    /* Its acknowledgement number. */
+    uint32_t ack_seq;
+    /* packets; in flight before it. */
+    uint32_t prior_in_flight;
+    /* packets; acknowledged cumulatively by it, also those that were SACKed before. */
+    uint32_t pkts_acked;
+    /* packets; delivered with a CE mark, of those that it acknowledges. */
+    uint32_t ce_count;
+    /* 1 if the receiver may have delayed it, else 0. */
+    uint32_t is_delayed;
+    /* 0. */
+    uint32_t reserved;
+};
+
+/* The values that the host must use until the next call. */
+struct bbrlab_answer {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* packets. */
+    uint32_t cwnd;
+    /* packets; 2147483647 at first. */
+    uint32_t ssthresh;
+    /* packets; the largest burst. */
+    uint32_t quantum;
+    /* bytes of payload per second; UINT64_MAX if the algorithm sets none. */
+    uint64_t pacing_rate;
+    /* 1 if packets must be paced, else 0. */
+    uint32_t is_paced;
+    /* 1 if the algorithm sets cwnd also in recovery, else 0: the host then reduces cwnd (PRR). */
+    uint32_t has_cong_control;
+    /* Name of the algorithm's state, empty if it has none. */
+    char state[24];
+};
+
+/* A parameter that an algorithm has. */
+struct bbrlab_parameter {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* BBRLAB_PARAM_*. */
+    uint32_t kind;
+    /* Its name. */
+    char name[40];
+    /* Its default, as text. */
+    char default_value[40];
+    /* Its meaning, with its unit; cut at 255 bytes. */
+    char summary[256];
+};
+
+/* The TCP clock in microseconds. */
+static inline uint64_t bbrlab_tcp_mstamp(const bbrlab_conn *conn) {
+    return conn->clock_ns / 1000;
+}
+
+/* Whether cwnd is below ssthresh. */
+static inline int bbrlab_in_slow_start(const bbrlab_control *ctl) {
+    return ctl->cwnd < ctl->ssthresh;
+}
+
+/* Returns the struct of the control in a shared object. The shared object defines this function. */
+const bbrlab_plugin *bbrlab_plugin_entry(void);
+
+/* Returns BBRLAB_ABI_VERSION of the library, which must be that of the header. */
+uint32_t bbrlab_abi_version(void);
+
+/* Returns the text of the last error in this thread, until its next call. */
+const char *bbrlab_error(void);
+
+/* Writes the name of the algorithm with this number, from 0 on, with a final zero byte. Returns
+ * BBRLAB_ERROR_ARGUMENT after the last algorithm, or if `capacity` bytes are too few. */
+int32_t bbrlab_algorithm(uint32_t number, char *name, uint32_t capacity);
+
+/* Fills in the algorithm's parameter with this number, from 0 on. `parameter->size` must be set.
+ * Returns BBRLAB_ERROR_ARGUMENT after the last parameter. */
+int32_t bbrlab_algorithm_parameter(const char *algorithm, uint32_t number,
+        bbrlab_parameter *parameter);
+
+/* Makes the control of a connection. Every function with a `bbrlab_cc *` may be called from any
+ * thread, but not from two at a time. */
+int32_t bbrlab_cc_new(const char *algorithm, const bbrlab_setup *setup, bbrlab_cc **cc);
+
+/* Frees a control; a null pointer is allowed. */
+void bbrlab_cc_free(bbrlab_cc *cc);
+
+/* The connection is established. The first event of every control. */
+int32_t bbrlab_cc_init(bbrlab_cc *cc, const bbrlab_socket *socket);
+
+/* A packet is sent or retransmitted; `socket` does not include it yet. Fills in the packet's note,
+ * which replaces that of an earlier transmission. */
+int32_t bbrlab_cc_sent(bbrlab_cc *cc, const bbrlab_socket *socket, const bbrlab_packet *packet,
+        bbrlab_note *note);
+
+/* An ACK arrives. Then follow, in this order: bbrlab_cc_acked for each packet that it acknowledges
+ * for the first time, cumulatively or by SACK; bbrlab_cc_lost and bbrlab_cc_event for its
+ * consequences; bbrlab_cc_ack_end. */
+int32_t bbrlab_cc_ack_begin(bbrlab_cc *cc, const bbrlab_socket *socket, const bbrlab_ack *ack);
+
+/* The packet with this note is delivered. */
+int32_t bbrlab_cc_acked(bbrlab_cc *cc, const bbrlab_note *note);
+
+/* The packet with this note is marked lost, in an ACK or outside. */
+int32_t bbrlab_cc_lost(bbrlab_cc *cc, const bbrlab_socket *socket, const bbrlab_note *note);
+
+/* The ACK is processed; `socket` is the connection after it. `rs` is the host's own rate sample, or
+ * null for that of the library, which is Linux's. */
+int32_t bbrlab_cc_ack_end(bbrlab_cc *cc, const bbrlab_socket *socket,
+        const bbrlab_rate_sample *rs);
+
+/* An event other than a packet sent or an ACK: BBRLAB_EVENT_*. */
+int32_t bbrlab_cc_event(bbrlab_cc *cc, const bbrlab_socket *socket, uint32_t event,
+        uint32_t value);
+
+/* The host sets cwnd itself, for example by PRR; at least 1 packet. */
+int32_t bbrlab_cc_set_cwnd(bbrlab_cc *cc, uint32_t cwnd);
+
+/* Fills in the answer to the events so far. `answer->size` must be set. */
+int32_t bbrlab_cc_answer(bbrlab_cc *cc, bbrlab_answer *answer);
+
+/* Fill in the records as they are now. Their `size` must be set. The rate sample is that of the
+ * last ACK. */
+int32_t bbrlab_cc_control(const bbrlab_cc *cc, bbrlab_control *control);
+int32_t bbrlab_cc_conn(const bbrlab_cc *cc, bbrlab_conn *conn);
+int32_t bbrlab_cc_rate_sample(const bbrlab_cc *cc, bbrlab_rate_sample *rs);
+
+/* Calls `field` with each value of the algorithm's own state, under the kernel's names. */
+int32_t bbrlab_cc_info(const bbrlab_cc *cc,
+        void (*field)(void *user, const char *name, int64_t value), void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

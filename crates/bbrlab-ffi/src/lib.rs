@@ -1,0 +1,27 @@
+//! The congestion controls of bbrlab for C and C++ programs: `include/bbrlab.h` declares the
+//! functions.
+//!
+//! A host makes one control per connection and reports its events: packets sent, ACKs, losses,
+//! states of recovery. After each event it reads cwnd, pacing rate and burst size. The library
+//! calls the algorithm as Linux does, and takes Linux's rate samples. It reads no clock, draws
+//! random numbers only from the seed of a connection, and keeps no global state except the text of
+//! the last error of a thread.
+//!
+//! | file | content |
+//! | --- | --- |
+//! | `connection.rs` | the events of a connection, and the calls of the algorithm |
+//! | `episode.rs` | the states of loss recovery |
+//! | `note.rs` | the record of a packet |
+//! | `seeded.rs` | random numbers |
+//! | `border.rs` | pointers, errors and panics at the border |
+//! | `exports.rs` | the functions that C calls |
+
+mod border;
+mod connection;
+mod episode;
+pub mod exports;
+mod note;
+mod seeded;
+
+pub use connection::Connection;
+pub use seeded::Seeded;

@@ -1,0 +1,289 @@
+//! Calls of a shared object's functions with the state of one connection.
+#![expect(unsafe_code, reason = "the functions are C's")]
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::fmt;
+use std::ptr;
+use std::sync::{Arc, Mutex};
+
+use bbrlab_abi::{Conn, Control, Host, Info, Param, checked, param_kinds};
+use bbrlab_cc::{Draw as _, Lent, ParamValue, Params, Place};
+
+use crate::failure::Failure;
+use crate::functions::Functions;
+
+/// The longest text of a failure, in bytes.
+const TEXT_MAX: usize = 300;
+
+/// The state that `create` returned.
+struct State(*mut c_void);
+
+// SAFETY: the header demands that a state may move between threads. The lock in `Instance` lets one
+// thread at a time use it.
+unsafe impl Send for State {}
+
+/// The control of one connection.
+pub(crate) struct Instance {
+    name: Arc<str>,
+    place: Place,
+    functions: Functions,
+    state: Mutex<State>,
+    failure: Arc<Failure>,
+}
+
+impl fmt::Debug for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Instance")
+            .field("name", &self.name)
+            .field("place", &self.place)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The state of a call, which the functions of a [`Host`] use.
+#[derive(Default)]
+struct Border {
+    lent: Option<Lent>,
+    failed: Option<String>,
+}
+
+/// Makes the struct by which a control calls back. It is valid while `border` is.
+fn host_of(border: &mut Border, flow: u32) -> Host {
+    Host {
+        size: Host::SIZE,
+        flow,
+        data: ptr::from_mut(border).cast(),
+        draw: Some(draw),
+        fail: Some(fail),
+    }
+}
+
+/// Draws a random number for a control.
+unsafe extern "C" fn draw(host: *mut Host, bound: u32) -> u32 {
+    // SAFETY: a control passes the pointer of its call, whose `data` is a `Border`.
+    let border = unsafe { &mut *(*host).data.cast::<Border>() };
+    match &mut border.lent {
+        Some(lent) if bound > 0 => lent.below(bound),
+        _ => 0,
+    }
+}
+
+/// Notes the text of a control's failure.
+unsafe extern "C" fn fail(host: *mut Host, text: *const c_char) {
+    // SAFETY: a control passes the pointer of its call, whose `data` is a `Border`.
+    let border = unsafe { &mut *(*host).data.cast::<Border>() };
+    let text = if text.is_null() {
+        "without a text".to_owned()
+    } else {
+        // SAFETY: the header demands a text with a final 0.
+        let text = unsafe { CStr::from_ptr(text) }.to_bytes();
+        let text = String::from_utf8_lossy(&text[..text.len().min(TEXT_MAX)]).into_owned();
+        text.replace(|c: char| c.is_control(), " ")
+    };
+    border.failed.get_or_insert(text);
+}
+
+impl Instance {
+    /// Makes the control of a connection; `None` if `create` fails.
+    pub(crate) fn new(
+        name: &Arc<str>,
+        functions: Functions,
+        failure: &Arc<Failure>,
+        params: &Params,
+        place: Place,
+    ) -> Option<Self> {
+        if failure.is_there() {
+            return None;
+        }
+        let mut state = ptr::null_mut();
+        match create(functions, params, place, &mut state) {
+            Ok(()) => Some(Self {
+                name: Arc::clone(name),
+                place,
+                functions,
+                state: Mutex::new(State(state)),
+                failure: Arc::clone(failure),
+            }),
+            Err(reason) => {
+                failure.note(format!(
+                    "`{name}` of flow {} failed in create with cc_params = {}: {reason}",
+                    place.flow,
+                    shown(params)
+                ));
+                None
+            }
+        }
+    }
+
+    pub(crate) fn functions(&self) -> &bbrlab_abi::Plugin {
+        &self.functions.0
+    }
+
+    /// Notes that an event has failed.
+    fn failed(&self, event: &str, conn: &bbrlab_cc::Conn, reason: &str) {
+        let ns = conn.clock_ns.saturating_sub(self.place.epoch_ns);
+        self.failure.note(format!(
+            "`{}` of flow {} failed in {event} at {}.{:09} s: {reason}",
+            self.name,
+            self.place.flow,
+            ns / 1_000_000_000,
+            ns % 1_000_000_000
+        ));
+    }
+
+    /// Calls a function; returns whether it succeeded.
+    fn call(
+        &self,
+        event: &str,
+        conn: &bbrlab_cc::Conn,
+        border: &mut Border,
+        call: impl FnOnce(*mut c_void, *const Conn, *mut Host) -> i32,
+    ) -> bool {
+        if self.failure.is_there() {
+            return false;
+        }
+        let seen = Conn::from(conn);
+        let mut host = host_of(border, self.place.flow);
+        let result = {
+            let state = self.state.lock().expect("no thread panics while holding it");
+            call(state.0, &raw const seen, &raw mut host)
+        };
+        match (&border.failed, result) {
+            (Some(text), _) => self.failed(event, conn, text),
+            (None, 0) => return true,
+            (None, number) => self.failed(event, conn, &format!("it returned {number}")),
+        }
+        false
+    }
+
+    /// Calls a function that may change the control, and returns the control. `draw` is the source
+    /// of random numbers, if the event has one.
+    pub(crate) fn tell(
+        &self,
+        event: &str,
+        conn: &bbrlab_cc::Conn,
+        draw: &mut Option<Lent>,
+        call: impl FnOnce(*mut c_void, *const Conn, *mut Control, *mut Host) -> i32,
+    ) -> bbrlab_cc::Control {
+        let mut control = Control::from(&conn.ctl);
+        let mut border = Border { lent: draw.take(), failed: None };
+        let is_done = self.call(event, conn, &mut border, |state, seen, host| {
+            call(state, seen, &raw mut control, host)
+        });
+        *draw = border.lent;
+        if !is_done {
+            return conn.ctl;
+        }
+        checked(&control, &conn.ctl).unwrap_or_else(|reason| {
+            self.failed(event, conn, &reason);
+            conn.ctl
+        })
+    }
+
+    /// Calls a function that returns a number, and checks the number's bounds. `number` is the
+    /// value that the function finds.
+    pub(crate) fn ask(
+        &self,
+        event: &str,
+        conn: &bbrlab_cc::Conn,
+        (least, most, what): (u64, u64, &str),
+        mut number: u32,
+        call: impl FnOnce(*mut c_void, *const Conn, *const Control, *mut u32, *mut Host) -> i32,
+    ) -> Option<u32> {
+        let control = Control::from(&conn.ctl);
+        let is_done = self.call(event, conn, &mut Border::default(), |state, seen, host| {
+            call(state, seen, &raw const control, &raw mut number, host)
+        });
+        if is_done && !(least..=most).contains(&number.into()) {
+            self.failed(
+                event,
+                conn,
+                &format!("expected {what} from {least} to {most}, found {number}"),
+            );
+            return None;
+        }
+        is_done.then_some(number)
+    }
+
+    /// Asks for the values of time series.
+    pub(crate) fn info(&self, conn: &bbrlab_cc::Conn) -> Option<Info> {
+        let call = self.functions.0.info?;
+        let control = Control::from(&conn.ctl);
+        let mut info = Info::UNKNOWN;
+        let is_done = self.call("info", conn, &mut Border::default(), |state, seen, host| {
+            // SAFETY: the pointers are valid during the call, and the state is this control's.
+            unsafe { call(state, seen, &raw const control, &raw mut info, host) }
+        });
+        is_done.then_some(info)
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        let Some(destroy) = self.functions.0.destroy else { return };
+        if let Ok(state) = self.state.get_mut() {
+            // SAFETY: the state came from `create`, and this is its last use.
+            unsafe { destroy(state.0) };
+        }
+    }
+}
+
+/// Calls `create` with the parameters of a flow.
+fn create(
+    functions: Functions,
+    params: &Params,
+    place: Place,
+    state: &mut *mut c_void,
+) -> Result<(), String> {
+    let Some(create) = functions.0.create else {
+        return if params.is_empty() {
+            Ok(())
+        } else {
+            Err("the control has no parameters".to_owned())
+        };
+    };
+    let text = |words: String| CString::new(words).map_err(|_| "a parameter has a zero byte");
+    let mut texts = Vec::with_capacity(params.len());
+    for (name, value) in params {
+        let shown = match value {
+            ParamValue::Text(text) => text.clone(),
+            other => other.to_string(),
+        };
+        texts.push((text(name.clone())?, text(shown)?));
+    }
+    let given: Vec<Param> = params
+        .iter()
+        .zip(&texts)
+        .map(|((_, value), (name, text))| {
+            let (kind, value) = number_of(value);
+            Param { size: Param::SIZE, kind, name: name.as_ptr(), value, text: text.as_ptr() }
+        })
+        .collect();
+    let count = u32::try_from(given.len()).map_err(|_| "too many parameters")?;
+    let mut border = Border::default();
+    let mut host = host_of(&mut border, place.flow);
+    // SAFETY: the pointers are valid during the call.
+    *state = unsafe { create(given.as_ptr(), count, &raw mut host) };
+    match border.failed {
+        Some(text) => Err(text),
+        None if state.is_null() => Err("it returned a null pointer".to_owned()),
+        None => Ok(()),
+    }
+}
+
+/// Returns the kind of a parameter and its value as an integer.
+fn number_of(value: &ParamValue) -> (u32, i64) {
+    match value {
+        ParamValue::Int(value) => (param_kinds::INTEGER, *value),
+        #[expect(clippy::cast_possible_truncation, reason = "a cast to integers saturates")]
+        ParamValue::Float(value) => (param_kinds::RATIO, (value * 1e6).round() as i64),
+        ParamValue::Bool(value) => (param_kinds::SWITCH, (*value).into()),
+        ParamValue::Text(_) => (param_kinds::TEXT, 0),
+    }
+}
+
+fn shown(params: &Params) -> String {
+    let shown: Vec<String> =
+        params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    if shown.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", shown.join(", ")) }
+}

@@ -1,0 +1,189 @@
+//! Loads a shared object and checks what it exports.
+#![expect(
+    unsafe_code,
+    reason = "loading a library runs its code, and its struct is behind a pointer"
+)]
+
+use std::ffi::c_char;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use bbrlab_abi::{Plugin as Exported, VERSION, plugin_flags};
+use libloading::Library;
+use sha2::{Digest as _, Sha256};
+
+use crate::functions::Functions;
+use crate::{PREFIX, Plugin};
+
+/// The function that a shared object must define.
+const ENTRY: &str = "bbrlab_plugin_entry";
+
+/// The largest shared object, in bytes.
+const FILE_MAX: u64 = 1 << 30;
+
+/// The longest name of a control, in bytes.
+const NAME_MAX: usize = 32;
+
+/// The longest name of a file that records carry as the control's origin, in bytes.
+const SOURCE_MAX: usize = 200;
+
+pub(crate) fn load(path: &Path) -> Result<Plugin, String> {
+    let full = fs::canonicalize(path).map_err(|error| error.to_string())?;
+    let about = fs::metadata(&full).map_err(|error| error.to_string())?;
+    if !about.is_file() {
+        return Err("expected a shared object, found no regular file".to_owned());
+    }
+    if about.len() > FILE_MAX {
+        return Err(format!(
+            "expected a shared object of at most 1 GiB, found {} bytes",
+            about.len()
+        ));
+    }
+    let bytes = fs::read(&full).map_err(|error| error.to_string())?;
+    let mut sha256 = String::with_capacity(64);
+    for byte in Sha256::digest(&bytes) {
+        write!(sha256, "{byte:02x}").expect("writing to a string cannot fail");
+    }
+    drop(bytes);
+    refuse_changed(&full, &about, &sha256)?;
+    let library = open(&full).map_err(|error| {
+        format!("expected a shared object of this machine that can be loaded: {error}")
+    })?;
+    let exported = exported(&library)?;
+    // A library with threads or handlers, such as one in Go, must not be unloaded.
+    std::mem::forget(library);
+    let functions = Functions(exported);
+    let own = name(exported.name)?;
+    if !functions.has_any() {
+        return Err(format!(
+            "expected at least one function in the struct of `{own}`, found none; an ACK is cong_control, or cong_avoid"
+        ));
+    }
+    let file = full.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let source = file.chars().take(SOURCE_MAX / 4).collect();
+    Ok(Plugin { name: format!("{PREFIX}{own}"), source, sha256, functions })
+}
+
+/// Refuses a file that this process has loaded with another content: the system would return the
+/// library that is already loaded, and records would carry the hash of another one.
+fn refuse_changed(full: &Path, about: &fs::Metadata, sha256: &str) -> Result<(), String> {
+    static LOADED: Mutex<Vec<(Identity, String)>> = Mutex::new(Vec::new());
+    let identity = identity(full, about);
+    let mut loaded = LOADED.lock().expect("no thread panics while holding it");
+    match loaded.iter().find(|(other, _)| *other == identity) {
+        Some((_, before)) if before != sha256 => Err(
+            "this process has loaded the file with another content; restart the process, or give the new library another name".to_owned(),
+        ),
+        Some(_) => Ok(()),
+        None => {
+            loaded.push((identity, sha256.to_owned()));
+            Ok(())
+        }
+    }
+}
+
+/// The identity of a file for the system's loader.
+type Identity = (PathBuf, u64, u64);
+
+#[cfg(unix)]
+fn identity(_full: &Path, about: &fs::Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt as _;
+    (PathBuf::new(), about.dev(), about.ino())
+}
+
+#[cfg(not(unix))]
+fn identity(full: &Path, _about: &fs::Metadata) -> Identity {
+    (full.to_owned(), 0, 0)
+}
+
+/// Loads a library. All names that it needs are looked up now, so that a missing one is an error
+/// here and not a crash during a run.
+#[cfg(unix)]
+fn open(full: &Path) -> Result<Library, libloading::Error> {
+    use libloading::os::unix::{Library as Unix, RTLD_LOCAL, RTLD_NOW};
+    // SAFETY: loading runs the library's initialisers. The user named this file to run its code.
+    unsafe { Unix::open(Some(full), RTLD_NOW | RTLD_LOCAL) }.map(Library::from)
+}
+
+#[cfg(not(unix))]
+fn open(full: &Path) -> Result<Library, libloading::Error> {
+    // SAFETY: loading runs the library's initialisers. The user named this file to run its code.
+    unsafe { Library::new(full) }
+}
+
+/// Returns a copy of the struct that a library exports, if this version of the interface can use
+/// it.
+fn exported(library: &Library) -> Result<Exported, String> {
+    // SAFETY: the header declares this function without arguments, returning this pointer.
+    let entry =
+        unsafe { library.get::<unsafe extern "C" fn() -> *const Exported>(ENTRY.as_bytes()) };
+    let entry = entry.map_err(|_| {
+        format!("expected the function `{ENTRY}`, found none; `bbrlab.h` declares it, and C++ needs `extern \"C\"`")
+    })?;
+    // SAFETY: as above; the function only returns a pointer.
+    let exported = unsafe { entry() };
+    if exported.is_null() || !exported.is_aligned() {
+        return Err(format!("`{ENTRY}` returned no pointer to a struct"));
+    }
+    // SAFETY: in every version, the struct begins with two 32-bit numbers.
+    let [size, version] = unsafe { exported.cast::<[u32; 2]>().read() };
+    if version != VERSION {
+        return Err(format!(
+            "expected version {VERSION} of the interface, found version {version}; build the library with the `bbrlab.h` of this bbrlab"
+        ));
+    }
+    if size < Exported::SIZE {
+        return Err(format!(
+            "expected a struct of at least {} bytes, found {size}; set `size` to sizeof(bbrlab_plugin)",
+            Exported::SIZE
+        ));
+    }
+    // SAFETY: the struct has at least this size, and a library's constants do not change.
+    let exported = unsafe { exported.read() };
+    let known = plugin_flags::NEEDS_ECN
+        | plugin_flags::NOTES_IN_FLIGHT
+        | plugin_flags::ANSWERS_SHARE_OF_MARKS;
+    if exported.flags & !known != 0 {
+        return Err(format!("expected flags out of {known:#x}, found {:#x}", exported.flags));
+    }
+    if exported.create.is_some() != exported.destroy.is_some() {
+        return Err(
+            "expected both `create` and `destroy`, or neither, found one of them".to_owned()
+        );
+    }
+    Ok(exported)
+}
+
+/// Reads a control's name.
+fn name(from: *const c_char) -> Result<String, String> {
+    let expected = || format!("expected a name of 1 to {NAME_MAX} letters, digits, `-` and `_`");
+    if from.is_null() {
+        return Err(format!("{}, found a null pointer", expected()));
+    }
+    let mut name = String::new();
+    for at in 0..=NAME_MAX {
+        // SAFETY: all bytes before this one are not 0, so this one belongs to the text.
+        let byte = unsafe { from.add(at).read() }.cast_unsigned_byte();
+        if byte == 0 && !name.is_empty() {
+            return Ok(name);
+        }
+        if !(byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_') {
+            break;
+        }
+        name.push(byte.into());
+    }
+    Err(format!("{}, found one that begins with {name:?}", expected()))
+}
+
+/// A `char` of C, which is signed on some machines.
+trait Char {
+    fn cast_unsigned_byte(self) -> u8;
+}
+
+impl Char for c_char {
+    fn cast_unsigned_byte(self) -> u8 {
+        self.to_ne_bytes()[0]
+    }
+}
