@@ -472,6 +472,9 @@ fn delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>,
 
 /// Returns the title of a run's scenario or, if it has none, its name.
 fn title_of(folder: &Path, summary: &RunSummary) -> Result<String, LabError> {
+    if summary.is_measured() {
+        return Ok(summary.scenario.clone());
+    }
     let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
     let title = if scenario.title().is_empty() { &summary.scenario } else { scenario.title() };
     Ok(title.to_owned())
