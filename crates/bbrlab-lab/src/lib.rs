@@ -66,7 +66,7 @@ mod seed_plan;
 mod stepped;
 mod stop;
 
-pub use atomic_file::{Unwritten, write_new};
+pub use atomic_file::{Unwritten, write_new, write_new_by};
 pub use backend::{Backend, Refusal, Task, check_backend};
 pub use backends::{BACKENDS, SIMULATOR, backend, backend_of};
 pub use batch::{
