@@ -26,9 +26,10 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("results", &["run", "cost", "report"]),
     ("oracle", &["cc", "tcp", "queue", "link", "stack", "units"]),
     ("lab", &["sim", "run", "link", "scenario", "cost", "report", "results", "oracle", "units"]),
+    ("exchange", &["lab", "sim", "run", "link", "scenario", "stack", "units"]),
     ("linux", &["lab", "sim", "run", "link", "scenario", "report", "oracle", "units"]),
     ("papers", &["lab", "run", "link", "scenario", "cost", "report", "units"]),
-    ("cli", &["papers", "linux", "lab", "run", "scenario", "cost", "report"]),
+    ("cli", &["papers", "linux", "exchange", "lab", "run", "scenario", "cost", "report"]),
     ("python", &["cc", "cli", "papers", "lab", "run", "scenario", "cost", "report"]),
 ];
 

@@ -98,8 +98,8 @@ pub(crate) enum Verb {
         after_help = "Example: bbrlab report bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f --out two-bbr.html"
     )]
     Report(ReportArgs),
-    /// Import measurements of a testbed as a run: JSON of iperf3, pcap, pcapng, logs of ss, files of
-    /// Flent, CSV
+    /// Import measurements of a testbed as a run: JSON of iperf3, pcap, pcapng, logs of ss, Flent,
+    /// CSV
     #[command(after_help = "Examples:
   bbrlab import client.json --out measured
   bbrlab import sender.pcap --cc bbr3,cubic --out measured

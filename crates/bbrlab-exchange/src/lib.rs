@@ -1,5 +1,5 @@
-//! Exchange with testbeds: imports of measurements as results, and exports of runs and scenarios for
-//! other programs.
+//! Exchange with testbeds: imports of measurements as results, and exports of runs and scenarios
+//! for other programs.
 //!
 //! A measurement becomes records of the same type as a simulated run, so tables, plots and
 //! comparisons treat both alike. A value that a file does not contain is `None`.

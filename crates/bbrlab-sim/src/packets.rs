@@ -32,8 +32,8 @@ impl Sim {
         self.world.observer.get_or_insert_with(Observer::default).arrivals = Some(Vec::new());
     }
 
-    /// Removes and returns the packets since the last call, ordered by time. Of packets at the same
-    /// time, those that arrive come first.
+    /// Removes and returns the packets since the last call, ordered by time. Arrivals
+    /// precede sent packets at the same time.
     pub fn take_packets(&mut self) -> Vec<PacketEvent> {
         let arrivals = self.world.observer.as_mut().and_then(|of| of.arrivals.as_mut());
         let mut packets = arrivals.map(std::mem::take).unwrap_or_default();

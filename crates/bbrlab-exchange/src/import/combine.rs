@@ -99,6 +99,9 @@ fn shift(flow: &mut MeasuredFlow, by_s: f64) {
 /// A span of time: from and to, in seconds. The end is after the start.
 type SpanS = (f64, f64);
 
+/// The shortest steady state, in seconds. The last row of a test of 5 s may be at 5.0001 s.
+const STEADY_MIN_S: f64 = 1.0;
+
 /// The spans of time over which metrics are computed, as for a simulated run.
 struct Spans {
     /// From the first start to the last stop.
@@ -121,11 +124,12 @@ impl Spans {
         let steady_s = last_s + if end_s <= 30.0 { 5.0 } else { 10.0 };
         let span =
             |from_s: f64, to_s: f64| (from_s < to_s && to_s.is_finite()).then_some((from_s, to_s));
+        let lasts = |span: &SpanS| span.1 - span.0 >= STEADY_MIN_S;
         Self {
             whole: span(first_s, end_s),
-            steady: span(steady_s, end_s),
+            steady: span(steady_s, end_s).filter(lasts),
             all_active: span(last_s, first_stop_s),
-            steady_active: span(steady_s, first_stop_s),
+            steady_active: span(steady_s, first_stop_s).filter(lasts),
         }
     }
 
@@ -133,7 +137,7 @@ impl Spans {
     fn steady_of(&self, flow: &MeasuredFlow) -> Option<SpanS> {
         let (from_s, to_s) = self.steady?;
         let to_s = flow.summary.stop_s.map_or(to_s, |stop_s| stop_s.min(to_s));
-        (from_s < to_s).then_some((from_s, to_s))
+        (to_s - from_s >= STEADY_MIN_S).then_some((from_s, to_s))
     }
 }
 
@@ -159,6 +163,9 @@ fn sum_mbps(flows: &[&MeasuredFlow], (from_s, to_s): SpanS) -> Option<f64> {
 }
 
 fn jain_in(flows: &[&MeasuredFlow], span: Option<SpanS>) -> Option<f64> {
+    if flows.len() < 2 {
+        return None;
+    }
     let rates: Option<Vec<f64>> = flows.iter().map(|flow| bytes_in(flow, span?)).collect();
     jain(&rates?)
 }

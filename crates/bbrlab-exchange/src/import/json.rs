@@ -1,4 +1,4 @@
-//! JSON documents: of iperf3 or of Flent. The document is parsed while it is read, and only the
+//! JSON documents from iperf3 or Flent. The document is parsed while it is read, and only the
 //! values that are used are kept.
 
 use std::collections::BTreeMap;

@@ -167,7 +167,7 @@ fn rename(measured: &mut [Measurement], names: &[String]) -> Result<(), LabError
         .collect();
     if names.len() > 1 && names.len() != flows.len() {
         return Err(LabError::Usage(format!(
-            "--cc: found {} names, expected one, or one for each of the {} flows",
+            "--cc: found {} names, expected one, or one per flow ({})",
             names.len(),
             flows.len()
         )));

@@ -18,7 +18,7 @@ pub(crate) const TEXT_BYTES_MAX: u64 = 256 << 20;
 pub(crate) enum Format {
     /// pcap or pcapng.
     Capture,
-    /// A JSON document: of iperf3 or of Flent.
+    /// A JSON document from iperf3 or Flent.
     Json,
     /// A table with named columns.
     Table,

@@ -1,9 +1,9 @@
 //! Logs of `ss -ti` with time stamps: the state of the kernel's sockets, again and again.
 //!
-//! A time stands before the sockets that were listed at it, on a line of its own (`date +%s.%N`) or
-//! at the start of each line (`ts %.s`): Unix seconds, perhaps after a word such as `time:`. `ss`
-//! omits counts that are zero, so an absent `retrans` or `unacked` is 0; other absent fields are
-//! unknown.
+//! A time in Unix seconds precedes the sockets that were listed at this time. It is on a line of
+//! its own, as `date +%s.%N` writes it, or at the start of each line, as `ts %.s` does; a word such
+//! as `time:` may precede it. `ss` omits counts that are zero, so an absent `retrans` or `unacked`
+//! is 0. Other absent fields are unknown.
 //!
 //! Sources: iproute2 6.12, `misc/ss.c`, `tcp_stats_print`.
 
@@ -66,7 +66,7 @@ pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
 
 const NO_TIME: &str = "found a socket before any time, expected Unix seconds (`date +%s.%N`) on a line before the sockets";
 
-/// What the log contains so far.
+/// The content of the log so far.
 #[derive(Default)]
 struct Log {
     /// The first time.
@@ -340,11 +340,16 @@ fn flow(ends: [String; 2], samples: &[Sample]) -> Option<MeasuredFlow> {
 mod tests {
     use super::{Sample, is_address, rate, unix_time};
 
-    const LINE: &str = "bbr wscale:7,7 rto:221 rtt:20.6/0.3 mss:1448 cwnd:90 bytes_acked:1000 data_segs_out:70 bbr:(bw:48.2Mbps,mrtt:20.05,pacing_gain:1,cwnd_gain:2) send 50Mbps pacing_rate 47.7Mbps delivered:66 unacked:9 retrans:1/4 lost:2 sacked:3 minrtt:20.05";
+    const LINES: [&str; 2] = [
+        "bbr wscale:7,7 rto:221 rtt:20.6/0.3 mss:1448 cwnd:90 bytes_acked:1000 data_segs_out:70",
+        "bbr:(bw:48.2Mbps,mrtt:20.05,pacing_gain:1) pacing_rate 47.7Mbps delivered:66 unacked:9 \
+         retrans:1/4 lost:2 sacked:3 minrtt:20.05",
+    ];
 
     #[test]
     fn the_words_of_a_socket_are_read() {
-        let words: Vec<String> = LINE.split(' ').map(str::to_owned).collect();
+        let words: Vec<String> =
+            LINES.iter().flat_map(|line| line.split(' ')).map(str::to_owned).collect();
         let expected = Sample {
             time_s: 1.5,
             cc: Some("bbr".to_owned()),

@@ -52,7 +52,7 @@ pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
     let mut notes = Vec::new();
     if !others.is_empty() {
         notes.push(format!(
-            "left out, because they are no columns of a time series: {}",
+            "left out, because a time series has no such columns: {}",
             others.join(", ")
         ));
     }

@@ -1,5 +1,5 @@
-//! A connection of a capture: both halves are followed for the direction with data, because only the
-//! whole capture shows at which end it was taken.
+//! A connection of a capture. Both halves are followed, because only the whole capture shows at
+//! which end it was taken.
 
 use bbrlab_run::{FlowSummary, MaybeKnown, SeriesRow, Srtt, mean, percentile};
 
@@ -164,7 +164,7 @@ impl Direction {
         self.span_ns = self.span_ns.map(|span| (span.0, ns));
     }
 
-    /// Adds a row if the last row is of an earlier period.
+    /// Adds the first row of a period.
     fn sample(&mut self, ns: u64, period_ns: u64) {
         let is_due = self.rows.last().is_none_or(|row| ns / period_ns > row.ns / period_ns);
         if self.span_ns.is_some() && is_due {

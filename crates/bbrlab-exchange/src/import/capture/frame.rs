@@ -53,7 +53,7 @@ pub(super) struct Frame {
     pub(super) tcp: Option<Tcp>,
 }
 
-/// What was read.
+/// The result of reading a frame.
 pub(super) enum Read {
     Frame(Frame),
     /// Another protocol.

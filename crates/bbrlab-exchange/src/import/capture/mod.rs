@@ -106,7 +106,7 @@ pub(crate) fn read(source: Source, side: Option<CaptureSide>) -> Result<Measurem
     Ok(capture.measurement(side))
 }
 
-/// What to do after an attempt to read a block.
+/// The step after an attempt to read a block.
 enum Step {
     /// A block of this length was read.
     Next(usize),
@@ -313,7 +313,7 @@ impl Capture {
             (self.late, "packets are stored after later ones and count as of the later time"),
             (
                 self.beyond,
-                "packets are left out, because they are of further connections than the first 100,000",
+                "packets are left out, because they belong to connections beyond the first 100,000",
             ),
         ] {
             if count > 0 {

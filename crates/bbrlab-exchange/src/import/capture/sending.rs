@@ -1,4 +1,4 @@
-//! The sender's half of a connection as its packets show it: what is in flight, what was sent again,
+//! The sender's half of a connection as its packets show it: the bytes in flight, retransmissions,
 //! and round-trip times from a transmission to the ACK or SACK that reports it.
 
 use std::collections::VecDeque;

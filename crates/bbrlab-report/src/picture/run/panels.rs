@@ -86,7 +86,11 @@ impl Sheet<'_> {
         bases.truncate(4);
         let top = greatest(&smoothed).max(greatest(&samples)).max(highest(bases.iter().flatten()));
         let low = bases.iter().flatten().map(|corner| corner.1).fold(top, f64::min);
-        let y = Axis::around(low, top, spot.ticks());
+        let y = if bases.is_empty() {
+            Axis::from_zero(top, spot.ticks())
+        } else {
+            Axis::around(low, top, spot.ticks())
+        };
         let mut keys = Vec::new();
         if !samples.is_empty() {
             keys.push(key("sample", Stroke::new(palette::line(5), 2.0)));
@@ -100,7 +104,9 @@ impl Sheet<'_> {
         } else {
             "base RTT".to_owned()
         };
-        keys.push(key(text, reference()));
+        if !bases.is_empty() {
+            keys.push(key(text, reference()));
+        }
         let mut title = match (samples.is_empty(), self.by_group()) {
             (_, true) => "Smoothed RTT, median of each group, ms".to_owned(),
             (true, false) => "Smoothed RTT, ms".to_owned(),
