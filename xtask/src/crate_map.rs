@@ -34,12 +34,19 @@ const IMPORTS: &[(&str, &[&str])] = &[
             "oracle", "units",
         ],
     ),
+    ("exchange", &["lab", "sim", "run", "link", "scenario", "stack", "units"]),
     ("linux", &["lab", "sim", "run", "link", "scenario", "report", "oracle", "units"]),
     ("papers", &["lab", "run", "link", "scenario", "cost", "report", "units"]),
     ("abi", &["cc"]),
     ("ffi", &["abi", "cc", "rate", "stack"]),
     ("plugin", &["abi", "cc"]),
-    ("cli", &["papers", "linux", "kernel", "lab", "plugin", "run", "scenario", "cost", "report"]),
+    (
+        "cli",
+        &[
+            "papers", "linux", "kernel", "exchange", "lab", "plugin", "run", "scenario", "cost",
+            "report",
+        ],
+    ),
     ("python", &["cc", "cli", "papers", "plugin", "lab", "run", "scenario", "cost", "report"]),
 ];
 

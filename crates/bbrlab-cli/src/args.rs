@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use bbrlab_exchange::CaptureSide;
 use bbrlab_lab::{BENCH_CASES, Backend, backend};
 use bbrlab_papers::papers;
 use clap::{Args, Parser, Subcommand, ValueHint};
@@ -99,9 +100,18 @@ pub(crate) enum Verb {
         after_help = "Example: bbrlab report bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f --out two-bbr.html"
     )]
     Report(ReportArgs),
-    /// Convert results to CSV for other programs
+    /// Import measurements of a testbed as a run: JSON of iperf3, pcap, pcapng, logs of ss, Flent,
+    /// CSV
+    #[command(after_help = "Examples:
+  bbrlab import client.json --out measured
+  bbrlab import sender.pcap --cc bbr3,cubic --out measured
+  bbrlab plot SIMULATED measured --overlay")]
+    Import(ImportArgs),
+    /// Convert results to CSV, pcap or qlog, or a scenario to a script for a testbed
     #[command(after_help = "Examples:
   bbrlab export bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f --csv
+  bbrlab export bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f --pcap
+  bbrlab export examples.dumbbell --script > dumbbell.sh
   bbrlab export bbrlab-runs --csv --out tables")]
     Export(ExportArgs),
     /// Measure the speed of this machine and build
@@ -560,14 +570,70 @@ pub(crate) struct ReportArgs {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct ImportArgs {
+    /// Files of one test, recognised by their content: every flow in every file becomes a flow of
+    /// the run
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Folder for the run's records
+    #[arg(long, required = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) out: PathBuf,
+    /// Name of the run in tables and plots [default: the name of the first file]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Names of the flows' congestion controls, instead of the names in the files: one for all
+    /// flows, or one per flow
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) cc: Vec<String>,
+    /// End at which captures were taken: sender or receiver [default: found out from the RTTs]
+    #[arg(long, value_name = "SIDE", value_parser = side)]
+    pub(crate) side: Option<CaptureSide>,
+    /// Overwrite other results in the folder
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print results only: no notes
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn side(text: &str) -> Result<CaptureSide, String> {
+    let known = [CaptureSide::Sender, CaptureSide::Receiver];
+    let found = known.into_iter().find(|side| side.name() == text);
+    found.ok_or_else(|| "expected sender or receiver".to_owned())
+}
+
+#[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct ExportArgs {
-    /// Folders of runs or sweeps, or folders that contain such folders
-    #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
+    /// Folders of runs or sweeps, or folders that contain such folders; for --script and --mininet,
+    /// one scenario: a file or the id of a built-in scenario
+    #[arg(required = true, value_name = "RUN", value_hint = ValueHint::AnyPath)]
     pub(crate) folders: Vec<PathBuf>,
     /// Write every Parquet file as CSV with a header line; nulls are empty, numbers read back
     /// exactly
-    #[arg(long, required = true)]
+    #[arg(long, required_unless_present_any = ["pcap", "qlog", "script", "mininet"])]
     pub(crate) csv: bool,
+    /// Write the headers of all packets at the sending hosts as run.pcap; simulates the run again
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) pcap: bool,
+    /// Write the time series of each flow as qlog (JSON-SEQ, draft-ietf-quic-qlog-main-schema-13)
+    #[arg(long, conflicts_with_all = ["csv", "pcap"])]
+    pub(crate) qlog: bool,
+    /// Print a shell script that runs the scenario on Linux, with ip, tc, sysctl and iperf3
+    #[arg(long, conflicts_with_all = ["csv", "pcap", "qlog", "out", "force", "recursive"])]
+    pub(crate) script: bool,
+    /// Print a Python program that runs the scenario in Mininet
+    #[arg(long, conflicts_with_all = ["csv", "pcap", "out", "force", "qlog", "recursive", "script"])]
+    pub(crate) mininet: bool,
+    /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s; for --script and --mininet
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with_all = ["csv", "pcap", "qlog"])]
+    pub(crate) set: Vec<String>,
+    /// Overwrite existing files of pcap and qlog
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Folder for the files [default: the folder of each Parquet file]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,

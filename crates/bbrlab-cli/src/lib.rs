@@ -10,6 +10,7 @@ mod builtin_id;
 mod check;
 mod compare;
 mod evaluate;
+mod import;
 mod kernel;
 mod list;
 mod merge;
@@ -92,6 +93,7 @@ fn call(verb: &Verb, output: &mut Output) -> Verdict {
         Verb::Check(args) => check::check(args, output),
         Verb::Validate(args) => validate::validate(args, output),
         Verb::Plot(args) => plot::plot(args, output),
+        Verb::Import(args) => import::import(args, output),
         Verb::Export(args) => plot::export(args, output),
         Verb::Table(args) => table::table(args, output),
         Verb::Compare(args) => compare::compare(args, output),

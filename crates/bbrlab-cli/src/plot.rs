@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bbrlab_lab::{LabError, PlotChoice, plot_as, refuse_results_below};
+use bbrlab_lab::{LabError, PlotChoice, open_scenario, plot_as, refuse_results_below};
 use bbrlab_papers::not_a_metric;
 use bbrlab_report::Labels;
 
@@ -48,11 +48,44 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
 }
 
 pub(crate) fn export(args: &ExportArgs, output: &mut Output) -> Verdict {
+    if args.script || args.mininet {
+        return export_testbed(args, output);
+    }
     if !args.recursive && args.out.is_none() {
         refuse_all(&args.folders)?;
     }
     output.notes_of_missing(&args.folders);
+    if args.pcap {
+        let pcap = |folder: &Path, out: Option<&Path>| {
+            Ok(vec![bbrlab_exchange::export_pcap(folder, out, args.force)?])
+        };
+        return each(&args.folders, args.out.as_deref(), pcap, output);
+    }
+    if args.qlog {
+        let qlog = |folder: &Path, out: Option<&Path>| {
+            bbrlab_exchange::export_qlog(folder, out, args.force)
+        };
+        return each(&args.folders, args.out.as_deref(), qlog, output);
+    }
     each(&args.folders, args.out.as_deref(), bbrlab_lab::export_csv, output)
+}
+
+/// Prints the program that runs a scenario in a testbed.
+fn export_testbed(args: &ExportArgs, output: &mut Output) -> Verdict {
+    let [name] = args.folders.as_slice() else {
+        let found = args.folders.len();
+        return Err(LabError::Usage(format!(
+            "expected one scenario for --script and --mininet, found {found}"
+        ))
+        .into());
+    };
+    let scenario = open_scenario(&name.to_string_lossy(), &args.set).map_err(LabError::from)?;
+    let text = if args.script {
+        bbrlab_exchange::script_text(&scenario)?
+    } else {
+        bbrlab_exchange::mininet_text(&scenario)?
+    };
+    output.text(&text)
 }
 
 pub(crate) fn report(args: &ReportArgs, output: &mut Output) -> Verdict {

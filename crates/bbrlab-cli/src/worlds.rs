@@ -10,7 +10,7 @@ use bbrlab_lab::{
 use bbrlab_linux::{Outlier, RandomScenario, WorldsPoint, compare_worlds, outlier};
 use bbrlab_papers::not_a_scenario;
 use bbrlab_report::{Align, Table, compare_table, value_text};
-use bbrlab_run::{RunSummary, Runs as _};
+use bbrlab_run::{Controls, RunSummary, Runs as _};
 use bbrlab_scenario::Scenario;
 use serde_json::{Value, json};
 
@@ -83,7 +83,7 @@ fn run_both(
         let own = name.file_name().map(PathBuf::from).unwrap_or_default();
         let out = args.out.as_ref().map_or(name.clone(), |out| out.join(own));
         let running = running(args, Some(out.clone()));
-        let batch = run::one((named, on), None, &running, jobs, false, &stop, output)?;
+        let batch = run::one((named, on, Controls::none()), None, &running, jobs, false, &stop, output)?;
         if batch.is_interrupted {
             let text = format!(
                 "interrupted: {} runs are finished and in {}; the same command continues",

@@ -69,6 +69,27 @@ pub(crate) fn write_named(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
 /// # Errors
 /// If the file exists and `force` is false, or it cannot be written.
 pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), LabError> {
+    refuse_existing(path, force)?;
+    write_named(path, bytes)
+}
+
+/// Like [`write_new`], but `fill` writes the file's content piece by piece. Creates the file's
+/// folder if it is missing.
+///
+/// # Errors
+/// As [`write_new`], and if `fill` fails.
+pub fn write_new_by(
+    path: &Path,
+    force: bool,
+    fill: impl FnOnce(&mut BufWriter<File>) -> Result<(), Unwritten>,
+) -> Result<(), LabError> {
+    refuse_existing(path, force)?;
+    refuse_unwritable(path)?;
+    write_by(path, fill)
+}
+
+/// Returns an error if `path` is a folder, or exists and `force` is false.
+fn refuse_existing(path: &Path, force: bool) -> Result<(), LabError> {
     let shown = path.display();
     if path.is_dir() {
         return Err(LabError::Usage(format!("{shown} is a folder; name a file")));
@@ -78,7 +99,7 @@ pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), LabError>
             "{shown} exists; overwrite it with --force, or name another file"
         )));
     }
-    write_named(path, bytes)
+    Ok(())
 }
 
 /// Returns an error if `path` exists and is read-only or not a regular file.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use bbrlab_cost::Estimate;
 use bbrlab_results::picture_of;
-use bbrlab_run::{Controls, Outside, Run, RunSummary, Runs as _, SIMULATOR};
+use bbrlab_run::{Controls, Outside, Run, RunResult, RunSummary, Runs as _, SIMULATOR};
 use bbrlab_scenario::{Scenario, plain_name};
 
 use crate::atomic_file::{make_folder, remove_leftovers};
@@ -610,7 +610,28 @@ pub fn save_run(
     run: &Executed,
     force: bool,
 ) -> Result<(), LabError> {
-    let summary = &run.result.summary;
+    refuse_other_results(folder, &run.result.summary, force)?;
+    write_run(folder, scenario_toml, run)
+}
+
+/// Writes the folder of a measured run, which has no scenario. `import_json` describes the imported
+/// files.
+///
+/// # Errors
+/// As [`save_run`].
+pub fn save_measured(
+    folder: &Path,
+    import_json: &str,
+    result: RunResult,
+    force: bool,
+) -> Result<(), LabError> {
+    refuse_other_results(folder, &result.summary, force)?;
+    let executed = Executed { result, cpu_s: 0.0, is_complete: true };
+    Files::of_measured(import_json, &executed).write(folder)
+}
+
+/// Returns an error if a folder has other results than those of this run, unless `force` is true.
+fn refuse_other_results(folder: &Path, summary: &RunSummary, force: bool) -> Result<(), LabError> {
     let found = match examine(folder, &RunKey::of_record(summary), &Maker::of_record(summary)) {
         // The folder contains a scenario file that a user wrote.
         Found::Nothing if folder.join(SCENARIO).exists() && !is_marked(folder) => Found::Foreign,
@@ -619,7 +640,7 @@ pub fn save_run(
     if !force && !matches!(found, Found::Nothing | Found::Complete(_)) {
         return Err(refuse(folder, found));
     }
-    write_run(folder, scenario_toml, run)
+    Ok(())
 }
 
 /// Returns `, computed by NAME` for a back end other than the simulator, otherwise an empty text.

@@ -496,6 +496,9 @@ fn path_queue_delays(
 
 /// Returns the title of a run's scenario or, if it has none, its name.
 fn title_of(folder: &Path, summary: &RunSummary) -> Result<String, LabError> {
+    if summary.is_measured() {
+        return Ok(summary.scenario.clone());
+    }
     let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
     let title = if scenario.title().is_empty() { &summary.scenario } else { scenario.title() };
     Ok(title.to_owned())

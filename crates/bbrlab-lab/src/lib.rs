@@ -66,10 +66,12 @@ mod seed_plan;
 mod stepped;
 mod stop;
 
-pub use atomic_file::{Unwritten, write_new};
+pub use atomic_file::{Unwritten, write_new, write_new_by};
 pub use backend::{Backend, Refusal, Task, check_backend};
 pub use backends::{BACKENDS, SIMULATOR, backend, backend_of};
-pub use batch::{Batch, BatchOptions, SummaryOf, default_out, heaviest_first, part_of, save_run};
+pub use batch::{
+    Batch, BatchOptions, SummaryOf, default_out, heaviest_first, part_of, save_measured, save_run,
+};
 pub use bbrlab_oracle::LogError;
 pub use bbrlab_results::{
     COMMIT, DEFAULT_LIMIT, FigureOf, RUSTC, VERSION, figure_of, flow_columns, link_columns,

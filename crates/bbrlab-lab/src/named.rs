@@ -10,7 +10,7 @@ use bbrlab_scenario::{Builtin, Scenario, ScenarioErrors};
 
 use crate::error::{LabError, plain};
 use crate::run_folder::{
-    RUN_JSON, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SWEEP_JSON, is_marked, kept_name,
+    IMPORT_JSON, RUN_JSON, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SWEEP_JSON, is_marked, kept_name,
 };
 use crate::scenario_files::{open_scenario, read_kept_scenario};
 
@@ -109,6 +109,11 @@ fn scenario_of(folder: &Path, sets: &[String]) -> Result<Scenario, LabError> {
     let file = folder.join(SCENARIO);
     if !file.exists() {
         let shown = folder.display();
+        if folder.join(IMPORT_JSON).is_file() {
+            return Err(LabError::Usage(format!(
+                "{shown}: expected a scenario, found an imported measurement, which cannot be computed again"
+            )));
+        }
         return Err(LabError::Usage(format!(
             "{shown}: this folder has no {SCENARIO}, so it cannot be continued by its name; run its scenario with --out {shown}"
         )));

@@ -229,7 +229,7 @@ pub enum Opened {
     Run {
         /// The run's records.
         result: Box<RunResult>,
-        /// The run's scenario as TOML.
+        /// The run's scenario as TOML; empty for a measured run, which has none.
         scenario: String,
     },
     /// The complete runs of a sweep.
@@ -252,6 +252,9 @@ pub fn open_results(folder: &Path) -> Result<Opened, LabError> {
         )));
     }
     let result = Box::new(read_run(folder)?);
+    if result.summary.is_measured() {
+        return Ok(Opened::Run { result, scenario: String::new() });
+    }
     let scenario = read_kept(folder, SCENARIO)?;
     let scenario = String::from_utf8(scenario)
         .map_err(|error| damaged(&folder.join(SCENARIO), &error.to_string()))?;
@@ -331,13 +334,17 @@ pub fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
     let Some(summary) = document.runs.into_iter().next() else {
         return Err(damaged(&folder.join(SUMMARY_JSON), "it contains no run"));
     };
-    let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
-    let mut run = scenario.run(0);
-    // The scenario file in a run's folder contains neither the scenario's original name nor the
-    // run's point in a sweep.
-    run.scenario.clone_from(&summary.scenario);
-    run.point.clone_from(&summary.point);
     let series = read_series(folder)?;
+    let run = if summary.is_measured() {
+        Run::measured(&summary, &series)
+    } else {
+        let mut run = read_kept_scenario(&folder.join(SCENARIO), &[])?.run(0);
+        // The scenario file in a run's folder contains neither the scenario's original name nor the
+        // run's point in a sweep.
+        run.scenario.clone_from(&summary.scenario);
+        run.point.clone_from(&summary.point);
+        run
+    };
     let queue = read_queue(folder)?;
     Ok(RunFiles { run, summary, series, queue, made_by })
 }

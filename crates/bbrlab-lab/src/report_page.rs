@@ -10,7 +10,7 @@ use crate::atomic_file::{make_folder, write_named};
 use crate::error::LabError;
 use crate::named::{Kind, Results, results_in};
 use crate::picture_files::{document_of_sweep, picture_of_folder, read_document, title_of_sweep};
-use crate::run_folder::{SCENARIO, SERIES_PARQUET};
+use crate::run_folder::{IMPORT_JSON, SCENARIO, SERIES_PARQUET, damaged, read_kept};
 use crate::scenario_files::read_kept_scenario;
 
 /// Maximum number of runs of a sweep that are drawn over time.
@@ -48,6 +48,13 @@ pub fn write_report(folders: &[PathBuf], file: &Path) -> Result<(), LabError> {
 fn section(results: &Results, document: RunsDocument) -> Result<PageSection, LabError> {
     let folder = &results.path;
     let file = folder.join(SCENARIO);
+    if let [run] = document.runs.as_slice()
+        && run.is_measured()
+    {
+        let (title, pictures) = (run.scenario.clone(), vec![picture_of_folder(folder)?]);
+        let (scenario, command) = described_import(folder)?;
+        return Ok(PageSection { title, runs: document.runs, pictures, scenario, command });
+    }
     let (title, pictures) = match results.kind {
         Kind::Run => {
             let name = document.runs.first().map_or("", |run| run.scenario.as_str());
@@ -72,6 +79,16 @@ fn section(results: &Results, document: RunsDocument) -> Result<PageSection, Lab
     };
     let command = format!("bbrlab run {}", folder.display());
     Ok(PageSection { title, runs: document.runs, pictures, scenario, command })
+}
+
+/// Returns the description of the imported files, and the command that imports them.
+fn described_import(folder: &Path) -> Result<(String, String), LabError> {
+    let text = read_kept(folder, IMPORT_JSON)?;
+    let path = folder.join(IMPORT_JSON);
+    let read: serde_json::Value =
+        serde_json::from_slice(&text).map_err(|error| damaged(&path, &error.to_string()))?;
+    let command = read["command"].as_str().unwrap_or("bbrlab import").to_owned();
+    Ok((String::from_utf8_lossy(&text).into_owned(), command))
 }
 
 /// Returns the folders of the runs with a sweep's first seed, sorted by name.

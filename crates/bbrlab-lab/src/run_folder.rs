@@ -28,6 +28,9 @@ use crate::machine;
 
 /// The file that identifies the sweep in a folder. The folder of a run has no such file.
 pub(crate) const SWEEP_JSON: &str = "sweep.json";
+/// The file of an imported measurement that describes the imported files. The folder of such a run
+/// has this file instead of a scenario.
+pub(crate) const IMPORT_JSON: &str = "import.json";
 /// The file with a run's CPU time, machine, date, and the hashes of its other files.
 pub(crate) const RUN_JSON: &str = "run.json";
 
@@ -221,8 +224,9 @@ pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
         return Found::Other(file.key());
     }
     let is_ours = file.complete && file.maker == *maker;
-    let needed = [SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET];
-    let is_whole = needed.iter().all(|name| file.files.contains_key(*name))
+    let needed = [SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET];
+    let is_whole = [SCENARIO, IMPORT_JSON].iter().any(|name| file.files.contains_key(*name))
+        && needed.iter().all(|name| file.files.contains_key(*name))
         && file.files.iter().all(|(name, hash)| {
             // A name that contains a path could point outside the folder.
             !name.contains('/')
@@ -496,8 +500,19 @@ pub(crate) struct Files {
 impl Files {
     /// Creates the files of a run, including its scenario, `scenario_toml`.
     pub(crate) fn of(scenario_toml: &str, run: &Executed) -> Self {
+        Self::with(files_of_run(scenario_toml, &run.result), run)
+    }
+
+    /// Creates the files of a measured run. `import_json` describes the imported files.
+    pub(crate) fn of_measured(import_json: &str, run: &Executed) -> Self {
+        let mut files = files_of_run("", &run.result);
+        files.retain(|(name, _)| *name != SCENARIO);
+        files.insert(0, (IMPORT_JSON, import_json.as_bytes().to_vec()));
+        Self::with(files, run)
+    }
+
+    fn with(files: Vec<(&'static str, Vec<u8>)>, run: &Executed) -> Self {
         let summary = &run.result.summary;
-        let files = files_of_run(scenario_toml, &run.result);
         let hashes = files.iter().map(|(name, bytes)| ((*name).to_owned(), sha256(bytes)));
         let mark = RunFile {
             maker: Maker::of_record(summary),

@@ -4,7 +4,7 @@ use bbrlab_run::{Algorithm, FlowSummary, RunSummary};
 
 use super::LinuxPoint;
 use super::difference::{LinuxComparison, Metric};
-use super::reference::ReferencePoint;
+use super::reference::{ReferencePoint, base_rtt_ms};
 use super::settings::Settings;
 
 /// Smallest time in seconds between the starts of two flows with which the flows can be told apart.
@@ -15,7 +15,7 @@ fn are_distinguished(flows: &[FlowSummary]) -> bool {
     flows.iter().enumerate().all(|(place, flow)| {
         flows[..place].iter().all(|other| {
             flow.cc != other.cc
-                || (flow.rtt_base_ms - other.rtt_base_ms).abs() > 1e-6
+                || (base_rtt_ms(flow) - base_rtt_ms(other)).abs() > 1e-6
                 || flow
                     .start_s
                     .zip(other.start_s)

@@ -203,7 +203,7 @@ fn flow(row: &Row<'_>, id: u32, stop_s: f64) -> Result<FlowSummary, LinuxError> 
         cc: our_name(row.text("cc")?).to_owned(),
         start_s: Some(row.number("start_s")?),
         stop_s: Some(stop_s),
-        rtt_base_ms: row.number("flow_rtt_ms")?,
+        rtt_base_ms: Some(row.number("flow_rtt_ms")?),
         goodput_mbps: row.optional("goodput_mbps")?,
         goodput_ss_mbps: row.optional("goodput_ss_mbps")?,
         sent_packets: row.optional_count("data_segs_sent")?,
@@ -216,6 +216,11 @@ fn flow(row: &Row<'_>, id: u32, stop_s: f64) -> Result<FlowSummary, LinuxError> 
         },
         ..FlowSummary::default()
     })
+}
+
+/// Returns the base RTT of a flow of a reference, in milliseconds.
+pub(super) fn base_rtt_ms(flow: &FlowSummary) -> f64 {
+    flow.rtt_base_ms.expect("a column that no reference lacks")
 }
 
 /// Returns our name for a congestion control of the kernel.

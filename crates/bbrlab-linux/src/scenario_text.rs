@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use bbrlab_run::{Algorithm, Run, RunSummary};
 use bbrlab_scenario::Scenario;
 
-use super::reference::ReferencePoint;
+use super::reference::{ReferencePoint, base_rtt_ms};
 use super::settings::{Application, Ecn, QueueKind, Reorder, Reverse, Settings};
 use super::{LinuxError, managed};
 
@@ -135,7 +135,7 @@ fn scenario_text(
     let bottleneck = link(point, settings, Side::Forward).map_err(wrong)?;
     match layout {
         Layout::Dumbbell => {
-            let one_way = reference.flows[0].rtt_base_ms / 2.0;
+            let one_way = base_rtt_ms(&reference.flows[0]) / 2.0;
             text += "[bottleneck]\n";
             text += &bottleneck;
             text += &impairments(point, settings);
@@ -161,7 +161,7 @@ fn scenario_text(
                 let _ = write!(text, "[[links]]\nname = \"back\"\n{back}");
             }
             for (number, flow) in reference.flows.iter().enumerate() {
-                text += &delays(point, settings, (number, flow.rtt_base_ms)).map_err(wrong)?;
+                text += &delays(point, settings, (number, base_rtt_ms(flow))).map_err(wrong)?;
             }
         }
     }
@@ -172,7 +172,7 @@ fn scenario_text(
             flow.cc,
             flow.start_s.expect("a column that no reference lacks") + phase
         );
-        text += &route(settings, layout, (number, flow.rtt_base_ms));
+        text += &route(settings, layout, (number, base_rtt_ms(flow)));
         text += &application(settings.application);
         text += match settings.ecn {
             Ecn::Off => "",

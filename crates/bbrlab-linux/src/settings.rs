@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::str::FromStr;
 
-use super::reference::{ReferencePoint, SECOND_RATE};
+use super::reference::{ReferencePoint, SECOND_RATE, base_rtt_ms};
 
 /// All keys that settings may have.
 const KNOWN: [&str; 28] = [
@@ -199,8 +199,8 @@ impl Settings {
         }
         if let Some(Reorder { by_ms, .. }) = self.reorder {
             let flows = point.seeds.iter().flat_map(|run| &run.flows);
-            if let Some(flow) = flows.into_iter().find(|flow| flow.rtt_base_ms < by_ms) {
-                let (id, rtt) = (flow.id, flow.rtt_base_ms);
+            if let Some(flow) = flows.into_iter().find(|flow| base_rtt_ms(flow) < by_ms) {
+                let (id, rtt) = (flow.id, base_rtt_ms(flow));
                 return Err(format!(
                     "reorder_ms: found {by_ms}, expected at most the RTT of flow {id}, {rtt} ms"
                 ));

@@ -11,6 +11,7 @@
 //! | `engine/build.rs` | links, routes, flows |
 //! | `engine/path.rs` | the path of a packet: lanes and links |
 //! | `engine/burst.rs` | the path of the packets of a burst |
+//! | `engine/tap.rs` | recording of sent packets |
 //! | `engine/conservation.rs` | the check that no packet is lost from the counts |
 //! | `port.rs` | the interface between hosts and network |
 //! | `packet.rs` | packets in the engine; stores of packets outside lanes and of extra data |
@@ -54,7 +55,7 @@ mod steps;
 pub use accounts::{BurstSize, FlowLosses};
 pub use bbrlab_queue::{Hosts, TcpHeader};
 pub use digest::Digest;
-pub use engine::{Activity, Conservation, Network, TIMERS_MAX};
+pub use engine::{Activity, Conservation, Network, Sent, TIMERS_MAX};
 pub use link::LinkMode;
 pub use link::delay_histogram::DelayHistogram;
 pub use link::queue_length::QueueLength;

@@ -26,6 +26,8 @@ pub(crate) enum Target {
     Link(LinkId),
     Receiver,
     Sender,
+    /// A place where sent packets are recorded. The leg with this index follows.
+    Tap(u32),
 }
 
 /// The start of a leg. Legs with equal sources, delays and targets share a lane.
@@ -88,7 +90,7 @@ impl Leg {
     pub(crate) fn link(&self) -> Option<(LinkId, bool)> {
         match self.target {
             Target::Link(id) => Some((id, self.last_rated)),
-            Target::Receiver | Target::Sender => None,
+            Target::Receiver | Target::Sender | Target::Tap(_) => None,
         }
     }
 }

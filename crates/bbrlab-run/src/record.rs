@@ -44,7 +44,7 @@ record! {
     RunSummary {
         scenario: String, Name, "", "the scenario's name or id";
         scenario_hash: String, Name, "", "hash of the resolved scenario, without the seed";
-        profile: String, Name, "", "the imitated TCP, such as `linux` or `ns3`";
+        profile: String, Name, "", "the imitated TCP, such as `linux` or `ns3`; `measured` for an imported measurement";
         #[serde(default = "simulator")]
         backend: String, Name, "", "the back end that computed the run: `sim`, the simulator, or another";
         #[serde(default)]
@@ -114,6 +114,17 @@ record! {
 /// The name of our simulator as a back end. Records without a back-end name count as records of the
 /// simulator.
 pub const SIMULATOR: &str = "sim";
+
+/// The profile of records that were measured in a testbed and not computed from a scenario.
+pub const MEASURED: &str = "measured";
+
+impl RunSummary {
+    /// Whether the record was measured in a testbed: it has no scenario and no seed.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        self.profile == MEASURED
+    }
+}
 
 fn simulator() -> String {
     SIMULATOR.to_owned()
@@ -220,7 +231,7 @@ record! {
         cc: String, Name, "", "congestion control";
         start_s: Option<f64>, Result, "s", "when it connects";
         stop_s: Option<f64>, Result, "s", "when its active time ends";
-        rtt_base_ms: f64, Given, "ms", "base RTT, without serialisation";
+        rtt_base_ms: Option<f64>, Given, "ms", "base RTT, without serialisation; null if it was measured and not set";
         throughput_mbps: Option<f64>, Result, "Mbit/s", "wire bytes that leave the flow's last link with a rate / active time";
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that the receiving application reads / active time";
         goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "goodput in the steady state: from 10 s (5 s for runs up to 30 s) after the last flow's start on";

@@ -14,6 +14,7 @@
 //! | `app.rs` | the sending application: what it writes and when, and its transfers |
 //! | `accounts.rs` | the packet and byte counts of a flow over all of its connections |
 //! | `pacing_timer.rs` | the pacing timer, which is usually not in the event queue |
+//! | `packets.rs` | the packets at the sending hosts, for captures |
 //! | `wire.rs` | conversion between TCP segments and packets |
 //! | `pieces.rs`, `arrivals.rs`, `client.rs`, `draw.rs` | write times, arriving flows, requests and bursts, and random draws |
 //! | `path_delay.rs` | the propagation delay of a path |
@@ -41,6 +42,7 @@ mod histogram;
 mod latency;
 mod meter;
 mod pacing_timer;
+mod packets;
 mod pages;
 mod path_delay;
 mod pieces;
@@ -59,6 +61,9 @@ mod wiring;
 mod world;
 
 pub use bbrlab_net::LinkMode;
+pub use bbrlab_tcp::segment::flag;
+pub use bbrlab_tcp::{SackBlock, Segment};
+pub use packets::PacketEvent;
 
 use bbrlab_cc::{CongestionControl as _, Conn, Controls};
 use bbrlab_net::{FlowId, LinkStats, Network};
@@ -75,7 +80,7 @@ use slowdown::Ideal;
 use windows::Windows;
 use wire::Payload;
 use wiring::ReportedLink;
-use world::{PerAck, World};
+use world::{Observer, PerAck, World};
 
 /// Whether a run has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,7 +197,10 @@ impl Sim {
                 flows,
                 classes: run.classes.clone(),
                 setups,
-                per_ack: is_per_ack.then(|| PerAck::new(run.flows.len())),
+                observer: is_per_ack.then(|| Observer {
+                    per_ack: Some(PerAck::new(run.flows.len())),
+                    arrivals: None,
+                }),
                 windows: Windows::new(run),
                 populations,
                 browsers,
@@ -234,7 +242,8 @@ impl Sim {
     /// the run's progress. [`Self::finish`] returns only the rows after the last call. Together,
     /// the rows of all calls and of [`Self::finish`] are the complete series.
     pub fn take_rows(&mut self) -> Rows {
-        let series = match &mut self.world.per_ack {
+        let per_ack = self.world.observer.as_mut().and_then(|of| of.per_ack.as_mut());
+        let series = match per_ack {
             Some(acks) => &mut acks.rows,
             None => &mut self.sampler.series,
         };

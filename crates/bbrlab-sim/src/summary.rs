@@ -280,7 +280,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
         cc: class.cc_name().to_owned(),
         start_s: Some(flow.start.as_secs_f64()),
         stop_s: Some(end.as_secs_f64()),
-        rtt_base_ms: class.base_rtt.0 as f64 / NS_PER_MS,
+        rtt_base_ms: Some(class.base_rtt.0 as f64 / NS_PER_MS),
         throughput_mbps: mbps(at_end.wire_bytes, active).filter(|_| flow.has_rated_link),
         goodput_mbps: mbps(bytes, active),
         goodput_ss_mbps: mbps(

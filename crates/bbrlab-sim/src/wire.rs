@@ -319,21 +319,30 @@ impl IncomingAck for AtSender<'_> {
 /// data advertises the window `wnd`.
 #[inline]
 pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
-    let payload = packet.payload();
+    segment_of((packet.payload(), packet.extra()), packet.ecn(), wnd)
+}
+
+/// Returns the segment in a packet. A segment with data advertises the window `wnd`.
+#[inline]
+pub(crate) fn segment_of(
+    (payload, extra): (&Payload, Option<&[SackBlock; 4]>),
+    ecn: Ecn,
+    wnd: u32,
+) -> Segment {
     let has_data = payload.has_data();
-    let wnd = if payload.kind.has(Kind::HAS_BOTH) { both(packet) } else { wnd };
+    let wnd = if payload.kind.has(Kind::HAS_BOTH) { both(extra) } else { wnd };
     Segment {
         seq: payload.seq,
-        len: payload.request_len(packet.extra()).unwrap_or_else(|| payload.len()),
+        len: payload.request_len(extra).unwrap_or_else(|| payload.len()),
         arrived: if has_data { 0 } else { payload.len_or_arrived },
         ack: payload.ack,
         wnd: if has_data { wnd } else { payload.wnd_or_sent_us },
         tsval: payload.tsval,
         tsecr: payload.tsecr,
-        sack: packet.extra().copied().unwrap_or_default(),
+        sack: extra.copied().unwrap_or_default(),
         sack_count: payload.sack_count(),
         flags: payload.kind.flags(),
-        ecn: packet.ecn(),
+        ecn,
         has_ts: payload.has_ts(),
         retransmission: payload.retransmission,
     }
@@ -342,8 +351,8 @@ pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
 /// Returns the value that a packet with [`Kind::HAS_BOTH`] stores with its SACK blocks: a window or
 /// a count of arrivals.
 #[cold]
-fn both(packet: &Arrival<'_, Payload>) -> u32 {
-    packet.extra().map_or(0, |extra| extra[BOTH].start)
+fn both(extra: Option<&[SackBlock; 4]>) -> u32 {
+    extra.map_or(0, |extra| extra[BOTH].start)
 }
 
 /// Returns the number of bytes of the IP packet that carries `segment`.

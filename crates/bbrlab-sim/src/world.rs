@@ -8,6 +8,7 @@ use bbrlab_units::{Span, Time};
 use crate::app::Token;
 use crate::arrivals::{self, Place, Population};
 use crate::flow::Flow;
+use crate::packets::PacketEvent;
 use crate::pages::Browser;
 use crate::series::{self, Before};
 use crate::setup::ClassSetup;
@@ -20,8 +21,9 @@ pub(crate) struct World {
     pub(crate) flows: Vec<Flow>,
     pub(crate) classes: Vec<FlowClass>,
     pub(crate) setups: Vec<ClassSetup>,
-    /// The series with one row per ACK; `None` if the scenario does not request it.
-    pub(crate) per_ack: Option<PerAck>,
+    /// Observes every packet that arrives at a sender; `None` unless the scenario requests a series
+    /// with one row per ACK, or packets are recorded.
+    pub(crate) observer: Option<Observer>,
     pub(crate) windows: Windows,
     /// For each class: its population if the class has arrivals, otherwise `None`.
     pub(crate) populations: Vec<Option<Population>>,
@@ -30,6 +32,15 @@ pub(crate) struct World {
     pub(crate) seed: u64,
     /// The period at which smoothed RTTs are sampled.
     pub(crate) period: Span,
+}
+
+/// The observer of packets that arrive at senders.
+#[derive(Debug, Default)]
+pub(crate) struct Observer {
+    /// The series with one row per ACK, if the scenario requests it.
+    pub(crate) per_ack: Option<PerAck>,
+    /// The packets since they were last taken, if packets are recorded.
+    pub(crate) arrivals: Option<Vec<PacketEvent>>,
 }
 
 /// The time series with one row per ACK.
@@ -43,6 +54,22 @@ pub(crate) struct PerAck {
 impl PerAck {
     pub(crate) fn new(flows: usize) -> Self {
         Self { rows: Series::default(), before: vec![Before::default(); flows] }
+    }
+}
+
+impl Observer {
+    /// Observes a packet that the sender of a flow has handled.
+    #[cold]
+    #[inline(never)]
+    fn observe(&mut self, now: Time, packet: &Arrival<'_, Payload>, flow: &Flow, has_row: bool) {
+        let id = packet.flow().0;
+        if let Some(PerAck { rows, before }) = self.per_ack.as_mut().filter(|_| has_row) {
+            rows.push(series::row(now, id, flow, &mut before[id as usize]));
+        }
+        if let Some(arrivals) = &mut self.arrivals {
+            let segment = wire::arrived(packet, 0);
+            arrivals.push(PacketEvent { at: now, flow: id, is_sent: false, segment });
+        }
     }
 }
 
@@ -107,15 +134,12 @@ impl Handler<Payload> for World {
     #[inline]
     fn at_sender(&mut self, port: &mut Port<'_, Payload>, packet: &Arrival<'_, Payload>) {
         let flow = &mut self.flows[packet.flow().0 as usize];
-        let has_row = self.per_ack.is_some()
+        let has_row = self.observer.is_some()
             && !flow.is_over()
             && self.populations[flow.class as usize].is_none();
         let has_ended = flow.at_sender(port, packet, &self.classes);
-        if let Some(PerAck { rows, before }) = &mut self.per_ack
-            && has_row
-        {
-            let id = packet.flow().0;
-            rows.push(series::row(port.now(), id, flow, &mut before[id as usize]));
+        if let Some(observer) = &mut self.observer {
+            observer.observe(port.now(), packet, flow, has_row);
         }
         if has_ended {
             self.flow_ended(port.now(), packet.flow());

@@ -6,6 +6,7 @@ mod burst;
 mod clock;
 mod conservation;
 mod path;
+mod tap;
 #[cfg(all(test, debug_assertions))]
 mod tests;
 
@@ -31,6 +32,7 @@ use airtime::Medium;
 use clock::StepClock;
 
 pub use conservation::Conservation;
+pub use tap::Sent;
 
 /// The largest number of timers at one end of a flow.
 pub const TIMERS_MAX: u8 = 16;
@@ -83,6 +85,8 @@ pub struct Network<P: PacketData> {
     seed: u64,
     /// The clock, if it is read in steps.
     clock: Option<StepClock>,
+    /// Packets that senders have sent since they were last taken, if packets are recorded.
+    recorded: Vec<Sent<P>>,
     /// Number of events so far, except arrivals at a host, which `delivered` counts.
     events: u64,
     sent: u64,
@@ -116,6 +120,7 @@ impl<P: PacketData> Network<P> {
             lane_of: BTreeMap::new(),
             seed,
             clock: None,
+            recorded: Vec::new(),
             events: 0,
             sent: 0,
             delivered: 0,
@@ -265,7 +270,8 @@ impl<P: PacketData> Network<P> {
 
     /// Returns the last link with a rate on a flow's forward route; `None` if no link has a rate.
     fn last_rated_link(&self, flow: FlowId) -> Option<LinkId> {
-        let first = self.flows[flow.0 as usize].first_leg[Side::Sender as usize] as usize;
+        let first = self.flows[flow.0 as usize].first_leg[Side::Sender as usize];
+        let first = self.behind_tap(first) as usize;
         self.legs[first..].iter().map_while(Leg::link).find_map(|(id, last)| last.then_some(id))
     }
 

@@ -44,7 +44,10 @@ impl<P: PacketData> Network<P> {
             return;
         }
         // The link handles the packet immediately: an arrival event would always be the next event.
-        let Target::Link(id) = leg.target else { unreachable!("only a link is reached at once") };
+        let Target::Link(id) = leg.target else {
+            self.send_recorded((flow, first_leg), packet, payload(), (id_tie, identity));
+            return;
+        };
         // Few routes lead an ACK from its host directly to a link, so only data packets have a fast
         // path.
         let link = &mut self.links[id.0 as usize];
@@ -74,7 +77,7 @@ impl<P: PacketData> Network<P> {
         clippy::inline_always,
         reason = "builds the packet in its slot instead of copying it there"
     )]
-    fn enter_lane(&mut self, lane: u32, at: Time, packet: Packet<P>) {
+    pub(super) fn enter_lane(&mut self, lane: u32, at: Time, packet: Packet<P>) {
         if self.lanes.get(lane).push(&mut self.lane_packets, at, packet) {
             becomes_head(&mut self.lanes, &self.lane_packets, lane, &mut self.queue);
         }

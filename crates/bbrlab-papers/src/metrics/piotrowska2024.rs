@@ -173,7 +173,7 @@ fn nine_flows(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
         .map(|flow| RunRow {
             keys: vec![
                 ("flow", Key::word(flow.name.clone().unwrap_or_default())),
-                ("rtt_ms", Key::Number(flow.rtt_base_ms)),
+                ("rtt_ms", Key::Number(flow.rtt_base_ms.unwrap_or(f64::NAN))),
             ],
             metrics: vec![("throughput_mbps", flow.goodput_mbps)],
         })

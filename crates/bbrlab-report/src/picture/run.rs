@@ -392,8 +392,12 @@ impl<'a> Sheet<'a> {
         if !run.point.is_empty() {
             facts.push(point_words(&run.point));
         }
-        facts.push(format!("{} profile", summary.profile));
-        facts.push(format!("seed {}", run.seed));
+        if summary.is_measured() {
+            facts.push(format!("{} {}", summary.backend, summary.backend_version));
+        } else {
+            facts.push(format!("{} profile", summary.profile));
+            facts.push(format!("seed {}", run.seed));
+        }
         facts.push(format!("hash {}", run.scenario_hash.get(..12).unwrap_or(&run.scenario_hash)));
         facts.push(self.input.made_by.to_owned());
         if self.left_out > 0 {

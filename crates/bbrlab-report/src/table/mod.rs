@@ -62,7 +62,7 @@ pub(crate) mod tests {
             cc: cc.to_owned(),
             start_s: Some(f64::from(id) * 2.0),
             stop_s: Some(100.0),
-            rtt_base_ms: 30.0,
+            rtt_base_ms: Some(30.0),
             throughput_mbps: Some(goodput * 1514.0 / 1448.0),
             goodput_mbps: Some(goodput),
             goodput_ss_mbps: Some(goodput + 0.25),

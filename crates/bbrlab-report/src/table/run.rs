@@ -40,16 +40,19 @@ pub fn run_html(run: &RunSummary) -> String {
 
 fn blocks(run: &RunSummary) -> Vec<Block> {
     let hash: String = run.scenario_hash.chars().take(12).collect();
-    let mut blocks = vec![Block::Line(format!(
-        "{}  ({}, seed {}, hash {hash})",
-        run.scenario, run.profile, run.seed
-    ))];
+    let origin = if run.is_measured() {
+        format!("{} {}", run.backend, run.backend_version).trim_end().to_owned()
+    } else {
+        format!("{}, seed {}", run.profile, run.seed)
+    };
+    let mut blocks = vec![Block::Line(format!("{}  ({origin}, hash {hash})", run.scenario))];
     if !run.point.is_empty() {
         blocks.push(Block::Line(format!("at {}", point_text(&run.point))));
     }
     let mut facts = format!(
-        "{} s simulated, {} data packets, {} events",
+        "{} s {}, {} data packets, {} events",
         trimmed(run.sim_s),
+        if run.is_measured() { "measured" } else { "simulated" },
         count(run.data_packets),
         count(run.events)
     );
@@ -525,7 +528,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
 }
 
 /// The number without trailing zeros.
-fn trimmed(value: f64) -> String {
+fn trimmed(value: impl Into<Option<f64>>) -> String {
     let text = fixed(value, 3);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

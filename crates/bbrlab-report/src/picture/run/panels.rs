@@ -74,7 +74,9 @@ impl Sheet<'_> {
         let samples =
             if self.flows.len() == 1 { self.curves(FlowQuantity::Rtt) } else { Vec::new() };
         let mut bases: Vec<Vec<(f64, f64)>> = Vec::new();
-        let is_drawn = |class: &&FlowClass| !class.is_udp && self.shows(&class.group);
+        // The base RTT of a measured flow is unknown and stored as zero.
+        let is_drawn =
+            |class: &&FlowClass| !class.is_udp && class.base_rtt.0 > 0 && self.shows(&class.group);
         for class in self.input.run.classes.iter().filter(is_drawn) {
             let base = self.base_rtt(class);
             if !bases.contains(&base) {
@@ -84,7 +86,11 @@ impl Sheet<'_> {
         bases.truncate(4);
         let top = greatest(&smoothed).max(greatest(&samples)).max(highest(bases.iter().flatten()));
         let low = bases.iter().flatten().map(|corner| corner.1).fold(top, f64::min);
-        let y = Axis::around(low, top, spot.ticks());
+        let y = if bases.is_empty() {
+            Axis::from_zero(top, spot.ticks())
+        } else {
+            Axis::around(low, top, spot.ticks())
+        };
         let mut keys = Vec::new();
         if !samples.is_empty() {
             keys.push(key("sample", Stroke::new(palette::line(5), 2.0)));
@@ -98,7 +104,9 @@ impl Sheet<'_> {
         } else {
             "base RTT".to_owned()
         };
-        keys.push(key(text, reference()));
+        if !bases.is_empty() {
+            keys.push(key(text, reference()));
+        }
         let mut title = match (samples.is_empty(), self.by_group()) {
             (_, true) => "Smoothed RTT, median of each group, ms".to_owned(),
             (true, false) => "Smoothed RTT, ms".to_owned(),

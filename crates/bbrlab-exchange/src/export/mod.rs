@@ -1,0 +1,14 @@
+//! Exports of runs and scenarios for other programs.
+
+mod header;
+mod mininet;
+mod pcap;
+mod qlog;
+mod replay;
+mod script;
+mod testbed;
+
+pub use mininet::mininet_text;
+pub use pcap::export_pcap;
+pub use qlog::export_qlog;
+pub use script::script_text;

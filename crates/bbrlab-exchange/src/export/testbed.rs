@@ -1,0 +1,495 @@
+//! A scenario as a testbed of Linux hosts: what `ip`, `tc`, `sysctl` and `iperf3` can express, and
+//! the keys that they cannot.
+//!
+//! The testbed is a dumbbell: for each `[[flows]]` table a sending and a receiving host, and two
+//! routers with the bottleneck between them. The base RTT is a constant delay of the ACKs at the
+//! receiving host, where netem's queue never limits the data.
+
+use bbrlab_lab::LabError;
+use bbrlab_link::Loss;
+use bbrlab_link::{Buffer, CodelParams, Link, LossAt, PieParams, Probability, Queue, Rate};
+use bbrlab_run::{FlowClass, Hop, Place, Run, Source};
+use bbrlab_scenario::Scenario;
+use bbrlab_stack::{EcnMode, SenderQdisc, Stack};
+use bbrlab_units::{BitRate, Span};
+
+/// The name of the bottleneck's device in commands of `tc`.
+pub(super) const DEVICE: &str = "bneck";
+
+/// A testbed.
+#[derive(Debug, Default)]
+pub(super) struct Testbed {
+    pub(super) title: String,
+    pub(super) duration_s: f64,
+    pub(super) hosts: Vec<HostPair>,
+    /// Arguments of `tc` for the bottleneck, in order.
+    pub(super) bottleneck: Vec<String>,
+    /// Later arguments of `tc`, each with its time in seconds.
+    pub(super) steps: Vec<(f64, String)>,
+    /// Arguments of `tc` at the device behind the bottleneck, for losses.
+    pub(super) behind: Option<String>,
+    /// Values of `sysctl` at all hosts.
+    pub(super) sysctls: Vec<String>,
+    /// The initial cwnd, if it is not Linux's.
+    pub(super) initial_cwnd: Option<u32>,
+    /// Differences between the testbed and the scenario, for comments.
+    pub(super) remarks: Vec<String>,
+}
+
+/// The hosts of a `[[flows]]` table.
+#[derive(Debug, Default)]
+pub(super) struct HostPair {
+    /// The table, such as `flows[0]`.
+    pub(super) table: String,
+    /// The name of the congestion control in Linux.
+    pub(super) cc: Option<String>,
+    pub(super) rtt: String,
+    /// Commands of iperf3's clients, without server and port, each with its start in seconds.
+    pub(super) clients: Vec<(f64, String)>,
+}
+
+/// Collects the keys that the testbed cannot express.
+struct Refusals<'a> {
+    run: &'a Run,
+    texts: Vec<String>,
+}
+
+impl Refusals<'_> {
+    fn refuse(&mut self, place: Place, key: &str, reason: &str) {
+        let text = format!("`{}`: {reason}", self.run.key(place, key));
+        if !self.texts.contains(&text) {
+            self.texts.push(text);
+        }
+    }
+}
+
+/// Returns the testbed of a scenario.
+///
+/// # Errors
+/// If the scenario has several runs, or keys that the testbed cannot express; the message lists
+/// these keys with reasons.
+pub(super) fn testbed(scenario: &Scenario) -> Result<Testbed, LabError> {
+    let name = scenario.name();
+    if scenario.points() > 1 {
+        return Err(LabError::Usage(format!(
+            "{name}: `sweep`: found {} points, expected one; choose one with --set KEY=VALUE",
+            scenario.points()
+        )));
+    }
+    let run = scenario.run(0);
+    let mut refusals = Refusals { run: &run, texts: Vec::new() };
+    let mut testbed = Testbed {
+        title: if run.title.is_empty() { name.to_owned() } else { run.title.clone() },
+        duration_s: run.duration.as_secs_f64(),
+        ..Testbed::default()
+    };
+    stack(&run, &mut testbed, &mut refusals);
+    if let Some(link) = the_bottleneck(&run, &mut refusals) {
+        bottleneck(&run, link, &mut testbed, &mut refusals);
+    }
+    for number in 0..run.classes.len() {
+        let number = u32::try_from(number).expect("classes are numbered in 32 bits");
+        testbed.hosts.push(hosts(&run, number, &mut testbed.remarks, &mut refusals));
+    }
+    if scenario.repeat() > 1 {
+        testbed.remarks.push(format!(
+            "repeat = {}: run this program again for each repetition",
+            scenario.repeat()
+        ));
+    }
+    testbed
+        .remarks
+        .push("sample: the interval of iperf3 is 1 s; the kernel keeps no other series".to_owned());
+    if refusals.texts.is_empty() {
+        Ok(testbed)
+    } else {
+        Err(LabError::Usage(format!("{name}: {}", refusals.texts.join("\n"))))
+    }
+}
+
+/// Returns the only link that all flows cross.
+fn the_bottleneck(run: &Run, refusals: &mut Refusals<'_>) -> Option<u32> {
+    let mut shared: Option<u32> = None;
+    for (number, class) in (0..).zip(&run.classes) {
+        let links: Vec<u32> = class.forward.iter().filter_map(link_of).collect();
+        match (links.as_slice(), shared) {
+            ([link], None) => shared = Some(*link),
+            ([link], Some(known)) if *link == known => {}
+            _ => refusals.refuse(
+                Place::Flows(number),
+                "path",
+                "is not the one bottleneck that all flows share, the only topology of a script",
+            ),
+        }
+        if !class.private_links.is_empty() {
+            refusals.refuse(Place::Access, "rate", "a script has no access links with a rate");
+        }
+        for link in class.reverse.iter().filter_map(link_of) {
+            if run.links[link as usize].rate.is_limited() {
+                refusals.refuse(Place::Link(link), "rate", "a script has no rate for the ACKs");
+            } else {
+                impairments(run, link, refusals);
+            }
+        }
+    }
+    shared
+}
+
+fn link_of(hop: &Hop) -> Option<u32> {
+    match hop {
+        Hop::Link(link) => Some(*link),
+        Hop::Delay(_) | Hop::Private(_) => None,
+    }
+}
+
+/// Refuses what neither direction of a script's bottleneck has.
+fn impairments(run: &Run, number: u32, refusals: &mut Refusals<'_>) {
+    let link = &run.links[number as usize];
+    let usual = Link::new(link.name.clone(), link.rate.clone(), link.buffer);
+    let place = Place::Link(number);
+    let checks = [
+        (link.airtime != usual.airtime, "airtime", "Linux's tc has no shared medium"),
+        (link.delay_steps.is_some(), "delay", "a script has only constant delays"),
+        (link.police.is_some(), "police", "is not written by this export"),
+        (link.ack_thinning.is_some(), "ack_thinning", "Linux's tc has no ACK thinning"),
+        (link.ecn_threshold.is_some(), "ecn_threshold", "is not written by this export"),
+        (
+            link.jitter.is_some() || link.random_delay.is_some(),
+            "jitter",
+            "is not written by this export",
+        ),
+        (link.duplicate != usual.duplicate, "duplicate", "is not written by this export"),
+        (link.corrupt != usual.corrupt, "corrupt", "is not written by this export"),
+        (
+            link.reorder.is_some(),
+            "reorder",
+            "netem reorders by sending some packets early, the simulator by delaying some",
+        ),
+        (link.peak_rate.is_some(), "peak_rate", "is not written by this export"),
+        (link.burst.is_some(), "burst", "is not written by this export"),
+        (link.framing != usual.framing, "framing", "the hosts of a script are on Ethernet"),
+    ];
+    for (is_wrong, key, reason) in checks {
+        if is_wrong {
+            refusals.refuse(place, key, reason);
+        }
+    }
+}
+
+fn bottleneck(run: &Run, number: u32, testbed: &mut Testbed, refusals: &mut Refusals<'_>) {
+    let link = &run.links[number as usize];
+    let place = Place::Link(number);
+    impairments(run, number, refusals);
+    let Some(first) = first_rate(&link.rate) else {
+        refusals.refuse(place, "rate", "a script needs a constant rate or a list of rates");
+        return;
+    };
+    let shape = |verb: &str, rate: BitRate| {
+        format!(
+            "class {verb} dev {DEVICE} parent 1: classid 1:1 htb rate {0}bit ceil {0}bit burst 1600 cburst 1600",
+            rate.0
+        )
+    };
+    match discipline(link) {
+        Ok(child) => {
+            testbed.bottleneck = vec![
+                format!("qdisc add dev {DEVICE} root handle 1: htb default 1"),
+                shape("add", first),
+                format!("qdisc add dev {DEVICE} parent 1:1 handle 10: {child}"),
+            ];
+        }
+        Err(reason) => refusals.refuse(place, "queue", &reason),
+    }
+    if let Rate::Schedule(steps) = &link.rate {
+        let later = steps.iter().filter(|step| step.0.0 > 0);
+        testbed.steps =
+            later.map(|(at, rate)| (at.as_secs_f64(), shape("change", *rate))).collect();
+    }
+    match &link.loss {
+        None => {}
+        Some(Loss::Bernoulli(probability)) => {
+            testbed.behind = Some(format!("netem loss {}% limit 1000000", percent(*probability)));
+            if link.loss_at != LossAt::After {
+                refusals.refuse(place, "loss_at", "a script loses packets behind the queue");
+            }
+        }
+        Some(_) => refusals.refuse(
+            place,
+            "loss",
+            "is not a constant probability; this export writes no other losses",
+        ),
+    }
+    testbed.remarks.push(
+        "rate: htb sends bursts of up to 1600 bytes; the simulator serialises exactly".to_owned(),
+    );
+}
+
+fn first_rate(rate: &Rate) -> Option<BitRate> {
+    match rate {
+        Rate::Constant(rate) => Some(*rate),
+        Rate::Schedule(steps) => steps.first().map(|step| step.1),
+        Rate::Unlimited | Rate::Trace(_) => None,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a probability of 32 bits")]
+fn percent(probability: Probability) -> f64 {
+    probability.0 as f64 / Probability::ONE.0 as f64 * 100.0
+}
+
+/// Returns the arguments of `tc` for a link's queue discipline.
+fn discipline(link: &Link) -> Result<String, String> {
+    let limit = |unlimited: &str| match link.buffer {
+        Buffer::Packets(packets) => Ok(format!("limit {}", packets.0)),
+        Buffer::Unlimited => Ok(unlimited.to_owned()),
+        Buffer::Bytes(_) => {
+            Err("has a buffer in bytes, but this discipline counts packets".to_owned())
+        }
+    };
+    let ecn = |is_on: bool| if is_on { " ecn" } else { " noecn" };
+    Ok(match &link.queue {
+        Queue::DropTail => match link.buffer {
+            Buffer::Packets(packets) => format!("pfifo limit {}", packets.0),
+            Buffer::Bytes(bytes) => format!("bfifo limit {}", bytes.0),
+            Buffer::Unlimited => "pfifo limit 1000000".to_owned(),
+        },
+        Queue::Codel(params) => {
+            format!("codel {}{}{}", limit("limit 1000000")?, codel(params), ecn(params.ecn))
+        }
+        Queue::FqCodel(params) => format!(
+            "fq_codel {} flows {} quantum {} drop_batch {}{}{}",
+            limit("limit 1000000")?,
+            params.flows,
+            params.quantum.0,
+            params.drop_batch,
+            codel(&params.codel),
+            ecn(params.codel.ecn)
+        ),
+        Queue::Pie(params) => format!("pie {}{}", limit("limit 1000000")?, pie(params)),
+        Queue::FqPie(params) => format!(
+            "fq_pie {} flows {} quantum {} ecn_prob {}{}",
+            limit("limit 1000000")?,
+            params.flows,
+            params.quantum.0,
+            params.ecn_prob,
+            pie(&params.pie)
+        ),
+        _ => return Err("this export writes droptail, codel, fq_codel, pie and fq_pie".to_owned()),
+    })
+}
+
+fn codel(params: &CodelParams) -> String {
+    let threshold = params
+        .ce_threshold
+        .map_or_else(String::new, |span| format!(" ce_threshold {}", time(span)));
+    format!(" target {} interval {}{threshold}", time(params.target), time(params.interval))
+}
+
+fn pie(params: &PieParams) -> String {
+    let PieParams { target, tupdate, alpha, beta, .. } = params;
+    let ecn = if params.ecn { "ecn" } else { "noecn" };
+    let bytemode = if params.bytemode { "bytemode" } else { "nobytemode" };
+    let estimator = if params.dq_rate_estimator { " dq_rate_estimator" } else { "" };
+    format!(
+        " target {} tupdate {} alpha {alpha} beta {beta} {ecn} {bytemode}{estimator}",
+        time(*target),
+        time(*tupdate)
+    )
+}
+
+/// Returns a time for `tc`, which has microseconds.
+fn time(span: Span) -> String {
+    format!("{}us", span.0 / 1000)
+}
+
+/// Sets what `sysctl` and routes can set, and refuses the other keys of `[stack]`.
+fn stack(run: &Run, testbed: &mut Testbed, refusals: &mut Refusals<'_>) {
+    let own = run.stack;
+    let usual = Stack::default();
+    let bounds =
+        |of: bbrlab_stack::BufferBounds| format!("{} {} {}", of.least, of.initial, of.most);
+    testbed.sysctls = vec![
+        format!("net.ipv4.tcp_rmem={}", bounds(own.tcp_rmem)),
+        format!("net.ipv4.tcp_wmem={}", bounds(own.tcp_wmem)),
+        format!("net.ipv4.tcp_slow_start_after_idle={}", u8::from(own.slow_start_after_idle)),
+        format!("net.ipv4.tcp_sack={}", u8::from(own.sack)),
+        format!("net.ipv4.tcp_no_metrics_save={}", 1),
+    ];
+    let lowat = own.notsent_lowat;
+    testbed.sysctls.extend(lowat.map(|bytes| format!("net.ipv4.tcp_notsent_lowat={bytes}")));
+    let has_ecn = run.classes.iter().any(|class| class.ecn == EcnMode::On);
+    if has_ecn {
+        testbed.sysctls.push("net.ipv4.tcp_ecn=1".to_owned());
+    }
+    testbed.initial_cwnd = (own.initial_cwnd != usual.initial_cwnd).then_some(own.initial_cwnd);
+    if own.hz != usual.hz {
+        testbed.remarks.push(format!("stack.hz = {}: the kernel's CONFIG_HZ decides", own.hz));
+    }
+    if own.sender_qdisc == SenderQdisc::Fq {
+        testbed.remarks.push(
+            "stack.sender_qdisc = \"fq\": written as the root qdisc of the sending hosts"
+                .to_owned(),
+        );
+    }
+    // All other settings must be Linux's. The names of fields are those of the keys.
+    let rest = Stack {
+        tcp_rmem: usual.tcp_rmem,
+        tcp_wmem: usual.tcp_wmem,
+        slow_start_after_idle: usual.slow_start_after_idle,
+        sack: usual.sack,
+        notsent_lowat: usual.notsent_lowat,
+        initial_cwnd: usual.initial_cwnd,
+        hz: usual.hz,
+        sender_qdisc: usual.sender_qdisc,
+        ..own
+    };
+    let lines = |stack: &Stack| -> Vec<String> {
+        format!("{stack:#?}").lines().map(|line| line.trim().to_owned()).collect()
+    };
+    let (found, expected) = (lines(&rest), lines(&usual));
+    for (found, expected) in
+        found.iter().zip(&expected).filter(|(found, expected)| found != expected)
+    {
+        let key = found.split(':').next().unwrap_or_default();
+        let reason = format!(
+            "found {}, expected {}, because sysctl cannot set it",
+            found.trim_end_matches(','),
+            expected.trim_end_matches(',')
+        );
+        refusals.refuse(Place::Stack, key, &reason);
+    }
+}
+
+/// Returns the hosts of a `[[flows]]` table.
+fn hosts(
+    run: &Run,
+    number: u32,
+    remarks: &mut Vec<String>,
+    refusals: &mut Refusals<'_>,
+) -> HostPair {
+    let class = &run.classes[number as usize];
+    let place = Place::Flows(number);
+    let cc = if class.is_udp { None } else { kernel_name(class, number, remarks, refusals) };
+    if !class.cc_params.is_empty() {
+        refusals.refuse(
+            place,
+            "cc_params",
+            "parameters of a kernel module are not written by this export",
+        );
+    }
+    let mut options = source(class, place, refusals).unwrap_or_default();
+    if class.is_udp {
+        options.push_str(&format!(" -u -l {}", class.mss));
+    } else if class.mss != 1448 {
+        options.push_str(&format!(" -M {}", class.mss + 12));
+    }
+    if let Some(cc) = &cc {
+        options.push_str(&format!(" -C {cc}"));
+    }
+    if let Some(rate) = class.max_pacing_rate {
+        options.push_str(&format!(" --fq-rate {}", rate.0));
+    }
+    if class.dscp > 0 {
+        options.push_str(&format!(" --dscp {}", class.dscp));
+    }
+    for (is_wrong, key, reason) in [
+        (class.reading.is_some(), "read", "iperf3 reads as soon as data arrives"),
+        (class.ecn == EcnMode::Low, "ecn", "ECN_LOW is a feature of a patched kernel"),
+        (!class.rate_samples, "rate_samples", "Linux always takes them"),
+    ] {
+        if is_wrong {
+            refusals.refuse(place, key, reason);
+        }
+    }
+    if class.latency || class.late.is_some() {
+        remarks.push(format!(
+            "flows[{number}].latency: iperf3 does not measure the delays of messages"
+        ));
+    }
+    let of_class = run.flows.iter().filter(|flow| flow.class == number);
+    let clients = of_class.map(|flow| {
+        let start_s = flow.start.as_secs_f64();
+        let stop_s = flow.stop.map_or(run.duration.as_secs_f64(), |stop| stop.as_secs_f64());
+        let time = if options.contains(" -n ") {
+            String::new()
+        } else {
+            // iperf3 measures whole seconds.
+            format!(" -t {:.0}", (stop_s - start_s).ceil().max(1.0))
+        };
+        (start_s, format!("{options}{time}"))
+    });
+    let rtt = format!("{}us", class.base_rtt.0 / 1000);
+    HostPair { table: format!("flows[{number}]"), cc, rtt, clients: clients.collect() }
+}
+
+/// Returns the options of iperf3 for a source.
+fn source(class: &FlowClass, place: Place, refusals: &mut Refusals<'_>) -> Option<String> {
+    match &class.source {
+        Source::Unlimited if class.is_udp => {
+            refusals.refuse(place, "cc", "iperf3 needs a rate for datagrams");
+            None
+        }
+        Source::Unlimited => Some(String::new()),
+        Source::Bytes(bytes) => Some(format!(" -n {}", bytes.0)),
+        Source::Cbr(rate) => Some(format!(" -b {}", rate.0)),
+        other => {
+            let text = format!("{other:?}");
+            let kind = text.split(['(', ' ', '{']).next().unwrap_or_default().to_owned();
+            let key = match other {
+                Source::Rates(_) => "rate",
+                Source::OnOff { .. } => "on",
+                Source::Write { .. } => "write",
+                Source::Frames(_) => "frames",
+                Source::Train { .. } => "train",
+                Source::Bursts(_) => "bursts",
+                Source::Requests(_) => "requests",
+                _ => "arrivals",
+            };
+            refusals.refuse(place, key, &format!("iperf3 has no such source ({kind})"));
+            None
+        }
+    }
+}
+
+/// Returns Linux's name of a congestion control.
+fn kernel_name(
+    class: &FlowClass,
+    number: u32,
+    remarks: &mut Vec<String>,
+    refusals: &mut Refusals<'_>,
+) -> Option<String> {
+    const IN_LINUX: [&str; 14] = [
+        "cubic",
+        "reno",
+        "vegas",
+        "dctcp",
+        "bic",
+        "htcp",
+        "illinois",
+        "highspeed",
+        "scalable",
+        "veno",
+        "westwood",
+        "yeah",
+        "hybla",
+        "bbr1",
+    ];
+    match class.cc_name() {
+        "bbr1" => Some("bbr".to_owned()),
+        name if IN_LINUX.contains(&name) => Some(name.to_owned()),
+        "bbr2" => {
+            remarks.push(format!(
+                "flows[{number}].cc = \"bbr2\": needs a kernel of the v2alpha branch"
+            ));
+            Some("bbr2".to_owned())
+        }
+        "bbr3" => {
+            remarks.push(format!("flows[{number}].cc = \"bbr3\": needs a kernel of the v3 branch, where its name is bbr"));
+            Some("bbr".to_owned())
+        }
+        name => {
+            refusals.refuse(Place::Flows(number), "cc", &format!("`{name}` is in no Linux"));
+            None
+        }
+    }
+}

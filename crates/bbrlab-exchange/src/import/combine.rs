@@ -1,0 +1,244 @@
+//! The flows of all files as the records of one run: common times, groups, shares and Jain's index.
+
+use std::collections::BTreeMap;
+
+use bbrlab_run::{
+    Delays, FlowGroup, FlowSummary, GroupRtt, MEASURED, QueueSeries, RunResult, RunSummary, Series,
+    SeriesRow, Transfers, jain,
+};
+
+use super::measurement::{MeasuredFlow, Measurement, RttHistogram};
+
+/// The names that identify the records of an import.
+pub(crate) struct Identity {
+    /// The scenario's name in the records.
+    pub(crate) name: String,
+    /// The hash of the imported files and of the flags that change the records.
+    pub(crate) hash: String,
+}
+
+/// Returns the records of a run with the flows of all files. The times start at the first flow.
+///
+/// Files with Unix times keep their distances. A file without them starts at the run's start.
+pub(crate) fn combine(identity: Identity, files: Vec<Measurement>) -> RunResult {
+    let tool = match files.as_slice() {
+        [first, rest @ ..] if rest.iter().all(|file| file.tool == first.tool) => first.tool,
+        _ => "import",
+    };
+    let version = files.first().map(|file| file.version.clone()).unwrap_or_default();
+    let is_same = files.iter().all(|file| file.version == version);
+    let version = if tool != "import" && is_same { version } else { String::new() };
+    let mut flows = with_common_times(files);
+    for (id, flow) in (0..).zip(&mut flows) {
+        flow.summary.id = id;
+        flow.rows.iter_mut().for_each(|row| row.flow = id);
+    }
+    let end_s = flows.iter().filter_map(|flow| flow.summary.stop_s).fold(0.0, f64::max);
+    let spans = Spans::of(&flows, end_s);
+    for at in 0..flows.len() {
+        let steady = spans.steady_of(&flows[at]);
+        flows[at].summary.goodput_ss_mbps =
+            steady.and_then(|(from_s, to_s)| rate_mbps(&flows[at], from_s, to_s));
+    }
+    let (groups, delays) = groups(&flows, &spans);
+    let every: Vec<&MeasuredFlow> = flows.iter().collect();
+    let summary = RunSummary {
+        scenario: identity.name,
+        scenario_hash: identity.hash,
+        profile: MEASURED.to_owned(),
+        backend: tool.to_owned(),
+        backend_version: version,
+        sim_s: end_s,
+        goodput_mbps: spans.whole.and_then(|span| sum_mbps(&every, span)),
+        goodput_ss_mbps: spans.steady.and_then(|span| sum_mbps(&every, span)),
+        jain: jain_in(&every, spans.all_active),
+        jain_ss: jain_in(&every, spans.steady_active),
+        flow_groups: groups,
+        flows: flows.iter().map(|flow| flow.summary.clone()).collect(),
+        ..RunSummary::default()
+    };
+    let mut rows: Vec<SeriesRow> = flows.into_iter().flat_map(|flow| flow.rows).collect();
+    rows.sort_by(|one, other| one.time_s.total_cmp(&other.time_s).then(one.flow.cmp(&other.flow)));
+    let mut series = Series::default();
+    rows.into_iter().for_each(|row| series.push(row));
+    RunResult {
+        summary,
+        series,
+        queue: QueueSeries::default(),
+        transfers: Transfers::default(),
+        delays,
+    }
+}
+
+/// Returns all flows with times that start at the first flow's start.
+fn with_common_times(files: Vec<Measurement>) -> Vec<MeasuredFlow> {
+    let first_s = files.iter().filter_map(|file| file.begin_s).fold(f64::INFINITY, f64::min);
+    let mut flows: Vec<MeasuredFlow> = Vec::new();
+    for file in files {
+        let shift_s = file.begin_s.map_or(0.0, |begin_s| begin_s - first_s);
+        flows.extend(file.flows.into_iter().map(|mut flow| {
+            shift(&mut flow, shift_s);
+            flow
+        }));
+    }
+    let start_s =
+        flows.iter().filter_map(|flow| flow.summary.start_s).fold(f64::INFINITY, f64::min);
+    if start_s.is_finite() && start_s != 0.0 {
+        flows.iter_mut().for_each(|flow| shift(flow, -start_s));
+    }
+    flows
+}
+
+fn shift(flow: &mut MeasuredFlow, by_s: f64) {
+    let FlowSummary { start_s, stop_s, .. } = &mut flow.summary;
+    [start_s, stop_s].into_iter().flatten().for_each(|time_s| *time_s += by_s);
+    flow.rows.iter_mut().for_each(|row| row.time_s = (row.time_s + by_s).max(0.0));
+    flow.payload.iter_mut().for_each(|point| point.0 += by_s);
+}
+
+/// A span of time: from and to, in seconds. The end is after the start.
+type SpanS = (f64, f64);
+
+/// The shortest steady state, in seconds. The last row of a test of 5 s may be at 5.0001 s.
+const STEADY_MIN_S: f64 = 1.0;
+
+/// The spans of time over which metrics are computed, as for a simulated run.
+struct Spans {
+    /// From the first start to the last stop.
+    whole: Option<SpanS>,
+    /// The steady state: from 10 s (5 s for runs up to 30 s) after the last start on.
+    steady: Option<SpanS>,
+    /// While all flows are active.
+    all_active: Option<SpanS>,
+    /// The steady state while all flows are active.
+    steady_active: Option<SpanS>,
+}
+
+impl Spans {
+    fn of(flows: &[MeasuredFlow], end_s: f64) -> Self {
+        let starts = || flows.iter().filter_map(|flow| flow.summary.start_s);
+        let stops = || flows.iter().filter_map(|flow| flow.summary.stop_s);
+        let (first_s, last_s) =
+            (starts().fold(f64::INFINITY, f64::min), starts().fold(0.0, f64::max));
+        let first_stop_s = stops().fold(f64::INFINITY, f64::min);
+        let steady_s = last_s + if end_s <= 30.0 { 5.0 } else { 10.0 };
+        let span =
+            |from_s: f64, to_s: f64| (from_s < to_s && to_s.is_finite()).then_some((from_s, to_s));
+        let lasts = |span: &SpanS| span.1 - span.0 >= STEADY_MIN_S;
+        Self {
+            whole: span(first_s, end_s),
+            steady: span(steady_s, end_s).filter(lasts),
+            all_active: span(last_s, first_stop_s),
+            steady_active: span(steady_s, first_stop_s).filter(lasts),
+        }
+    }
+
+    /// Returns the steady state of a flow, which ends with the flow.
+    fn steady_of(&self, flow: &MeasuredFlow) -> Option<SpanS> {
+        let (from_s, to_s) = self.steady?;
+        let to_s = flow.summary.stop_s.map_or(to_s, |stop_s| stop_s.min(to_s));
+        (to_s - from_s >= STEADY_MIN_S).then_some((from_s, to_s))
+    }
+}
+
+/// Returns a flow's payload bytes in a span; `None` if they are unknown.
+fn bytes_in(flow: &MeasuredFlow, (from_s, to_s): SpanS) -> Option<f64> {
+    if flow.payload.is_empty() {
+        return None;
+    }
+    Some(flow.bytes_until(to_s).unwrap_or(0.0) - flow.bytes_until(from_s).unwrap_or(0.0))
+}
+
+fn rate_mbps(flow: &MeasuredFlow, from_s: f64, to_s: f64) -> Option<f64> {
+    Some(bytes_in(flow, (from_s, to_s))? * 8.0 / (to_s - from_s) / 1e6)
+}
+
+/// Returns the payload bytes of several flows in a span; `None` if one of them is unknown.
+fn sum_in(flows: &[&MeasuredFlow], span: SpanS) -> Option<f64> {
+    flows.iter().map(|flow| bytes_in(flow, span)).sum()
+}
+
+fn sum_mbps(flows: &[&MeasuredFlow], (from_s, to_s): SpanS) -> Option<f64> {
+    Some(sum_in(flows, (from_s, to_s))? * 8.0 / (to_s - from_s) / 1e6)
+}
+
+fn jain_in(flows: &[&MeasuredFlow], span: Option<SpanS>) -> Option<f64> {
+    if flows.len() < 2 {
+        return None;
+    }
+    let rates: Option<Vec<f64>> = flows.iter().map(|flow| bytes_in(flow, span?)).collect();
+    jain(&rates?)
+}
+
+/// Returns the groups of flows, in the order of their first flows, and the distributions of RTTs.
+fn groups(flows: &[MeasuredFlow], spans: &Spans) -> (Vec<FlowGroup>, Delays) {
+    let mut members: Vec<(&str, Vec<&MeasuredFlow>)> = Vec::new();
+    for flow in flows {
+        let name = flow.summary.group.as_str();
+        match members.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, of_group)) => of_group.push(flow),
+            None => members.push((name, vec![flow])),
+        }
+    }
+    let every: Vec<&MeasuredFlow> = flows.iter().collect();
+    let share = |of_group: &[&MeasuredFlow], span: Option<SpanS>| {
+        let all = sum_in(&every, span?).filter(|&all| all > 0.0)?;
+        Some(sum_in(of_group, span?)? / all)
+    };
+    let mut delays = Delays::default();
+    let mut groups = Vec::new();
+    for (at, (name, of_group)) in members.iter().enumerate() {
+        let rtts = merged(of_group);
+        delays.add(Delays::GROUP_RTT, at, rtts.buckets());
+        let rtt = rtts.rtt_ms();
+        let count = |field: fn(&FlowSummary) -> Option<u64>| {
+            of_group.iter().map(|flow| field(&flow.summary)).sum()
+        };
+        groups.push(FlowGroup {
+            group: (*name).to_owned(),
+            flows: of_group.len() as u64,
+            goodput_mbps: spans.whole.and_then(|span| sum_mbps(of_group, span)),
+            goodput_active_mbps: active(of_group).and_then(|span| sum_mbps(of_group, span)),
+            share: share(of_group, spans.whole),
+            share_active: share(of_group, spans.all_active),
+            share_ss: share(of_group, spans.steady_active),
+            retransmitted_packets: count(|flow| flow.retransmitted_packets),
+            out_of_order_packets: count(|flow| flow.out_of_order_packets),
+            duplicate_packets: count(|flow| flow.duplicate_packets),
+            rtt_ms: GroupRtt { mean: rtt.mean, p95: rtt.p95 },
+            ..FlowGroup::default()
+        });
+    }
+    for (at, flow) in flows.iter().enumerate() {
+        delays.add(Delays::FLOW_RTT, at, flow.rtts.buckets());
+    }
+    (groups, delays)
+}
+
+/// Returns the time from the first start to the last stop of some flows.
+fn active(flows: &[&MeasuredFlow]) -> Option<SpanS> {
+    let starts = flows.iter().filter_map(|flow| flow.summary.start_s);
+    let stops = flows.iter().filter_map(|flow| flow.summary.stop_s);
+    let (from_s, to_s) = (starts.fold(f64::INFINITY, f64::min), stops.fold(0.0, f64::max));
+    (from_s < to_s).then_some((from_s, to_s))
+}
+
+fn merged(flows: &[&MeasuredFlow]) -> RttHistogram {
+    let mut all = RttHistogram::default();
+    flows.iter().for_each(|flow| all.merge(&flow.rtts));
+    all
+}
+
+/// Returns the first pair of flows that are the same connection, as indices.
+pub(crate) fn same_connection(files: &[Measurement]) -> Option<(usize, usize, String)> {
+    let mut known: BTreeMap<&[String; 2], usize> = BTreeMap::new();
+    for (at, file) in files.iter().enumerate() {
+        for ends in file.flows.iter().filter_map(|flow| flow.ends.as_ref()) {
+            match known.insert(ends, at) {
+                Some(first) if first != at => return Some((first, at, ends.join(" > "))),
+                _ => {}
+            }
+        }
+    }
+    None
+}

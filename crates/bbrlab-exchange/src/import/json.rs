@@ -1,0 +1,86 @@
+//! JSON documents from iperf3 or Flent. The document is parsed while it is read, and only the
+//! values that are used are kept.
+
+use std::collections::BTreeMap;
+
+use bbrlab_lab::LabError;
+use serde::Deserialize;
+
+use super::measurement::Measurement;
+use super::source::{Source, wrong_at};
+use super::{flent, iperf3};
+
+/// All parts of the documents of both programs that are used.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Document {
+    // Of iperf3.
+    pub(crate) start: Option<iperf3::Start>,
+    #[serde(default)]
+    pub(crate) intervals: Vec<iperf3::Interval>,
+    pub(crate) end: Option<iperf3::End>,
+    pub(crate) error: Option<String>,
+    pub(crate) title: Option<String>,
+    /// With `--json-stream`, each line is an event.
+    event: Option<String>,
+    data: Option<serde_json::Value>,
+    // Of Flent.
+    pub(crate) metadata: Option<flent::Metadata>,
+    pub(crate) x_values: Option<Vec<Option<f64>>>,
+    pub(crate) results: Option<BTreeMap<String, Vec<Option<f64>>>>,
+}
+
+/// Reads a document of iperf3 or Flent.
+///
+/// # Errors
+/// If the document is damaged or of another program.
+pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
+    let Source { path, content, .. } = source;
+    let at = |error: &serde_json::Error| {
+        let text = error.to_string();
+        let reason = text.split(" at line ").next().unwrap_or(&text).to_owned();
+        let reason = if error.is_eof() {
+            format!("found the end of the file in the middle of the document ({reason})")
+        } else {
+            format!("column {}: {reason}", error.column())
+        };
+        wrong_at(&path, error.line().max(1) as u64, &reason)
+    };
+    let mut documents = serde_json::Deserializer::from_reader(content).into_iter::<Document>();
+    let mut document = match documents.next() {
+        Some(first) => first.map_err(|error| at(&error))?,
+        None => Document::default(),
+    };
+    if document.event.is_some() {
+        let mut whole = Document::default();
+        add_event(&mut whole, document).map_err(|error| at(&error))?;
+        for event in documents {
+            add_event(&mut whole, event.map_err(|error| at(&error))?)
+                .map_err(|error| at(&error))?;
+        }
+        document = whole;
+    }
+    if document.results.is_some() {
+        return flent::measurement(&path, document);
+    }
+    if document.start.is_none() && document.error.is_none() {
+        return Err(wrong_at(
+            &path,
+            1,
+            "found JSON without `start` and `results`, expected a document of iperf3 (-J) or Flent",
+        ));
+    }
+    iperf3::measurement(&path, document)
+}
+
+/// Adds an event of `--json-stream` to a document.
+fn add_event(whole: &mut Document, event: Document) -> Result<(), serde_json::Error> {
+    let Some(data) = event.data else { return Ok(()) };
+    match event.event.as_deref() {
+        Some("start") => whole.start = Some(serde_json::from_value(data)?),
+        Some("interval") => whole.intervals.push(serde_json::from_value(data)?),
+        Some("end") => whole.end = Some(serde_json::from_value(data)?),
+        Some("error") => whole.error = data.as_str().map(str::to_owned),
+        _ => {}
+    }
+    Ok(())
+}

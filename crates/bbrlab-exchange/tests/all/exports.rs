@@ -1,0 +1,125 @@
+//! Exports, read back by other programs.
+
+use std::fs;
+use std::process::Command;
+
+use bbrlab_exchange::{export_pcap, export_qlog, mininet_text, script_text};
+use bbrlab_scenario::Scenario;
+use serde_json::Value;
+
+use crate::folder::{TWO_FLOWS, empty, run};
+
+/// Returns the number of packets of a capture that match a filter of tshark; `None` without tshark.
+fn count(file: &std::path::Path, filter: &str) -> Option<usize> {
+    let output = Command::new("tshark")
+        .args(["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-Y", filter, "-r"])
+        .arg(file)
+        .output();
+    let output = output.ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).lines().count())
+}
+
+#[test]
+fn tshark_reads_the_packets_of_a_run() {
+    let folder = empty("tshark");
+    let summary = run(&folder, TWO_FLOWS);
+    let file = export_pcap(&folder, None, false).unwrap();
+    let Some(data) = count(&file, "tcp.len > 0 && ip.src < 10.128.0.0") else {
+        println!("skipped: no tshark");
+        return;
+    };
+    let sent: u64 = summary.flows.iter().filter_map(|flow| flow.sent_packets).sum();
+    assert_eq!(data as u64, sent);
+    let wrong = "ip.checksum.status == \"Bad\" || tcp.checksum.status == \"Bad\" || _ws.malformed";
+    assert_eq!(count(&file, wrong), Some(0));
+    // tshark calls a retransmission within 3 ms of other data out of order.
+    let again = "tcp.analysis.retransmission || tcp.analysis.out_of_order";
+    let retransmitted: u64 =
+        summary.flows.iter().filter_map(|flow| flow.retransmitted_packets).sum();
+    assert_eq!(count(&file, again).unwrap() as u64, retransmitted);
+    assert_eq!(count(&file, "tcp.flags.syn == 1 && tcp.options.mss_val == 1460"), Some(4));
+}
+
+#[test]
+fn a_capture_is_not_overwritten_and_a_changed_record_is_noticed() {
+    let folder = empty("again");
+    run(&folder, TWO_FLOWS);
+    let file = export_pcap(&folder, None, false).unwrap();
+    let first = fs::read(&file).unwrap();
+    let error = export_pcap(&folder, None, false).unwrap_err().to_string();
+    assert!(error.ends_with("exists; overwrite it with --force, or name another file"), "{error}");
+    export_pcap(&folder, None, true).unwrap();
+    assert_eq!(fs::read(&file).unwrap(), first);
+    let scenario = fs::read_to_string(folder.join("scenario.toml")).unwrap();
+    fs::write(folder.join("scenario.toml"), scenario.replace("20", "21")).unwrap();
+    let error = export_pcap(&folder, None, true).unwrap_err().to_string();
+    assert!(error.contains("has the digest"), "{error}");
+    assert_eq!(fs::read(&file).unwrap(), first, "the old file is kept");
+}
+
+#[test]
+fn qlog_is_a_sequence_of_json_texts_with_rising_times() {
+    let folder = empty("qlog");
+    run(&folder, TWO_FLOWS);
+    let files = export_qlog(&folder, None, false).unwrap();
+    assert_eq!(files.len(), 2);
+    let text = fs::read_to_string(&files[1]).unwrap();
+    let records: Vec<Value> =
+        text.split('\u{1e}').skip(1).map(|record| serde_json::from_str(record).unwrap()).collect();
+    assert_eq!(records[0]["file_schema"], "urn:ietf:params:qlog:file:sequential");
+    assert_eq!(records[0]["trace"]["event_schemas"][0], "urn:ietf:params:qlog:events:quic-12");
+    let times: Vec<f64> =
+        records[1..].iter().map(|event| event["time"].as_f64().unwrap()).collect();
+    assert!(times.is_sorted() && times.len() > 100, "{}", times.len());
+    let names = ["quic:recovery_metrics_updated", "quic:congestion_state_updated"];
+    assert!(records[1..].iter().all(|event| names.iter().any(|name| event["name"] == *name)));
+}
+
+#[test]
+fn a_script_has_the_scenarios_values() {
+    let text = TWO_FLOWS.replace("\"20pkt\"", "\"20pkt\"\nqueue = \"fq_codel\"\nloss = 0.01");
+    let scenario = Scenario::parse("two", "two", &text, None, &[]).unwrap();
+    let (script, program) = (script_text(&scenario).unwrap(), mininet_text(&scenario).unwrap());
+    for wanted in [
+        "htb rate 10000000bit ceil 10000000bit",
+        "fq_codel limit 20 flows 1024 quantum 1514",
+        "root netem delay 20000us limit 1000000",
+        "root netem loss 1.0000000",
+        "-C cubic -t 2",
+        "-C bbr -t 2",
+    ] {
+        assert!(
+            script.contains(wanted) && program.contains(wanted),
+            "{wanted}\n{script}\n{program}"
+        );
+    }
+    for (shell, arguments, text) in [("sh", ["-n", "-s"], &script)] {
+        let folder = empty("script");
+        fs::write(folder.join("script"), text).unwrap();
+        let file = fs::File::open(folder.join("script")).unwrap();
+        let status = Command::new(shell).args(arguments).stdin(file).status().unwrap();
+        assert!(status.success(), "{text}");
+    }
+}
+
+#[test]
+fn keys_that_a_testbed_lacks_are_refused() {
+    let text = TWO_FLOWS
+        .replace("cc = \"bbr1\"", "cc = \"bbr_hsr\"\non = \"1s\"\noff = \"1s\"")
+        .replace("\"20pkt\"", "\"20pkt\"\nack_thinning = 2\nqueue = \"cake\"")
+        + "[stack]\nmin_rto = \"100ms\"\n";
+    let scenario = Scenario::parse("two", "two", &text, None, &[]).unwrap();
+    let error = script_text(&scenario).unwrap_err().to_string();
+    for wanted in [
+        "`stack.min_rto`: ",
+        "`bottleneck.ack_thinning`: Linux's tc has no ACK thinning",
+        "`bottleneck.queue`: this export writes",
+        "`flows[1].cc`: `bbr_hsr` is in no Linux",
+        "`flows[1].on`: iperf3 has no such source",
+    ] {
+        assert!(error.contains(wanted), "{wanted}\n{error}");
+    }
+    let swept = format!("{TWO_FLOWS}[sweep]\n\"flows[0].cc\" = [\"cubic\", \"reno\"]\n");
+    let scenario = Scenario::parse("two", "two", &swept, None, &[]).unwrap();
+    assert!(script_text(&scenario).unwrap_err().to_string().contains("found 2 points"));
+}

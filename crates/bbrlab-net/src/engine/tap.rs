@@ -1,0 +1,79 @@
+//! Recording of sent packets, for captures of a run.
+//!
+//! A recorded flow begins with a leg that ends at a tap instead of a link. Sending a packet to
+//! something that is not a link is already a rare case of [`Network::send`], so flows that are not
+//! recorded pay nothing. The packet continues as if the tap were absent, so a recorded run has the
+//! same events and the same digest.
+
+use bbrlab_events::sent_by;
+use bbrlab_units::{Ecn, Time};
+
+use super::Network;
+use crate::packet::{FlowId, Outgoing, PacketData, Side};
+use crate::route::{Leg, NO_LANE, Target};
+
+/// A packet as its sender sent it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent<P: PacketData> {
+    /// When it was sent.
+    pub at: Time,
+    /// Its flow.
+    pub flow: FlowId,
+    /// The ECN field as sent.
+    pub ecn: Ecn,
+    /// The payload.
+    pub payload: P,
+    /// The extra data.
+    pub extra: Option<P::Extra>,
+}
+
+impl<P: PacketData> Network<P> {
+    /// Records the packets that the sender of a flow sends from now on, until
+    /// [`Self::take_recorded`] removes them. Call it once per flow.
+    ///
+    /// # Panics
+    /// If there is no such flow, or with more than 2^32 legs.
+    pub fn record_sent(&mut self, flow: FlowId) {
+        let first = &mut self.flows[flow.0 as usize].first_leg[Side::Sender as usize];
+        let leg = Leg { lane: NO_LANE, target: Target::Tap(*first), ..self.legs[*first as usize] };
+        *first = u32::try_from(self.legs.len()).expect("fewer than 2^32 legs");
+        self.legs.push(leg);
+    }
+
+    /// Removes and returns the recorded packets, in the order in which they were sent.
+    pub fn take_recorded(&mut self) -> Vec<Sent<P>> {
+        std::mem::take(&mut self.recorded)
+    }
+
+    /// Returns the leg that follows `leg` if `leg` ends at a tap, otherwise `leg`.
+    pub(super) fn behind_tap(&self, leg: u32) -> u32 {
+        match self.legs[leg as usize].target {
+            Target::Tap(next) => next,
+            _ => leg,
+        }
+    }
+
+    /// Records a packet and sends it on, as [`Network::send`] does.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn send_recorded(
+        &mut self,
+        (flow, tap): (FlowId, u32),
+        packet: &Outgoing<'_, P>,
+        payload: P,
+        (id_tie, identity): (u64, u64),
+    ) {
+        let (at, ecn, extra) = (self.now, packet.ecn, packet.extra.copied());
+        self.recorded.push(Sent { at, flow, ecn, payload, extra });
+        let first = self.behind_tap(tap);
+        let &Leg { lane, delay, tie_base, sent_by_mask, .. } = &self.legs[first as usize];
+        if lane == NO_LANE {
+            let packed = self.extras.pack(packet, || payload, (id_tie, identity), first);
+            self.arrive_at_link(packed);
+        } else {
+            let tie = tie_base | (sent_by(self.kind) & sent_by_mask) | id_tie;
+            let packed = self.extras.pack(packet, || payload, (tie, identity), first);
+            self.enter_lane(lane, self.now + delay, packed);
+        }
+    }
+}

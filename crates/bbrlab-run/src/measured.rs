@@ -1,0 +1,106 @@
+//! The description of a measured run, which plots need. A measurement has no scenario, so the
+//! description has only what the records contain: names, congestion controls and times.
+
+use std::sync::Arc;
+
+use bbrlab_cc::{Algorithm, Params};
+use bbrlab_stack::{EcnMode, Stack};
+use bbrlab_units::{Span, Time};
+
+use crate::profile::Profile;
+use crate::record::{FlowSummary, RunSummary, Series};
+use crate::run::{Flow, FlowClass, Outside, Run, Sample, Source};
+
+/// Payload of a segment on Ethernet with timestamps.
+const MSS: u32 = 1448;
+
+/// The shortest sample period that a description has.
+const PERIOD_MIN: Span = Span::from_millis(1);
+
+impl Run {
+    /// Returns a description of a measured run, with one class per flow, no link, and the longest
+    /// time between two rows of a flow as the sample period. It cannot be simulated.
+    ///
+    /// # Panics
+    /// If the record has 2^32 flows or more.
+    #[must_use]
+    pub fn measured(summary: &RunSummary, series: &Series) -> Self {
+        let flows = summary.flows.iter().enumerate().map(|(class, flow)| Flow {
+            class: u32::try_from(class).expect("flows are numbered in 32 bits"),
+            start: Time(nanoseconds(flow.start_s.unwrap_or(0.0))),
+            stop: flow.stop_s.map(|stop_s| Time(nanoseconds(stop_s))),
+        });
+        Self {
+            scenario: summary.scenario.clone(),
+            title: String::new(),
+            scenario_hash: summary.scenario_hash.clone(),
+            profile: Profile::Linux,
+            point: summary.point.clone(),
+            point_values: summary.point_values.clone(),
+            seed: summary.seed,
+            duration: Span(nanoseconds(summary.sim_s)),
+            sample: Sample::Every(period(summary.flows.len(), series)),
+            flow_series: true,
+            stack: Stack::default(),
+            links: Vec::new(),
+            link_tables: Vec::new(),
+            bottleneck: None,
+            classes: summary.flows.iter().map(class).collect(),
+            flows: flows.collect(),
+        }
+    }
+}
+
+fn class(flow: &FlowSummary) -> FlowClass {
+    let outside = Outside {
+        name: flow.cc.clone(),
+        source: String::new(),
+        sha256: None,
+        answers_share_of_marks: false,
+    };
+    FlowClass {
+        name: flow.name.clone(),
+        group: flow.group.clone(),
+        cc: Algorithm::Reno,
+        cc_params: Params::default(),
+        outside: Some(Arc::new(outside)),
+        is_udp: flow.cc == "udp",
+        mss: MSS,
+        ecn: EcnMode::Off,
+        dscp: 0,
+        host: 0,
+        sender_host: 0,
+        max_pacing_rate: None,
+        rate_samples: true,
+        latency: false,
+        late: None,
+        source: Source::Unlimited,
+        reading: None,
+        private_links: Vec::new(),
+        forward: Vec::new(),
+        reverse: Vec::new(),
+        base_rtt: Span(0),
+    }
+}
+
+/// Returns the longest time between two consecutive rows of a flow.
+fn period(flows: usize, series: &Series) -> Span {
+    let mut last: Vec<Option<f64>> = vec![None; flows];
+    let mut longest = 0.0_f64;
+    for (&time_s, &flow) in series.time_s.iter().zip(&series.flow) {
+        if let Some(last) = last.get_mut(flow as usize) {
+            longest = longest.max(last.map_or(0.0, |before| time_s - before));
+            *last = Some(time_s);
+        }
+    }
+    Span(nanoseconds(longest)).max(PERIOD_MIN)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "times of a run, which are positive and far below 2^63 ns"
+)]
+fn nanoseconds(seconds: f64) -> u64 {
+    (seconds.max(0.0) * 1e9).round() as u64
+}

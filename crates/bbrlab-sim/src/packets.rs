@@ -1,0 +1,48 @@
+//! Packets of a run as the sending hosts see them, for captures.
+
+use bbrlab_net::FlowId;
+use bbrlab_tcp::Segment;
+use bbrlab_units::Time;
+
+use crate::Sim;
+use crate::wire;
+use crate::world::Observer;
+
+/// A packet that leaves or reaches the sending host of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketEvent {
+    /// When.
+    pub at: Time,
+    /// The flow.
+    pub flow: u32,
+    /// Whether the sending host sent the packet. Otherwise, the packet arrived there.
+    pub is_sent: bool,
+    /// The headers. A datagram has no flags, and only its `len` and `ecn` have a meaning.
+    pub segment: Segment,
+}
+
+impl Sim {
+    /// Records the packets at every sending host from now on. Call it before the run advances. The
+    /// results of the run do not change.
+    pub fn record_packets(&mut self) {
+        for flow in 0..self.run.flows.len() {
+            let flow = u32::try_from(flow).expect("flows are numbered in 24 bits");
+            self.net.record_sent(FlowId(flow));
+        }
+        self.world.observer.get_or_insert_with(Observer::default).arrivals = Some(Vec::new());
+    }
+
+    /// Removes and returns the packets since the last call, ordered by time. Arrivals
+    /// precede sent packets at the same time.
+    pub fn take_packets(&mut self) -> Vec<PacketEvent> {
+        let arrivals = self.world.observer.as_mut().and_then(|of| of.arrivals.as_mut());
+        let mut packets = arrivals.map(std::mem::take).unwrap_or_default();
+        for sent in self.net.take_recorded() {
+            let wnd = self.world.flows[sent.flow.0 as usize].connection.sender.reverse().wnd;
+            let segment = wire::segment_of((&sent.payload, sent.extra.as_ref()), sent.ecn, wnd);
+            packets.push(PacketEvent { at: sent.at, flow: sent.flow.0, is_sent: true, segment });
+        }
+        packets.sort_by_key(|packet| (packet.at, packet.is_sent));
+        packets
+    }
+}
