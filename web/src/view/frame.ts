@@ -1,0 +1,31 @@
+// Work of the next frames: at most one chart is drawn per frame, so that a frame stays short.
+
+const waiting = new Set<() => void>();
+let scheduled = false;
+
+function onFrame(): void {
+  scheduled = false;
+  const [draw] = waiting;
+  if (!draw) return;
+  waiting.delete(draw);
+  performance.mark("lab:draw");
+  draw();
+  performance.measure("lab:draw", "lab:draw");
+  schedule();
+}
+
+function schedule(): void {
+  if (scheduled || waiting.size === 0) return;
+  scheduled = true;
+  requestAnimationFrame(onFrame);
+}
+
+/** Calls `draw` in one of the next frames, once however often it is asked for. */
+export function drawSoon(draw: () => void): void {
+  waiting.add(draw);
+  schedule();
+}
+
+export function forget(draw: () => void): void {
+  waiting.delete(draw);
+}
