@@ -1,8 +1,8 @@
 // The messages between the page and a worker that simulates.
 //
-// Every request has the `generation` that the page gave it, and every answer repeats it. A worker
-// drops its current work when a request with a new generation arrives, and the client drops answers
-// of old generations. Strings in a message are plain text: show them with `textContent`, never as
+// Every request has the `generation` that the page gave it (numbers that never repeat), and every
+// answer repeats it. `run`, `window` and `stop` end the run in progress; `check` and `catalogue` do not.
+// The client drops answers to all requests but the last of their kind. Strings in a message are plain text: show them with `textContent`, never as
 // HTML.
 //
 // The names `Flow`, `Link` and so on follow the records of the command line; units are in the names
@@ -47,7 +47,7 @@ export interface PauseRequest {
   generation: number;
 }
 
-/** Continue after `pause`. */
+/** Continue after `pause`. Neither `pause` nor `resume` starts a new generation. */
 export interface ResumeRequest {
   type: "resume";
   generation: number;
@@ -326,16 +326,17 @@ export interface Packets {
   time_s: Float64Array;
   kind: Uint8Array;
   /** The link's place in `Started.links`. */
-  place: Uint16Array;
+  place: Uint32Array;
   flow: Uint32Array;
   /** 0: data from sender to receiver; 1: ACKs. */
   direction: Uint8Array;
-  /** Data: offset of its first byte in the flow's stream. ACK: the offset that it acknowledges.
-   * Datagrams: their number. bytes */
-  sequence: Float64Array;
+  /** Data: number of its first byte. ACK: the number that it acknowledges. Modulo 2^32, as in TCP's
+   * header. */
+  sequence: Uint32Array;
   /** Bytes on the wire. */
   bytes: Uint32Array;
-  /** A packet's number within the window, the same in all of its events. */
+  /** A packet's number among the packets of its flow, in both directions: the same in all of its
+   * events. (A link that duplicates packets gives both copies the same number.) */
   packet: Uint32Array;
 }
 
