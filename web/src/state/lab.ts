@@ -23,7 +23,6 @@ export const dialog = signal<"gallery" | "sweep" | "share" | null>(null);
 export function loadCatalogue(): void {
   const generation = nextGeneration();
   const client = new Client((answer) => {
-    if (answer.generation !== generation) return;
     if (answer.type === "catalogue") catalogue.value = answer;
     else if (answer.type === "failed") trouble.value = answer.message;
     else return;

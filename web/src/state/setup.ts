@@ -136,7 +136,8 @@ export class Setup {
   }
 
   private on(answer: Answer): void {
-    if (answer.generation !== this.generation) return;
+    // A module that does not load fails for all generations.
+    if (answer.type !== "failed" && answer.generation !== this.generation) return;
     batch(() => {
       switch (answer.type) {
         case "errors":

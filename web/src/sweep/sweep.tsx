@@ -12,6 +12,7 @@ import { raw, set, unquote, type Path } from "../text/toml";
 import { number } from "../view/tables";
 import { lineColor, theme } from "../view/theme";
 import { short } from "../text/quantity";
+import { splitValues } from "./values";
 
 const RUNS_MAX = 200;
 
@@ -38,23 +39,6 @@ const SWEEPABLE: { key: string; values: string }[] = [
   { key: "flows[0].cc", values: "bbr1, bbr2, bbr3, cubic" },
   { key: "flows.rtt", values: "10ms, 20ms, 40ms, 80ms, 160ms" },
 ];
-
-/** Values separated by commas; commas in brackets and strings belong to a value. */
-export function splitValues(text: string): string[] {
-  const values: string[] = [];
-  let [depth, quoted, part] = [0, false, ""];
-  for (const char of text) {
-    if (char === '"') quoted = !quoted;
-    if (!quoted && "[{".includes(char)) depth += 1;
-    if (!quoted && "]}".includes(char)) depth -= 1;
-    if (char === "," && depth === 0 && !quoted) {
-      values.push(part.trim());
-      part = "";
-    } else part += char;
-  }
-  values.push(part.trim());
-  return values.filter((value) => value !== "");
-}
 
 /** The sweep of a scenario's own first swept key. */
 function own(setup: Setup): { key: string; values: string } | null {
