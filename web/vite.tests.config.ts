@@ -11,6 +11,7 @@ export default defineConfig({
     emptyOutDir: true,
     minify: false,
     rolldownOptions: {
+      external: [/^node:/, "playwright-core"],
       input: readdirSync("tests").filter((name) => name.endsWith(".test.ts")).map((name) => `tests/${name}`),
       output: { entryFileNames: "[name].js" },
     },
