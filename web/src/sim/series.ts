@@ -57,7 +57,7 @@ export class SeriesStore {
   ca_states: string[] = [];
   limits: string[] = [];
 
-  add(rows: Rows): void {
+  push(rows: Rows): void {
     ({ states: this.states, ca_states: this.ca_states, limits: this.limits } = rows);
     collect(this.flows, rows.flows, rows.flows.flow);
     collect(this.links, rows.links, rows.links.link);
