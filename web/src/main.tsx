@@ -3,7 +3,7 @@ import "./style.css";
 import { render } from "preact";
 import { ENTRIES } from "./gallery/entries";
 import { openEntry } from "./gallery/gallery";
-import { loadCatalogue, openLink, setups } from "./state/lab";
+import { loadCatalogue, openLink } from "./state/lab";
 import { App } from "./view/app";
 
 const host = document.getElementById("lab");
@@ -22,6 +22,4 @@ async function begin(): Promise<void> {
 }
 
 addEventListener("hashchange", () => void openLink(location.hash));
-// For tests: the text of the first set-up.
-Object.assign(window, { labText: () => setups.value[0]?.text.value ?? "" });
 void begin();

@@ -1,6 +1,6 @@
 // The scenario as controls. Each control reads the text and writes the text.
 
-import { useId } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { catalogue } from "../state/lab";
 import type { Setup } from "../state/setup";
@@ -28,6 +28,15 @@ function mistakeAt(setup: Setup, path: Path): string | null {
   return found ? [found.expected, found.found, ...found.help].filter(Boolean).join("; ") : null;
 }
 
+/** A text field whose content changes with `value` alone: what is being typed survives a redraw. */
+export function TextField({ value, onCommit, ...rest }: { value: string; onCommit(typed: string): void } & Record<`data-${string}` | `aria-${string}`, string | boolean | undefined> & { id?: string; class?: string; placeholder?: string; title?: string }) {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (field.current) field.current.value = value;
+  }, [value]);
+  return <input type="text" ref={field} defaultValue={value} spellcheck={false} autocomplete="off" maxLength={80} {...rest} onChange={(event) => onCommit(event.currentTarget.value)} />;
+}
+
 function Field({ setup, item, compact }: { setup: Setup; item: Key; compact?: boolean }) {
   const id = useId();
   const value = scalar(setup.doc.value, item.path);
@@ -52,9 +61,8 @@ function Field({ setup, item, compact }: { setup: Setup; item: Key; compact?: bo
           data-key={item.path.join(".")} value={place === null || place === undefined ? 0 : Math.round(place * 1000)}
           onInput={(event) => commit(slider.text(Number(event.currentTarget.value) / 1000, text || item.fallback))} />
       )}
-      <input type="text" id={id} data-control={item.path.join(".")} class={wrong ? "wrong" : ""} value={text} placeholder={item.fallback || "–"}
-        spellcheck={false} autocomplete="off" aria-invalid={wrong !== null} title={item.hint ?? ""} maxLength={80}
-        onChange={(event) => commit(event.currentTarget.value)} />
+      <TextField id={id} data-control={item.path.join(".")} class={wrong ? "wrong" : ""} value={text} placeholder={item.fallback || "–"}
+        aria-invalid={wrong !== null} title={item.hint ?? ""} onCommit={commit} />
       {wrong && <p class="mistake">{wrong}</p>}
     </div>
   );
@@ -99,8 +107,8 @@ function Steps({ setup }: { setup: Setup }) {
       <legend>Steps of the rate</legend>
       {found.map(([at, rate], place) => (
         <div class="step" key={place}>
-          <input type="text" value={at} aria-label={`Time of step ${place + 1}`} data-control={`step.${place}.time`} onChange={(event) => change(place, 0, event.currentTarget.value)} />
-          <input type="text" value={rate} aria-label={`Rate of step ${place + 1}`} data-control={`step.${place}.rate`} onChange={(event) => change(place, 1, event.currentTarget.value)} />
+          <TextField value={at} aria-label={`Time of step ${place + 1}`} data-control={`step.${place}.time`} onCommit={(typed) => change(place, 0, typed)} />
+          <TextField value={rate} aria-label={`Rate of step ${place + 1}`} data-control={`step.${place}.rate`} onCommit={(typed) => change(place, 1, typed)} />
           <button type="button" class="icon" aria-label={`Remove step ${place + 1}`} disabled={found.length < 2}
             onClick={() => setup.edit(setSteps(setup.text.value, found.filter((_step, other) => other !== place)))}>×</button>
         </div>
@@ -129,7 +137,7 @@ function CommonRtt({ setup, count }: { setup: Setup; count: number }) {
       <label for={id}>RTT{count > 1 ? " of all" : ""}</label>
       <input type="range" class="slider" min="0" max="1000" step="1" aria-label="RTT of all flows" aria-valuetext={first} value={Math.round((DELAY.place(first) ?? 0) * 1000)}
         onInput={(event) => commit(DELAY.text(Number(event.currentTarget.value) / 1000, first))} />
-      <input type="text" id={id} data-control="rtt" value={first} spellcheck={false} maxLength={80} onChange={(event) => commit(event.currentTarget.value)} />
+      <TextField id={id} data-control="rtt" value={first} onCommit={commit} />
     </div>
   );
 }
@@ -147,7 +155,7 @@ function Flow({ setup, at, count }: { setup: Setup; at: number; count: number })
     <fieldset class="flow" data-flow={at}>
       <legend><i style={{ background: lineColor(theme.value, at, count) }} />Flow {at}
         <span class="tools">
-          <button type="button" class="icon" aria-label={`Copy flow ${at}`} title="Copy" onClick={() => setup.edit(addTable(setup.text.value, "flows", tableLines(setup.text.value, "flows", at)))}>＋</button>
+          <button type="button" class="icon" aria-label={`Copy flow ${at}`} title="Add a copy" onClick={() => setup.edit(addTable(setup.text.value, "flows", tableLines(setup.text.value, "flows", at)))}>+</button>
           <button type="button" class="icon" aria-label={`Remove flow ${at}`} title="Remove" disabled={count < 2} onClick={() => setup.edit(removeTable(setup.text.value, "flows", at))}>×</button>
         </span>
       </legend>

@@ -43,8 +43,8 @@ export function draw(ctx: CanvasRenderingContext2D, width: number, tracks: Track
   ctx.textAlign = "right";
   ctx.fillText("receivers", width - 4, HEIGHT - 6);
   ctx.textAlign = "center";
-  ctx.fillText("data →", width * 0.5, LANE + 20);
-  ctx.fillText("← ACKs", width * 0.5, HEIGHT - 6);
+  ctx.fillText("data →", width * 0.25, HEIGHT - 6);
+  ctx.fillText("← ACKs", width * 0.75, HEIGHT - 6);
 
   const queues = new Map<number, number[]>([...places.keys()].map((link) => [link, []]));
   if (tracks) {

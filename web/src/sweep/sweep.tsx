@@ -189,7 +189,7 @@ export function Sweep() {
   };
   return (
     <div class="sweep">
-      <p>One key takes several values; all else stays as in A. Curves are the throughput of each flow with the first seed, all on one scale; numbers are means over the seeds.</p>
+      <p>One key takes several values; all else stays as in A. Curves are the throughput of each flow with the first seed, all on one scale{cells.value.some((cell) => cell.curves.length > 0) ? ` from 0 to ${short(top, 3)} Mbit/s` : ""}; numbers are means over the seeds.</p>
       <form class="sweep-form" onSubmit={(event) => {
         event.preventDefault();
         if (count > 0 && count <= RUNS_MAX) startSweep(setup, key.value, list, seeds.value);
@@ -200,7 +200,7 @@ export function Sweep() {
           if (found) values.value = found.values;
         }} /></label>
         <datalist id="sweep-keys">{SWEEPABLE.map((entry) => <option key={entry.key} value={entry.key} />)}{!known && <option value={key.value} />}</datalist>
-        <label class="wide">Values <input type="text" value={values.value} spellcheck={false} onChange={(event) => (values.value = event.currentTarget.value)} /></label>
+        <label class="wide">Values <input type="text" value={values.value} spellcheck={false} onInput={(event) => (values.value = event.currentTarget.value)} /></label>
         <label>Seeds <input type="number" min="1" max="20" value={seeds.value} onChange={(event) => (seeds.value = Math.min(20, Math.max(1, Math.round(Number(event.currentTarget.value)) || 1)))} /></label>
         <button type="submit" class="primary" disabled={count === 0 || count > RUNS_MAX}>Run {count}</button>
         <output>{total.value > 0 ? `${done.value} of ${total.value} runs` : ""}{count > RUNS_MAX ? ` at most ${RUNS_MAX} runs: use the command line for more` : ""}</output>

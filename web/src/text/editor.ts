@@ -83,7 +83,7 @@ export function openEditor(host: HTMLElement, setup: Setup): () => void {
     state: EditorState.create({
       doc: setup.text.peek(),
       extensions: [
-        lineNumbers(), history(), drawSelection(), highlightActiveLine(),
+        lineNumbers(), EditorView.lineWrapping, history(), drawSelection(), highlightActiveLine(),
         StreamLanguage.define(toml), syntaxHighlighting(colors), look,
         autocompletion({ override: [complete], icons: false }),
         keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),

@@ -119,15 +119,16 @@ function RunChoice({ setup }: { setup: Setup }) {
 function Scenario() {
   const tab = useSignal<"controls" | "text">("controls");
   const chosen = useSignal(0);
-  const folded = useSignal(false);
   const setup = setups.value[Math.min(chosen.value, setups.value.length - 1)];
   if (!setup) return null;
   return (
-    <aside class={folded.value ? "scenario folded" : "scenario"} aria-label="Scenario">
-      <div class="tabs" role="tablist" aria-label="Scenario">
+    <aside class="scenario" id="scenario" aria-label="Scenario">
+      <div class="tabs">
         {setups.value.length > 1 && setups.value.map((other, at) => <button type="button" key={other.letter} class="letter" aria-pressed={other === setup} aria-label={`Set-up ${other.letter}`} onClick={() => (chosen.value = at)}>{other.letter}</button>)}
+        <div role="tablist" aria-label="Form of the scenario">
         <button type="button" role="tab" id="tab-controls" aria-controls="pane" aria-selected={tab.value === "controls"} onClick={() => (tab.value = "controls")}>Controls</button>
         <button type="button" role="tab" id="tab-text" aria-controls="pane" aria-selected={tab.value === "text"} onClick={() => (tab.value = "text")}>Text</button>
+        </div>
         <label class="file" title="Open a scenario file from this computer">Open…<input type="file" accept=".toml,text/plain" class="sr" onChange={(event) => {
           const file = event.currentTarget.files?.[0];
           if (!file) return;
@@ -155,6 +156,10 @@ function Results({ setup }: { setup: Setup }) {
         <h2>{titleOf(setup)}</h2>
         <code>{setup.name.value}</code>
       </div>
+      <p class="narrow"><a href="#scenario" onClick={(event) => {
+        event.preventDefault();
+        document.getElementById("scenario")?.scrollIntoView();
+      }}>Change the scenario</a></p>
       <RunChoice setup={setup} />
       <Status setup={setup} />
       {packetTime.value !== null && <PacketStrip setup={setup} />}

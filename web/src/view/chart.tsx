@@ -14,7 +14,7 @@ import { lineColor, theme } from "./theme";
 
 /** Left of each chart, for the numbers of its axis: all charts have their times below each other. */
 export const AXIS_WIDTH = 46;
-export const RIGHT = 10;
+export const RIGHT = 20;
 
 /** The largest value that each set-up shows in a panel: both have the same axis. */
 const largest: Record<string, Partial<Record<string, number>>> = {};
@@ -45,7 +45,7 @@ function makePlot(panel: Panel, setup: Setup, curves: Curve[], host: HTMLElement
     scales: { x: { time: false, range: (_plot, low, high) => [low, high] }, y: { range: (_plot, low, high) => [low, high] } },
     axes: [
       { ...axis, size: 24, gap: 2, values: (_plot, splits) => splits.map((split, at) => short(split, 6) + (at === splits.length - 1 ? " s" : "")) },
-      { ...axis, size: AXIS_WIDTH, gap: 4, space: 28, values: (_plot, splits) => splits.map((split) => (split >= 1e4 ? `${short(split / 1e3, 4)}k` : short(split, 4))) },
+      { ...axis, size: AXIS_WIDTH, gap: 4, space: 22, values: (_plot, splits) => splits.map((split) => (split >= 1e4 ? `${short(split / 1e3, 4)}k` : short(split, 4))) },
     ],
     series: [
       {},
