@@ -22,13 +22,18 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("scenario", &["run", "link", "stack", "cc", "units"]),
     ("cost", &["scenario", "run", "link", "stack", "cc", "units"]),
     ("sim", &["net", "tcp", "cc", "run", "link", "stack", "units"]),
+    ("wasm", &["sim", "scenario", "cost", "run", "link", "cc", "units"]),
     ("report", &["run", "link"]),
     ("results", &["run", "cost", "report"]),
+    ("page", &[]),
     ("oracle", &["cc", "tcp", "queue", "link", "stack", "units"]),
     ("lab", &["sim", "run", "link", "scenario", "cost", "report", "results", "oracle", "units"]),
     ("linux", &["lab", "sim", "run", "link", "scenario", "report", "oracle", "units"]),
     ("papers", &["lab", "run", "link", "scenario", "cost", "report", "units"]),
-    ("cli", &["papers", "linux", "lab", "run", "scenario", "cost", "report"]),
+    (
+        "cli",
+        &["papers", "linux", "lab", "page", "wasm", "sim", "run", "scenario", "cost", "report"],
+    ),
     ("python", &["cc", "cli", "papers", "lab", "run", "scenario", "cost", "report"]),
 ];
 

@@ -97,6 +97,12 @@ pub(crate) enum Verb {
         after_help = "Example: bbrlab report bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f --out two-bbr.html"
     )]
     Report(ReportArgs),
+    /// Show the lab as a web page: scenarios as controls and text, series, packets; also folders of
+    /// results
+    #[command(after_help = "Examples:
+  bbrlab lab --open
+  bbrlab lab bbrlab-runs --port 8080")]
+    Lab(LabArgs),
     /// Convert results to CSV for other programs
     #[command(after_help = "Examples:
   bbrlab export bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f --csv
@@ -518,6 +524,19 @@ pub(crate) struct ReportArgs {
     /// HTML file to write [default: report.html in the first folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct LabArgs {
+    /// Folder of a run or a sweep to show, or a folder that contains such folders
+    #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: Option<PathBuf>,
+    /// Port on this machine; 0 for a free one
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) port: u16,
+    /// Start the browser
+    #[arg(long)]
+    pub(crate) open: bool,
 }
 
 #[derive(Args, Debug)]

@@ -10,6 +10,7 @@ mod builtin_id;
 mod check;
 mod compare;
 mod evaluate;
+mod lab;
 mod list;
 mod merge;
 mod output;
@@ -84,6 +85,7 @@ fn call(verb: &Verb, output: &mut Output) -> Verdict {
         Verb::Run(args) => run::run(args, output),
         Verb::Merge(args) => merge::merge(args, output),
         Verb::Reproduce(args) => reproduce::reproduce(args, output),
+        Verb::Lab(args) => lab::lab(args, output),
         Verb::List(args) => list::list(args, output),
         Verb::Show(args) => show::show(args, output),
         Verb::New(args) => show::new(args, output),

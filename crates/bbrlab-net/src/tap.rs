@@ -12,7 +12,7 @@ use crate::packet::LinkId;
 #[cfg(not(feature = "tap"))]
 use crate::packet::{Handle, Packet, PacketData, Packets};
 
-/// What happens to a packet.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TapKind {
     /// A host sends it.
@@ -34,7 +34,7 @@ pub enum TapKind {
 pub struct TapEvent {
     /// When it happens.
     pub at: Time,
-    /// What happens.
+    /// The kind of the event.
     pub kind: TapKind,
     /// The link; `None` at a host.
     pub link: Option<LinkId>,

@@ -271,9 +271,8 @@ impl Sim {
         sender.cc().snapshot(field);
     }
 
-    /// Returns the links of the summary's `links`, in this order: the number of each in the run, and
-    /// its name. The numbers of private links follow those of the shared links, see
-    /// [`Run::private_link_numbers`].
+    /// Returns the number in the run and the name of each link of the summary's `links`, in order.
+    /// Private links are numbered after shared links: see [`Run::private_link_numbers`].
     pub fn links(&self) -> impl Iterator<Item = (u32, &str)> {
         self.links.iter().map(|link| (link.id.0, link.name.as_str()))
     }

@@ -1,7 +1,7 @@
 //! Rows of the time series as columns of plain numbers, in the units that charts use.
 //!
-//! A column of numbers has 32-bit floating point, which is more than a screen shows; a missing value
-//! is NaN. A column of words has codes. The buffers are reused, so a page must copy what it keeps.
+//! Numbers have 32-bit floating point, which is more than a screen shows; a missing value is NaN.
+//! Strings have codes. The buffers are reused, so a page must copy the values that it keeps.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub enum Values {
     U32(Vec<u32>),
     /// Numbers; NaN if a value is missing.
     F32(Vec<f32>),
-    /// Codes of words.
+    /// Codes of strings.
     U8(Vec<u8>),
 }
 
@@ -142,7 +142,7 @@ pub(crate) struct Words<'a> {
     limits: &'a [String],
 }
 
-/// The columns of the rows that were taken last: those of the flows, then those of the links.
+/// The columns of the last rows: first the columns of flows, then the columns of links.
 #[derive(Debug, Default)]
 pub struct Columns {
     values: Vec<Values>,

@@ -1,11 +1,15 @@
-//! The functions that a WebAssembly host calls. All of them are safe: the host writes the input into
-//! the memory that [`input`] returns, and reads outputs at the addresses that are returned. Every
+//! The functions that a WebAssembly host calls. All are safe: the host writes the input at the
+//! address that [`input`] returns, and reads outputs at the addresses that are returned. Every
 //! address is valid until the next call.
 //!
-//! The module ends with a trap if an assertion fails. `panic_text` then has the reason, and the host
-//! must not call anything else.
+//! The module ends with a trap if an assertion fails. `panic_text` then has the reason, and the
+//! host must not call anything else.
 
-#![expect(unsafe_code, reason = "a function that a host calls needs its plain name")]
+#![expect(
+    unsafe_code,
+    unreachable_pub,
+    reason = "functions that a host calls by their plain names"
+)]
 
 use std::cell::RefCell;
 use std::sync::Mutex;

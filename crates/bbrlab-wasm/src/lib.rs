@@ -11,6 +11,7 @@
 //! | `estimate.rs` | the cost of a scenario, and what is refused |
 //! | `started.rs` | the flows, links and paths of a run |
 //! | `columns.rs` | rows of the time series as columns |
+//! | `stored.rs` | a run that is over, as bytes for the page |
 //! | `packets.rs` | the events of packets in a window of time |
 //! | `catalogue.rs` | built-in scenarios, keys, algorithms |
 //! | `exports.rs` | the functions that a WebAssembly host calls |
@@ -24,7 +25,9 @@ mod module;
 #[cfg(feature = "packets")]
 mod packets;
 mod started;
+mod stored;
 mod text;
 
 pub use columns::{Columns, Values, flow_columns, link_columns};
 pub use module::{Call, Module, Outcome};
+pub use stored::stored;

@@ -15,7 +15,7 @@ use crate::packets;
 use crate::started::Started;
 use crate::text::{Mistake, ScenarioText};
 
-/// A call of the worker. The input of [`Self::Check`], [`Self::Begin`] and [`Self::Window`] is JSON.
+/// A call of the worker. The input of [`Self::Check`] and [`Self::Begin`] is JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     /// Returns the constant texts.

@@ -17,9 +17,9 @@ const DEPARTURE: u8 = 4;
 const ARRIVAL: u8 = 5;
 const ACK: u8 = 6;
 
-/// Ends recording. Returns the events as columns (time, kind, place, flow, direction, sequence, bytes,
-/// packet), and when there was no space for more. Events at links that the results do not contain are
-/// left out: they are delays.
+/// Ends recording. Returns the events as columns, in the order of `PACKET_COLUMNS` in
+/// `web/src/sim/module.ts`, and when there was no space for more. Omits events at links that the
+/// results omit: such links only delay packets.
 pub(crate) fn columns(sim: &mut Sim) -> (Vec<Values>, Option<Time>) {
     let (mut events, full_at) = sim.close_tap();
     let links: Vec<u32> = sim.links().map(|(number, _)| number).collect();

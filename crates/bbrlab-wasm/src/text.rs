@@ -50,7 +50,7 @@ impl ScenarioText {
 
 fn mistakes(errors: &ScenarioErrors) -> Vec<Mistake> {
     let mistake = |error: &bbrlab_scenario::ScenarioError| Mistake {
-        // A place in a `--set` is no place in the text.
+        // The line of a `--set` is not a line of the text.
         line: error.line.filter(|_| error.origin == ORIGIN),
         column: error.column,
         column_end: error.column_end,
