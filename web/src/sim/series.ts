@@ -15,13 +15,18 @@ export class Table<C extends object> {
     return (found ?? new Float32Array(0)).subarray(0, this.length) as C[K];
   }
 
-  /** Appends one row of `from`. */
-  push(from: C, row: number): void {
-    this.reserve(from);
+  /** Appends these rows of `from`, column by column. */
+  pick(from: C, rows: readonly number[]): void {
+    this.reserve(from, rows.length);
     for (const [name, array] of this.arrays) {
-      array[this.length] = (from as Record<string, Array>)[name]![row]!;
+      const source = (from as Record<string, Array>)[name]!;
+      let at = this.length;
+      for (const row of rows) {
+        array[at] = source[row]!;
+        at += 1;
+      }
     }
-    this.length += 1;
+    this.length += rows.length;
   }
 
   /** Appends rows `begin` to `end` (not included) of `from`. */
@@ -33,7 +38,7 @@ export class Table<C extends object> {
     this.length += end - begin;
   }
 
-  private reserve(from: C, more = 1): void {
+  private reserve(from: C, more: number): void {
     for (const [name, source] of Object.entries(from) as [string, Array][]) {
       const old = this.arrays.get(name);
       if (old !== undefined && old.length >= this.length + more) {
@@ -89,5 +94,11 @@ function collect<C extends object>(tables: Table<C>[], rows: C, keys: Uint32Arra
     table(tables, keys[0]!).append(rows, 0, keys.length);
     return;
   }
-  keys.forEach((key, row) => table(tables, key).push(rows, row));
+  const places = new Map<number, number[]>();
+  keys.forEach((key, row) => {
+    const found = places.get(key);
+    if (found) found.push(row);
+    else places.set(key, [row]);
+  });
+  for (const [key, picked] of places) table(tables, key).pick(rows, picked);
 }

@@ -1,6 +1,6 @@
 // The state of the page: the set-ups, what the charts show, and what the module knows.
 
-import { batch, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import { Client } from "../sim/client";
 import type { Catalogue } from "../sim/protocol";
 import { decode, encode } from "../text/permalink";
@@ -18,6 +18,8 @@ export const zoom = signal<[number, number] | null>(null);
 export const cursor = signal<number | null>(null);
 /** The time of the packet view; null while it is closed. */
 export const packetTime = signal<number | null>(null);
+/** Whether the packet view is open: what reads this is not drawn again at each time. */
+export const packetsOpen = computed(() => packetTime.value !== null);
 export const dialog = signal<"gallery" | "sweep" | "share" | null>(null);
 
 export function loadCatalogue(): void {

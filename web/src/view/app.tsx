@@ -7,7 +7,7 @@ import { Controls, titleOf } from "../control/controls";
 import { Gallery, shown } from "../gallery/gallery";
 import { PacketBar, PacketStrip } from "../packets/view";
 import { play } from "../packets/player";
-import { catalogue, dialog, linkTrouble, packetTime, setups, toggleCompare, trouble, zoom } from "../state/lab";
+import { catalogue, dialog, linkTrouble, packetTime, packetsOpen, setups, toggleCompare, trouble, zoom } from "../state/lab";
 import type { Setup } from "../state/setup";
 import { Sweep } from "../sweep/sweep";
 import { short } from "../text/quantity";
@@ -20,7 +20,7 @@ import { Digest, Tables, number } from "./tables";
 
 function Head() {
   const comparing = setups.value.length > 1;
-  const packets = packetTime.value !== null;
+  const packets = packetsOpen.value;
   return (
     <header class="head">
       <h1><span aria-hidden="true">bbrlab</span><span class="sr">bbrlab, a laboratory for TCP congestion control</span></h1>
@@ -162,7 +162,7 @@ function Results({ setup }: { setup: Setup }) {
       }}>Change the scenario</a></p>
       <RunChoice setup={setup} />
       <Status setup={setup} />
-      {packetTime.value !== null && <PacketStrip setup={setup} />}
+      {packetsOpen.value && <PacketStrip setup={setup} />}
       <States setup={setup} />
       {PANELS.map((panel) => <Chart key={panel.id} panel={panel} setup={setup} height={panel.id === "cwnd" ? 150 : 140} />)}
       <Tables setup={setup} />

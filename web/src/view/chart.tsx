@@ -141,7 +141,9 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; he
       const pixels = Math.max(20, width - AXIS_WIDTH - RIGHT);
       const period = setup.started.value?.period_s ?? 0;
       const finest = panel.id === "throughput" ? Math.max(period, Math.min(0.1, (to - from) / 40)) : period;
-      const bins = Math.max(4, Math.min(pixels, finest > 0 ? Math.ceil((to - from) / finest) : pixels));
+      // While a run grows, coarser curves keep each frame short; the last drawing has all pixels.
+      const grain = setup.status.value === "running" ? pixels / 4 : pixels / 1.5;
+      const bins = Math.max(4, Math.floor(Math.min(grain, finest > 0 ? Math.ceil((to - from) / finest) : grain)));
       const data = now.map((curve) => curve.points(from, to, bins));
       let most = 0;
       for (const points of data) for (const point of points) if (point !== null && point > most) most = point;
@@ -169,7 +171,7 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; he
 
     const stops = [
       effect(() => {
-        void [setup.rows.value, zoom.value, theme.value, setups.value, setup.started.value];
+        void [setup.rows.value, setup.status.value, zoom.value, theme.value, setups.value, setup.started.value];
         for (const other of setups.value) void other.started.value;
         drawSoon(draw);
       }),

@@ -1,12 +1,19 @@
-// Work of the next frames: at most one chart is drawn per frame, so that a frame stays short.
+// Work of the next frames: at most one chart is drawn in every second frame, so that frames stay
+// short and the page answers between them.
 
 const waiting = new Set<() => void>();
 let scheduled = false;
+let resting = false;
 
 function onFrame(): void {
   scheduled = false;
+  resting = !resting;
   const [draw] = waiting;
   if (!draw) return;
+  if (resting) {
+    schedule();
+    return;
+  }
   waiting.delete(draw);
   performance.mark("lab:draw");
   draw();
