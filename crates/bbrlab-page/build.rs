@@ -1,5 +1,5 @@
-//! Lists the files of the built page, `web/dist`, so that the program contains them. Without a built
-//! page the list is empty: the program then says how to build it.
+//! Lists the files of the built page, `web/dist`, so that the program contains them. Without a
+//! built page the list is empty: the program then says how to build it.
 
 use std::fmt::Write as _;
 use std::fs;

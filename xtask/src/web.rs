@@ -1,8 +1,8 @@
 //! The page of `bbrlab lab`: the WebAssembly module and the page around it, built into `web/dist`,
 //! and their tests.
 //!
-//! `web/dist` is not in the repository. Building it needs Node and npm's packages; the command line is
-//! built without them, and then has no page.
+//! `web/dist` is not in the repository. Building it needs Node and npm's packages; the command line
+//! is built without them, and then has no page.
 
 use std::env;
 use std::fs::{self, File};
@@ -18,8 +18,8 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// The largest size of all files of the page together, compressed, in bytes.
 const BYTES_MAX: u64 = 1_500_000;
 
-/// The largest memory of a module, in bytes: less than a browser's limit, so that a run that needs more
-/// ends with a message.
+/// The largest memory of a module, in bytes: less than a browser's limit, so that a run that needs
+/// more ends with a message.
 const MEMORY_MAX: u64 = 2 << 30;
 
 /// A program for Node that prints the sum of the sizes of all files in a folder, compressed.
@@ -95,8 +95,8 @@ fn module(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Tests the module natively and in Node, and the page in Chromium. Without Chromium, the page's tests
-/// print `skipped: no chromium`.
+/// Tests the module natively and in Node, and the page in Chromium. Without Chromium, the page's
+/// tests print `skipped: no chromium`.
 fn test(root: &Path) -> Result<(), String> {
     super::cargo(&["test", "--quiet", "--package", "bbrlab-wasm", "--features", "packets"], &[])?;
     npm(&root.join("web"), &["test", "--silent"])

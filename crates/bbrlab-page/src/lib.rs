@@ -1,8 +1,8 @@
 //! The lab as a web page inside the program, and the server that shows it on this machine.
 //!
-//! The server answers on the loopback interface only, to requests for its own names, so no other web
-//! page can read results through a name that points here. It knows the files of the page and what the
-//! caller adds, and never opens a file for a path that it was sent.
+//! The server answers on the loopback interface only, to requests for its own names, so no other
+//! web page can read results through a name that points here. It knows the files of the page and
+//! what the caller adds, and never opens a file for a path that it was sent.
 //!
 //! | file | content |
 //! | --- | --- |

@@ -10,7 +10,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
     style-src 'self'; worker-src 'self'; connect-src 'self'; img-src 'self' data: blob:; \
     font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What the caller adds to the page's files: a function of the path below `data/`.
+/// The files that the caller adds to the page: a function of the path below `data/`.
 pub type Data<'a> = &'a (dyn Fn(&str) -> Option<Vec<u8>> + Sync);
 
 /// A reply.

@@ -1,4 +1,5 @@
-//! The head of a request, read strictly. A browser's requests are simple; everything else is refused.
+//! The head of a request, read strictly. A browser's requests are simple; everything else is
+//! refused.
 
 use std::io::{self, BufRead, Read as _};
 

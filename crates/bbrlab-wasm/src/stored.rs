@@ -1,8 +1,8 @@
 //! A run that is over, as bytes for the page: the same columns that the page takes from a run in
 //! progress.
 //!
-//! The bytes are the length of the JSON in 4 bytes (little-endian), the JSON, and the columns of flows
-//! and links in order. Each column begins at a multiple of 8 bytes.
+//! The bytes are the length of the JSON in 4 bytes (little-endian), the JSON, and the columns of
+//! flows and links in order. Each column begins at a multiple of 8 bytes.
 
 use bbrlab_run::Run;
 use bbrlab_sim::{Rows, Sim};

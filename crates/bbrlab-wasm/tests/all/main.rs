@@ -1,5 +1,5 @@
-//! Compares the module with the simulator: natively for ten built-in scenarios, and as WebAssembly in
-//! Node if `cargo xtask web` has built the module.
+//! Compares the module with the simulator: natively for ten built-in scenarios, and as WebAssembly
+//! in Node if `cargo xtask web` has built the module.
 
 use std::io::Write as _;
 use std::path::Path;
