@@ -23,8 +23,10 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("scenario", &["run", "link", "stack", "cc", "units"]),
     ("cost", &["scenario", "run", "link", "stack", "cc", "units"]),
     ("sim", &["net", "tcp", "cc", "run", "link", "stack", "units"]),
+    ("wasm", &["sim", "scenario", "cost", "run", "link", "cc", "units"]),
     ("report", &["run", "link"]),
     ("results", &["run", "cost", "report"]),
+    ("page", &[]),
     ("oracle", &["cc", "tcp", "queue", "link", "stack", "units"]),
     ("kernel", &[]),
     (
@@ -43,8 +45,8 @@ const IMPORTS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "papers", "linux", "kernel", "exchange", "lab", "plugin", "run", "scenario", "cost",
-            "report",
+            "papers", "linux", "kernel", "exchange", "lab", "plugin", "page", "wasm", "sim", "run",
+            "scenario", "cost", "report",
         ],
     ),
     ("python", &["cc", "cli", "papers", "plugin", "lab", "run", "scenario", "cost", "report"]),

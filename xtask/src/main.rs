@@ -18,14 +18,15 @@ mod release;
 mod site;
 mod source;
 mod tracked;
+mod web;
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 const USAGE: &str =
-    "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|site|replication|explanations|disciplines|contradictions|notes>
-  check   format, crate map, lints, WebAssembly, all tests, documents, debug and release builds agree, Python, speed
+    "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|site|web|replication|explanations|disciplines|contradictions|notes>
+  check   format, crate map, lints, WebAssembly, all tests, documents, debug and release builds agree, Python, page, speed
   rooms   only the checks without a build: crate map, import circles, dependencies, mentions in pages, files of a release, no tracked results, prose
   bless   rewrite expected test output (then read the diff)
   python  the Python package: build, tests, types
@@ -35,6 +36,7 @@ const USAGE: &str =
   overheads cost of series, files, plots and a second worker; writes results/overheads.json
   pgo     a release binary built with a profile of itself; optional
   mutants how many random changes of the code the tests detect; not part of `check`
+  web     the page of `bbrlab lab`, in web/dist (needs Node); with --test, also its tests
   site    the documentation as a web site, in target/site/book; its links are checked
   replication FILE... stores results of `bbrlab reproduce --json` for the page on the papers; a later document replaces earlier results
   explanations FILE... stores results of `--explain` or `--sensitivity` for the page on the papers
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         }
         "python" => python::check(&root()),
         "notes" => release::notes(&root()),
+        "web" => web::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         "site" => site::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         _ => {
             eprintln!("{USAGE}");
@@ -83,6 +86,7 @@ fn check() -> Result<(), String> {
     step("documents", || documents::check(&root()))?;
     step("debug and release builds agree", || builds_agree::check(&root()))?;
     step("python", || python::check(&root()))?;
+    step("page", || web::check(&root()))?;
     step("speed", || bench::gate(&root()))
 }
 

@@ -65,7 +65,7 @@ pub(crate) fn compiles() -> Result<(), String> {
     super::cargo(&args, &[])
 }
 
-fn is_installed() -> bool {
+pub(crate) fn is_installed() -> bool {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let told = Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]).output();
     let folder = told.ok().and_then(|told| String::from_utf8(told.stdout).ok());

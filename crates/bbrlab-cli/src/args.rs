@@ -100,6 +100,12 @@ pub(crate) enum Verb {
         after_help = "Example: bbrlab report bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f --out two-bbr.html"
     )]
     Report(ReportArgs),
+    /// Show the lab as a web page: scenarios as controls and text, series, packets; also folders of
+    /// results
+    #[command(after_help = "Examples:
+  bbrlab lab --open
+  bbrlab lab bbrlab-runs --port 8080")]
+    Lab(LabArgs),
     /// Import measurements of a testbed as a run: JSON of iperf3, pcap, pcapng, logs of ss, Flent,
     /// CSV
     #[command(after_help = "Examples:
@@ -603,6 +609,19 @@ fn side(text: &str) -> Result<CaptureSide, String> {
     let known = [CaptureSide::Sender, CaptureSide::Receiver];
     let found = known.into_iter().find(|side| side.name() == text);
     found.ok_or_else(|| "expected sender or receiver".to_owned())
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct LabArgs {
+    /// Folder of a run or a sweep to show, or a folder that contains such folders
+    #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: Option<PathBuf>,
+    /// Port on this machine; 0 for a free one
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) port: u16,
+    /// Start the browser
+    #[arg(long)]
+    pub(crate) open: bool,
 }
 
 #[derive(Args, Debug)]

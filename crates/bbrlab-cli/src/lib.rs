@@ -12,6 +12,7 @@ mod compare;
 mod evaluate;
 mod import;
 mod kernel;
+mod lab;
 mod list;
 mod merge;
 mod output;
@@ -87,6 +88,7 @@ fn call(verb: &Verb, output: &mut Output) -> Verdict {
         Verb::Run(args) => run::run(args, output),
         Verb::Merge(args) => merge::merge(args, output),
         Verb::Reproduce(args) => reproduce::reproduce(args, output),
+        Verb::Lab(args) => lab::lab(args, output),
         Verb::List(args) => list::list(args, output),
         Verb::Show(args) => show::show(args, output),
         Verb::New(args) => show::new(args, output),

@@ -90,7 +90,7 @@ pub use machine::{processor, processors};
 pub use merge::{Merged, merge};
 pub use named::{
     Named, OtherMeaning, builtin_text, open_named, refuse_results, refuse_results_below,
-    refuse_second_stdin,
+    refuse_second_stdin, runs_below,
 };
 pub use packets::{PacketReplays, validate_packets};
 pub use picture_files::{

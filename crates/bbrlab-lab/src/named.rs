@@ -228,6 +228,21 @@ fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
     }
 }
 
+/// Returns the folders of the runs in a folder, and in the folders below it.
+///
+/// # Errors
+/// If there are no results.
+pub fn runs_below(top: &Path) -> Result<Vec<PathBuf>, LabError> {
+    let runs = |results: Results| match results.kind {
+        Kind::Run => vec![results.path],
+        Kind::Sweep => {
+            let own = folders_in(&results.path).into_iter().map(|name| results.path.join(name));
+            own.filter(|folder| folder.join(RUN_JSON).is_file()).collect()
+        }
+    };
+    Ok(results_in(top)?.into_iter().flat_map(runs).collect())
+}
+
 /// Returns an error if a folder that is meant for folders of results contains results directly.
 /// Other commands would read these results and ignore the folders in it.
 ///

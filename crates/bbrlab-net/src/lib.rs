@@ -32,6 +32,7 @@
 //! | `steps.rs` | the current position in a schedule |
 //! | `rng.rs` | random numbers, one generator per consumer |
 //! | `digest.rs` | the digest of a run |
+//! | `tap.rs` | the events of single packets, for a page that draws them |
 //! | `accounts.rs` | counts across links: the digest, and each flow's departed bytes and losses |
 //!
 //! Invariants: no result depends on the order of insertion or on lanes. The path of a packet has no
@@ -51,6 +52,7 @@ mod port;
 mod rng;
 mod route;
 mod steps;
+mod tap;
 
 pub use accounts::{BurstSize, FlowLosses};
 pub use bbrlab_queue::{Hosts, TcpHeader};
@@ -64,3 +66,4 @@ pub use packet::{Arrival, FlowId, LinkId, Outgoing, PacketData, Side};
 pub use port::{Handler, Port};
 pub use rng::Rng;
 pub use route::{RouteId, RouteStep};
+pub use tap::{TapEvent, TapKind};

@@ -36,6 +36,11 @@ pub trait PacketData: Copy + Default + std::fmt::Debug {
         false
     }
 
+    /// Returns the number that a tap shows: the offset of the data, or the acknowledgement number.
+    fn sequence(&self) -> u32 {
+        0
+    }
+
     /// Returns the header that an ACK filter reads; `None` if the payload is not TCP.
     fn tcp_header(&self, _extra: Option<&Self::Extra>) -> Option<TcpHeader> {
         None
@@ -405,6 +410,12 @@ impl<P: PacketData> Packets<P> {
         assert!(handle < 1 << 31, "more than 2^31 packets in the network");
         self.slots.push(packet);
         handle
+    }
+
+    /// Returns a packet in the store.
+    #[cfg(feature = "tap")]
+    pub(crate) fn get(&self, handle: Handle) -> &Packet<P> {
+        &self.slots[handle as usize]
     }
 
     /// Marks a packet `Ce`.

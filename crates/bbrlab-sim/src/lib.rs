@@ -61,6 +61,8 @@ mod wiring;
 mod world;
 
 pub use bbrlab_net::LinkMode;
+#[cfg(feature = "tap")]
+pub use bbrlab_net::{TapEvent, TapKind};
 pub use bbrlab_tcp::segment::flag;
 pub use bbrlab_tcp::{SackBlock, Segment};
 pub use packets::PacketEvent;
@@ -276,6 +278,25 @@ impl Sim {
     pub fn cc_snapshot(&self, flow: u32, field: &mut dyn FnMut(&'static str, i64)) {
         let sender = &self.world.flows[flow as usize].connection.sender;
         sender.cc().snapshot(field);
+    }
+
+    /// Returns the number in the run and the name of each link of the summary's `links`, in order.
+    /// Private links are numbered after shared links: see [`Run::private_link_numbers`].
+    pub fn links(&self) -> impl Iterator<Item = (u32, &str)> {
+        self.links.iter().map(|link| (link.id.0, link.name.as_str()))
+    }
+
+    /// Begins to record the events of packets, at most `most`. All links must work by departure
+    /// events ([`LinkMode::DepartureEvents`]); others report nothing.
+    #[cfg(feature = "tap")]
+    pub fn open_tap(&mut self, most: usize) {
+        self.net.open_tap(most);
+    }
+
+    /// Ends recording: see [`bbrlab_net::Network::close_tap`].
+    #[cfg(feature = "tap")]
+    pub fn close_tap(&mut self) -> (Vec<TapEvent>, Option<Time>) {
+        self.net.close_tap()
     }
 
     /// Returns the statistics up to now of a link, given by its index in the summary's `links`.

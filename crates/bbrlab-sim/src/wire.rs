@@ -154,6 +154,10 @@ impl PacketData for Payload {
         self.kind.is_pure_ack()
     }
 
+    fn sequence(&self) -> u32 {
+        if self.has_data() { self.seq } else { self.ack }
+    }
+
     /// `None` for a datagram, which is the only packet without flags.
     fn tcp_header(&self, extra: Option<&Self::Extra>) -> Option<TcpHeader> {
         let &Self { kind, ack, tsval, tsecr, .. } = self;

@@ -4,6 +4,7 @@
 mod again;
 mod compare;
 mod folders;
+mod lab;
 mod lists;
 mod pages;
 mod plot;

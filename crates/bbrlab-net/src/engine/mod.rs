@@ -27,6 +27,7 @@ use crate::packet::{Arrival, Extras, FlowId, LinkId, Packet, PacketData, Packets
 use crate::port::{Handler, Port};
 use crate::rng::Rng;
 use crate::route::{Leg, Source, Target};
+use crate::tap::{Tap, TapKind};
 
 use airtime::Medium;
 use clock::StepClock;
@@ -91,6 +92,7 @@ pub struct Network<P: PacketData> {
     events: u64,
     sent: u64,
     delivered: u64,
+    tap: Tap,
 }
 
 impl<P: PacketData> Network<P> {
@@ -124,6 +126,7 @@ impl<P: PacketData> Network<P> {
             events: 0,
             sent: 0,
             delivered: 0,
+            tap: Tap::default(),
         }
     }
 
@@ -336,6 +339,20 @@ impl<P: PacketData> Network<P> {
         }
     }
 
+    /// Begins to record the events of packets, at most `most`. Events that were recorded before are
+    /// forgotten.
+    #[cfg(feature = "tap")]
+    pub fn open_tap(&mut self, most: usize) {
+        self.tap = Tap::open(most);
+    }
+
+    /// Ends recording. Returns the events in the order in which they happened, and the time of the
+    /// first event that did not fit.
+    #[cfg(feature = "tap")]
+    pub fn close_tap(&mut self) -> (Vec<crate::TapEvent>, Option<Time>) {
+        std::mem::take(&mut self.tap).close(&self.legs)
+    }
+
     /// Removes all events, and the packets in lanes with their memory. Call it after the run, when
     /// only statistics are still needed.
     pub fn end(&mut self) {
@@ -435,6 +452,7 @@ impl<P: PacketData> Network<P> {
         let (identity, now) = (packet.identity, self.now);
         if self.kind == KindNumber::AT_RECEIVER {
             self.delivered += 1;
+            self.tap.add((TapKind::Arrival, None, now), packet);
             if packet.tag.is_data() {
                 self.accounts.digest.add(Record::AtReceiver, LinkId(0), identity, now);
             }
@@ -453,6 +471,7 @@ impl<P: PacketData> Network<P> {
             handler.at_receiver(&mut Port { net: self }, &arrival);
         } else if self.kind == KindNumber::AT_SENDER {
             self.delivered += 1;
+            self.tap.add((TapKind::Arrival, None, now), packet);
             self.accounts.digest.add(Record::AtSender, LinkId(0), identity, now);
             let kept;
             let extra = if packet.has_extra() {

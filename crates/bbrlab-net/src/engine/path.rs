@@ -14,6 +14,7 @@ use crate::link::{
 };
 use crate::packet::{Extras, FlowId, Handle, LinkId, Outgoing, Packet, PacketData, Packets, Side};
 use crate::route::{AddsWait, Leg, NO_LANE, Onward, Target};
+use crate::tap::{Tap, TapKind};
 
 impl<P: PacketData> Network<P> {
     /// Sends a packet from one end of a flow.
@@ -40,6 +41,7 @@ impl<P: PacketData> Network<P> {
             let &Leg { lane, delay, tie_base, sent_by_mask, .. } = leg;
             let tie = tie_base | (sent_by(self.kind) & sent_by_mask) | id_tie;
             let packed = self.extras.pack(packet, payload, (tie, identity), first_leg);
+            self.tap.add((TapKind::Send, None, self.now), &packed);
             self.enter_lane(lane, self.now + delay, packed);
             return;
         }
@@ -53,6 +55,7 @@ impl<P: PacketData> Network<P> {
         let link = &mut self.links[id.0 as usize];
         if !packet.is_data || !link.is_plain() {
             let packed = self.extras.pack(packet, payload, (id_tie, identity), first_leg);
+            self.tap.add((TapKind::Send, None, self.now), &packed);
             self.arrive_at_link(packed);
             return;
         }
@@ -196,6 +199,7 @@ impl<P: PacketData> Network<P> {
         }
         if !passes_front(link, (id, due, now), packet, &mut self.accounts) {
             self.lost_at(id, packet);
+            self.tap.add((TapKind::Drop, Some(id), due), packet);
             self.extras.forget(packet);
             return;
         }
@@ -367,6 +371,7 @@ impl<P: PacketData> Network<P> {
             accounts: &mut self.accounts,
             packets: &mut self.packets,
             extras: &mut self.extras,
+            tap: &mut self.tap,
         };
         if fits {
             queue.enqueue(now, queued, idle, chance, &mut |packet, cause| {
@@ -377,6 +382,7 @@ impl<P: PacketData> Network<P> {
         }
         if drops.entering.is_some() {
             link.stats.enters(due, queued.wire_bytes);
+            self.tap.add_stored((TapKind::Enqueue, Some(id), due), &self.packets, queued.handle);
         } else {
             self.notify_hosts();
         }
@@ -419,6 +425,7 @@ impl<P: PacketData> Network<P> {
             accounts: &mut self.accounts,
             packets: &mut self.packets,
             extras: &mut self.extras,
+            tap: &mut self.tap,
         };
         let next = queue.dequeue(now, chance, &mut |packet, cause| drops.drop(&packet, cause));
         let Some(mut packet) = next else { return };
@@ -466,6 +473,9 @@ impl<P: PacketData> Network<P> {
         if last_rated {
             self.accounts.wire_bytes[packet.flow as usize] += u64::from(packet.wire_bytes);
         }
+        if packet.marked {
+            self.tap.add((TapKind::Mark, Some(id), due), &kept);
+        }
         let is_data = kept.tag.is_data();
         let lost = link.impairments.loss.as_mut().is_some_and(|loss| loss.loses(due));
         if is_data {
@@ -475,6 +485,8 @@ impl<P: PacketData> Network<P> {
                 self.accounts.digest.add(record, id, kept.identity, due);
             }
         }
+        let end = if lost { TapKind::Drop } else { TapKind::Departure };
+        self.tap.add((end, Some(id), due), &kept);
         if lost {
             link.stats.drops_random += 1;
             if is_data {
@@ -507,6 +519,7 @@ impl<P: PacketData> Network<P> {
             accounts: &mut self.accounts,
             packets: &mut self.packets,
             extras: &mut self.extras,
+            tap: &mut self.tap,
         };
         queue.on_timer(now, &mut |packet, cause| drops.drop(&packet, cause));
         if idle {
@@ -629,6 +642,7 @@ struct Drops<'a, P: PacketData> {
     accounts: &'a mut Accounts,
     packets: &'a mut Packets<P>,
     extras: &'a mut Extras<P>,
+    tap: &'a mut Tap,
 }
 
 impl<P: PacketData> Drops<'_, P> {
@@ -653,6 +667,7 @@ impl<P: PacketData> Drops<'_, P> {
             self.stats.drops_dequeue = self.stats.drops_dequeue.map(|drops| drops + 1);
         }
         let kept = self.packets.remove(packet.handle);
+        self.tap.add((TapKind::Drop, Some(self.id), self.due), &kept);
         if kept.tag.is_data() {
             self.accounts.lose(kept.flow(), kept.wire_bytes, Lost::Queue);
             if let Some(devices) = &mut self.accounts.devices {

@@ -1,0 +1,172 @@
+//! The tap: a record of the events of single packets, for a page that draws them.
+//!
+//! Without the feature `tap`, a tap is empty and its calls do nothing, so the engine's code is as
+//! without them. With the feature, a tap that is closed costs one comparison per event. A tap
+//! changes no result.
+//!
+//! Only links that work by departure events report to the tap; see [`crate::LinkMode`].
+
+use bbrlab_units::Time;
+
+use crate::packet::LinkId;
+#[cfg(not(feature = "tap"))]
+use crate::packet::{Handle, Packet, PacketData, Packets};
+
+/// The kind of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TapKind {
+    /// A host sends it.
+    Send,
+    /// It arrives at a link and is accepted.
+    Enqueue,
+    /// A link drops it.
+    Drop,
+    /// It leaves a link with the mark that the link has set. Its departure follows.
+    Mark,
+    /// It leaves a link.
+    Departure,
+    /// It arrives at a host.
+    Arrival,
+}
+
+/// An event of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TapEvent {
+    /// When it happens.
+    pub at: Time,
+    /// The kind of the event.
+    pub kind: TapKind,
+    /// The link; `None` at a host.
+    pub link: Option<LinkId>,
+    /// The flow's number.
+    pub flow: u32,
+    /// The number of packets that the flow had sent before this one, in both directions.
+    pub number: u32,
+    /// Bytes on the wire.
+    pub wire_bytes: u32,
+    /// The payload's own number, see [`PacketData::sequence`].
+    pub sequence: u32,
+    /// Whether the packet is on the reverse route.
+    pub is_reverse: bool,
+}
+
+#[cfg(feature = "tap")]
+mod open {
+    use bbrlab_events::sequence_of;
+    use bbrlab_units::Time;
+
+    use super::{TapEvent, TapKind};
+    use crate::packet::{Handle, LinkId, Packet, PacketData, Packets};
+    use crate::route::{Leg, Target};
+
+    /// The events so far, and the space for more.
+    #[derive(Debug, Default)]
+    pub(crate) struct Tap(Option<Box<Record>>);
+
+    #[derive(Debug)]
+    struct Record {
+        events: Vec<TapEvent>,
+        /// The leg of each event's packet.
+        legs: Vec<u32>,
+        most: usize,
+        full_at: Option<Time>,
+    }
+
+    impl Tap {
+        pub(crate) fn open(most: usize) -> Self {
+            let (events, legs) = (Vec::new(), Vec::new());
+            Self(Some(Box::new(Record { events, legs, most, full_at: None })))
+        }
+
+        /// Returns the events, and when there was no space for more. `legs` are the network's.
+        pub(crate) fn close(self, legs: &[Leg]) -> (Vec<TapEvent>, Option<Time>) {
+            let Some(record) = self.0 else { return (Vec::new(), None) };
+            let Record { mut events, legs: at, full_at, .. } = *record;
+            for (event, leg) in events.iter_mut().zip(at) {
+                let target = legs[leg as usize..].iter().map(|leg| leg.target);
+                let end = target.skip_while(|target| matches!(target, Target::Link(_))).next();
+                event.is_reverse = end == Some(Target::Sender);
+            }
+            (events, full_at)
+        }
+
+        #[inline]
+        pub(crate) fn add<P: PacketData>(
+            &mut self,
+            (kind, link, at): (TapKind, Option<LinkId>, Time),
+            packet: &Packet<P>,
+        ) {
+            if let Some(record) = &mut self.0 {
+                record.add((kind, link, at), packet);
+            }
+        }
+
+        /// Like [`Self::add`], for a packet that is in the store.
+        #[inline]
+        pub(crate) fn add_stored<P: PacketData>(
+            &mut self,
+            what: (TapKind, Option<LinkId>, Time),
+            packets: &Packets<P>,
+            handle: Handle,
+        ) {
+            if let Some(record) = &mut self.0 {
+                record.add(what, packets.get(handle));
+            }
+        }
+    }
+
+    impl Record {
+        #[cold]
+        #[inline(never)]
+        fn add<P: PacketData>(
+            &mut self,
+            (kind, link, at): (TapKind, Option<LinkId>, Time),
+            packet: &Packet<P>,
+        ) {
+            if self.full_at.is_some() {
+                return;
+            }
+            if self.events.len() >= self.most {
+                self.full_at = Some(at);
+                return;
+            }
+            self.legs.push(packet.tag.leg());
+            self.events.push(TapEvent {
+                at,
+                kind,
+                link,
+                flow: packet.flow().0,
+                number: sequence_of(packet.tie),
+                wire_bytes: packet.wire_bytes,
+                sequence: packet.payload.sequence(),
+                is_reverse: false,
+            });
+        }
+    }
+}
+
+#[cfg(feature = "tap")]
+pub(crate) use open::Tap;
+
+/// A tap that is not there.
+#[cfg(not(feature = "tap"))]
+#[derive(Debug, Default)]
+pub(crate) struct Tap;
+
+#[cfg(not(feature = "tap"))]
+impl Tap {
+    #[inline(always)]
+    #[expect(clippy::inline_always, clippy::unused_self, reason = "it leaves no code")]
+    pub(crate) fn add<P: PacketData>(&mut self, _: (TapKind, Option<LinkId>, Time), _: &Packet<P>) {
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, clippy::unused_self, reason = "it leaves no code")]
+    pub(crate) fn add_stored<P: PacketData>(
+        &mut self,
+        _: (TapKind, Option<LinkId>, Time),
+        _: &Packets<P>,
+        _: Handle,
+    ) {
+    }
+}

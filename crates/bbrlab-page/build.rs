@@ -1,0 +1,40 @@
+//! Lists the files of the built page, `web/dist`, so that the program contains them. Without a
+//! built page the list is empty: the program then says how to build it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn main() {
+    // `cargo xtask web` touches this file, so that a page built for the first time is noticed.
+    println!("cargo::rerun-if-changed=build.rs");
+    let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let dist = manifest.join("../../web/dist");
+    let mut files = Vec::new();
+    if dist.join("index.html").is_file() {
+        println!("cargo::rerun-if-changed={}", dist.display());
+        collect(&dist, "", &mut files);
+    }
+    files.sort();
+    let mut code = "pub(crate) static FILES: &[(&str, &[u8])] = &[\n".to_owned();
+    for (name, path) in files {
+        writeln!(code, "    ({name:?}, include_bytes!({path:?})),").expect("a string");
+    }
+    code.push_str("];\n");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
+    fs::write(out.join("files.rs"), code).expect("the folder for generated code is writable");
+}
+
+/// Collects the files below a folder: the name in the page's address, and the absolute path.
+fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, PathBuf)>) {
+    for entry in fs::read_dir(folder).expect("the built page is readable") {
+        let path = entry.expect("the built page is readable").path();
+        let name = path.file_name().and_then(|name| name.to_str()).expect("a plain name");
+        let name = format!("{prefix}{name}");
+        if path.is_dir() {
+            collect(&path, &format!("{name}/"), files);
+        } else {
+            files.push((name, fs::canonicalize(&path).expect("the file exists")));
+        }
+    }
+}

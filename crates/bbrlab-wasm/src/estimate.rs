@@ -1,0 +1,138 @@
+//! The cost of a scenario, and the runs that the module refuses because of it.
+
+use bbrlab_cost::Estimate;
+use bbrlab_scenario::Scenario;
+use serde::Serialize;
+
+/// Data packets of the longest run that the module accepts: about half an hour. The user can stop a
+/// run at any time.
+const PACKETS_MAX: u64 = 1_000_000_000;
+
+/// Rows of time series that a page can keep and draw.
+const ROWS_MAX: u64 = 4_000_000;
+
+/// Memory of the largest run. A module has at most 4 GB, and browsers on phones allow less. Rows do
+/// not count: the page takes them while the run goes on.
+const BYTES_MAX: u64 = 1_000_000_000;
+
+/// Memory of a row, natively; `bbrlab_cost` adds it for each row.
+const ROW_BYTES: u64 = 712;
+
+/// CPU seconds of an event in a run with one flow: 34 ns in the native program, twice as much in a
+/// module.
+const SECONDS_PER_EVENT: f64 = 68e-9;
+
+/// The answer to a check.
+#[derive(Debug, Serialize)]
+pub(crate) struct Checked {
+    title: String,
+    hash: String,
+    points: u64,
+    repeat: u64,
+    runs: u64,
+    sweep: Vec<Swept>,
+    duration_s: f64,
+    flows: u64,
+    data_packets: u64,
+    events: u64,
+    series_rows: u64,
+    memory_bytes: u64,
+    cpu_s: f64,
+    at_most: bool,
+    refused: Option<String>,
+    notes: Vec<String>,
+    settings: Vec<(String, Option<String>)>,
+    canonical: String,
+}
+
+/// A swept key with its values.
+#[derive(Debug, Serialize)]
+struct Swept {
+    key: String,
+    values: Vec<String>,
+}
+
+impl Checked {
+    pub(crate) fn of(scenario: &Scenario) -> Self {
+        let run = Estimate::of_run(scenario, 0);
+        Self {
+            title: scenario.title().to_owned(),
+            hash: scenario.hash().to_owned(),
+            points: scenario.points(),
+            repeat: scenario.repeat(),
+            runs: scenario.runs(),
+            sweep: sweep(scenario),
+            duration_s: run.sim_s,
+            flows: run.flows,
+            data_packets: run.data_packets,
+            events: run.events,
+            series_rows: run.series_rows,
+            memory_bytes: memory(&run),
+            cpu_s: run.work * SECONDS_PER_EVENT,
+            at_most: run.at_most().packets,
+            refused: check(&run).err(),
+            notes: scenario.notes(),
+            settings: scenario.settings(0),
+            canonical: scenario.run_toml(0),
+        }
+    }
+}
+
+/// Returns the swept keys with their values, each in the order of the sweep.
+fn sweep(scenario: &Scenario) -> Vec<Swept> {
+    let mut swept: Vec<Swept> = Vec::new();
+    for point in 0..if scenario.has_sweep() { scenario.points() } else { 0 } {
+        for (key, value) in scenario.named_point(point) {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let place = swept.iter().position(|known| known.key == key).unwrap_or_else(|| {
+                swept.push(Swept { key, values: Vec::new() });
+                swept.len() - 1
+            });
+            if !swept[place].values.contains(&text) {
+                swept[place].values.push(text);
+            }
+        }
+    }
+    swept
+}
+
+/// Returns the memory of a run whose rows are taken while it goes on.
+fn memory(run: &Estimate) -> u64 {
+    run.memory_bytes.saturating_sub(run.series_rows.saturating_mul(ROW_BYTES))
+}
+
+/// Checks that the module can run a scenario's run with this estimate.
+///
+/// # Errors
+/// A sentence that says what is too large, and what to do.
+pub(crate) fn check(run: &Estimate) -> Result<(), String> {
+    let takes = if run.at_most().packets { "can take up to" } else { "takes about" };
+    let [packets, rows, memory] = [run.data_packets, run.series_rows, memory(run)]
+        .map(|amount| format!("{:.1e}", Shown(amount)));
+    let advice = "shorten `duration` or lower the rates, or run it with the command line";
+    if run.data_packets > PACKETS_MAX || run.events / 4 > PACKETS_MAX {
+        return Err(format!(
+            "This run {takes} {packets} data packets, and the page runs at most 1e9: {advice}."
+        ));
+    }
+    if run.series_rows > ROWS_MAX {
+        return Err(format!(
+            "This run has about {rows} rows of time series, and the page draws at most 4e6: set a longer `sample`, or shorten `duration`."
+        ));
+    }
+    if self::memory(run) > BYTES_MAX {
+        return Err(format!(
+            "This run needs about {memory} bytes of memory, and the page has 1e9: lower the number of flows, or run it with the command line."
+        ));
+    }
+    Ok(())
+}
+
+/// A number that is shown in powers of ten.
+struct Shown(u64);
+
+impl std::fmt::LowerExp for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::LowerExp::fmt(&self.0, f)
+    }
+}

@@ -1,0 +1,93 @@
+//! The functions that a WebAssembly host calls. All are safe: the host writes the input at the
+//! address that [`input`] returns, and reads outputs at the addresses that are returned. Every
+//! address is valid until the next call.
+//!
+//! The module ends with a trap if an assertion fails. `panic_text` then has the reason, and the
+//! host must not call anything else.
+
+#![expect(
+    unsafe_code,
+    unreachable_pub,
+    reason = "functions that a host calls by their plain names"
+)]
+
+use std::cell::RefCell;
+use std::sync::Mutex;
+
+use crate::columns::Values;
+use crate::module::{Call, Module};
+
+thread_local! {
+    static MODULE: RefCell<Module> = RefCell::default();
+}
+
+/// The text of the assertion that failed.
+static PANIC: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// Prepares the module. Call it once, before everything else.
+#[unsafe(no_mangle)]
+pub extern "C" fn start() {
+    std::panic::set_hook(Box::new(|info| {
+        if let Ok(mut text) = PANIC.lock() {
+            *text = info.to_string().into_bytes();
+        }
+    }));
+}
+
+/// Returns the address at which to write `len` bytes of input for the next call.
+#[unsafe(no_mangle)]
+pub extern "C" fn input(len: usize) -> *mut u8 {
+    MODULE.with_borrow_mut(|module| {
+        module.input = vec![0; len];
+        module.input.as_mut_ptr()
+    })
+}
+
+/// Answers a call, see [`Call`]. Returns the outcome, or 3 for an unknown call.
+#[unsafe(no_mangle)]
+pub extern "C" fn call(number: u32, argument: f64) -> u32 {
+    let Some(call) = Call::of(number) else { return 3 };
+    MODULE.with_borrow_mut(|module| module.call(call, argument) as u32)
+}
+
+/// Returns the address of the last answer.
+#[unsafe(no_mangle)]
+pub extern "C" fn output() -> *const u8 {
+    MODULE.with_borrow(|module| module.output().as_ptr())
+}
+
+/// Returns the length of the last answer in bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn output_len() -> usize {
+    MODULE.with_borrow(|module| module.output().len())
+}
+
+/// Returns the address of a column, or null if there is no such column.
+#[unsafe(no_mangle)]
+pub extern "C" fn column(place: usize) -> *const u8 {
+    MODULE.with_borrow(|module| match module.columns().values().get(place) {
+        Some(Values::F64(values)) => values.as_ptr().cast(),
+        Some(Values::U32(values)) => values.as_ptr().cast(),
+        Some(Values::F32(values)) => values.as_ptr().cast(),
+        Some(Values::U8(values)) => values.as_ptr(),
+        None => std::ptr::null(),
+    })
+}
+
+/// Returns the number of values in a column; 0 if there is no such column.
+#[unsafe(no_mangle)]
+pub extern "C" fn column_len(place: usize) -> usize {
+    MODULE.with_borrow(|module| module.columns().values().get(place).map_or(0, Values::len))
+}
+
+/// Returns the address of the text of the assertion that failed.
+#[unsafe(no_mangle)]
+pub extern "C" fn panic_text() -> *const u8 {
+    PANIC.lock().map_or(std::ptr::null(), |text| text.as_ptr())
+}
+
+/// Returns the length of the text of the assertion that failed in bytes; 0 if none has failed.
+#[unsafe(no_mangle)]
+pub extern "C" fn panic_len() -> usize {
+    PANIC.lock().map_or(0, |text| text.len())
+}

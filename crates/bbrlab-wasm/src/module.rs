@@ -1,0 +1,285 @@
+//! The calls of the worker, and the run in progress.
+
+use bbrlab_cost::Estimate;
+use bbrlab_run::{Run, RunSummary, RunsDocument};
+use bbrlab_sim::{Sim, Status};
+use bbrlab_units::Time;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::catalogue::{COMMIT, VERSION, catalogue};
+use crate::columns::Columns;
+use crate::estimate::{Checked, check};
+#[cfg(feature = "packets")]
+use crate::packets;
+use crate::started::Started;
+use crate::text::{Mistake, ScenarioText};
+
+/// A call of the worker. The input of [`Self::Check`] and [`Self::Begin`] is JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// Returns the constant texts.
+    Catalogue = 0,
+    /// Checks a scenario and estimates its cost.
+    Check = 1,
+    /// Begins a run; the run before it is forgotten.
+    Begin = 2,
+    /// Runs all events up to a time in nanoseconds, and to the end of the run at most.
+    Advance = 3,
+    /// Takes the rows since the last call into the columns.
+    Rows = 4,
+    /// Ends the run and returns its record.
+    Finish = 5,
+    /// Forgets the run.
+    Forget = 6,
+    /// Begins to record the events of packets, at most this many.
+    Tap = 7,
+    /// Ends recording, and takes the events into the columns.
+    Packets = 8,
+}
+
+impl Call {
+    /// Returns the call with this number.
+    #[must_use]
+    pub fn of(number: u32) -> Option<Self> {
+        const ALL: [Call; 9] = [
+            Call::Catalogue,
+            Call::Check,
+            Call::Begin,
+            Call::Advance,
+            Call::Rows,
+            Call::Finish,
+            Call::Forget,
+            Call::Tap,
+            Call::Packets,
+        ];
+        ALL.get(number as usize).copied()
+    }
+}
+
+/// The result of a call. The output is always a JSON object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The answer.
+    Done = 0,
+    /// The scenario has mistakes: `{ "mistakes": [...] }`.
+    Mistakes = 1,
+    /// The module does not do it: `{ "message": "..." }`.
+    Refused = 2,
+}
+
+/// The reasons why a call has no answer.
+enum Unanswered {
+    Mistakes(Vec<Mistake>),
+    Refused(String),
+}
+
+impl From<String> for Unanswered {
+    fn from(message: String) -> Self {
+        Self::Refused(message)
+    }
+}
+
+/// The input of [`Call::Begin`].
+#[derive(Deserialize)]
+struct Begin {
+    scenario: ScenarioText,
+    run: u64,
+    /// Whether the page wants rows.
+    rows: bool,
+    /// Whether the run is for the events of packets: each departure is then an event.
+    #[serde(default)]
+    packets: bool,
+}
+
+/// The simulator, as a worker uses it: one scenario at a time.
+#[derive(Debug, Default)]
+pub struct Module {
+    /// The text of the next call. A worker writes it before the call.
+    pub input: Vec<u8>,
+    output: Vec<u8>,
+    columns: Columns,
+    session: Option<Session>,
+}
+
+/// A run in progress.
+#[derive(Debug)]
+struct Session {
+    run: Run,
+    sim: Sim,
+    has_rows: bool,
+    scenario_toml: String,
+}
+
+impl Module {
+    /// Answers a call. `number` is the time of [`Call::Advance`] in nanoseconds, or the number of
+    /// events of [`Call::Tap`].
+    ///
+    /// # Panics
+    /// If an assertion in the simulator fails, which is a bug.
+    pub fn call(&mut self, call: Call, number: f64) -> Outcome {
+        let answer = match call {
+            Call::Catalogue => Ok(catalogue()),
+            Call::Check => self.check(),
+            Call::Begin => self.begin(),
+            Call::Advance => self.advance(whole(number)),
+            Call::Rows => self.rows(),
+            Call::Finish => self.finish(),
+            Call::Forget => {
+                self.session = None;
+                Ok(json!({}))
+            }
+            #[cfg(feature = "packets")]
+            Call::Tap => self.tap(whole(number)),
+            #[cfg(feature = "packets")]
+            Call::Packets => self.packets(),
+            #[cfg(not(feature = "packets"))]
+            Call::Tap | Call::Packets => {
+                Err("this module was built without the feature `packets`".to_owned().into())
+            }
+        };
+        self.input = Vec::new();
+        let (outcome, value) = match answer {
+            Ok(value) => (Outcome::Done, value),
+            Err(Unanswered::Mistakes(mistakes)) => {
+                (Outcome::Mistakes, json!({ "mistakes": mistakes }))
+            }
+            Err(Unanswered::Refused(message)) => (Outcome::Refused, json!({ "message": message })),
+        };
+        self.output = value.to_string().into_bytes();
+        outcome
+    }
+
+    /// The JSON of the last answer.
+    #[must_use]
+    pub fn output(&self) -> &[u8] {
+        &self.output
+    }
+
+    /// The columns of the last [`Call::Rows`] or [`Call::Packets`].
+    #[must_use]
+    pub fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    fn read<T: for<'a> Deserialize<'a>>(&self) -> Result<T, Unanswered> {
+        serde_json::from_slice(&self.input).map_err(|error| format!("The request: {error}").into())
+    }
+
+    fn check(&self) -> Result<Value, Unanswered> {
+        let text: ScenarioText = self.read()?;
+        let scenario = text.parse().map_err(Unanswered::Mistakes)?;
+        Ok(value(&Checked::of(&scenario)))
+    }
+
+    fn begin(&mut self) -> Result<Value, Unanswered> {
+        self.session = None;
+        let begin: Begin = self.read()?;
+        let scenario = begin.scenario.parse().map_err(Unanswered::Mistakes)?;
+        if begin.run >= scenario.runs() {
+            let message = format!(
+                "There is no run {}: the runs are 0 to {}.",
+                begin.run,
+                scenario.runs() - 1
+            );
+            return Err(message.into());
+        }
+        let mut estimate = Estimate::of_run(&scenario, begin.run);
+        if !begin.rows {
+            estimate.series_rows = 0;
+        }
+        check(&estimate)?;
+        let run = scenario.run(begin.run);
+        let mode = if begin.packets {
+            bbrlab_sim::LinkMode::DepartureEvents
+        } else {
+            bbrlab_sim::LinkMode::VirtualClock
+        };
+        let sim = Sim::with_links(&run, mode)?;
+        let started = value(&Started::of(&run, &sim));
+        let scenario_toml = scenario.run_toml(begin.run);
+        self.columns = Columns::default();
+        self.session = Some(Session { run, sim, has_rows: begin.rows, scenario_toml });
+        Ok(started)
+    }
+
+    fn advance(&mut self, until: u64) -> Result<Value, Unanswered> {
+        let session = self.session.as_mut().ok_or_else(no_run)?;
+        let end = Time(session.run.duration.0);
+        let until = Time(until).min(end);
+        let status = session.sim.advance(until);
+        if !session.has_rows {
+            drop(session.sim.take_rows());
+        }
+        Ok(json!({ "time_s": until.as_secs_f64(), "done": status == Status::Done }))
+    }
+
+    fn rows(&mut self) -> Result<Value, Unanswered> {
+        let session = self.session.as_mut().ok_or_else(no_run)?;
+        self.columns.fill(&session.sim.take_rows());
+        Ok(value(&self.columns.words()))
+    }
+
+    fn finish(&mut self) -> Result<Value, Unanswered> {
+        let Session { sim, scenario_toml, .. } = self.session.take().ok_or_else(no_run)?;
+        let record = Record::of(sim.finish().summary, scenario_toml);
+        Ok(value(&record))
+    }
+
+    #[cfg(feature = "packets")]
+    fn tap(&mut self, events_max: u64) -> Result<Value, Unanswered> {
+        let session = self.session.as_mut().ok_or_else(no_run)?;
+        session
+            .sim
+            .open_tap(usize::try_from(events_max).unwrap_or(usize::MAX).min(packets::EVENTS_MAX));
+        Ok(json!({}))
+    }
+
+    #[cfg(feature = "packets")]
+    fn packets(&mut self) -> Result<Value, Unanswered> {
+        let session = self.session.as_mut().ok_or_else(no_run)?;
+        let (columns, full_at) = packets::columns(&mut session.sim);
+        self.columns.replace(columns);
+        Ok(json!({ "full_at_s": full_at.map(Time::as_secs_f64) }))
+    }
+}
+
+fn no_run() -> Unanswered {
+    "There is no run in progress.".to_owned().into()
+}
+
+/// The record of a run.
+#[derive(Serialize)]
+struct Record {
+    json: String,
+    digest: String,
+    events: u64,
+    data_packets: u64,
+    scenario_toml: String,
+}
+
+impl Record {
+    fn of(summary: RunSummary, scenario_toml: String) -> Self {
+        let digest = summary.digest.clone().unwrap_or_default();
+        let (events, data_packets) =
+            (summary.events.unwrap_or_default(), summary.data_packets.unwrap_or_default());
+        let document = RunsDocument {
+            version: VERSION.to_owned(),
+            commit: COMMIT.to_owned(),
+            runs: vec![summary],
+            groups: None,
+        };
+        let json = serde_json::to_string_pretty(&document).expect("a record is JSON");
+        Self { json, digest, events, data_packets, scenario_toml }
+    }
+}
+
+fn value(answer: &impl Serialize) -> Value {
+    serde_json::to_value(answer).expect("an answer is JSON")
+}
+
+/// Converts a number from JavaScript. A number that is negative or no number becomes 0.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
+fn whole(number: f64) -> u64 {
+    number as u64
+}

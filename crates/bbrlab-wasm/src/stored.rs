@@ -1,0 +1,51 @@
+//! A run that is over, as bytes for the page: the same columns that the page takes from a run in
+//! progress.
+//!
+//! The bytes are the length of the JSON in 4 bytes (little-endian), the JSON, and the columns of
+//! flows and links in order. Each column begins at a multiple of 8 bytes.
+
+use bbrlab_run::Run;
+use bbrlab_sim::{Rows, Sim};
+use serde_json::json;
+
+use crate::columns::{Columns, Values, flow_columns};
+use crate::started::Started;
+
+const ALIGNED: usize = 8;
+
+/// Returns a run with its rows as bytes.
+///
+/// # Errors
+/// If the run's congestion controls are not part of this program.
+pub fn stored(run: &Run, rows: &Rows) -> Result<Vec<u8>, String> {
+    let sim = Sim::new(run)?;
+    let mut columns = Columns::default();
+    columns.fill(rows);
+    let lengths: Vec<usize> = columns.values().iter().map(Values::len).collect();
+    let head = json!({
+        "started": Started::of(run, &sim),
+        "words": columns.words(),
+        "flow_rows": lengths.first(),
+        "link_rows": lengths.get(flow_columns().count()),
+    });
+    let head = head.to_string().into_bytes();
+    let length = u32::try_from(head.len()).map_err(|_| "the run has too many flows".to_owned())?;
+    let mut bytes = length.to_le_bytes().to_vec();
+    bytes.extend(head);
+    for values in columns.values() {
+        bytes.resize(bytes.len().next_multiple_of(ALIGNED), 0);
+        match values {
+            Values::F64(values) => {
+                values.iter().for_each(|value| bytes.extend(value.to_le_bytes()))
+            }
+            Values::U32(values) => {
+                values.iter().for_each(|value| bytes.extend(value.to_le_bytes()))
+            }
+            Values::F32(values) => {
+                values.iter().for_each(|value| bytes.extend(value.to_le_bytes()))
+            }
+            Values::U8(values) => bytes.extend(values),
+        }
+    }
+    Ok(bytes)
+}

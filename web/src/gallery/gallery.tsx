@@ -1,0 +1,83 @@
+// The gallery and the papers' experiments, as a dialog.
+
+import { batch, signal, useSignal } from "@preact/signals";
+import { catalogue, dialog, packetTime, setups, toggleCompare, zoom } from "../state/lab";
+import { Setup } from "../state/setup";
+import { ENTRIES, type Entry } from "./entries";
+
+const PAPERS: [prefix: string, title: string, what: string][] = [
+  ["song2021.", "Song 2021", "BBRv1 and BBRv2 compared: buffers, losses, RTTs, rates that change"],
+  ["lanigan2020.", "Lanigan 2020", "BBR on high-speed trains: BBR+ and its rivals"],
+  ["mahmud2020.", "Mahmud 2020", "BBR-ACD: losses that are no congestion"],
+  ["piotrowska2024.", "Piotrowska 2024", "BBRv1, v2 and v3: fairness by RTT and next to CUBIC"],
+  ["kato2025.", "Kato 2025", "sixteen BBR flows at 1 Gbit/s in two versions of ns-3"],
+];
+
+export function openEntry(entry: Entry): void {
+  const first = setups.value[0];
+  if (!first) return;
+  batch(() => {
+    dialog.value = null;
+    packetTime.value = null;
+    zoom.value = entry.zoom ?? null;
+  });
+  first.open(entry.id, entry.text);
+  const second = setups.value[1];
+  if (entry.beside) {
+    const other = second ?? new Setup("B");
+    setups.value = [first, other];
+    other.open(`${entry.id}-b`, entry.beside);
+  } else if (second) toggleCompare();
+  shown.value = entry;
+}
+
+/** The entry that is open; its sentence stands above the charts. */
+export const shown = signal<Entry | null>(null);
+
+function openBuiltin(id: string, text: string): void {
+  batch(() => {
+    dialog.value = null;
+    packetTime.value = null;
+    zoom.value = null;
+    shown.value = null;
+  });
+  if (setups.value[1]) toggleCompare();
+  setups.value[0]?.open(id, text);
+}
+
+export function Gallery() {
+  const filter = useSignal("");
+  const scenarios = catalogue.value?.scenarios ?? [];
+  const wanted = filter.value.toLowerCase();
+  const matches = (id: string, title: string): boolean => `${id} ${title}`.toLowerCase().includes(wanted);
+  const rest = scenarios.filter((scenario) => !PAPERS.some(([prefix]) => scenario.id.startsWith(prefix)));
+  const list = (found: typeof scenarios) => (
+    <ul class="builtins">{found.filter((scenario) => matches(scenario.id, scenario.title)).map((scenario) => (
+      <li key={scenario.id}><button type="button" class="link" onClick={() => openBuiltin(scenario.id, scenario.text)}><code>{scenario.id}</code> <span>{scenario.title}</span></button></li>
+    ))}</ul>
+  );
+  return (
+    <div class="gallery">
+      <ul class="entries">
+        {ENTRIES.map((entry) => (
+          <li key={entry.id}>
+            <h3><button type="button" class="link" data-entry={entry.id} onClick={() => openEntry(entry)}>{entry.title}</button></h3>
+            <p>{entry.look}</p>
+            <p class="question">{entry.question}</p>
+          </li>
+        ))}
+      </ul>
+      <h3 class="part">The papers’ experiments</h3>
+      <p class="hint">Every experiment of five papers, as this laboratory runs it. <code>bbrlab reproduce</code> prints the published values beside the measured ones, with a verdict on every claim.</p>
+      <label class="filter">Filter <input type="search" value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} /></label>
+      {scenarios.length === 0 && <p class="hint">The list comes with the simulator, which is still loading.</p>}
+      {PAPERS.map(([prefix, title, what]) => (
+        <section key={prefix}>
+          <h4>{title} <small>{what}</small></h4>
+          {list(scenarios.filter((scenario) => scenario.id.startsWith(prefix)))}
+        </section>
+      ))}
+      <section><h4>All other built-in scenarios</h4>{list(rest)}</section>
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { render } from "preact";
+import { ENTRIES } from "./gallery/entries";
+import { openEntry } from "./gallery/gallery";
+import { loadCatalogue, openLink } from "./state/lab";
+import { App } from "./view/app";
+
+const host = document.getElementById("lab");
+if (host) {
+  host.textContent = "";
+  render(<App />, host);
+}
+
+async function begin(): Promise<void> {
+  if (!(await openLink(location.hash))) {
+    const entry = ENTRIES.find((other) => other.id === "bbr-vs-cubic");
+    if (entry) openEntry(entry);
+  }
+  // The lists and the schema can wait until the first chart is drawn.
+  setTimeout(loadCatalogue, 400);
+}
+
+addEventListener("hashchange", () => void openLink(location.hash));
+void begin();

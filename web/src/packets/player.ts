@@ -1,0 +1,133 @@
+// The clock of the packet view, and the windows of events that it plays.
+//
+// No event is stored while a run is computed: the simulator runs again up to the time that is looked
+// at, and records a short window. The next window is fetched while the current one plays.
+
+import { signal } from "@preact/signals";
+import { Client } from "../sim/client";
+import type { Answer } from "../sim/protocol";
+import { packetTime } from "../state/lab";
+import { nextGeneration, type Setup } from "../state/setup";
+import { stations, tracksOf, type Tracks } from "./tracks";
+
+/** Simulated seconds per second. */
+export const speed = signal(0.03);
+export const playing = signal(false);
+export const SPEEDS: [number, string][] = [
+  [1, "real time"], [0.3, "1/3"], [0.1, "1/10"], [0.03, "1/30"], [0.01, "1/100"], [0.003, "1/300"], [0.001, "1/1000"],
+];
+
+const EVENTS_MAX = 120_000;
+
+export class Player {
+  readonly note = signal("");
+  readonly ready = signal(0);
+  current: Tracks | null = null;
+  places = new Map<number, number>();
+  private next: Tracks | null = null;
+  private asked: { generation: number; from: number; lead: number } | null = null;
+  private readonly client = new Client((answer) => this.on(answer));
+
+  constructor(readonly setup: Setup) {}
+
+  dispose(): void {
+    this.client.dispose();
+  }
+
+  /** Forgets all windows: another run. */
+  reset(): void {
+    this.current = null;
+    this.next = null;
+    this.asked = null;
+    const started = this.setup.started.value;
+    if (started) this.places = stations(started);
+  }
+
+  private covers(tracks: Tracks | null, time: number): boolean {
+    return tracks !== null && time >= tracks.from - 1e-9 && time <= tracks.until + 1e-9;
+  }
+
+  /** Whether the events at `time` are here; if not, they are fetched. */
+  has(time: number): boolean {
+    if (!this.covers(this.current, time) && this.covers(this.next, time)) {
+      this.current = this.next;
+      this.next = null;
+    }
+    const here = this.covers(this.current, time);
+    const end = this.setup.started.value?.duration_s ?? 0;
+    if (!here) this.ask(time);
+    else if (this.current && this.current.until < end - 1e-9 && time > (this.current.from + this.current.until) / 2 && !this.covers(this.next, this.current.until)) {
+      this.ask(this.current.until);
+    }
+    return here;
+  }
+
+  private ask(time: number): void {
+    if (this.asked && (Math.abs(this.asked.from - time) < 1e-9 || this.covers(this.current, packetTime.value ?? 0))) return;
+    const started = this.setup.started.value;
+    if (!started) return;
+    const rtt = Math.max(...started.flows.slice(0, 100).map((flow) => flow.rtt_base_ms), 1) / 1e3;
+    const lead = Math.min(time, rtt * 2 + 0.02);
+    const length = Math.min(2, Math.max(0.05, speed.value * 3));
+    const generation = nextGeneration();
+    this.asked = { generation, from: time, lead };
+    if (!this.covers(this.current, packetTime.value ?? 0)) this.note.value = `computing ${time.toFixed(2)} s`;
+    this.client.post({
+      type: "window", generation, scenario: this.setup.scenario(), run: this.setup.run.value,
+      from_s: time - lead, until_s: Math.min(started.duration_s, time + length), events_max: EVENTS_MAX,
+    });
+  }
+
+  private on(answer: Answer): void {
+    const asked = this.asked;
+    const started = this.setup.started.value;
+    if (!asked || answer.generation !== asked.generation || !started) return;
+    if (answer.type === "packets") {
+      performance.mark("lab:tracks");
+      const tracks = tracksOf(answer, started, this.places, asked.lead);
+      performance.measure("lab:tracks", "lab:tracks");
+      // The lead only shows what is under way at the start.
+      tracks.from = Math.min(asked.from, tracks.until);
+      if (tracks.until <= tracks.from) tracks.until = tracks.from;
+      this.asked = null;
+      if (this.covers(this.current, packetTime.value ?? 0)) this.next = tracks;
+      else this.current = tracks;
+      this.note.value = "";
+      this.ready.value += 1;
+    } else if (answer.type === "failed" || answer.type === "refused") {
+      this.note.value = answer.message;
+      playing.value = false;
+    } else if (answer.type === "errors") {
+      this.note.value = "the scenario has a mistake";
+      playing.value = false;
+    }
+  }
+}
+
+export const players = new Set<Player>();
+let last = 0;
+
+function tick(now: number): void {
+  if (!playing.value) return;
+  requestAnimationFrame(tick);
+  performance.mark("lab:tick");
+  const passed = Math.min(0.1, (now - last) / 1e3);
+  last = now;
+  const time = packetTime.value;
+  if (time === null) {
+    playing.value = false;
+    return;
+  }
+  const end = Math.max(0, ...[...players].map((player) => player.setup.started.value?.duration_s ?? 0));
+  const next = Math.min(end, time + passed * speed.value);
+  if ([...players].every((player) => next > (player.setup.started.value?.duration_s ?? 0) || player.has(next))) packetTime.value = next;
+  if (next >= end) playing.value = false;
+  performance.measure("lab:tick", "lab:tick");
+}
+
+export function play(on: boolean): void {
+  if (on === playing.value) return;
+  playing.value = on;
+  last = performance.now();
+  if (on) requestAnimationFrame(tick);
+}

@@ -1,0 +1,196 @@
+// The events of a window as tracks: where each packet is at each time.
+//
+// A place on the strip is a number from 0 (senders) to 1 (receivers). The links that are shown have
+// places in between; all other links are part of the way between two places. A packet that was
+// already under way when the window began is placed by the constant delays of its path.
+
+import { PacketEvent, type FlowInfo, type Packets, type Started } from "../sim/protocol";
+
+export interface Track {
+  flow: number;
+  ack: boolean;
+  /** When it is first and last on the strip. */
+  from: number;
+  until: number;
+  /** Times with places; between two of them a packet moves, or waits where both places are equal. */
+  times: number[];
+  places: number[];
+  /** The queues that it waits in: link, and from when until when. */
+  waits: { link: number; from: number; until: number }[];
+  /** When it was marked CE; NaN if never. */
+  marked: number;
+}
+
+export interface Loss {
+  time: number;
+  flow: number;
+  ack: boolean;
+  link: number;
+  place: number;
+}
+
+export interface Tracks {
+  /** Sorted by `from`. */
+  tracks: Track[];
+  losses: Loss[];
+  /** The longest stay of a packet on the strip, seconds. */
+  longest: number;
+  from: number;
+  until: number;
+}
+
+/** The links that the strip shows, left to right, with their places. */
+export function stations(started: Started): Map<number, number> {
+  const uses = new Map<number, { flows: number; order: number }>();
+  for (const flow of started.flows) {
+    flow.data.forEach((hop, at) => {
+      if (!started.links[hop.link]?.has_rate) return;
+      const use = uses.get(hop.link) ?? { flows: 0, order: 0 };
+      uses.set(hop.link, { flows: use.flows + 1, order: use.order + at / flow.data.length });
+    });
+  }
+  const shown = [...uses].sort((a, b) => b[1].flows - a[1].flows || a[0] - b[0]).slice(0, 3)
+    .filter(([, use], _at, all) => use.flows > 1 || all.length <= 3)
+    .sort((a, b) => a[1].order / a[1].flows - b[1].order / b[1].flows || a[0] - b[0]);
+  return new Map(shown.map(([link], at) => [link, (at + 1) / (shown.length + 1)]));
+}
+
+export function tracksOf(packets: Packets, started: Started, places: Map<number, number>, lead: number): Tracks {
+  const flows = new Map(started.flows.map((flow) => [flow.id, flow]));
+  const open = new Map<number, Track>();
+  const tracks: Track[] = [];
+  const losses: Loss[] = [];
+  const { time_s: times, kind, place, flow: flowOf, direction, packet } = packets;
+
+  for (let at = 0; at < times.length; at += 1) {
+    const now = times[at] as number;
+    const what = kind[at] as PacketEvent;
+    const link = place[at] as number;
+    const id = packet[at] as number;
+    const ack = direction[at] === 1;
+    const flow = flows.get(flowOf[at] as number);
+    if (!flow) continue;
+    let track = open.get(id);
+    if (!track) {
+      track = { flow: flow.id, ack, from: now, until: now, times: [], places: [], waits: [], marked: Number.NaN };
+      open.set(id, track);
+      tracks.push(track);
+      begin(track, flow, places, what, link, now, packets.from_s - lead);
+    }
+    const where = what === PacketEvent.Send ? (ack ? 1 : 0) : what === PacketEvent.Arrival ? 1 : what === PacketEvent.Ack ? 0 : places.get(link);
+    switch (what) {
+      case PacketEvent.Mark:
+        track.marked = now;
+        break;
+      case PacketEvent.Drop: {
+        const last = track.places.at(-1) ?? (ack ? 1 : 0);
+        losses.push({ time: now, flow: flow.id, ack, link, place: where ?? last });
+        const wait = track.waits.at(-1);
+        if (wait && wait.link === link && wait.until === Infinity) wait.until = now;
+        if (where !== undefined) add(track, now, where);
+        track.until = now;
+        open.delete(id);
+        break;
+      }
+      case PacketEvent.Enqueue:
+        if (where === undefined) break;
+        add(track, now, where);
+        track.waits.push({ link, from: now, until: Infinity });
+        break;
+      case PacketEvent.Departure: {
+        if (where === undefined) break;
+        const wait = track.waits.at(-1);
+        if (wait && wait.link === link && wait.until === Infinity) wait.until = now;
+        add(track, now, where);
+        break;
+      }
+      default:
+        if (where !== undefined) add(track, now, where);
+        if (what !== PacketEvent.Send) {
+          track.until = now;
+          open.delete(id);
+        }
+    }
+  }
+  for (const track of open.values()) end(track, flows.get(track.flow), places, packets.until_s);
+  tracks.sort((a, b) => a.from - b.from);
+  let longest = 0;
+  for (const track of tracks) longest = Math.max(longest, track.until - track.from);
+  return { tracks, losses, longest, from: packets.from_s, until: packets.until_s };
+}
+
+function add(track: Track, time: number, place: number): void {
+  track.times.push(time);
+  track.places.push(place);
+  if (time > track.until) track.until = time;
+}
+
+/** The way of a packet before its first event in the window. */
+function begin(track: Track, flow: FlowInfo, places: Map<number, number>, what: PacketEvent, link: number, now: number, floor: number): void {
+  if (what === PacketEvent.Send) return;
+  const hops = track.ack ? flow.acks : flow.data;
+  const startPlace = track.ack ? 1 : 0;
+  const arrives = what === PacketEvent.Arrival || what === PacketEvent.Ack;
+  const hop = arrives ? hops.length : hops.findIndex((other) => other.link === link);
+  if (hop < 0) return;
+  if (what === PacketEvent.Departure || what === PacketEvent.Mark) {
+    const place = places.get(link);
+    if (place === undefined) return;
+    track.from = floor;
+    add(track, floor, place);
+    track.waits.push({ link, from: floor, until: Infinity });
+    return;
+  }
+  let delay = (arrives ? (track.ack ? flow.acks_last_ms : flow.data_last_ms) : (hops[hop]?.after_ms ?? 0)) / 1e3;
+  let at = hop - 1;
+  while (at >= 0 && !places.has(hops[at]?.link ?? -1)) {
+    delay += (hops[at]?.after_ms ?? 0) / 1e3;
+    at -= 1;
+  }
+  track.from = now - delay;
+  add(track, now - delay, at < 0 ? startPlace : (places.get(hops[at]?.link ?? -1) ?? startPlace));
+}
+
+/** The way of a packet after its last event in the window. */
+function end(track: Track, flow: FlowInfo | undefined, places: Map<number, number>, until: number): void {
+  const wait = track.waits.at(-1);
+  if (!flow || (wait && wait.until === Infinity)) {
+    track.until = Math.max(track.until, until);
+    return;
+  }
+  const hops = track.ack ? flow.acks : flow.data;
+  const endPlace = track.ack ? 0 : 1;
+  const last = track.places.at(-1) ?? 0;
+  let at = hops.findIndex((hop) => places.get(hop.link) === last) + 1;
+  let delay = 0;
+  for (; at < hops.length; at += 1) {
+    delay += (hops[at]?.after_ms ?? 0) / 1e3;
+    const place = places.get(hops[at]?.link ?? -1);
+    if (place !== undefined) return add(track, (track.times.at(-1) ?? until) + delay, place);
+  }
+  delay += (track.ack ? flow.acks_last_ms : flow.data_last_ms) / 1e3;
+  add(track, (track.times.at(-1) ?? until) + delay, endPlace);
+}
+
+/** The place at a time between the track's first and last. */
+export function placeAt(track: Track, time: number): number {
+  const { times, places } = track;
+  let at = 1;
+  while (at < times.length && (times[at] as number) < time) at += 1;
+  if (at >= times.length) return places.at(-1) ?? 0;
+  const [from, to] = [times[at - 1] as number, times[at] as number];
+  const [left, right] = [places[at - 1] as number, places[at] as number];
+  return to > from ? left + ((right - left) * (time - from)) / (to - from) : right;
+}
+
+/** The first track that may be on the strip at `time`. */
+export function firstAt(tracks: Tracks, time: number): number {
+  let [low, high] = [0, tracks.tracks.length];
+  const floor = time - tracks.longest;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((tracks.tracks[middle]?.from ?? 0) < floor) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

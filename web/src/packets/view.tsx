@@ -1,0 +1,118 @@
+// The packet view: the path as a strip, with the queue and the packets at one time.
+
+import { effect, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { packetTime, setups } from "../state/lab";
+import type { Setup } from "../state/setup";
+import { linkColumn } from "../view/panels";
+import { theme } from "../view/theme";
+import { endOfTime } from "../view/chart";
+import { draw, HEIGHT } from "./draw";
+import { play, Player, players, playing, speed, SPEEDS } from "./player";
+
+export function PacketBar() {
+  const time = packetTime.value;
+  if (time === null) return null;
+  const end = endOfTime();
+  const jump = (by: number): void => {
+    play(false);
+    packetTime.value = Math.min(end, Math.max(0, time + by));
+  };
+  return (
+    <div class="packet-bar" role="group" aria-label="Packet view">
+      <button type="button" class="primary" onClick={() => play(!playing.value)}>{playing.value ? "Pause" : "Play"}</button>
+      <button type="button" aria-label="One step back" title="One step back" onClick={() => jump(-speed.value / 30)}>‹</button>
+      <button type="button" aria-label="One step forward" title="One step forward" onClick={() => jump(speed.value / 30)}>›</button>
+      <label>Speed <select value={String(speed.value)} onChange={(event) => (speed.value = Number(event.currentTarget.value))}>
+        {SPEEDS.map(([value, label]) => <option key={value} value={String(value)}>{label}</option>)}
+      </select></label>
+      <input type="range" class="scrub" aria-label="Time of the packet view" aria-valuetext={`${time.toFixed(3)} s`} min="0" max={end} step={end / 4000} value={time}
+        onInput={(event) => {
+          play(false);
+          packetTime.value = Number(event.currentTarget.value);
+        }} />
+      <output>{time.toFixed(4)} s</output>
+      <button type="button" class="icon" aria-label="Close the packet view" onClick={() => {
+        play(false);
+        packetTime.value = null;
+      }}>×</button>
+    </div>
+  );
+}
+
+export function PacketStrip({ setup }: { setup: Setup }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const words = useSignal("");
+  const note = useSignal("");
+
+  useEffect(() => {
+    const player = new Player(setup);
+    players.add(player);
+    player.reset();
+    const capacity = (link: number): number => {
+      const info = setup.started.value?.links[link];
+      const limit = info?.buffer_packets ?? (info?.buffer_bytes ? info.buffer_bytes / 1514 : null);
+      let most = 0;
+      for (const value of linkColumn(setup, link, "packets").value) if (value > most) most = value;
+      return limit !== null && limit !== undefined && limit < most * 4 ? limit : most * 1.1;
+    };
+    let sizes = new Map<number, number>();
+    let width = 0;
+    const paint = (): void => {
+      const element = canvas.current;
+      const time = packetTime.value;
+      const started = setup.started.value;
+      if (!element || time === null || !started || width < 60) return;
+      player.has(time);
+      const ctx = element.getContext("2d");
+      if (!ctx) return;
+      const ratio = devicePixelRatio;
+      if (element.width !== Math.round(width * ratio)) {
+        element.width = Math.round(width * ratio);
+        element.height = HEIGHT * ratio;
+        element.style.height = `${HEIGHT}px`;
+      }
+      ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+      for (const link of player.places.keys()) if (!sizes.has(link)) sizes.set(link, capacity(link));
+      const inside = player.current && time >= player.current.from - 1e-9 && time <= player.current.until + 1e-9;
+      const counts = draw(ctx, width, inside ? player.current : null, started, player.places, time, speed.value, theme.value, (link) => sizes.get(link) ?? 1);
+      if (inside && !playing.value) {
+        words.value = `At ${time.toFixed(4)} s: ${[...counts.queued].map(([link, packets]) => `${packets} packets at ${started.links[link]?.name}`).join(", ")}; ${counts.data} data packets and ${counts.acks} ACKs on the way.`;
+      }
+    };
+    const stops = [
+      effect(() => {
+        void [packetTime.value, theme.value, player.ready.value, playing.value];
+        paint();
+      }),
+      effect(() => {
+        note.value = player.note.value;
+      }),
+      effect(() => {
+        void [setup.status.value, setup.started.value];
+        player.reset();
+        sizes = new Map();
+        paint();
+      }),
+    ];
+    const observer = new ResizeObserver(() => {
+      width = canvas.current?.parentElement?.clientWidth ?? 0;
+      paint();
+    });
+    if (canvas.current?.parentElement) observer.observe(canvas.current.parentElement);
+    return () => {
+      stops.forEach((stop) => stop());
+      observer.disconnect();
+      players.delete(player);
+      player.dispose();
+    };
+  }, [setup]);
+
+  return (
+    <figure class="packets">
+      <figcaption><span class="title">Packets{setups.value.length > 1 ? ` of ${setup.letter}` : ""}</span>
+        <span class="readout">{note.value || words.value}</span></figcaption>
+      <div class="plot"><canvas ref={canvas} role="img" aria-label={`The path from senders to receivers. ${words.value}`} /></div>
+    </figure>
+  );
+}

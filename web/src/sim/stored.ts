@@ -1,0 +1,89 @@
+// Runs that the command line stored, from the server of `bbrlab lab FOLDER` (`lab.rs` of the crate
+// `bbrlab-cli`). A static web server has none.
+
+import { FLOW_COLUMNS, LINK_COLUMNS, type ColumnType } from "./module";
+import type { FlowColumns, LinkColumns, Rows, Started } from "./protocol";
+
+/** A stored run. */
+export interface StoredRun {
+  id: number;
+  folder: string;
+  scenario: string;
+  seed: number;
+  point: Record<string, unknown>;
+  /** `sim` is the simulator: the page can repeat the run and compare the digest. */
+  backend: string;
+  digest: string | null;
+}
+
+export interface StoredRuns {
+  /** The folder that the user named; null if none. */
+  folder: string | null;
+  runs: StoredRun[];
+}
+
+/** A stored run with its series. */
+export interface OpenedRun {
+  started: Started;
+  rows: Rows;
+  /** The record, as `bbrlab run --json` prints it. */
+  json: string;
+  scenario_toml: string;
+}
+
+/** The runs of the server's folder; none without such a server. */
+export async function listRuns(): Promise<StoredRuns> {
+  const none = { folder: null, runs: [] };
+  const response = await fetch("data/runs.json").catch(() => undefined);
+  const kind = response?.headers.get("content-type") ?? "";
+  // Some web servers answer every address with their first page.
+  if (response === undefined || !response.ok || !kind.startsWith("application/json")) {
+    return none;
+  }
+  return (await response.json()) as StoredRuns;
+}
+
+/** Opens a stored run.
+ * @throws {Error} if its files are damaged or gone */
+export async function openRun(id: number, generation: number): Promise<OpenedRun> {
+  const get = async (file: string): Promise<Response> => {
+    const response = await fetch(`data/runs/${id}/${file}`);
+    if (!response.ok) {
+      throw new Error(`the run's ${file} cannot be read`);
+    }
+    return response;
+  };
+  const [rows, json, toml] = await Promise.all(
+    ["rows", "summary.json", "scenario.toml"].map(get),
+  );
+  const { started, rows: read } = decode(await rows!.arrayBuffer(), generation);
+  return { started, rows: read, json: await json!.text(), scenario_toml: await toml!.text() };
+}
+
+/** Reads the bytes of `stored.rs` in the crate `bbrlab-wasm`. */
+function decode(buffer: ArrayBuffer, generation: number): { started: Started; rows: Rows } {
+  const ALIGNED = 8;
+  const length = new DataView(buffer).getUint32(0, true);
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length))) as {
+    started: Omit<Started, "type" | "generation">;
+    words: Pick<Rows, "states" | "ca_states" | "limits">;
+    flow_rows: number;
+    link_rows: number;
+  };
+  let at = 4 + length;
+  const columns = (types: readonly (readonly [string, ColumnType])[], rows: number): object =>
+    Object.fromEntries(
+      types.map(([name, type]) => {
+        at = Math.ceil(at / ALIGNED) * ALIGNED;
+        const column = new type(buffer, at, rows);
+        at += column.byteLength;
+        return [name, column];
+      }),
+    );
+  const flows = columns(FLOW_COLUMNS, head.flow_rows) as FlowColumns;
+  const links = columns(LINK_COLUMNS, head.link_rows) as LinkColumns;
+  return {
+    started: { type: "started", generation, ...head.started },
+    rows: { type: "rows", generation, flows, links, ...head.words },
+  };
+}

@@ -1,0 +1,277 @@
+// The worker: answers the requests of `protocol.ts`. It simulates in slices and takes messages
+// between them, so that it stops at once.
+
+import type { Answer, RunRequest, WindowRequest } from "./protocol";
+import type { ClientMessage } from "./wire";
+import { Call, FLOW_COLUMNS, LINK_COLUMNS, PACKET_COLUMNS, Simulator, Trap } from "./module";
+import type { FlowColumns, LinkColumns, Packets } from "./protocol";
+
+/** How long a slice should take. */
+const SLICE_MS = 16;
+
+/** The first slice of a run: short, so that its speed becomes known. */
+const FIRST_SLICE_S = 1e-3;
+
+const NS_PER_S = 1e9;
+
+/** A run in progress. */
+interface Work {
+  generation: number;
+  /** What the run is for. */
+  kind: "run" | "window";
+  request: RunRequest | WindowRequest;
+  duration_s: number;
+  /** Simulated time so far, and the time of the next slice. */
+  time_s: number;
+  slice_s: number;
+  busy_ms: number;
+  /** Whether the tap of a window is open. */
+  isTapped: boolean;
+}
+
+let simulator: Simulator | undefined;
+let work: Work | undefined;
+let isPaused = false;
+let generation = 0;
+const waiting: ClientMessage[] = [];
+
+const channel = new MessageChannel();
+let isScheduled = false;
+channel.port1.onmessage = () => {
+  isScheduled = false;
+  step();
+};
+
+/** Runs `step` after the messages that have arrived meanwhile. */
+function schedule(): void {
+  if (!isScheduled) {
+    isScheduled = true;
+    channel.port2.postMessage(0);
+  }
+}
+
+function post(answer: Answer, transfer: Transferable[] = []): void {
+  (self as unknown as { postMessage(message: Answer, transfer: Transferable[]): void }).postMessage(
+    answer,
+    transfer,
+  );
+}
+
+/** The typed arrays of columns, to transfer them. */
+function buffers(...tables: object[]): Transferable[] {
+  const arrays = tables.flatMap((table) => Object.values(table) as ArrayBufferView[]);
+  return arrays.map((array) => array.buffer as ArrayBuffer);
+}
+
+function fail(error: unknown): void {
+  const failed = work?.generation ?? generation;
+  work = undefined;
+  // Only the text of a trap is of use; other errors are mistakes of this file.
+  const message = error instanceof Trap ? error.message : `the worker failed: ${String(error)}`;
+  post({ type: "failed", generation: failed, message });
+}
+
+function sim(): Simulator {
+  if (simulator === undefined) {
+    throw new Trap("the module is not loaded");
+  }
+  return simulator;
+}
+
+/** Calls the module with a scenario. Posts mistakes and refusals; returns the answer if there is one. */
+function asked(call: Call, input: unknown): Record<string, unknown> | undefined {
+  const { outcome, value } = sim().call(call, 0, input);
+  if (outcome === "mistakes") {
+    post({ type: "errors", generation, ...value } as Answer);
+    return undefined;
+  }
+  if (outcome === "refused") {
+    post({ type: "refused", generation, ...value } as Answer);
+    return undefined;
+  }
+  return value;
+}
+
+function begin(request: RunRequest | WindowRequest): void {
+  const isWindow = request.type === "window";
+  const rows = !isWindow && request.rows;
+  const { scenario, run } = request;
+  const started = asked(Call.Begin, { scenario, run, rows, packets: isWindow });
+  if (started === undefined) {
+    return;
+  }
+  if (!isWindow) {
+    post({ type: "started", generation, ...started } as unknown as Answer);
+  }
+  work = {
+    generation,
+    kind: request.type,
+    request,
+    duration_s: started["duration_s"] as number,
+    time_s: 0,
+    slice_s: FIRST_SLICE_S,
+    busy_ms: 0,
+    isTapped: false,
+  };
+  schedule();
+}
+
+/** Simulates a slice. */
+function step(): void {
+  if (work === undefined || isPaused) {
+    return;
+  }
+  try {
+    if (work.kind === "window") {
+      windowSlice(work, work.request as WindowRequest);
+    } else {
+      runSlice(work, work.request as RunRequest);
+    }
+    schedule();
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** Advances to the end of the slice, at most to `limit_s`. Returns whether the run is over. */
+function advance(work: Work, limit_s: number): boolean {
+  const until_s = Math.min(work.time_s + work.slice_s, limit_s);
+  const began = performance.now();
+  const { value } = sim().call(Call.Advance, Math.round(until_s * NS_PER_S));
+  const took_ms = performance.now() - began;
+  work.busy_ms += took_ms;
+  work.time_s = until_s;
+  // Aim at the slice's time, but at most double, because runs become slower when flows start.
+  const factor = Math.min(2, Math.max(0.1, SLICE_MS / Math.max(took_ms, 0.1)));
+  work.slice_s = Math.max(1e-6, work.slice_s * factor);
+  return value["done"] === true;
+}
+
+function runSlice(work: Work, request: RunRequest): void {
+  const isDone = advance(work, work.duration_s);
+  if (request.rows) {
+    const { value } = sim().call(Call.Rows);
+    const flows = sim().columns<FlowColumns>(FLOW_COLUMNS);
+    const links = sim().columns<LinkColumns>(LINK_COLUMNS, FLOW_COLUMNS.length);
+    if (flows.time_s.length + links.time_s.length > 0) {
+      const rows = { type: "rows", generation: work.generation, flows, links, ...value };
+      post(rows as unknown as Answer, buffers(flows, links));
+    }
+  }
+  progress(work, work.duration_s);
+  if (isDone) {
+    const began = performance.now();
+    const { value } = sim().call(Call.Finish);
+    const busy_ms = work.busy_ms + performance.now() - began;
+    end();
+    const record = { type: "record", generation: work.generation, busy_ms, ...value };
+    post(record as unknown as Answer);
+  }
+}
+
+function windowSlice(work: Work, request: WindowRequest): void {
+  const { from_s } = request;
+  const until_s = Math.min(request.until_s, work.duration_s);
+  if (work.time_s < from_s && work.time_s < until_s) {
+    advance(work, Math.min(from_s, until_s));
+    progress(work, until_s);
+    return;
+  }
+  if (!work.isTapped) {
+    sim().call(Call.Tap, request.events_max);
+    work.isTapped = true;
+  }
+  advance(work, until_s);
+  progress(work, until_s);
+  if (work.time_s < until_s) {
+    return;
+  }
+  const { value } = sim().call(Call.Packets);
+  const columns = sim().columns<Omit<Packets, "type" | "generation" | "from_s" | "until_s">>(
+    PACKET_COLUMNS,
+  );
+  const full = value["full_at_s"] as number | null;
+  sim().call(Call.Forget);
+  end();
+  const { generation } = work;
+  post(
+    { type: "packets", generation, from_s, until_s: full ?? until_s, ...columns },
+    buffers(columns),
+  );
+}
+
+function end(): void {
+  work = undefined;
+}
+
+function progress(work: Work, end_s: number): void {
+  const { generation, time_s, busy_ms } = work;
+  post({ type: "progress", generation, time_s, end_s, busy_ms });
+}
+
+function forget(): void {
+  if (work !== undefined) {
+    work = undefined;
+    sim().call(Call.Forget);
+  }
+}
+
+function handle(message: ClientMessage): void {
+  if (message.type === "load") {
+    return;
+  }
+  if (message.type === "pause" || message.type === "resume") {
+    isPaused = message.type === "pause";
+    schedule();
+    return;
+  }
+  generation = message.generation;
+  isPaused = false;
+  switch (message.type) {
+    case "catalogue":
+      post({ type: "catalogue", generation, ...sim().call(Call.Catalogue).value } as unknown as Answer);
+      // Other work goes on: its texts do not depend on a scenario.
+      schedule();
+      return;
+    case "check": {
+      // The run in progress goes on: the page checks while the user types.
+      const estimate = asked(Call.Check, message.scenario);
+      if (estimate !== undefined) {
+        post({ type: "estimate", generation, ...estimate } as unknown as Answer);
+      }
+      schedule();
+      return;
+    }
+    case "run":
+    case "window":
+      forget();
+      begin(message);
+      return;
+    case "stop":
+      forget();
+      return;
+  }
+}
+
+self.onmessage = (event: MessageEvent<ClientMessage>) => {
+  const message = event.data;
+  if (message.type === "load") {
+    const load = async (): Promise<void> => {
+      simulator = await Simulator.of(message.module);
+      for (const early of waiting.splice(0)) {
+        handle(early);
+      }
+    };
+    load().catch(fail);
+    return;
+  }
+  if (simulator === undefined) {
+    waiting.push(message);
+    return;
+  }
+  try {
+    handle(message);
+  } catch (error) {
+    fail(error);
+  }
+};

@@ -1,0 +1,135 @@
+// Reading the time series of a set-up: values at a time, and reductions to the pixels of a chart.
+
+export interface Column {
+  time: Float64Array;
+  value: Float32Array | Uint8Array;
+}
+
+/** The first place whose time is not before `time`. */
+export function placeOf(times: Float64Array, time: number): number {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] as number) < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The last value at or before `time`; NaN before the first row and after `patience` without rows. */
+export function valueAt(column: Column, time: number, patience: number): number {
+  let place = placeOf(column.time, time);
+  if (place === column.time.length || (column.time[place] as number) > time) place -= 1;
+  if (place < 0 || time - (column.time[place] as number) > patience) return Number.NaN;
+  return column.value[place] ?? Number.NaN;
+}
+
+export type Points = (number | null)[];
+
+/** The x values that belong to `extremes` and `means`: two per bin. */
+export function grid(from: number, to: number, bins: number): number[] {
+  const width = (to - from) / bins;
+  const x: number[] = [];
+  for (let bin = 0; bin < bins; bin += 1) x.push(from + (bin + 0.25) * width, from + (bin + 0.75) * width);
+  return x;
+}
+
+/** The smallest and the largest value of each bin, in the order in which they occur. */
+export function extremes(column: Column, from: number, to: number, bins: number): Points {
+  const points: Points = new Array<number | null>(bins * 2).fill(null);
+  const { time, value } = column;
+  const width = (to - from) / bins;
+  let at = placeOf(time, from);
+  while (at < time.length) {
+    const bin = Math.floor(((time[at] as number) - from) / width);
+    if (bin >= bins && (time[at] as number) > to) break;
+    const here = Math.min(bin, bins - 1);
+    let low = Infinity;
+    let high = -Infinity;
+    let lowFirst = true;
+    for (; at < time.length; at += 1) {
+      if (Math.min(Math.floor(((time[at] as number) - from) / width), bins - 1) !== here || (time[at] as number) > to) break;
+      const next = value[at] as number;
+      if (next < low) {
+        low = next;
+        lowFirst = false;
+      }
+      if (next > high) {
+        high = next;
+        lowFirst = true;
+      }
+    }
+    if (high >= low) {
+      points[here * 2] = lowFirst ? low : high;
+      if (high > low) points[here * 2 + 1] = lowFirst ? high : low;
+    }
+  }
+  return points;
+}
+
+/** The mean of each bin, at its first x value. */
+export function means(column: Column, from: number, to: number, bins: number): Points {
+  const points: Points = new Array<number | null>(bins * 2).fill(null);
+  const { time, value } = column;
+  const width = (to - from) / bins;
+  let [bin, sum, count] = [-1, 0, 0];
+  const close = (): void => {
+    if (count > 0) points[bin * 2] = sum / count;
+  };
+  for (let at = placeOf(time, from); at < time.length; at += 1) {
+    const moment = time[at] as number;
+    if (moment > to) break;
+    const here = Math.min(Math.floor((moment - from) / width), bins - 1);
+    if (here !== bin) {
+      close();
+      [bin, sum, count] = [here, 0, 0];
+    }
+    const next = value[at] as number;
+    if (next === next) {
+      sum += next;
+      count += 1;
+    }
+  }
+  close();
+  return points;
+}
+
+/** The mean of the values from `from` up to `to`; NaN without values. */
+export function meanOver(column: Column, from: number, to: number): number {
+  let [sum, count] = [0, 0];
+  for (let at = placeOf(column.time, from); at < column.time.length && (column.time[at] as number) <= to; at += 1) {
+    const next = column.value[at] as number;
+    if (next === next) {
+      sum += next;
+      count += 1;
+    }
+  }
+  return count > 0 ? sum / count : Number.NaN;
+}
+
+export interface Band {
+  from: number;
+  to: number;
+  code: number;
+}
+
+/** Runs of equal states, one state per bin: the one of the highest weight that occurs in it. */
+export function bands(column: Column, from: number, to: number, bins: number, weight: (code: number) => number): Band[] {
+  const result: Band[] = [];
+  const { time, value } = column;
+  const width = (to - from) / bins;
+  let at = Math.max(0, placeOf(time, from) - 1);
+  while (at < time.length && (time[at] as number) <= to) {
+    const bin = Math.floor(((time[at] as number) - from) / width);
+    const start = Math.max(from, time[at] as number);
+    let code = value[at] as number;
+    for (; at < time.length && Math.floor(((time[at] as number) - from) / width) === bin; at += 1) {
+      if (weight(value[at] as number) >= weight(code)) code = value[at] as number;
+    }
+    const end = Math.min(to, at < time.length ? (time[at] as number) : (time[at - 1] as number) + width);
+    const last = result.at(-1);
+    if (last && last.code === code) last.to = end;
+    else result.push({ from: start, to: end, code });
+  }
+  return result;
+}

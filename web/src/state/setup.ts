@@ -1,0 +1,198 @@
+// One set-up of the lab: its scenario as text, what the simulator says about it, and its run.
+//
+// The text is the only truth. Controls change the text, and every change of the text is checked and,
+// if the estimate says that it is quick, run.
+
+import { batch, computed, effect, signal } from "@preact/signals";
+import { Client, SeriesStore } from "../sim/client";
+import type { Answer, Estimate, Mistake, ScenarioText, Started } from "../sim/protocol";
+import { read } from "../text/toml";
+import { TEXT_MAX } from "../text/permalink";
+import type { RecordFile } from "./record";
+
+/** A run that costs more is started by its button, not by each change. CPU seconds */
+const QUICK_S = 2.5;
+/** Rest between keys before the text is checked, ms. */
+const TYPING_MS = 180;
+
+export type Status = "empty" | "checking" | "wrong" | "ready" | "running" | "paused" | "done" | "stopped" | "refused" | "failed";
+
+let generations = 0;
+export const nextGeneration = (): number => (generations += 1);
+
+export class Setup {
+  readonly name = signal("my-scenario");
+  readonly text = signal("");
+  /** Number of the run: point of the sweep x repeat + place of the seed. */
+  readonly run = signal(0);
+  readonly doc = computed(() => read(this.text.value));
+  readonly mistakes = signal<Mistake[]>([]);
+  readonly estimate = signal<Estimate | null>(null);
+  readonly status = signal<Status>("empty");
+  readonly message = signal("");
+  readonly started = signal<Started | null>(null);
+  readonly time = signal(0);
+  readonly busyMs = signal(0);
+  readonly record = signal<RecordFile | null>(null);
+  readonly recordJson = signal("");
+  readonly digest = signal<string | null>(null);
+  /** The digest in the link that was opened, until the text changes. */
+  readonly expected = signal<string | null>(null);
+  readonly scenarioToml = signal("");
+  /** Rises with each batch of rows and each new run. */
+  readonly rows = signal(0);
+  store = new SeriesStore();
+  private stores = 0;
+  private generation = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly client: Client;
+
+  constructor(readonly letter: "A" | "B", module?: WebAssembly.Module) {
+    this.client = new Client((answer) => this.on(answer), module ? { module } : {});
+    let before = this.text.peek();
+    effect(() => {
+      const text = this.text.value;
+      if (text === before) return;
+      before = text;
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.check(), TYPING_MS);
+    });
+  }
+
+  /** Replaces the scenario by another one. */
+  open(name: string, text: string, run = 0, expected: string | null = null): void {
+    batch(() => {
+      this.name.value = name.slice(0, 200);
+      this.text.value = text;
+      this.run.value = run;
+      this.expected.value = expected;
+    });
+    clearTimeout(this.timer);
+    this.check();
+  }
+
+  /** Changes the text as a control or the editor does. */
+  edit(text: string): void {
+    if (text === this.text.value) return;
+    batch(() => {
+      this.text.value = text;
+      this.expected.value = null;
+    });
+  }
+
+  choose(run: number): void {
+    this.run.value = run;
+    this.expected.value = null;
+    this.start();
+  }
+
+  /** A number that changes with each run, for what is built once per run. */
+  generationOfRows(): number {
+    return this.stores;
+  }
+
+  scenario(): ScenarioText {
+    return { name: this.name.value, text: this.text.value };
+  }
+
+  check(): void {
+    if (this.text.value.length > TEXT_MAX) {
+      this.client.post({ type: "stop", generation: (this.generation = nextGeneration()) });
+      batch(() => {
+        this.status.value = "refused";
+        this.message.value = `the scenario has ${Math.round(this.text.value.length / 1e5) / 10} MB of text; the page takes at most 1 MB. Use the command line for longer ones.`;
+      });
+      return;
+    }
+    this.generation = nextGeneration();
+    this.status.value = "checking";
+    this.client.post({ type: "check", generation: this.generation, scenario: this.scenario() });
+  }
+
+  start(): void {
+    this.generation = nextGeneration();
+    batch(() => {
+      this.status.value = "running";
+      this.message.value = "";
+      this.time.value = 0;
+    });
+    this.client.post({ type: "run", generation: this.generation, scenario: this.scenario(), run: this.run.value, rows: true });
+  }
+
+  stop(): void {
+    this.client.post({ type: "stop", generation: this.generation });
+    this.status.value = "stopped";
+  }
+
+  pause(): void {
+    const paused = this.status.value === "paused";
+    this.client.post({ type: paused ? "resume" : "pause", generation: this.generation });
+    this.status.value = paused ? "running" : "paused";
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.client.dispose();
+  }
+
+  private on(answer: Answer): void {
+    // A module that does not load fails for all generations.
+    if (answer.type !== "failed" && answer.generation !== this.generation) return;
+    batch(() => {
+      switch (answer.type) {
+        case "errors":
+          this.mistakes.value = answer.mistakes;
+          this.status.value = "wrong";
+          break;
+        case "estimate":
+          this.mistakes.value = [];
+          this.estimate.value = answer;
+          if (answer.refused) {
+            this.status.value = "refused";
+            this.message.value = answer.refused;
+          } else {
+            if (this.run.value >= answer.runs) this.run.value = 0;
+            if (answer.cpu_s <= QUICK_S) this.start();
+            else this.status.value = "ready";
+          }
+          break;
+        case "refused":
+          this.status.value = "refused";
+          this.message.value = answer.message;
+          break;
+        case "started":
+          this.store = new SeriesStore();
+          this.stores += 1;
+          this.started.value = answer;
+          this.record.value = null;
+          this.digest.value = null;
+          this.rows.value += 1;
+          break;
+        case "rows":
+          this.store.push(answer);
+          this.rows.value += 1;
+          break;
+        case "progress":
+          this.time.value = answer.time_s;
+          this.busyMs.value = answer.busy_ms;
+          break;
+        case "record":
+          this.recordJson.value = answer.json;
+          this.record.value = JSON.parse(answer.json) as RecordFile;
+          this.digest.value = answer.digest;
+          this.scenarioToml.value = answer.scenario_toml;
+          this.busyMs.value = answer.busy_ms;
+          this.time.value = this.started.value?.duration_s ?? this.time.value;
+          this.status.value = "done";
+          break;
+        case "failed":
+          this.status.value = "failed";
+          this.message.value = answer.message;
+          break;
+        case "packets":
+        case "catalogue":
+          break;
+      }
+    });
+  }
+}

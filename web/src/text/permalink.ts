@@ -1,0 +1,98 @@
+// Everything that a link holds: deflate, then base64url, after `#`.
+
+/** Limits, so that a hostile link costs neither time nor memory. */
+const LINK_MAX = 200_000;
+export const TEXT_MAX = 1_000_000;
+
+export interface LinkedSetup {
+  name: string;
+  text: string;
+  /** Number of the run: point x repeat + place of the seed. */
+  run: number;
+  /** The digest that the sender saw; null if the run was not complete. */
+  digest: string | null;
+}
+
+export interface Linked {
+  setups: LinkedSetup[];
+  /** The part of the time axis that is shown, seconds; null for all. */
+  zoom: [number, number] | null;
+  /** The time of the packet view; null while it is closed. */
+  packets: number | null;
+}
+
+async function through(bytes: Uint8Array, stream: CompressionStream | DecompressionStream, most: number): Promise<Uint8Array> {
+  const writer = stream.writable.getWriter();
+  const written = writer.write(bytes as Uint8Array<ArrayBuffer>).then(() => writer.close());
+  const reader = stream.readable.getReader();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  written.catch(() => undefined);
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > most) {
+      await reader.cancel().catch(() => undefined);
+      throw new Error("the link holds more than 1 MB of text");
+    }
+    parts.push(value);
+  }
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+export async function encode(linked: Linked): Promise<string> {
+  const json = JSON.stringify([1, linked.setups.map((setup) => [setup.name, setup.text, setup.run, setup.digest]), linked.zoom, linked.packets]);
+  const bytes = await through(new TextEncoder().encode(json), new CompressionStream("deflate-raw"), Infinity);
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+const isTime = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
+
+/** Reads what is after `#`. Throws an error with a sentence for the user. */
+export async function decode(hash: string): Promise<Linked> {
+  if (hash.length > LINK_MAX) throw new Error("the link is longer than 200,000 characters");
+  let json: string;
+  try {
+    const binary = atob(hash.replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
+    json = new TextDecoder("utf-8", { fatal: true }).decode(await through(bytes, new DecompressionStream("deflate-raw"), TEXT_MAX));
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith("the link")) throw error;
+    throw new Error("the link is damaged: copy it again, from the first to the last character");
+  }
+  const damaged = new Error("the link is not one of this lab");
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(json);
+  } catch {
+    throw damaged;
+  }
+  if (!Array.isArray(parsed)) throw damaged;
+  if (parsed[0] !== 1) throw new Error("the link is from a newer version of the lab");
+  const [, setups, zoom, packets] = parsed as unknown[];
+  if (!Array.isArray(setups) || setups.length < 1 || setups.length > 2) throw damaged;
+  return {
+    setups: setups.map((setup: unknown): LinkedSetup => {
+      if (!Array.isArray(setup)) throw damaged;
+      const [name, text, run, digest] = setup as unknown[];
+      if (typeof name !== "string" || typeof text !== "string" || name.length > 200) throw damaged;
+      return {
+        name,
+        text,
+        run: Number.isSafeInteger(run) && (run as number) >= 0 ? (run as number) : 0,
+        digest: typeof digest === "string" && /^[0-9a-f]{16}$/.test(digest) ? digest : null,
+      };
+    }),
+    zoom: Array.isArray(zoom) && isTime(zoom[0]) && isTime(zoom[1]) && zoom[0] < zoom[1] ? [zoom[0], zoom[1]] : null,
+    packets: isTime(packets) ? packets : null,
+  };
+}

@@ -1,0 +1,212 @@
+// The page: scenario on the left, results on the right.
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { Controls, titleOf } from "../control/controls";
+import { Gallery, shown } from "../gallery/gallery";
+import { PacketBar, PacketStrip } from "../packets/view";
+import { play } from "../packets/player";
+import { catalogue, dialog, linkTrouble, packetTime, packetsOpen, setups, toggleCompare, trouble, zoom } from "../state/lab";
+import type { Setup } from "../state/setup";
+import { Sweep } from "../sweep/sweep";
+import { short } from "../text/quantity";
+import { Chart, shownTimes } from "./chart";
+import { Mistakes, TextPane } from "./editor";
+import { PANELS } from "./panels";
+import { Share } from "./share";
+import { States } from "./states";
+import { Digest, Tables, number } from "./tables";
+
+function Head() {
+  const comparing = setups.value.length > 1;
+  const packets = packetsOpen.value;
+  return (
+    <header class="head">
+      <h1><span aria-hidden="true">bbrlab</span><span class="sr">bbrlab, a laboratory for TCP congestion control</span></h1>
+      <nav aria-label="Views">
+        <button type="button" onClick={() => (dialog.value = "gallery")}>Gallery</button>
+        <button type="button" aria-pressed={packets} onClick={() => {
+          play(false);
+          packetTime.value = packets ? null : shownTimes()[0] + (shownTimes()[1] - shownTimes()[0]) * (zoom.value ? 0.5 : 0.02);
+        }}>Packets</button>
+        <button type="button" aria-pressed={comparing} onClick={toggleCompare}>Compare</button>
+        <button type="button" onClick={() => (dialog.value = "sweep")}>Sweep</button>
+        <button type="button" onClick={() => (dialog.value = "share")}>Share</button>
+      </nav>
+    </header>
+  );
+}
+
+/** A modal dialog with the browser's own focus handling. */
+function Dialog({ title, children }: { title: string; children: ComponentChildren }) {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const { current } = element;
+    current?.showModal();
+    return () => current?.close();
+  }, []);
+  return (
+    <dialog ref={element} aria-label={title} onClose={() => (dialog.value = null)} onClick={(event) => event.target === element.current && (dialog.value = null)}>
+      <div class="dialog">
+        <header><h2>{title}</h2><button type="button" class="icon" aria-label="Close" onClick={() => (dialog.value = null)}>×</button></header>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+function Status({ setup }: { setup: Setup }) {
+  const status = setup.status.value;
+  const estimate = setup.estimate.value;
+  const duration = setup.started.value?.duration_s ?? 0;
+  const share = duration > 0 ? Math.min(1, setup.time.value / duration) : 0;
+  const cost = estimate ? `about ${number(estimate.data_packets, 0)} data packets, ${short(estimate.cpu_s, 2)} s` : "";
+  return (
+    <div class="status" data-status={status} data-setup={setup.letter}>
+      <span role="status">
+        {status === "running" && <>{short(setup.time.value, 4)} of {short(duration, 4)} s</>}
+        {status === "paused" && <>paused at {short(setup.time.value, 4)} s</>}
+        {status === "done" && <>{number(setup.record.value?.runs[0]?.data_packets, 0)} data packets in {short(setup.busyMs.value / 1e3, 2)} s</>}
+        {status === "ready" && <>{cost}: press Run</>}
+        {status === "stopped" && <>stopped at {short(setup.time.value, 4)} s</>}
+        {status === "wrong" && <>{setup.mistakes.value.length} mistake{setup.mistakes.value.length > 1 ? "s" : ""}; the charts show the last run</>}
+        {(status === "refused" || status === "failed") && <b class="wrong">{status === "failed" ? "The simulator stopped: " : "Not run: "}{setup.message.value}</b>}
+      </span>
+      {(status === "running" || status === "paused") && <>
+        <progress max="1" value={share} aria-label="Progress" />
+        <button type="button" onClick={() => setup.pause()}>{status === "paused" ? "Go on" : "Pause"}</button>
+        <button type="button" onClick={() => setup.stop()}>Stop</button>
+      </>}
+      {(status === "ready" || status === "stopped" || status === "done" || status === "failed") && <button type="button" class={status === "ready" ? "primary" : ""} onClick={() => setup.start()}>{status === "done" ? "Run again" : "Run"}</button>}
+      {status === "done" && <Digest setup={setup} />}
+    </div>
+  );
+}
+
+/** Of a sweep one run is shown: its point and its seed. */
+function RunChoice({ setup }: { setup: Setup }) {
+  const estimate = setup.estimate.value;
+  if (!estimate || estimate.runs < 2) return null;
+  const { repeat } = estimate;
+  const point = Math.floor(setup.run.value / repeat);
+  const place = setup.run.value % repeat;
+  const sizes = estimate.sweep.map((swept) => swept.values.length);
+  const plain = sizes.reduce((product, size) => product * size, 1) === estimate.points;
+  const digits: number[] = [];
+  let rest = point;
+  for (let at = sizes.length - 1; at >= 0; at -= 1) {
+    digits[at] = rest % (sizes[at] ?? 1);
+    rest = Math.floor(rest / (sizes[at] ?? 1));
+  }
+  const pick = (at: number, value: number): void => {
+    const next = digits.map((digit, other) => (other === at ? value : digit)).reduce((number, digit, other) => number * (sizes[other] ?? 1) + digit, 0);
+    setup.choose(next * repeat + place);
+  };
+  return (
+    <div class="choice" role="group" aria-label="Run of the sweep">
+      <span>Run {setup.run.value + 1} of {estimate.runs}</span>
+      {plain ? estimate.sweep.map((swept, at) => (
+        <label key={swept.key}>{swept.key} <select value={String(digits[at] ?? 0)} onChange={(event) => pick(at, Number(event.currentTarget.value))}>
+          {swept.values.map((value, index) => <option key={index} value={String(index)}>{value}</option>)}
+        </select></label>
+      )) : <label>point <input type="number" min="1" max={estimate.points} value={point + 1} onChange={(event) => setup.choose((Math.min(estimate.points, Math.max(1, Number(event.currentTarget.value) || 1)) - 1) * repeat + place)} /></label>}
+      {repeat > 1 && <label>seed <input type="number" min="1" max={repeat} value={place + 1} onChange={(event) => setup.choose(point * repeat + Math.min(repeat, Math.max(1, Number(event.currentTarget.value) || 1)) - 1)} /></label>}
+    </div>
+  );
+}
+
+function Scenario() {
+  const tab = useSignal<"controls" | "text">("controls");
+  const chosen = useSignal(0);
+  const setup = setups.value[Math.min(chosen.value, setups.value.length - 1)];
+  if (!setup) return null;
+  return (
+    <aside class="scenario" id="scenario" aria-label="Scenario">
+      <div class="tabs">
+        {setups.value.length > 1 && setups.value.map((other, at) => <button type="button" key={other.letter} class="letter" aria-pressed={other === setup} aria-label={`Set-up ${other.letter}`} onClick={() => (chosen.value = at)}>{other.letter}</button>)}
+        <div role="tablist" aria-label="Form of the scenario">
+        <button type="button" role="tab" id="tab-controls" aria-controls="pane" aria-selected={tab.value === "controls"} onClick={() => (tab.value = "controls")}>Controls</button>
+        <button type="button" role="tab" id="tab-text" aria-controls="pane" aria-selected={tab.value === "text"} onClick={() => (tab.value = "text")}>Text</button>
+        </div>
+        <label class="file" title="Open a scenario file from this computer">Open…<input type="file" accept=".toml,text/plain" class="sr" onChange={(event) => {
+          const file = event.currentTarget.files?.[0];
+          if (!file) return;
+          if (file.size > 1_000_000) {
+            linkTrouble.value = `${file.name} has ${Math.round(file.size / 1e5) / 10} MB; the page takes scenario files of at most 1 MB.`;
+            return;
+          }
+          void file.text().then((text) => setup.open(file.name.replace(/\.toml$/, ""), text));
+          event.currentTarget.value = "";
+        }} /></label>
+      </div>
+      <div id="pane" class="pane" role="tabpanel" aria-labelledby={`tab-${tab.value}`}>
+        {tab.value === "controls" ? <><Controls setup={setup} key={setup.letter} /><Mistakes setup={setup} /></> : <TextPane setup={setup} key={setup.letter} />}
+      </div>
+    </aside>
+  );
+}
+
+function Results({ setup }: { setup: Setup }) {
+  const narrow = setups.value.length > 1;
+  return (
+    <section class="results" aria-label={narrow ? `Set-up ${setup.letter}` : "Results"}>
+      <div class="title-line">
+        {narrow && <span class="letter-mark">{setup.letter}</span>}
+        <h2>{titleOf(setup)}</h2>
+        <code>{setup.name.value}</code>
+      </div>
+      <p class="narrow"><a href="#scenario" onClick={(event) => {
+        event.preventDefault();
+        document.getElementById("scenario")?.scrollIntoView();
+      }}>Change the scenario</a></p>
+      <RunChoice setup={setup} />
+      <Status setup={setup} />
+      {packetsOpen.value && <PacketStrip setup={setup} />}
+      <States setup={setup} />
+      {PANELS.map((panel) => <Chart key={panel.id} panel={panel} setup={setup} height={panel.id === "cwnd" ? 150 : 140} />)}
+      <Tables setup={setup} />
+      {(setup.estimate.value?.notes ?? []).length > 0 && <ul class="notes">{setup.estimate.value?.notes.slice(0, 10).map((note) => <li key={note}>{note}</li>)}</ul>}
+    </section>
+  );
+}
+
+export function App() {
+  const entry = shown.value;
+  const version = catalogue.value;
+  return (
+    <>
+      <a class="skip" href="#results" onClick={(event) => {
+        event.preventDefault();
+        document.getElementById("results")?.focus();
+      }}>Skip to the results</a>
+      <Head />
+      {(trouble.value || linkTrouble.value) && <p class="trouble" role="alert">{trouble.value || linkTrouble.value}
+        {linkTrouble.value && <button type="button" class="icon" aria-label="Dismiss" onClick={() => (linkTrouble.value = "")}>×</button>}</p>}
+      <div class="page">
+        <Scenario />
+        <main id="results" tabIndex={-1}>
+          {entry && (
+            <div class="entry">
+              <p>{entry.look}</p>
+              <p class="question">{entry.question}</p>
+              <button type="button" class="icon" aria-label="Hide the hint" onClick={() => (shown.value = null)}>×</button>
+            </div>
+          )}
+          <PacketBar />
+          {zoom.value && <p class="zoomed">{short(zoom.value[0], 4)} to {short(zoom.value[1], 4)} s <button type="button" class="quiet" onClick={() => (zoom.value = null)}>Whole run</button></p>}
+          <div class={setups.value.length > 1 ? "columns two" : "columns"}>
+            {setups.value.map((setup) => <Results key={setup.letter} setup={setup} />)}
+          </div>
+          <footer>
+            <p>Drag over a chart to zoom, double-click to see the whole run; with the keyboard: arrows, plus, minus, 0.</p>
+            <p>The simulator is bbrlab{version ? ` ${version.version} (${version.commit.slice(0, 10)})` : ""}, compiled to WebAssembly. It runs in this browser; nothing is sent anywhere.</p>
+          </footer>
+        </main>
+      </div>
+      {dialog.value === "gallery" && <Dialog title="Gallery"><Gallery /></Dialog>}
+      {dialog.value === "sweep" && <Dialog title="Sweep"><Sweep /></Dialog>}
+      {dialog.value === "share" && <Dialog title="Share and export"><Share /></Dialog>}
+    </>
+  );
+}

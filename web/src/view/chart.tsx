@@ -1,0 +1,292 @@
+// One panel of one set-up: a uPlot chart that is drawn a frame at a time, its readout, and the same
+// in words and as a table for readers who see no picture.
+
+import { effect, useComputed, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import type { Setup } from "../state/setup";
+import { cursor, packetTime, setups, zoom } from "../state/lab";
+import { grid } from "../state/series";
+import { short } from "../text/quantity";
+import { drawSoon, forget } from "./frame";
+import { CURVES_MAX, type Curve, type Panel } from "./panels";
+import { lineColor, theme } from "./theme";
+
+/** Left of each chart, for the numbers of its axis: all charts have their times below each other. */
+export const AXIS_WIDTH = 46;
+export const RIGHT = 20;
+
+/** The largest value that each set-up shows in a panel: both have the same axis. */
+const largest: Record<string, Partial<Record<string, number>>> = {};
+const drawers = new Set<{ panel: string; draw: () => void }>();
+
+/** The end of the time axis, seconds: that of the longer run. */
+export function endOfTime(): number {
+  return Math.max(1e-3, ...setups.value.map((setup) => setup.started.value?.duration_s ?? 0));
+}
+
+export function shownTimes(): [number, number] {
+  return zoom.value ?? [0, endOfTime()];
+}
+
+function colorOf(curve: Curve): string {
+  const colors = theme.value;
+  return curve.color < 0 ? colors.faint : lineColor(colors, curve.color, curve.colors);
+}
+
+function makePlot(panel: Panel, setup: Setup, curves: Curve[], host: HTMLElement, width: number, height: number): uPlot {
+  const colors = theme.value;
+  const font = "11px system-ui, sans-serif";
+  const axis = { font, stroke: colors.faint, grid: { stroke: colors.grid, width: 1 }, ticks: { stroke: colors.grid, size: 4, width: 1 } };
+  return new uPlot({
+    width, height,
+    legend: { show: false },
+    padding: [6, RIGHT, 0, 0],
+    scales: { x: { time: false, range: (_plot, low, high) => [low, high] }, y: { range: (_plot, low, high) => [low, high] } },
+    axes: [
+      { ...axis, size: 24, gap: 2, values: (_plot, splits) => splits.map((split, at) => short(split, 6) + (at === splits.length - 1 ? " s" : "")) },
+      { ...axis, size: AXIS_WIDTH, gap: 4, space: 22, values: (_plot, splits) => splits.map((split) => (split >= 1e4 ? `${short(split / 1e3, 4)}k` : short(split, 4))) },
+    ],
+    series: [
+      {},
+      ...curves.map((curve) => ({
+        stroke: colorOf(curve),
+        width: curve.faint ? 1 : 1.5,
+        alpha: curve.faint ? 0.45 : 1,
+        spanGaps: true,
+        points: { show: false },
+      })),
+    ],
+    cursor: {
+      x: true, y: false, points: { show: false },
+      drag: { x: true, y: false, setScale: false },
+      bind: {
+        dblclick: () => () => {
+          zoom.value = null;
+          return null;
+        },
+      },
+    },
+    hooks: {
+      setCursor: [(plot) => {
+        // Only the chart under the pointer sets the shared time.
+        if (!plot.over.matches(":hover")) return;
+        const left = plot.cursor.left ?? -1;
+        cursor.value = left < 0 ? null : plot.posToVal(left, "x");
+      }],
+      setSelect: [(plot) => {
+        if (plot.select.width < 4) return;
+        zoom.value = [Math.max(0, plot.posToVal(plot.select.left, "x")), plot.posToVal(plot.select.left + plot.select.width, "x")];
+        plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+      }],
+      draw: [(plot) => {
+        if (panel.id === "queue") drawDrops(plot, setup);
+      }],
+    },
+  }, [[0], ...curves.map(() => [null])], host);
+}
+
+/** Red ticks on the axis where packets were dropped. */
+function drawDrops(plot: uPlot, setup: Setup): void {
+  const { ctx, bbox } = plot;
+  const [from, to] = [plot.scales.x?.min ?? 0, plot.scales.x?.max ?? 1];
+  const ratio = devicePixelRatio;
+  ctx.save();
+  ctx.fillStyle = theme.value.drop;
+  for (const [at, link] of (setup.started.value?.links ?? []).entries()) {
+    if (!link.has_rate) continue;
+    const rows = setup.store.link(at);
+    const times = rows.column("time_s");
+    const drops = rows.column("drops");
+    let [last, pixel] = [0, -1];
+    for (let place = 0; place < times.length; place += 1) {
+      const now = drops[place] as number;
+      const time = times[place] as number;
+      if (now > last && time >= from && time <= to) {
+        const x = Math.round(bbox.left + ((time - from) / (to - from)) * bbox.width);
+        if (x !== pixel) ctx.fillRect(x, bbox.top + bbox.height - 7 * ratio, Math.max(1, ratio), 7 * ratio);
+        pixel = x;
+      }
+      if (now === now) last = now;
+    }
+  }
+  ctx.restore();
+}
+
+export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; height: number }) {
+  const host = useRef<HTMLDivElement>(null);
+  const curves = useSignal<Curve[]>([]);
+  const words = useSignal("");
+  const open = useSignal(false);
+
+  useEffect(() => {
+    const element = host.current;
+    if (!element) return undefined;
+    let plot: uPlot | null = null;
+    let shape = "";
+
+    const draw = (): void => {
+      const width = element.clientWidth;
+      const now = panel.curves(setup);
+      if (width < 60) return;
+      const next = `${now.map((curve) => curve.label + curve.colors).join()} ${theme.value.paper} ${setup.generationOfRows()}`;
+      if (!plot || next !== shape) {
+        plot?.destroy();
+        plot = makePlot(panel, setup, now, element, width, height);
+        shape = next;
+        curves.value = now;
+      }
+      if (plot.width !== width || plot.height !== height) plot.setSize({ width, height });
+      const [from, to] = shownTimes();
+      const pixels = Math.max(20, width - AXIS_WIDTH - RIGHT);
+      const period = setup.started.value?.period_s ?? 0;
+      const finest = panel.id === "throughput" ? Math.max(period, Math.min(0.1, (to - from) / 40)) : period;
+      // While a run grows, coarser curves keep each frame short; the last drawing has all pixels.
+      const grain = setup.status.value === "running" ? pixels / 4 : pixels / 1.5;
+      const bins = Math.max(4, Math.floor(Math.min(grain, finest > 0 ? Math.ceil((to - from) / finest) : grain)));
+      const data = now.map((curve) => curve.points(from, to, bins));
+      let most = 0;
+      for (const points of data) for (const point of points) if (point !== null && point > most) most = point;
+      const others = (largest[panel.id] ??= {});
+      const before = others[setup.letter];
+      others[setup.letter] = most;
+      const top = Math.max(most, ...setups.value.map((other) => (other === setup ? 0 : (others[other.letter] ?? 0))));
+      if (before !== most) for (const other of drawers) if (other.panel === panel.id && other.draw !== draw) drawSoon(other.draw);
+      const target = plot;
+      target.batch(() => {
+        target.setData([grid(from, to, bins), ...data] as uPlot.AlignedData, false);
+        target.setScale("x", { min: from, max: to });
+        target.setScale("y", { min: 0, max: top > 0 ? top * 1.06 : 1 });
+      });
+      placeCursor();
+    };
+
+    const placeCursor = (): void => {
+      if (!plot || plot.over.matches(":hover")) return;
+      const time = cursor.value ?? packetTime.value;
+      const [from, to] = shownTimes();
+      const inside = time !== null && time >= from && time <= to;
+      plot.setCursor({ left: inside ? plot.valToPos(time, "x") : -10, top: inside ? 1 : -10 }, false);
+    };
+
+    const stops = [
+      effect(() => {
+        void [setup.rows.value, setup.status.value, zoom.value, theme.value, setups.value, setup.started.value];
+        for (const other of setups.value) void other.started.value;
+        drawSoon(draw);
+      }),
+      effect(() => {
+        void [cursor.value, packetTime.value];
+        placeCursor();
+      }),
+      effect(() => {
+        // Words only for a whole run: a screen reader need not hear every slice.
+        if (setup.status.value !== "done") return;
+        const [from, to] = shownTimes();
+        words.value = panel.curves(setup).filter((curve) => !curve.faint).slice(0, 10)
+          .map((curve) => `${curve.label}: mean ${short(curve.mean(from, to), 4)}`).join("; ");
+      }),
+    ];
+    const entry = { panel: panel.id, draw };
+    drawers.add(entry);
+    const observer = new ResizeObserver(() => drawSoon(draw));
+    observer.observe(element);
+    return () => {
+      stops.forEach((stop) => stop());
+      drawers.delete(entry);
+      delete largest[panel.id]?.[setup.letter];
+      observer.disconnect();
+      forget(draw);
+      plot?.destroy();
+    };
+  }, [panel, setup, height]);
+
+  const label = useComputed(() => {
+    const [from, to] = shownTimes();
+    return `${panel.title}, ${panel.unit}, from ${short(from, 4)} to ${short(to, 4)} s. ${words.value || "No data yet."} Arrow keys move the shared cursor, plus and minus zoom, 0 shows the whole run.`;
+  });
+  return (
+    <figure class="chart">
+      <figcaption>
+        <span class="title">{panel.title} <span class="unit">{panel.unit}</span></span>
+        <Readout panel={panel} curves={curves.value} />
+      </figcaption>
+      <div class="plot" ref={host} tabIndex={0} role="img" aria-label={label} onKeyDown={onKey}
+        onPointerLeave={() => (cursor.value = null)} onClick={onClick} />
+      <details onToggle={(event) => (open.value = event.currentTarget.open)}>
+        <summary>Values of “{panel.title.toLowerCase()}” as a table</summary>
+        {open.value && <ValueTable panel={panel} curves={curves.value} setup={setup} />}
+      </details>
+    </figure>
+  );
+}
+
+function onClick(): void {
+  if (packetTime.value !== null && cursor.value !== null) packetTime.value = cursor.value;
+}
+
+function onKey(event: KeyboardEvent): void {
+  const [from, to] = shownTimes();
+  const span = to - from;
+  const at = cursor.value ?? (from + to) / 2;
+  const step = span / (event.shiftKey ? 20 : 200);
+  const around = (factor: number): [number, number] | null => {
+    const width = span * factor;
+    if (width >= endOfTime()) return null;
+    const start = Math.min(Math.max(0, at - width / 2), endOfTime() - width);
+    return [start, start + width];
+  };
+  switch (event.key) {
+    case "ArrowLeft": cursor.value = Math.max(from, at - step); break;
+    case "ArrowRight": cursor.value = Math.min(to, at + step); break;
+    case "+": case "=": zoom.value = around(0.5); break;
+    case "-": zoom.value = around(2); break;
+    case "0": zoom.value = null; break;
+    case "Escape": cursor.value = null; break;
+    case "Enter": onClick(); break;
+    default: return;
+  }
+  event.preventDefault();
+}
+
+/** The value of every curve at the cursor, or the mean of what is shown. */
+function Readout({ panel, curves }: { panel: Panel; curves: Curve[] }) {
+  const shown = curves.filter((curve) => !curve.faint);
+  return (
+    <span class="readout">
+      {shown.slice(0, 10).map((curve) => <Value key={curve.label} curve={curve} panel={panel} />)}
+      {shown.length > 10 && <span class="more">and {shown.length - 10} more{shown.length >= CURVES_MAX ? " (first 32 drawn)" : ""}</span>}
+    </span>
+  );
+}
+
+function Value({ curve, panel }: { curve: Curve; panel: Panel }) {
+  const text = useComputed(() => {
+    const time = cursor.value ?? packetTime.value;
+    if (time === null) return "";
+    const value = curve.at(time);
+    return value === value ? short(value, panel.digits) : "–";
+  });
+  return <span class="value"><i style={{ background: colorOf(curve) }} />{curve.label} <b>{text}</b></span>;
+}
+
+function ValueTable({ panel, curves, setup }: { panel: Panel; curves: Curve[]; setup: Setup }) {
+  void setup.rows.value;
+  const [from, to] = shownTimes();
+  const times = Array.from({ length: 21 }, (_none, at) => from + ((to - from) * at) / 20);
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={`Values of ${panel.title}`}>
+      <table>
+        <thead><tr><th scope="col">time, s</th>{curves.map((curve) => <th scope="col">{curve.faint ? `${curve.label} inflight` : curve.label}</th>)}</tr></thead>
+        <tbody>
+          {times.map((time) => (
+            <tr><th scope="row">{short(time, 4)}</th>{curves.map((curve) => {
+              const value = curve.at(time);
+              return <td>{value === value ? short(value, 4) : "–"}</td>;
+            })}</tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+// Work of the next frames: at most one chart is drawn in every second frame, so that frames stay
+// short and the page answers between them.
+
+const waiting = new Set<() => void>();
+let scheduled = false;
+let resting = false;
+
+function onFrame(): void {
+  scheduled = false;
+  resting = !resting;
+  const [draw] = waiting;
+  if (!draw) return;
+  if (resting) {
+    schedule();
+    return;
+  }
+  waiting.delete(draw);
+  performance.mark("lab:draw");
+  draw();
+  performance.measure("lab:draw", "lab:draw");
+  schedule();
+}
+
+function schedule(): void {
+  if (scheduled || waiting.size === 0) return;
+  scheduled = true;
+  requestAnimationFrame(onFrame);
+}
+
+/** Calls `draw` in one of the next frames, once however often it is asked for. */
+export function drawSoon(draw: () => void): void {
+  waiting.add(draw);
+  schedule();
+}
+
+export function forget(draw: () => void): void {
+  waiting.delete(draw);
+}

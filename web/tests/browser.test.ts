@@ -1,0 +1,306 @@
+// The page in a real Chromium: digests, gallery, controls and text, hostile links, accessibility.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { after, before } from "node:test";
+import { chromium, type Browser, type Page } from "playwright-core";
+import { ENTRIES } from "../src/gallery/entries";
+import { encode, type LinkedSetup } from "../src/text/permalink";
+import { serve } from "./server";
+
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const missing = !existsSync(CHROMIUM) ? "no chromium" : !existsSync("dist/bbrlab.wasm") ? "no module: cargo xtask web" : "";
+const options = missing ? { skip: missing } : {};
+if (missing) console.log(`skipped: ${missing}`);
+
+interface Digest { scenario: string; digest: string; data_packets: number }
+const DIGESTS = JSON.parse(readFileSync("tests/digests.json", "utf8")) as Digest[];
+
+let browser: Browser;
+let server: { url: string; close(): void };
+
+before(async () => {
+  if (missing) return;
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+  server = await serve("dist");
+});
+after(async () => {
+  await browser?.close();
+  server?.close();
+});
+
+/** A page whose errors, dialogs and refused resources fail the test. */
+async function open(hash = "", url = server.url): Promise<{ page: Page; errors: string[] }> {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  page.on("dialog", (dialog) => {
+    errors.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.goto(url + (hash ? `#${hash}` : ""));
+  return { page, errors };
+}
+
+const done = (page: Page, letter = "A"): Promise<unknown> =>
+  page.waitForSelector(`[data-setup="${letter}"][data-status="done"]`, { timeout: 60_000 });
+const digest = (page: Page): Promise<string> => page.locator(".digest code").first().innerText();
+const link = (text: string, more: Partial<LinkedSetup> = {}): Promise<string> =>
+  encode({ setups: [{ name: "test", text, run: 0, digest: null, ...more }], zoom: null, packets: null });
+
+const SMALL = 'duration = "2s"\n[bottleneck]\nrate = "10Mbit/s"\n\n[[flows]]\ncc = "bbr1"\nrtt = "20ms"\n';
+
+test("digests equal those of the command line", options, async () => {
+  const { page, errors } = await open();
+  await done(page);
+  for (const expected of DIGESTS) {
+    await page.getByRole("button", { name: "Gallery" }).click();
+    await page.locator(".builtins button", { has: page.locator(`code:text-is("${expected.scenario}")`) }).click();
+    await page.waitForFunction((name) => document.querySelector(".title-line code")?.textContent === name, expected.scenario);
+    await page.waitForSelector('[data-status="done"], [data-status="ready"]', { timeout: 60_000 });
+    if (await page.locator('[data-status="ready"]').count()) await page.locator(".status button.primary").click();
+    await done(page);
+    assert.equal(await digest(page), expected.digest, expected.scenario);
+  }
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("every entry of the gallery runs, and its link opens the same run", options, async () => {
+  const { page, errors } = await open();
+  await done(page);
+  for (const entry of ENTRIES) {
+    await page.getByRole("button", { name: "Gallery" }).click();
+    await page.locator(`[data-entry="${entry.id}"]`).click();
+    await page.waitForFunction((name) => document.querySelector(".title-line code")?.textContent === name, entry.id);
+    await done(page);
+    if (entry.beside) await done(page, "B");
+    assert.match(await digest(page), /^[0-9a-f]{16}$/, entry.id);
+  }
+  const before = await digest(page);
+  await page.getByRole("button", { name: "Share" }).click();
+  const address = await page.waitForFunction(() => (document.querySelector(".copy input") as HTMLInputElement).value);
+  const other = await open(new URL(await address.jsonValue()).hash.slice(1));
+  await done(other.page);
+  assert.equal(await digest(other.page), before);
+  assert.equal(await other.page.locator(".digest span").innerText(), "same as in the link");
+  assert.deepEqual([...errors, ...other.errors], []);
+  await page.close();
+  await other.page.close();
+});
+
+const FULL = `# A comment that stays.
+title = "All controls" # so does this one
+duration = "2s"
+seed = 3
+sample = "10ms"
+
+[stack]
+hz = 1000 # a key without a control
+
+[bottleneck]
+rate = "10Mbit/s"
+delay = "5ms"
+buffer = "2bdp"
+loss = 0.001
+queue = "droptail"
+
+[[flows]]
+cc = "bbr1"
+rtt = "20ms"
+start = "0s"
+stop = "1s"
+count = 1
+bytes = "1MB"
+
+[[flows]]
+cc = "cubic"
+rtt = "40ms"
+rate = "2Mbit/s"
+`;
+
+test("controls and text agree in both directions for every key with a control", options, async () => {
+  const { page, errors } = await open(await link(FULL));
+  await done(page);
+  const text = async (): Promise<string> => {
+    await page.getByRole("tab", { name: "Text" }).click();
+    await page.waitForSelector(".cm-content");
+    const lines = await page.locator(".cm-line").allInnerTexts();
+    await page.getByRole("tab", { name: "Controls" }).click();
+    return lines.map((line) => line.replace(/^\n$/, "")).join("\n");
+  };
+  // From the controls to the text.
+  let expected = FULL;
+  for (const [control, from, to] of [
+    ["bottleneck.rate", 'rate = "10Mbit/s"', 'rate = "12Mbit/s"'], ["bottleneck.delay", 'delay = "5ms"', 'delay = "4ms"'],
+    ["bottleneck.buffer", 'buffer = "2bdp"', 'buffer = "30pkt"'], ["bottleneck.loss", "loss = 0.001", "loss = 0.002"],
+    ["bottleneck.queue", 'queue = "droptail"', 'queue = "codel"'], ["duration", 'duration = "2s"', 'duration = "3s"'],
+    ["seed", "seed = 3", "seed = 4"], ["sample", 'sample = "10ms"', 'sample = "20ms"'],
+    ["flows.0.cc", 'cc = "bbr1"', 'cc = "bbr3"'], ["flows.0.rtt", 'rtt = "20ms"', 'rtt = "25ms"'], ["flows.0.start", 'start = "0s"', 'start = "0.1s"'],
+    ["flows.0.stop", 'stop = "1s"', 'stop = "1.5s"'], ["flows.0.count", "count = 1", "count = 2"], ["flows.0.bytes", 'bytes = "1MB"', 'bytes = "2MB"'],
+    ["flows.1.rate", 'rate = "2Mbit/s"', 'rate = "3Mbit/s"'],
+  ] as const) {
+    const value = to.replace(/^.* = /, "").replaceAll('"', "");
+    const found = page.locator(`[data-control="${control}"]`);
+    if (await found.evaluate((element) => element.tagName === "SELECT")) await found.selectOption(value);
+    else {
+      await found.fill(value);
+      await found.press("Enter");
+    }
+    expected = expected.replace(from, to);
+    assert.equal(await text(), expected, control);
+  }
+  // A slider, a source and a step of the rate.
+  await page.locator('input.slider[data-key="bottleneck.rate"]').fill("500");
+  assert.match(await text(), /\[bottleneck\]\nrate = "32Mbit\/s"\n/);
+  await page.locator('[data-control="flows.1.source"]').selectOption("on-off");
+  assert.match(await text(), /rtt = "40ms"\non = "1s"\noff = "1s"\n$/);
+  await page.getByRole("button", { name: "Add a step of the rate" }).click();
+  assert.match(await text(), /rate = \[\["0s", "32Mbit\/s"\], \["1.5s", "32Mbit\/s"\]\]\n/);
+  await page.locator('[data-control="step.1.rate"]').fill("5Mbit/s");
+  await page.locator('[data-control="step.1.rate"]').press("Enter");
+  assert.match(await text(), /\["1.5s", "5Mbit\/s"\]\]\n/);
+  await page.getByRole("button", { name: "Copy flow 0" }).click();
+  assert.equal((await text()).match(/\[\[flows\]\]/g)?.length, 3);
+  await page.getByRole("button", { name: "Remove flow 2" }).click();
+  assert.ok((await text()).includes("# A comment that stays.") && (await text()).includes("hz = 1000 # a key without a control"));
+  await done(page);
+
+  // From the text to the controls.
+  await page.getByRole("tab", { name: "Text" }).click();
+  const editor = page.locator(".cm-content");
+  await editor.click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Delete");
+  await page.keyboard.insertText(FULL.replace('"10Mbit/s"', '"7Mbit/s"').replace('cc = "cubic"', 'cc = "reno"').replace("loss = 0.001", "loss = 0.03"));
+  await page.waitForTimeout(300);
+  await page.getByRole("tab", { name: "Controls" }).click();
+  for (const [control, value] of [
+    ["bottleneck.rate", "7Mbit/s"], ["bottleneck.delay", "5ms"], ["bottleneck.buffer", "2bdp"], ["bottleneck.loss", "0.03"], ["bottleneck.queue", "droptail"],
+    ["duration", "2s"], ["seed", "3"], ["sample", "10ms"], ["flows.0.cc", "bbr1"], ["flows.0.rtt", "20ms"], ["flows.0.start", "0s"], ["flows.0.stop", "1s"],
+    ["flows.0.count", "1"], ["flows.0.bytes", "1MB"], ["flows.0.source", "bytes"], ["flows.1.cc", "reno"], ["flows.1.rate", "2Mbit/s"], ["flows.1.source", "rate"],
+  ] as const) {
+    assert.equal(await page.locator(`[data-control="${control}"]`).inputValue(), value, control);
+  }
+  await done(page);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("mistakes are shown at their lines, and the page goes on", options, async () => {
+  const { page, errors } = await open(await link(SMALL.replace('"bbr1"', '"bbr9"')));
+  await page.waitForSelector('[data-status="wrong"]');
+  assert.match(await page.locator(".mistakes").innerText(), /line 6, column 6/);
+  await page.getByRole("tab", { name: "Text" }).click();
+  await page.waitForSelector(".cm-lintRange-error");
+  await page.getByRole("tab", { name: "Controls" }).click();
+  await page.locator('[data-control="flows.0.cc"]').selectOption("bbr3");
+  await done(page);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("hostile links are answered with a message and never executed", options, async () => {
+  const script = '<script>alert(1)</script><img src=x onerror=alert(2)>';
+  const named = SMALL.replace("duration", `title = '${script}'\nduration`).replace('cc = "bbr1"', `cc = "bbr1"\nname = '${script}'\ngroup = '${script}'`);
+  const { page, errors } = await open(await link(named, { name: script }));
+  await page.waitForSelector('[data-status="done"], [data-status="wrong"]');
+  assert.equal(await page.locator(".title-line h2").innerText(), script);
+  assert.equal(await page.locator("main img, main script").count(), 0);
+
+  const cases: [hash: string, message: RegExp][] = [
+    [await link(SMALL.replace('cc = "bbr1"', 'cc = "bbr1"\ncount = 1000000000')), /count|flows/],
+    [await link(SMALL.replace('"10Mbit/s"', '"100Gbit/s"').replace('"2s"', '"1000000s"')), /Not run|packets|memory/],
+    ["A".repeat(300_000), /200,000 characters/],
+    ["!!!!", /damaged/],
+  ];
+  for (const [hash, message] of cases) {
+    await page.evaluate((next) => (location.hash = next), hash);
+    await page.waitForFunction((source) => new RegExp(source).test(document.body.innerText), message.source, { timeout: 30_000 });
+  }
+  // 100 MB of text from a file.
+  const folder = mkdtempSync(join(tmpdir(), "lab-"));
+  writeFileSync(join(folder, "big.toml"), Buffer.alloc(100_000_000, "a = 1\n"));
+  await page.setInputFiles(".file input", join(folder, "big.toml"));
+  await page.waitForFunction(() => /at most 1 MB/.test(document.body.innerText));
+  rmSync(folder, { recursive: true });
+  // The page lives on.
+  await page.evaluate((next) => (location.hash = next), await link(SMALL));
+  await page.waitForFunction(() => document.querySelector(".title-line code")?.textContent === "test");
+  await done(page);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("a module that is damaged is answered with a message", options, async () => {
+  const broken = await serve("dist", new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]));
+  const { page } = await open("", broken.url);
+  await page.waitForFunction(() => /The simulator stopped|worker failed|could not be loaded/i.test(document.querySelector(".trouble, .status b")?.textContent ?? ""), undefined, { timeout: 20_000 });
+  await page.close();
+  broken.close();
+});
+
+test("the packet view plays, and shows the queue", options, async () => {
+  const { page, errors } = await open();
+  await done(page);
+  await page.getByRole("button", { name: "Packets" }).click();
+  await page.waitForFunction(() => /data packets and \d+ ACKs/.test(document.querySelector(".packets .readout")?.textContent ?? ""), undefined, { timeout: 20_000 });
+  const time = (): Promise<number> => page.locator(".packet-bar output").innerText().then(Number.parseFloat);
+  const from = await time();
+  await page.getByRole("button", { name: "Play", exact: true }).click();
+  await page.waitForTimeout(1500);
+  await page.locator(".packet-bar .primary").click();
+  assert.ok((await time()) > from);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("a sweep runs in workers", options, async () => {
+  const { page, errors } = await open(await link(SMALL));
+  await done(page);
+  await page.getByRole("button", { name: "Sweep" }).click();
+  await page.locator(".sweep-form .primary").click();
+  await page.waitForFunction(() => /6 of 6/.test(document.querySelector(".sweep-form output")?.textContent ?? ""), undefined, { timeout: 60_000 });
+  assert.equal(await page.locator(".multiple polyline").count(), 6);
+  assert.equal(await page.locator(".multiple .mistake").count(), 0);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("axe finds nothing serious", options, async () => {
+  const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
+  const { page } = await open();
+  await done(page);
+  const check = async (view: string): Promise<void> => {
+    // The policy refuses scripts of the page itself, not those of the debugger.
+    await page.evaluate(axe);
+    const found = await page.evaluate(async () => {
+      const result = await (window as unknown as { axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> } }).axe.run();
+      return result.violations.filter((one) => one.impact === "serious" || one.impact === "critical").map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" ")}`);
+    });
+    assert.deepEqual(found, [], view);
+  };
+  for (const scheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await page.waitForTimeout(300);
+    await check(`lab, ${scheme}`);
+    for (const view of ["Gallery", "Sweep", "Share"]) {
+      await page.getByRole("button", { name: view }).click();
+      await page.waitForTimeout(200);
+      await check(`${view}, ${scheme}`);
+      await page.keyboard.press("Escape");
+    }
+  }
+  await page.getByRole("tab", { name: "Text" }).click();
+  await page.waitForSelector(".cm-content");
+  await check("text");
+  await page.getByRole("button", { name: "Compare" }).click();
+  await done(page, "B");
+  await page.getByRole("button", { name: "Packets" }).click();
+  await page.waitForTimeout(800);
+  await check("compare and packets");
+  await page.close();
+});

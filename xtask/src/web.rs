@@ -1,0 +1,121 @@
+//! The page of `bbrlab lab`: the WebAssembly module and the page around it, built into `web/dist`,
+//! and their tests.
+//!
+//! `web/dist` is not in the repository. Building it needs Node and npm's packages; the command line
+//! is built without them, and then has no page.
+
+use std::env;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Command;
+use std::time::SystemTime;
+
+use super::portable;
+
+/// The compiler's target for WebAssembly without an operating system.
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// The largest size of all files of the page together, compressed, in bytes.
+const BYTES_MAX: u64 = 1_500_000;
+
+/// The largest memory of a module, in bytes: less than a browser's limit, so that a run that needs
+/// more ends with a message.
+const MEMORY_MAX: u64 = 2 << 30;
+
+/// A program for Node that prints the sum of the sizes of all files in a folder, compressed.
+const SIZE: &str = "const fs = require('node:fs'), path = require('node:path'), zlib = require('node:zlib');
+const files = fs.readdirSync(process.argv[1], { recursive: true, withFileTypes: true });
+const size = (file) => zlib.gzipSync(fs.readFileSync(path.join(file.parentPath, file.name)), { level: 9 }).length;
+console.log(files.filter((file) => file.isFile()).reduce((sum, file) => sum + size(file), 0));";
+
+/// Builds the page. With `--test`, also runs its tests.
+pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => build(root),
+        ["--test"] => build(root).and_then(|()| test(root)),
+        _ => Err("usage: cargo xtask web [--test]".to_owned()),
+    }
+}
+
+/// Builds and tests the page for the gate, if the machine has what that needs.
+pub(crate) fn check(root: &Path) -> Result<(), String> {
+    if !portable::is_installed() {
+        println!("skipped: wasm target; `rustup target add {TARGET}` installs it");
+        return Ok(());
+    }
+    if !Command::new("node").arg("--version").output().is_ok_and(|told| told.status.success()) {
+        println!("skipped: no node");
+        return Ok(());
+    }
+    build(root)?;
+    test(root)
+}
+
+fn build(root: &Path) -> Result<(), String> {
+    module(root)?;
+    let web = root.join("web");
+    npm(&web, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"])?;
+    npm(&web, &["run", "--silent", "build"])?;
+    // The program that contains the page notices a page that was built for the first time.
+    let touched = File::options().append(true).open(root.join("crates/bbrlab-page/build.rs"));
+    touched
+        .and_then(|file| file.set_modified(SystemTime::now()))
+        .map_err(|error| format!("cannot touch bbrlab-page/build.rs: {error}"))?;
+    let size = size(&web.join("dist"))?;
+    println!("web/dist: {size} bytes compressed");
+    if size > BYTES_MAX {
+        return Err(format!(
+            "the page has {size} bytes compressed, and at most {BYTES_MAX} are allowed"
+        ));
+    }
+    Ok(())
+}
+
+/// Builds the module, without the names of folders of this machine in it.
+fn module(root: &Path) -> Result<(), String> {
+    let mut flags = vec![format!("-Clink-arg=--max-memory={MEMORY_MAX}")];
+    let homes = [("CARGO_HOME", ".cargo", "cargo"), ("RUSTUP_HOME", ".rustup", "rustup")];
+    for (variable, folder, name) in homes {
+        let home = env::home_dir().map(|home| home.join(folder));
+        if let Some(home) = env::var_os(variable).map(Into::into).or(home) {
+            flags.push(format!("--remap-path-prefix={}={name}", home.display()));
+        }
+    }
+    flags.push(format!("--remap-path-prefix={}=.", root.display()));
+    let flags = flags.join("\u{1f}");
+    let args = ["rustc", "--package", "bbrlab-wasm", "--lib", "--features", "packets"];
+    let rest = ["--profile", "web", "--target", TARGET, "--crate-type", "cdylib"];
+    super::cargo(&[&args[..], &rest[..]].concat(), &[("CARGO_ENCODED_RUSTFLAGS", &flags)])?;
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), Into::into);
+    let built = target.join(TARGET).join("web/bbrlab_wasm.wasm");
+    let public = root.join("web/public");
+    fs::create_dir_all(&public)
+        .and_then(|()| fs::copy(&built, public.join("bbrlab.wasm")))
+        .map_err(|error| format!("cannot copy {}: {error}", built.display()))?;
+    Ok(())
+}
+
+/// Tests the module natively and in Node, and the page in Chromium. Without Chromium, the page's
+/// tests print `skipped: no chromium`.
+fn test(root: &Path) -> Result<(), String> {
+    super::cargo(&["test", "--quiet", "--package", "bbrlab-wasm", "--features", "packets"], &[])?;
+    npm(&root.join("web"), &["test", "--silent"])
+}
+
+fn npm(web: &Path, args: &[&str]) -> Result<(), String> {
+    eprintln!("== npm {}", args.join(" "));
+    let status = Command::new("npm").args(args).current_dir(web).status();
+    let status = status.map_err(|error| {
+        format!("cannot run npm: {error}; install Node 20 or newer, which contains it")
+    })?;
+    if status.success() { Ok(()) } else { Err(format!("`npm {}` failed", args.join(" "))) }
+}
+
+/// Returns the compressed size of all files in a folder together.
+fn size(folder: &Path) -> Result<u64, String> {
+    let told = Command::new("node").args(["-e", SIZE]).arg(folder).output();
+    let told = told.map_err(|error| format!("cannot run node: {error}"))?;
+    String::from_utf8_lossy(&told.stdout).trim().parse().map_err(|_| {
+        format!("the size of the page is unknown: {}", String::from_utf8_lossy(&told.stderr))
+    })
+}
