@@ -16,11 +16,11 @@
 
 use std::collections::VecDeque;
 
-use bbrlab_stack::Tso;
+use bbrlab_stack::{SKB_OVERHEAD, Tso};
 use bbrlab_units::Time;
 
 use super::Sender;
-use super::scoreboard::{Cursor, OVERHEAD, tag};
+use super::scoreboard::{Cursor, tag};
 use crate::segment::{DataSegment, Segment, flag};
 use crate::{Host, TimerId, Transmission};
 
@@ -70,7 +70,7 @@ impl Sender {
     #[inline(never)]
     fn is_fq_full(&mut self, len: u32, factor: u32) -> bool {
         let rate = self.conn.ctl.pacing_rate >> self.conn.pacing_shift;
-        let limit = u64::from(2 * (len + OVERHEAD)).max(rate) << factor;
+        let limit = u64::from(2 * (len + SKB_OVERHEAD)).max(rate) << factor;
         // The kernel's `sk_wmem_alloc` starts at 1, so the kernel's `>` is `>=` here.
         if u64::from(self.wmem_alloc()) < limit || self.board.is_at_most_one_sent() {
             return false;
@@ -107,7 +107,7 @@ impl Sender {
         departs_ns: u64,
         host: &mut impl Host,
     ) {
-        let truesize = if skb.is_none() { 0 } else { segment.len + OVERHEAD };
+        let truesize = if skb.is_none() { 0 } else { segment.len + SKB_OVERHEAD };
         if let Some(fq) = &mut self.fq {
             fq.wmem_alloc += truesize;
             fq.waiting.push_back(Waiting { departs_ns, segment, mss, truesize, skb });
@@ -154,7 +154,7 @@ impl Sender {
         if self.fq.is_none()
             || len >= size_goal
             || self.board.head().is_none()
-            || self.wmem_alloc() < len + OVERHEAD
+            || self.wmem_alloc() < len + SKB_OVERHEAD
         {
             return false;
         }
