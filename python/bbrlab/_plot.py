@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from ._bbrlab import figures, headings
+from ._bbrlab import figures, headings, titles
 from ._errors import Error, UsageError
 from ._palette import PALETTE
 from ._select import Selection, SweptKey, numbers
@@ -429,7 +429,7 @@ class SweepPlots:
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
         >>> rs.plot.share("flows.cc").get_ylabel()
-        'group_share, %'
+        'Share of the goodput, %'
         """
         selection = Selection("share", self._results, group, None, None, where)
         look = _Look(ax, backend, self._title(title), legend, labels)
@@ -487,7 +487,7 @@ class SweepPlots:
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
         >>> rs.plot.metric("rtt_ms_mean", "flows.cc").get_ylabel()
-        'rtt_ms_mean'
+        'Mean RTT per flow, ms'
         >>> rs.plot.metric("link_queue_delay_ms_p95", link="bottleneck", where={"flows.cc": "cubic"}).get_xlabel()
         'bottleneck.buffer, BDP'
         """
@@ -533,13 +533,13 @@ class SweepPlots:
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
         >>> rs.plot.cdf("rtt_ms_mean").get_xlabel()
-        'rtt_ms_mean'
+        'Mean RTT per flow, ms'
         """
         selection = Selection("cdf", self._results, group, flow, link, where)
-        scale, unit = _percent(name)
+        scale, _ = _percent(name)
         samples = [_Sample(line, scale * values) for line, values in selection.samples(name)]
         look = _Look(ax, backend, self._title(title), legend, labels)
-        return _cdf(selection.label(name) + unit, "samples", samples, look)
+        return _cdf(_axis_title(name, selection, look), "samples", samples, look)
 
     def heatmap(
         self,
@@ -599,12 +599,12 @@ class SweepPlots:
         means = selection.means(selection.single(name, across.key, up.key))
         if not len(means.run):
             raise UsageError(f"heatmap: expected values of {name}, found none")
-        scale, unit = _percent(name)
+        scale, _ = _percent(name)
         mean, half = np.full((2, len(up.labels), len(across.labels)), np.nan)
         cells = up.places[means.run], across.places[means.run]
         mean[cells], half[cells] = scale * means.mean, scale * (means.high - means.low) / 2
         look = _Look(ax, backend, self._title(title), True, labels)
-        label = look.texts(selection.label(name)) + unit
+        label = _axis_title(name, selection, look)
         x_labels, y_labels = (_ticks(key, look) for key in (across, up))
         x_title, y_title = (look.text(key.key) + (f", {key.unit}" if key.unit else "") for key in (across, up))
         if backend == "altair":
@@ -643,6 +643,20 @@ def _percent(name: str) -> tuple[float, str]:
     return (100.0, ", %") if is_share else (1.0, "")
 
 
+def _axis_title(name: str, selection: Selection, look: _Look, *, with_choice: bool = True) -> str:
+    """Returns the title of a metric's axis: the user's text for the name, or the words and the unit that plots of the
+    command line have. The choices of groups, links and values follow if `with_choice`."""
+    labels, choice = look.labels or {}, selection.choice if with_choice else []
+    whole = selection.label(name) if with_choice else name
+    if whole in labels or name in labels:
+        words = labels.get(whole) or ", ".join([labels[name], *map(look.text, choice)])
+        return words + _percent(name)[1]
+    title, unit = next(((title, unit) for column, title, unit in titles() if column == name), (name, ""))
+    if selection.has_flow:
+        title = title.replace(" per flow", "")
+    return ", ".join(filter(None, [title, *map(look.text, choice), unit]))
+
+
 def _against_key(
     selection: Selection, name: str, x: str | None, hue: str | None, col: str | None, seeds: bool, look: _Look
 ) -> Any:
@@ -655,7 +669,7 @@ def _against_key(
             raise UsageError(f"{selection.what}: {argument}: expected one of {', '.join(known) or 'no other key'}, found {key!r}")
     if col is not None and col == hue:
         raise UsageError(f"{selection.what}: expected different keys for hue and col, found {col!r} for both")
-    scale, unit = _percent(name)
+    scale, _ = _percent(name)
     label = selection.label(name)
     panels = [("", np.ones(len(selection.runs), np.bool_))]
     if col is not None:
@@ -697,7 +711,8 @@ def _against_key(
         raise UsageError(f"{selection.what}: expected values of {name}, found none")
     if look.title is not None and selection.choice:
         look = look._replace(title=": ".join(filter(None, [look.title, look.texts(", ".join(selection.choice))])))
-    return _against(across, look.text(name) + unit, drawn, name, col is not None, look)
+    what = _axis_title(name, selection, look, with_choice=False)
+    return _against(across, what, drawn, name, col is not None, look)
 
 
 def _beside(hue: str | None, traits: Sequence[Mapping[str, str]]) -> list[str]:

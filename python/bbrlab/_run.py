@@ -65,6 +65,7 @@ of runs done, the number of all runs and the completed share of the work, betwee
 
 PACKETS_MAX = 2**64 - 1
 JOBS_MAX = 4096
+SEEDS_MAX = 1_000_000
 """The largest `limit` and the largest `jobs` that the command line accepts."""
 
 
@@ -351,7 +352,9 @@ def _scenario(
             raise TypeError(f"over: expected a dict of keys with their values, found {over!r} of type {type(over).__name__}")
         sets.append({f"sweep.{key}": values for key, values in over.items()})
     if seeds is not None:
-        sets.append({"repeat": seeds})
+        # A dict is the rule by which the number of seeds is decided, as in a scenario file.
+        expected = f"a whole number from 1 to {SEEDS_MAX}"
+        sets.append({"repeat": seeds if isinstance(seeds, Mapping) else whole("seeds", seeds, 1, SEEDS_MAX, expected)})
     if isinstance(given, Scenario) and not any(sets) and not controls:
         return given
     return Scenario(given, sets, controls=controls)

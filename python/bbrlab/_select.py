@@ -121,8 +121,13 @@ class Selection:
         for key, wanted in (where or {}).items():
             self.runs &= self._where(key, wanted)
 
+    @property
+    def has_flow(self) -> bool:
+        """Whether a single flow is shown."""
+        return self._flow is not None
+
     def label(self, name: str) -> str:
-        """Returns the label of an axis: the metric, and the user's choices."""
+        """Returns the name of a metric, followed by the user's choices."""
         return ", ".join([name, *self.choice])
 
     def values_of(self, key: str) -> npt.NDArray[Any]:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+import bbrlab as bl
+
 DOCS = Path(__file__).parents[2]
 
 
@@ -51,6 +53,32 @@ def test_what_a_page_shows_runs(
     if picture is not None:
         assert (tmp_path / picture).stat().st_size > 10_000
     pytest.importorskip("matplotlib.pyplot").close("all")
+
+
+def test_duckdb_reads_the_files_as_the_page_of_results_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    monkeypatch.chdir(tmp_path)
+    # The README's first steps: a scenario with a sweep, in the default folder.
+    bl.sweep("examples.bbr3-vs-cubic", {"bottleneck.buffer": ["1bdp", "4bdp"]}, seeds=2, out="bbrlab-runs/sweep", pictures=False)
+    blocks = re.findall(r"```python\n(import duckdb.*?)```", (DOCS / "docs/results.md").read_text(), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        (query,) = re.findall(r'duckdb.sql\("""(.*?)"""\)', block, re.DOTALL)
+        rows = duckdb.sql(query).fetchall()
+        assert len(rows) == 4 and all(len(row) == 4 for row in rows)
+
+
+def test_no_page_has_a_feature_that_is_newer_than_the_package() -> None:
+    def numbers(version: str) -> tuple[int, ...]:
+        return tuple(int(part) for part in version.split("."))
+
+    found = [
+        (page.name, version)
+        for page in sorted((DOCS / "docs").rglob("*.md"))
+        for version in re.findall(r"\bsince (\d+\.\d+\.\d+)", page.read_text())
+    ]
+    assert len(found) > 5
+    assert [both for both in found if numbers(both[1]) > numbers(bl.__version__)] == []
 
 
 @pytest.mark.parametrize("page", ["python.md", "own-control.md"])

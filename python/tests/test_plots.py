@@ -302,7 +302,7 @@ def test_a_heatmap_shows_what_is_asked_for(three_keys: bl.Results) -> None:
     axis = three_keys.plot.heatmap("group_share", group="bbr1", where={"flows.rtt": "40ms"})
     assert [text.get_text() for text in axis.get_xticklabels()] == ["1", "4", "8"]
     assert (axis.get_xlabel(), axis.get_ylabel()) == ("bottleneck.buffer, BDP", "bottleneck.rate, Mbit/s")
-    assert axis.get_figure().axes[1].get_ylabel() == "group_share, bbr1, flows.rtt=40ms, %"
+    assert axis.get_figure().axes[1].get_ylabel() == "Share of the goodput, bbr1, flows.rtt=40ms, %"
     found = cells(axis)
     for point in three_keys.groups:
         if point["point"]["flows.rtt"] == "40ms":
@@ -375,7 +375,7 @@ def test_a_swept_quantity_is_an_axis_of_numbers_in_order(titled: bl.Results) -> 
     mine = points[(points["metric"] == "group_share") & (points["group"] == "bbr1") & (points["flows.rtt"] == "20ms")]
     of = dict(zip(mine["bottleneck.buffer"], mine["mean"], strict=True))
     assert bars.get_ydata() == pytest.approx([100 * of[buffer] for buffer in ("0.5bdp", "1bdp", "4bdp", "16bdp")])
-    assert axis.get_ylim() == (0, 100) and axis.get_ylabel() == "group_share, %"
+    assert axis.get_ylim() == (0, 100) and axis.get_ylabel() == "Share of the goodput, %"
     # With two values, the axis has numbers but is not logarithmic.
     axis = titled.plot.metric("jain", "flows.rtt", where={"bottleneck.buffer": "1bdp"})
     assert axis.get_xscale() == "linear" and axis.get_xlabel() == "flows.rtt, ms" and axis.get_xticks().tolist() == [20, 60]
@@ -445,6 +445,20 @@ def test_texts_are_the_users_and_stay_inside(titled: bl.Results, tmp_path: Path)
     assert [line.get_label() for line in axis.get_lines()] == ["bbr1 0"] and axis.get_ylabel() == "window"
     with pytest.raises(bl.UsageError, match="expected a group among bbr1, other, found 'x'"):
         r.plot.timeline(group="x")
+
+
+def test_axes_have_words(titled: bl.Results) -> None:
+    from bbrlab._bbrlab import titles
+
+    named = {name: title for name, title, _ in titles()}
+    assert set(named) == {metric["name"] for metric in bl.metrics()}
+    assert [name for name, title in named.items() if "_" in title or "." in title] == []
+    label = titled.plot.metric("rtt_ms_p95", "bottleneck.buffer", flow=0, where={"flows.rtt": "20ms"}).get_ylabel()
+    assert label == "RTT, p95, ms"
+    assert titled.plot.metric("run_goodput_mbps", "bottleneck.buffer").get_ylabel() == "Goodput of all flows, Mbit/s"
+    assert titled.plot.cdf("jain").get_xlabel() == "Jain's index"
+    assert titled.plot.metric("group_share", labels={"group_share": "part"}).get_ylabel() == "part, %"
+    pyplot.close("all")
 
 
 def test_a_column_that_is_not_there_gets_the_nearest(titled: bl.Results) -> None:

@@ -169,3 +169,19 @@ def test_saving_takes_the_place_of_nothing_else(tmp_path: Path) -> None:
     other.save(folder, force=True)
     opened = bl.open(folder)
     assert isinstance(opened, bl.Result) and opened.digest == other.digest
+
+
+def test_what_nobody_can_reach_is_not_sampled() -> None:
+    resource = pytest.importorskip("resource")
+
+    def cpu_s(sample: str) -> float:
+        before = resource.getrusage(resource.RUSAGE_SELF)
+        rs = bl.sweep(bl.Scenario("examples.dumbbell", {"sample": sample, "duration": "5s"}), seeds=2, jobs=1)
+        after = resource.getrusage(resource.RUSAGE_SELF)
+        assert rs.flows["goodput_mbps"].min() > 0
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    # 500,000 rows of flows and of queues per run would take more than ten times as long as the run.
+    assert cpu_s("10us") < 5 * cpu_s("off") + 0.1
+    r = bl.sweep(bl.Scenario("examples.dumbbell", {"duration": "1s"}), seeds=2)[0]
+    assert len(r.queue) and len(r.series)

@@ -10,7 +10,7 @@ mod overview;
 use bbrlab_lab::LabError;
 use bbrlab_report::{Align, Table};
 use bbrlab_run::Algorithm;
-use bbrlab_scenario::{BUILTINS, Scenario, nearest_dotted, queues};
+use bbrlab_scenario::{BUILTINS, Scenario, nearest, nearest_dotted, queues};
 use serde_json::{Map, Value};
 
 use crate::args::{ListArgs, What};
@@ -58,7 +58,8 @@ impl Chosen {
             }
             let (one, all) = (singular(what), heading(what).to_lowercase());
             let names: Vec<&str> = known.iter().map(String::as_str).collect();
-            let meant = nearest_dotted(name, &names);
+            let folders = names.iter().filter_map(|name| Some(name.split_once('.')?.0));
+            let meant = nearest_dotted(name, &names).or_else(|| nearest(name, folders));
             let meant = meant.map_or_else(String::new, |it| format!(" (did you mean `{it}`?)"));
             return Err(LabError::Usage(format!(
                 "`{name}`: no such {one}{meant}; `bbrlab list {all}` lists all"
@@ -175,7 +176,20 @@ fn papers(chosen: &Chosen) -> String {
             table.row(vec![format!("  {}", experiment.id), experiment.title.clone()]);
         }
     }
-    table.render()
+    let ends = [".as-run", ".as-described"];
+    let ids = bbrlab_papers::papers().iter().flat_map(|paper| &paper.experiments).map(|of| &of.id);
+    let (variants, experiments): (Vec<_>, Vec<_>) =
+        ids.filter(|id| chosen.has(id)).partition(|id| ends.iter().any(|end| id.ends_with(end)));
+    let mut out = table.render();
+    let (all, variants) = (experiments.len(), variants.len());
+    if chosen.is_all() {
+        out.push_str(&format!(
+            "\n{all} experiments. {variants} of them are listed a second time, with other settings \
+             ({}).\n",
+            ends.map(|end| format!("`{end}`")).join(", ")
+        ));
+    }
+    out
 }
 
 fn metrics(chosen: &Chosen) -> String {

@@ -34,7 +34,7 @@ pub(crate) fn explained(mut error: clap::Error, words: &[OsString]) -> clap::Err
         let value = value_of(&flag, &words);
         tip_of_key(&full_names(name, !is_similar), value.as_deref())
     } else {
-        None
+        tip_of_seeds(verb, name)
     };
     let tip = tip.or_else(|| tip_of_verbs(&command, verb, name).filter(|_| !is_similar));
     if let Some(tip) = tip {
@@ -128,6 +128,13 @@ fn tip_of_key(names: &[String], value: Option<&str>) -> Option<String> {
     let ways: Vec<String> = names.iter().map(quoted).collect();
     let key = if names.len() == 1 { "this key" } else { "such a key" };
     (!ways.is_empty()).then(|| format!("to set {key} of the scenario, use {}", ways.join(" or ")))
+}
+
+/// The tip to use `--seeds`, for the words that mean a number of runs in other commands.
+fn tip_of_seeds(verb: &Command, name: &str) -> Option<String> {
+    let is_meant = name == "repeat" || REPEAT.contains(&name);
+    (is_meant && has_flag(verb, "seeds"))
+        .then(|| "to repeat each run with several seeds, use --seeds N".to_owned())
 }
 
 /// The tip that other verbs have the flag.

@@ -1,9 +1,7 @@
 //! The amount of data in flight that a flow's sockets allow.
 
-use bbrlab_stack::{BufferBounds, Sockbuf, SocketBuffer, Stack};
+use bbrlab_stack::{BufferBounds, SKB_OVERHEAD, Sockbuf, SocketBuffer, Stack};
 
-/// Bytes of memory that a received segment takes in addition to its payload.
-const SEGMENT_OVERHEAD: u32 = 832;
 /// The largest MSS for which Linux does not measure the ratio of payload to memory
 /// (`TCP_MSS_DEFAULT`).
 const UNMEASURED_MSS: u32 = 536;
@@ -77,7 +75,7 @@ pub(crate) fn window_of_sockets(stack: &Stack, mss: u32) -> SocketWindow {
 fn payload_of_memory(mss: u32) -> f64 {
     let ratio = match mss {
         0..=UNMEASURED_MSS => UNMEASURED_RATIO,
-        _ => 256 * mss / (mss + SEGMENT_OVERHEAD),
+        _ => 256 * mss / (mss + SKB_OVERHEAD),
     };
     f64::from(ratio) / 256.0
 }

@@ -492,6 +492,7 @@ impl<'a, 's> Work<'a, 's> {
         let (mut run, toml) = (scenario.run(number), scenario.run_toml(number));
         // Without a folder, skip the time series, because only the summary is returned.
         run.flow_series &= folder.is_some();
+        run.queue_series &= folder.is_some();
         if let Some(folder) = folder
             && is_single
             && !options.force

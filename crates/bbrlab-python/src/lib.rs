@@ -97,6 +97,7 @@ fn _bbrlab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(records::figure_of, module)?)?;
     module.add_function(wrap_pyfunction!(records::figures, module)?)?;
     module.add_function(wrap_pyfunction!(records::headings, module)?)?;
+    module.add_function(wrap_pyfunction!(records::titles, module)?)?;
     module.add_function(wrap_pyfunction!(records::compare, module)?)?;
     module.add_function(wrap_pyfunction!(records::open_folder, module)?)?;
     Ok(())

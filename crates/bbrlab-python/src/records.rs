@@ -377,6 +377,27 @@ pub(crate) fn figures() -> Vec<[String; 5]> {
     FigureOf::ALL.into_iter().flat_map(of_all).collect()
 }
 
+/// Returns the name in tables of each metric, with the title of an axis and the title's unit, as in
+/// plots of the command line.
+#[pyfunction]
+pub(crate) fn titles() -> Vec<(String, String, String)> {
+    let of_all = |of: FigureOf| {
+        let all_flows = move |json: &str| of == FigureOf::Run && json.starts_with("goodput");
+        let both = of.leaves().into_iter().zip(of.json_leaves());
+        both.filter(|(leaf, _)| leaf.figure.role != Role::Name).map(move |(leaf, json)| {
+            let whose = match of {
+                FigureOf::Flow => " per flow",
+                FigureOf::Bottleneck => " at the bottleneck",
+                _ if all_flows(&json.name) => " of all flows",
+                _ => "",
+            };
+            let unit = bbrlab_report::axis_unit(leaf.figure.unit).to_owned();
+            (leaf.name, bbrlab_report::axis_title(&json.name, whose), unit)
+        })
+    };
+    FigureOf::ALL.into_iter().flat_map(of_all).collect()
+}
+
 /// Returns the name in tables of each metric that printed tables of sweeps show, with its heading
 /// and its number of decimals there.
 #[pyfunction]

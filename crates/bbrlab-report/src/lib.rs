@@ -7,6 +7,7 @@
 
 mod alike;
 mod answers;
+mod axis_title;
 mod binomial;
 mod chosen_answers;
 mod chosen_metrics;
@@ -28,6 +29,7 @@ mod swept_key;
 mod table;
 
 pub use answers::{Heading, headings};
+pub use axis_title::{axis_title, axis_unit};
 pub use binomial::binomial_interval;
 pub use claims::{ClaimLine, ClaimTrial, claims_markdown, claims_text, verdict_counts};
 pub use compare::{ComparedMetric, ComparedPoint, FolderComparison, compare};

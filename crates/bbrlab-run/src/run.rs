@@ -42,6 +42,8 @@ pub struct Run {
     /// Whether the run has time series of each flow. By default, it has them if it has at most
     /// 1,000 flows, or if the scenario sets `sample`.
     pub flow_series: bool,
+    /// Whether links have rows in the time series, if [`Self::sample`] asks for a series.
+    pub queue_series: bool,
     /// The settings that all hosts share.
     pub stack: Stack,
     /// The links that flows share, in the order of their numbers. Private access links have the

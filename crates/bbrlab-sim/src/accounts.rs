@@ -102,6 +102,11 @@ impl Accounts {
         Self { copies: may_get_copies.then(Box::default), ..Self::default() }
     }
 
+    /// Whether a datagram may arrive twice, and the arrivals of copies are counted.
+    pub(crate) fn counts_copies(&self) -> bool {
+        self.copies.is_some()
+    }
+
     /// Returns the number of bytes that the receiving application has read, over all connections.
     pub(crate) fn bytes_read(&self, receiver: &Receiver) -> u64 {
         let past = self.past.as_ref().map_or(0, |past| past.receiver.bytes_read);

@@ -16,7 +16,6 @@ use crate::figures::{self, NS_PER_MS, SLOWDOWN_UNIT, US_PER_MS, mbps, ratio, rtt
 use crate::flow::Flow;
 use crate::histogram::Histogram;
 use crate::latency::Latency;
-use crate::setup;
 use crate::slowdown::Ideal;
 use crate::wiring;
 use crate::world::World;
@@ -80,7 +79,7 @@ pub(crate) fn summarise(
     for (class, &place) in run.classes.iter().zip(&place_of_class) {
         groups[place].is_policed |= wiring::is_policed(run, class);
         groups[place].has_connections |= !class.is_udp;
-        groups[place].counts_duplicates |= !class.is_udp || setup::may_get_copies(run, class);
+        groups[place].counts_duplicates |= !class.is_udp;
         groups[place].has_messages |= class.measures_messages();
         groups[place].has_jitter &= class.source.arrivals().is_none();
     }
@@ -140,6 +139,7 @@ impl<'a> Gathered<'a> {
     }
 
     fn add(&mut self, ideal: &Ideal, flow: &Flow, losses: FlowLosses) {
+        self.counts_duplicates |= flow.accounts.counts_copies();
         let marks = &flow.accounts.marks;
         self.bytes += marks.in_traffic;
         for (bytes, from) in self.competing.iter_mut().zip([marks.at_last_start, marks.at_steady]) {

@@ -56,7 +56,7 @@ pub(crate) struct Sampler {
 impl Sampler {
     pub(crate) fn new(run: &Run, links: &[ReportedLink]) -> Self {
         let numbers = |count: usize| 0..u32::try_from(count).expect("numbered in 24 bits");
-        let is_on = run.sample != Sample::Off;
+        let is_on = run.sample != Sample::Off && run.queue_series;
         let mut waiting = Vec::new();
         if run.flow_series && matches!(run.sample, Sample::Every(_)) {
             // Flows of a class with arrivals have no rows.
@@ -75,7 +75,7 @@ impl Sampler {
         Self {
             period: period(run.sample),
             end: Time(run.duration.0),
-            next: is_on.then_some(Time::ZERO),
+            next: (is_on || !waiting.is_empty()).then_some(Time::ZERO),
             waiting,
             flows: Vec::new(),
             waiting_links,

@@ -103,7 +103,7 @@ pub(crate) fn class(
 }
 
 /// Whether flows of a class send datagrams over a link that duplicates packets.
-pub(crate) fn may_get_copies(run: &Run, class: &FlowClass) -> bool {
+fn may_get_copies(run: &Run, class: &FlowClass) -> bool {
     let is_copied = |link: &Link| link.duplicate != Probability::ZERO;
     class.is_udp && run.links_on(class, &class.forward).any(is_copied)
 }

@@ -23,7 +23,6 @@ use crate::flow::Flow;
 use crate::groups;
 use crate::histogram::Histogram;
 use crate::latency::Latency;
-use crate::setup;
 use crate::wire::Payload;
 use crate::wiring::{self, ReportedLink};
 use crate::world::World;
@@ -290,7 +289,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
         sent_packets: Some(totals.sender.sent),
         delivered_packets: Some(totals.receiver.new_packets),
         out_of_order_packets: (!class.is_udp).then_some(totals.receiver.out_of_order_packets),
-        duplicate_packets: (!class.is_udp || setup::may_get_copies(run, class))
+        duplicate_packets: (!class.is_udp || flow.accounts.counts_copies())
             .then_some(totals.receiver.duplicate_packets),
         discarded_packets: (!class.is_udp).then_some(totals.receiver.dropped_packets),
         lost_packets: (!class.is_udp).then_some(totals.lost),

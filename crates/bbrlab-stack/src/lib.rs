@@ -15,6 +15,10 @@ pub use switches::{
     PartialAck, RateSwitches, Rto, RtoEstimate, Rule3, RwndBounds, SampleBound,
 };
 
+/// Bytes of memory that an skb takes in addition to its payload: head (256), `sk_buff` (256) and
+/// `skb_shared_info` (320).
+pub const SKB_OVERHEAD: u32 = 832;
+
 /// The settings of all hosts: a scenario's `[stack]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stack {

@@ -207,7 +207,7 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
     assert!(shell.output(&args).status.success());
     let drawn = "s/sweep-bottleneck-buffer-rto_count-flows-lost_packets.svg";
     let drawn = fs::read_to_string(shell.folder().join(drawn)).unwrap();
-    assert!(drawn.contains("rto_count per flow") && drawn.contains("lost_packets per flow"));
+    assert!(drawn.contains("Retransmission timeouts per flow") && drawn.contains("Lost per flow"));
     refused(&["--metric", "flows.cc"], "`flows.cc` has no number in these results");
     let columns = [
         ("group_out_of_order_packets", "out_of_order_packets"),

@@ -301,6 +301,11 @@ fn command_lines() {
             bbrlab report results --metric share | exit 2
                 error: unexpected argument '--metric' found
                 tip: 'bbrlab report' has no '--metric', but 'bbrlab plot', 'bbrlab table' and 'bbrlab compare' have
+            bbrlab reproduce song2021.v1-vs-v2 --repeat 3 | exit 2
+                error: unexpected argument '--repeat' found
+                tip: to repeat each run with several seeds, use --seeds N
+            bbrlab list scenarios exampels | exit 2
+                error: `exampels`: no such scenario (did you mean `examples`?); `bbrlab list scenarios` lists all
             bbrlab run examples.dumbbell --qiet | exit 2
                 error: unexpected argument '--qiet' found
                 tip: a similar argument exists: '--quiet'

@@ -187,10 +187,10 @@ fn verdict_on(
             (ClaimVerdict::Fails, findings(found), format!("expected to hold: {why}"))
         }
         (Expected::Unsure, true) => {
-            (ClaimVerdict::Holds, shares(found), format!("the data file is unsure: {why}"))
+            (ClaimVerdict::Holds, shares(found), format!("the expectation was unsure: {why}"))
         }
         (Expected::Unsure, false) => {
-            (ClaimVerdict::Fails, findings(found), format!("the data file is unsure: {why}"))
+            (ClaimVerdict::Fails, findings(found), format!("the expectation was unsure: {why}"))
         }
         (Expected::Artifact, true) => (
             ClaimVerdict::Holds,

@@ -41,7 +41,7 @@ pub(crate) struct Outcome<'a> {
 /// writes instead of this phrase.
 const ARGUMENTS: [(&str, &str); 3] = [
     ("; expected to hold: ", "Expected to hold"),
-    ("; the data file is unsure: ", "The data file is unsure"),
+    ("; the expectation was unsure: ", "The expectation was unsure"),
     (", though thought an artifact: ", "Expected to be an artifact"),
 ];
 

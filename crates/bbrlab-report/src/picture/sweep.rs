@@ -30,6 +30,7 @@ use super::panel::{LABEL_GAP, LINE, Names, PANEL_TITLE, Panel, SMALL, widest_lab
 use super::shape::{LOWEST_PANEL, Shape};
 use super::swept::{Swept, spread};
 use crate::answers::{self, Answer, Metric, flow_groups, group_names, link_to_name, most_groups};
+use crate::axis_title::{axis_title, axis_unit};
 use crate::points::Points;
 use crate::swept_key::{stem, value_text};
 use crate::table::varying_keys;
@@ -278,7 +279,7 @@ impl<'a> Sheet<'a> {
             left_out,
             unfit: 0,
             flow_groups: names_of_flow_groups(groups, keys_axis, choice),
-            drawn_groups: (0..most_groups(groups)).filter(is_drawn).collect(),
+            drawn_groups: with_values((0..most_groups(groups)).filter(is_drawn), figures, groups),
             figures: figures.to_vec(),
             equal: equal.to_vec(),
             columns,
@@ -716,44 +717,34 @@ impl<'a> Sheet<'a> {
     }
 }
 
+/// Leaves out the groups of flows without a value of any metric: the legend would list them without
+/// a point in a panel. Without metrics of groups, all are kept.
+fn with_values(
+    drawn: impl Iterator<Item = usize>,
+    figures: &[Answer<'_>],
+    groups: &[Group],
+) -> Vec<usize> {
+    let drawn: Vec<usize> = drawn.collect();
+    let of_groups = figures.iter().filter(|figure| figure.metric.is_per_group());
+    let there: Vec<usize> =
+        of_groups.flat_map(|figure| answers::places(groups, figure.metric)).collect();
+    let kept: Vec<usize> = drawn.iter().copied().filter(|place| there.contains(place)).collect();
+    if kept.is_empty() { drawn } else { kept }
+}
+
 /// The title of a metric's panel, with its unit. `has_groups` is whether several groups of flows
 /// are distinguished.
 fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
     let name = figure.metric.name();
-    let title = match name {
-        "share" => "Share of the goodput",
-        "fct_ms.p50" => "Completion time, median",
-        "fct_ms.p95" => "Completion time, p95",
-        "fct_ms.p99" => "Completion time, p99",
-        "fct_ms.unfinished" => "Transfers not completed",
-        "fct_ms.never_begun" => "Transfers never begun",
-        "goodput_active_mbps" => "Goodput while active",
-        "goodput_mbps" if figure.metric == Metric::Run(name) && has_groups => {
-            "Goodput of all flows"
-        }
-        "goodput_mbps" => "Goodput",
-        "queue_delay_ms.mean" => "Mean queue delay",
-        "retransmitted_packets" => "Retransmissions",
-        "out_of_order_packets" => "Arrived out of order",
-        "duplicate_packets" => "Duplicates",
-        "rtt_ms.mean" => "Mean RTT",
-        "utilization" => "Utilisation",
-        "drop_ratio" => "Dropped by the queue",
-        "random_losses" => "Lost at random",
-        "policer_drops" => "Dropped by the policer",
-        "thinned_acks" => "ACKs left out by thinning",
-        "rejected" => "Rejected flows",
-        "marks" => "Marked",
-        "jain" => "Jain's index",
-        _ => figure.title,
-    };
-    let of_link = link_to_name(groups, figure.metric);
-    let title = of_link.map_or_else(|| title.to_owned(), |link| format!("{title} of {link}"));
     let title = match figure.metric {
-        Metric::PerFlow(name) => format!("{name} per flow"),
-        _ => title,
+        Metric::Run("goodput_mbps") if has_groups => axis_title(name, " of all flows"),
+        Metric::PerFlow(_) => axis_title(name, " per flow"),
+        metric => {
+            let link = link_to_name(groups, metric);
+            axis_title(name, &link.map_or_else(String::new, |link| format!(" of {link}")))
+        }
     };
-    let unit = if figure.unit == "pkt" { "packets" } else { figure.unit };
+    let unit = axis_unit(figure.unit);
     if unit.is_empty() { title } else { format!("{title}, {unit}") }
 }
 

@@ -223,6 +223,7 @@ impl Scenario {
             duration: spec.duration,
             sample: spec.sample(),
             flow_series: spec.flow_series(),
+            queue_series: true,
             stack: spec.stack.stack,
             links,
             link_tables,

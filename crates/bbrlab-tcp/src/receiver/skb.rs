@@ -13,10 +13,8 @@
 //! 2. The payload of a tiny out-of-order segment is never copied into its head (`skb_condense`).
 
 use bbrlab_cc::linux_int::before;
+use bbrlab_stack::SKB_OVERHEAD;
 
-/// Bytes of memory that a received segment takes in addition to its payload: head (256), `sk_buff`
-/// (256) and `skb_shared_info` (320).
-const SKB_OVERHEAD: u32 = 832;
 /// Returns the bytes of memory that a segment with `len` bytes of payload takes.
 pub(super) const fn truesize_of(len: u32) -> u32 {
     SKB_OVERHEAD + len

@@ -24,11 +24,11 @@
 use std::collections::VecDeque;
 
 use bbrlab_cc::PacingStatus;
-use bbrlab_stack::Tso;
+use bbrlab_stack::{SKB_OVERHEAD, Tso};
 use bbrlab_units::Time;
 
 use super::Sender;
-use super::scoreboard::{Cursor, OVERHEAD, tag};
+use super::scoreboard::{Cursor, tag};
 use crate::segment::{DataSegment, Segment, flag};
 use crate::{Host, TimerId, Transmission};
 
@@ -108,7 +108,7 @@ impl Sender {
     #[inline(never)]
     fn is_host_full(&mut self, len: u32, factor: u32) -> bool {
         let rate = self.conn.ctl.pacing_rate >> self.conn.pacing_shift;
-        let mut limit = u64::from(2 * (len + OVERHEAD)).max(rate);
+        let mut limit = u64::from(2 * (len + SKB_OVERHEAD)).max(rate);
         if self.conn.ctl.pacing_status == PacingStatus::None {
             limit = limit.min(LIMIT_OUTPUT_BYTES);
         }
@@ -149,7 +149,7 @@ impl Sender {
         departs_ns: u64,
         host: &mut impl Host,
     ) {
-        let truesize = if skb.is_none() { 0 } else { segment.len + OVERHEAD };
+        let truesize = if skb.is_none() { 0 } else { segment.len + SKB_OVERHEAD };
         if let Some(fq) = &mut self.fq {
             fq.wmem_alloc += truesize;
             fq.waiting.push_back(Waiting { departs_ns, segment, mss, truesize, skb });
@@ -196,7 +196,7 @@ impl Sender {
         if self.fq.is_none()
             || len >= size_goal
             || self.board.head().is_none()
-            || self.wmem_alloc() < len + OVERHEAD
+            || self.wmem_alloc() < len + SKB_OVERHEAD
         {
             return false;
         }

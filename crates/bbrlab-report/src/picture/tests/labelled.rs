@@ -316,7 +316,7 @@ fn metrics_of_single_flows_are_means_over_the_flows_of_a_group() {
         let choice = SweepChoice { metrics: names(&[name]), ..SweepChoice::default() };
         let picture = sweep(&runs, &choice).unwrap();
         show("per-flow", &picture);
-        assert_has(&picture.svg, &["cwnd_packets.mean per flow, packets", "bbr1", "cubic"]);
+        assert_has(&picture.svg, &["Mean cwnd per flow, packets", "bbr1", "cubic"]);
         let height = |color: &str| super::longest_line(&picture.svg, color)[0].1;
         let frame =
             super::longest_line(&picture.svg, "#969696").iter().map(|at| at.1).fold(0.0, f64::max);

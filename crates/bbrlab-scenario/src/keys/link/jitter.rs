@@ -43,7 +43,7 @@ pub(super) fn read_jitter(reader: &mut Reader<'_>, node: &Node, name: &str) -> O
         return Some(JitterSpec::Uniform(Jitter { up_to, keep_order: true }));
     };
     let mut keys = Keys::new(table, name, node.at);
-    if ["spread", "model", "distribution", "correlation"].iter().any(|key| keys.has(key)) {
+    if RandomDelaySpec::KEYS.iter().any(|key| keys.has(key)) {
         let delay = RandomDelaySpec::read(reader, &mut keys);
         keys.finish(reader);
         return delay.map(JitterSpec::Random);

@@ -48,7 +48,10 @@ pub(crate) enum RandomDelaySpec {
 }
 
 impl RandomDelaySpec {
-    /// Reads the value of `jitter` if it is a table with the key `spread` or `model`.
+    /// The keys of which [`Self::read`] needs or understands one, and uniform jitter none.
+    pub(super) const KEYS: [&str; 4] = ["model", "spread", "distribution", "correlation"];
+
+    /// Reads the value of `jitter` if it is a table with one of [`Self::KEYS`].
     pub(super) fn read(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<Self> {
         if let Some(model) = keys.take("model") {
             reader.choice(model, &keys.name("model"), &[("wifi", ())], "")?;

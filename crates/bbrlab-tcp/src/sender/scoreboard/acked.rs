@@ -5,10 +5,11 @@
 //! Deviations: none.
 
 use bbrlab_cc::linux_int::after;
+use bbrlab_stack::SKB_OVERHEAD;
 
 use super::place::{NIL, SkbId, is_place_among, places_on};
 use super::run::{Counts, Run};
-use super::skb::{OVERHEAD, tag};
+use super::skb::tag;
 use super::{Scoreboard, is_spare};
 use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;
@@ -147,7 +148,7 @@ impl Scoreboard {
             first,
             count,
             cut,
-            memory: advance - fin + count * OVERHEAD,
+            memory: advance - fin + count * SKB_OVERHEAD,
         };
         debug_assert_eq!(run, Run::new(oldest, newest, Counts { first, count, pcount, cut }));
         Some(run)
@@ -274,7 +275,7 @@ impl Scoreboard {
         }
         self.packets_out -= acked.pcount;
         if acked.is_whole {
-            self.wmem_queued -= self.queue[id].len() + OVERHEAD;
+            self.wmem_queued -= self.queue[id].len() + SKB_OVERHEAD;
             self.forget_head(id);
         }
         Some(acked)

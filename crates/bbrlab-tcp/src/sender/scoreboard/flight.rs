@@ -8,9 +8,10 @@
 //!    still in the network; the kernel does not merge such skbs.
 
 use bbrlab_cc::linux_int::{after, before};
+use bbrlab_stack::SKB_OVERHEAD;
 
 use super::place::{NIL, SkbId};
-use super::skb::{OVERHEAD, Skb, tag};
+use super::skb::{Skb, tag};
 use super::unsent::Written;
 use super::{Cursor, Scoreboard, is_spare};
 use crate::rate::{Notes, PackedStamps};
@@ -139,7 +140,7 @@ impl Scoreboard {
     pub(crate) fn add_syn(&mut self, seq: u32) -> Cursor {
         let syn = Written { seq, end_seq: seq.wrapping_add(1), flags: flag::SYN };
         self.packets_out = 1;
-        self.wmem_queued += OVERHEAD;
+        self.wmem_queued += SKB_OVERHEAD;
         let id = self.queue.place(syn, u32::MAX);
         self.queue.push_sent(id);
         Cursor(id)
@@ -206,7 +207,7 @@ impl Scoreboard {
         stamp: impl FnOnce() -> PackedStamps,
         note: impl FnOnce() -> (Notes, bool),
     ) -> (u32, u32) {
-        self.wmem_queued += OVERHEAD;
+        self.wmem_queued += SKB_OVERHEAD;
         let cut = self.unsent.cut(segs * mss);
         let id = self.queue.place_and_stamp(cut, |skb| {
             skb.set_full_segments(segs, mss);
@@ -353,7 +354,7 @@ impl Scoreboard {
         let Cursor(id) = at;
         let before = u32::from(self.queue[id].pcount);
         let rest = self.queue.split_sent(id, len, mss);
-        self.wmem_queued += OVERHEAD;
+        self.wmem_queued += SKB_OVERHEAD;
         let after = u32::from(self.queue[id].pcount) + u32::from(self.queue[rest].pcount);
         self.adjust_pcount(self.queue[id].tags(), before.cast_signed() - after.cast_signed());
         if self.notes_in_flight {
@@ -437,7 +438,7 @@ impl Scoreboard {
             self.search.restart();
             self.queue.shift(id, next, len, 0);
             self.queue[id].add_tags(tags & tag::EVER_RETRANS);
-            self.wmem_queued -= OVERHEAD;
+            self.wmem_queued -= SKB_OVERHEAD;
             self.adjust_pcount(tags, 1);
         }
     }

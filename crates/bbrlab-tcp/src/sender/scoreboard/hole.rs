@@ -11,10 +11,11 @@
 
 use bbrlab_cc::Conn;
 use bbrlab_cc::linux_int::{after, before};
+use bbrlab_stack::SKB_OVERHEAD;
 
 use super::place::{NIL, SkbId};
 use super::sacked::{Covered, MERGE_LIMIT, PCOUNT_LIMIT, SackVisitor};
-use super::skb::{OVERHEAD, Skb, tag};
+use super::skb::{Skb, tag};
 use super::{Counting, Scoreboard};
 use crate::rate::DeliveredSkb;
 use crate::segment::{SackBlock, flag};
@@ -115,7 +116,7 @@ impl Scoreboard {
             }
         }
         self.sacked_out += pcount;
-        self.wmem_queued -= if last == id { OVERHEAD } else { 2 * OVERHEAD };
+        self.wmem_queued -= if last == id { SKB_OVERHEAD } else { 2 * SKB_OVERHEAD };
         self.queue.close_hole(id, last, merged.pcount, mss);
         let is_gone = |hint| hint == id || hint == last;
         if is_gone(self.retransmit_hint) {

@@ -42,7 +42,7 @@ pub(super) use flight::Sent;
 pub(super) use reno::DupAcks;
 pub(super) use run::Run;
 pub(super) use sacked::{Blocks, Covered, NewFrom, Reported, SackVisitor};
-pub(super) use skb::{OVERHEAD, tag};
+pub(super) use skb::tag;
 pub(super) use unsent::Unsent;
 
 use std::collections::VecDeque;

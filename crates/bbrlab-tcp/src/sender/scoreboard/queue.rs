@@ -28,11 +28,12 @@
 //! Deviations: none that is visible from outside.
 
 use bbrlab_cc::linux_int::{after, before};
+use bbrlab_stack::SKB_OVERHEAD;
 
 use super::flight::SentAgain;
 use super::place::{ID_MASK, NIL, SkbId, following, places_on};
 use super::run::{Counts, Run};
-use super::skb::{OVERHEAD, SPAN_MAX, Skb, tag};
+use super::skb::{SPAN_MAX, Skb, tag};
 use super::skb_links::SkbLinks;
 use super::unsent::Written;
 use crate::rate::{Notes, PackedStamps};
@@ -859,7 +860,7 @@ impl Queue {
             first: id,
             count: 1,
             cut: 0,
-            memory: skb.span() + OVERHEAD,
+            memory: skb.span() + SKB_OVERHEAD,
         };
         let flags = skb.flags();
         self[id].set_tags(tag::FREED);

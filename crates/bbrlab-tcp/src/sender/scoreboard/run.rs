@@ -2,9 +2,10 @@
 
 use super::Scoreboard;
 use super::place::{SkbId, places_on};
-use super::skb::{OVERHEAD, Skb};
+use super::skb::Skb;
 use crate::rate::{AckRate, DeliveredSkb, Notes, PackedStamps, RateSampler};
 use crate::segment::flag;
+use bbrlab_stack::SKB_OVERHEAD;
 
 /// Neighbouring skbs that an ACK removes or SACKs. None of the skbs was ever retransmitted, SACKed
 /// or marked lost before. They departed in order, so the last skb is the newest.
@@ -69,7 +70,7 @@ impl Run {
             first,
             count,
             cut,
-            memory: end.wrapping_sub(oldest.seq) + count * OVERHEAD,
+            memory: end.wrapping_sub(oldest.seq) + count * SKB_OVERHEAD,
         }
     }
 

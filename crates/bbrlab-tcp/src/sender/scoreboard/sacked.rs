@@ -11,11 +11,12 @@
 
 use bbrlab_cc::Conn;
 use bbrlab_cc::linux_int::{after, before};
+use bbrlab_stack::SKB_OVERHEAD;
 
 use super::place::{NIL, SkbId, is_place_among};
 use super::queue::Limits;
 use super::run::Run;
-use super::skb::{OVERHEAD, tag};
+use super::skb::tag;
 use super::{Counting, Cursor, Scoreboard, is_spare};
 use crate::rate::{DeliveredSkb, Notes, PackedStamps};
 use crate::segment::SackBlock;
@@ -562,7 +563,7 @@ impl Scoreboard {
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     fn note_run(&mut self, run: &Run, into: SkbId, merged: u32) {
         self.sacked_out += run.pcount;
-        self.wmem_queued -= merged * OVERHEAD;
+        self.wmem_queued -= merged * SKB_OVERHEAD;
         if is_place_among(self.retransmit_hint, run.first, run.count) {
             self.retransmit_hint = into;
         }
@@ -824,7 +825,7 @@ impl Scoreboard {
             self.search.restart();
         }
         self.queue[prev].use_up();
-        self.wmem_queued -= OVERHEAD;
+        self.wmem_queued -= SKB_OVERHEAD;
         true
     }
 }

@@ -3,16 +3,13 @@
 //! Sources: [linux] `include/net/tcp.h`: `struct tcp_skb_cb` and its flag bits;
 //! `include/linux/skbuff.h`.
 //! Deviations:
-//! 1. Memory is counted, not allocated: an skb counts as [`OVERHEAD`] bytes plus its payload, as on
-//!    x86-64.
+//! 1. Memory is counted, not allocated: an skb counts as its payload and
+//!    [`bbrlab_stack::SKB_OVERHEAD`] bytes, as on x86-64.
 
 use bbrlab_cc::linux_int::after;
 
 use crate::rate::PackedStamps;
 use crate::segment::flag;
-
-/// Bytes of memory that an skb takes besides its payload: head, `sk_buff` and `skb_shared_info`.
-pub(crate) const OVERHEAD: u32 = 832;
 
 /// State bits of an skb that was sent. Linux: `TCPCB_*`, with the same values where Linux has the
 /// bit.

@@ -2,11 +2,12 @@
 
 use super::place::NIL;
 use super::sacked::MERGE_LIMIT;
-use super::skb::{OVERHEAD, SPAN_MAX, Skb, tag};
+use super::skb::{SPAN_MAX, Skb, tag};
 use super::unsent::Written;
 use super::{Counting, Scoreboard};
 use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;
+use bbrlab_stack::SKB_OVERHEAD;
 
 /// The end, the flags, the tags and the application-limited mark of an skb share a word, and must
 /// not change each other.
@@ -54,7 +55,7 @@ fn a_lost_skb_that_is_still_plain_is_counted_when_it_is_sent_again() {
         board.queue[id].tstamp_ns = u64::from(sent);
         board.queue.push_sent(id);
         board.packets_out += 1;
-        board.wmem_queued += MSS + OVERHEAD;
+        board.wmem_queued += MSS + SKB_OVERHEAD;
     }
     let (first, last) = (board.head().unwrap(), board.tail().unwrap());
     let between = board.next(first).unwrap();
@@ -95,7 +96,7 @@ impl Scoreboard {
             lost += if skb.has(tag::LOST) { pcount } else { 0 };
             retrans += if skb.has(tag::RETRANS) { pcount } else { 0 };
             spare += if skb.has(tag::RETRANS) && !skb.has(tag::LOST) { pcount } else { 0 };
-            wmem += skb.len() + OVERHEAD;
+            wmem += skb.len() + SKB_OVERHEAD;
             assert!(!(skb.has(tag::SACKED) && skb.has(tag::LOST)), "SACKed and lost");
             assert!(
                 !(skb.has(tag::SACKED) && queue.is_sorted(id)),

@@ -5,9 +5,9 @@
 //! `tcp_grow_skb`, `tso_fragment`, `tcp_send_fin`.
 //! Deviations: none.
 
-use super::skb::OVERHEAD;
 use super::{Cursor, Scoreboard};
 use crate::segment::flag;
+use bbrlab_stack::SKB_OVERHEAD;
 
 /// An skb that was written and not sent.
 #[derive(Clone, Copy, Debug, Default)]
@@ -94,7 +94,7 @@ impl Scoreboard {
     #[cfg(test)]
     pub(super) fn unsent_memory(&self) -> u32 {
         let first = self.unsent.is_filled.then_some(&self.unsent.skb);
-        first.into_iter().chain(&self.behind).map(|skb| skb.len() + OVERHEAD).sum()
+        first.into_iter().chain(&self.behind).map(|skb| skb.len() + SKB_OVERHEAD).sum()
     }
 
     /// Whether there is an unsent skb. Linux: `tcp_send_head`.
@@ -142,7 +142,7 @@ impl Scoreboard {
     /// Appends an empty skb.
     pub(crate) fn open_unsent(&mut self, seq: u32) {
         self.push_unsent(Written { seq, end_seq: seq, flags: 0 });
-        self.wmem_queued += OVERHEAD;
+        self.wmem_queued += SKB_OVERHEAD;
     }
 
     /// Returns the last unsent skb. Such an skb must exist.
@@ -181,7 +181,7 @@ impl Scoreboard {
             skb.end_seq = skb.end_seq.wrapping_add(1);
         } else {
             self.push_unsent(Written { seq, end_seq: seq.wrapping_add(1), flags: flag::FIN });
-            self.wmem_queued += OVERHEAD;
+            self.wmem_queued += SKB_OVERHEAD;
         }
     }
 
@@ -207,7 +207,7 @@ impl Scoreboard {
             first.end_seq = next.end_seq;
             first.flags |= next.flags;
             behind.pop_front();
-            self.wmem_queued -= OVERHEAD;
+            self.wmem_queued -= SKB_OVERHEAD;
         }
     }
 
@@ -225,7 +225,7 @@ impl Scoreboard {
         }
         self.behind.pop_front();
         self.unsent.skb = Written { seq: first.seq, ..next };
-        self.wmem_queued -= OVERHEAD;
+        self.wmem_queued -= SKB_OVERHEAD;
         true
     }
 
@@ -242,7 +242,7 @@ impl Scoreboard {
     /// Linux: `tso_fragment`.
     #[inline]
     pub(crate) fn cut_unsent(&mut self, len: u32, mss: u32) -> Cursor {
-        self.wmem_queued += OVERHEAD;
+        self.wmem_queued += SKB_OVERHEAD;
         let cut = self.unsent.cut(len);
         Cursor(self.queue.place(cut, mss))
     }
