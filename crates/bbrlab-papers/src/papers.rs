@@ -282,7 +282,7 @@ mod tests {
             mahmud2020: 3 experiments, 13 rows; 18 claims: 4 hold, 4 artifacts, 10 unsure; published 13 true, 1 false; 7 artifacts, 4 shown, 25 calculations
             kato2025: 3 experiments, 5 rows; 8 claims: 2 hold, 3 artifacts, 3 unsure; published 5 true, 0 false; 3 artifacts, 2 shown, 8 calculations
             piotrowska2024: 6 experiments, 137 rows; 40 claims: 11 hold, 5 artifacts, 24 unsure; published 13 true, 3 false; 8 artifacts, 2 shown, 24 calculations
-            c4: 4 experiments, 57 rows; 57 claims: 18 hold, 0 artifacts, 39 unsure; published 57 true, 0 false; 8 artifacts, 0 shown, 16 calculations
+            c4: 4 experiments, 66 rows; 66 claims: 18 hold, 0 artifacts, 48 unsure; published 66 true, 0 false; 8 artifacts, 0 shown, 16 calculations
         "#]].assert_eq(&lines);
         assert_eq!(contradictions().len(), 16);
         assert!(contradictions().iter().all(|it| !it.sides.is_empty() && it.priority > 0));

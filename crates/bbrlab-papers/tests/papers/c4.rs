@@ -90,5 +90,5 @@ fn every_scenario_has_the_parameters_of_the_data_file() {
         }
         count += 1;
     }
-    assert_eq!(count, 19);
+    assert_eq!(count, 22);
 }
