@@ -14,6 +14,7 @@
 #define PORT 5000
 #define REQUEST 100 /* bytes */
 #define RATE_UNLIMITED (-1)
+#define LINGER SEC /* from the end of the last transfer until the sockets are closed */
 
 static void set(int fd, int level, int name, int64_t value, const char *what)
 {
@@ -314,14 +315,22 @@ static int end_transfer(int i)
 		set_due(i, at + f->responses[f->transfers - 1].think);
 		return 1;
 	}
-	if (f->closes) {
-		keep_socket(i);
-		close(f->sfd);
-		close(f->rfd);
-		close(f->lfd);
-		f->sfd = f->rfd = f->lfd = -1;
-	}
-	return 0;
+	if (!f->closes)
+		return 0;
+	set_due(i, at + LINGER);
+	return 1;
+}
+
+static void close_flow(int i)
+{
+	struct flow *f = &flows[i];
+
+	set_due(i, NEVER);
+	keep_socket(i);
+	close(f->sfd);
+	close(f->rfd);
+	close(f->lfd);
+	f->sfd = f->rfd = f->lfd = -1;
 }
 
 /* The end of the transfer that the receiver is reading, in bytes of its connection. */
@@ -369,8 +378,12 @@ void on_timer(int i)
 	struct flow *f = &flows[i];
 	int64_t due = f->due;
 
-	if (!f->has_started) {
-		f->due = due;
+	if (f->closes && f->done >= 0 && f->sfd >= 0 && due >= f->done + LINGER) {
+		close_flow(i);
+	} else if (due >= f->stop) {
+		/* The entry in the time table comes after the timers. */
+		set_due(i, NEVER);
+	} else if (!f->has_started) {
 		connect_flow(i);
 		set_due(i, NEVER);
 		if (f->mode == PERIODIC) {

@@ -58,7 +58,7 @@ pub fn build_kernel(order: &Order, work: &mut Work<'_>) -> Result<Built, KernelE
             )));
         }
     }
-    let recipe = Recipe::of(order)?;
+    let recipe = Recipe::of(order, work.stop)?;
     let folder = kernels_folder()?;
     let target = folder.join(&recipe.hash);
     if let Ok(kernel) = Kernel::open(&target) {

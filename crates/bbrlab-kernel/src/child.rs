@@ -105,7 +105,7 @@ struct Watchdog {
 impl Watchdog {
     fn start(group: u32) -> std::io::Result<Self> {
         let mut shell = Command::new("/bin/sh")
-            .args(["-c", "read -r end || kill -KILL -- \"-$0\"", &group.to_string()])
+            .args(["-c", "read -r end || kill -s KILL -- \"-$0\"", &group.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -128,11 +128,12 @@ impl Drop for Watchdog {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
     use std::path::Path;
     use std::process::Command;
     use std::time::Duration;
 
-    use super::{Ended, run};
+    use super::{Ended, Watchdog, run};
     use crate::scratch::Scratch;
 
     /// A shell that writes the number of its child, and waits for it.
@@ -157,6 +158,16 @@ mod tests {
         let ended = run(&mut shell(&file), None, true, &|| file.exists(), &mut || {}).unwrap();
         assert!(matches!(ended, Ended::Stopped));
         assert!(!runs(&file));
+    }
+
+    #[test]
+    fn the_watchdog_kills_the_group_when_its_pipe_ends() {
+        let mut sleep = Command::new("/bin/sleep").arg("1000").process_group(0).spawn().unwrap();
+        let mut watchdog = Watchdog::start(sleep.id()).unwrap();
+        // A killed process closes its end of the pipe without a word.
+        watchdog.pipe = None;
+        let status = sleep.wait().unwrap();
+        assert_eq!(status.signal(), Some(9));
     }
 
     #[test]

@@ -82,11 +82,12 @@ impl Recipe {
     /// Reads the archive and the patches.
     ///
     /// # Errors
-    /// If a file cannot be read.
-    pub(crate) fn of(order: &Order) -> Result<Self, KernelError> {
+    /// If a file cannot be read, or `stop` returns true.
+    pub(crate) fn of(order: &Order, stop: &dyn Fn() -> bool) -> Result<Self, KernelError> {
         let archive = order.archive();
-        let source_sha256 =
-            sha256_of(&archive).map_err(|error| KernelError::io("read", &archive, &error))?;
+        let source_sha256 = hash_until(&archive, stop)
+            .map_err(|error| KernelError::io("read", &archive, &error))?
+            .ok_or_else(|| KernelError::Interrupted("stopped; nothing was built".to_owned()))?;
         let patches = order.patches.iter().map(|path| patch_of(path)).collect::<Result<_, _>>()?;
         Ok(Self::from_parts(source_sha256, patches, order.hz))
     }
@@ -130,15 +131,21 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 /// # Errors
 /// If the file cannot be read.
 pub(crate) fn sha256_of(path: &Path) -> io::Result<String> {
+    Ok(hash_until(path, &|| false)?.unwrap_or_default())
+}
+
+/// Like [`sha256_of`]; `None` if `stop` returns true before the end of the file.
+fn hash_until(path: &Path, stop: &dyn Fn() -> bool) -> io::Result<Option<String>> {
     let mut file = File::open(path)?;
     let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
+    let mut buffer = vec![0; 1 << 20];
+    while !stop() {
         match file.read(&mut buffer)? {
-            0 => return Ok(digits(&hash.finalize())),
+            0 => return Ok(Some(digits(&hash.finalize()))),
             n => hash.update(&buffer[..n]),
         }
     }
+    Ok(None)
 }
 
 fn digits(hash: &[u8]) -> String {

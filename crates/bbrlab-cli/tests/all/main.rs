@@ -4,6 +4,7 @@
 mod again;
 mod compare;
 mod folders;
+mod kernel;
 mod lab;
 mod lists;
 mod pages;
