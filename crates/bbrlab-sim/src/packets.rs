@@ -24,6 +24,9 @@ pub struct PacketEvent {
 impl Sim {
     /// Records the packets at every sending host from now on. Call it before the run advances. The
     /// results of the run do not change.
+    ///
+    /// # Panics
+    /// With more than 2^24 flows. A checked scenario has at most 2^20 flows.
     pub fn record_packets(&mut self) {
         for flow in 0..self.run.flows.len() {
             let flow = u32::try_from(flow).expect("flows are numbered in 24 bits");
@@ -34,6 +37,7 @@ impl Sim {
 
     /// Removes and returns the packets since the last call, ordered by time. Arrivals
     /// precede sent packets at the same time.
+    #[must_use]
     pub fn take_packets(&mut self) -> Vec<PacketEvent> {
         let arrivals = self.world.observer.as_mut().and_then(|of| of.arrivals.as_mut());
         let mut packets = arrivals.map(std::mem::take).unwrap_or_default();

@@ -61,7 +61,9 @@ impl Packet<'_> {
             if self.is_sent { [sender_port, RECEIVER_PORT] } else { [RECEIVER_PORT, sender_port] };
         let protocol = if self.segment.flags == 0 { UDP } else { TCP };
         let transport_start = into.len();
-        ports.iter().for_each(|port| into.extend(port.to_be_bytes()));
+        for port in ports {
+            into.extend(port.to_be_bytes());
+        }
         let checksum_at = if protocol == UDP {
             let length = u16::try_from(8 + self.segment.len).unwrap_or(0);
             into.extend(length.to_be_bytes());

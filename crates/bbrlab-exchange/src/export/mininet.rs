@@ -11,6 +11,7 @@ use super::testbed::{DEVICE, testbed};
 ///
 /// # Errors
 /// If the scenario has keys that the program cannot express; the message lists them.
+#[expect(clippy::too_many_lines, reason = "the lines of one program in their order")]
 pub fn mininet_text(scenario: &Scenario) -> Result<String, LabError> {
     let testbed = testbed(scenario)?;
     let mut lines = vec![

@@ -343,21 +343,31 @@ fn stack(run: &Run, testbed: &mut Testbed, refusals: &mut Refusals<'_>) {
         sender_qdisc: usual.sender_qdisc,
         ..own
     };
-    let lines = |stack: &Stack| -> Vec<String> {
-        format!("{stack:#?}").lines().map(|line| line.trim().to_owned()).collect()
-    };
-    let (found, expected) = (lines(&rest), lines(&usual));
-    for (found, expected) in
-        found.iter().zip(&expected).filter(|(found, expected)| found != expected)
-    {
-        let key = found.split(':').next().unwrap_or_default();
-        let reason = format!(
-            "found {}, expected {}, because sysctl cannot set it",
-            found.trim_end_matches(','),
-            expected.trim_end_matches(',')
-        );
-        refusals.refuse(Place::Stack, key, &reason);
+    let (found, expected) = (fields(&rest), fields(&usual));
+    for ((key, found), (_, expected)) in found.iter().zip(&expected) {
+        if found != expected {
+            let reason =
+                format!("found {found}, expected {expected}, because sysctl cannot set it");
+            refusals.refuse(Place::Stack, key, &reason);
+        }
     }
+}
+
+/// Returns the fields of all settings with their values as text.
+fn fields(stack: &Stack) -> Vec<(String, String)> {
+    let mut fields: Vec<(String, String)> = Vec::new();
+    for line in format!("{stack:#?}").lines() {
+        let line = line.trim();
+        match line.split_once(": ") {
+            Some((key, value)) => fields.push((key.to_owned(), value.to_owned())),
+            None => fields.iter_mut().last().into_iter().for_each(|last| last.1.push_str(line)),
+        }
+    }
+    for (_, value) in &mut fields {
+        let end = value.trim_end_matches([',', '}']).len();
+        value.truncate(end);
+    }
+    fields
 }
 
 /// Returns the hosts of a `[[flows]]` table.

@@ -60,7 +60,9 @@ pub(crate) fn combine(identity: Identity, files: Vec<Measurement>) -> RunResult 
     let mut rows: Vec<SeriesRow> = flows.into_iter().flat_map(|flow| flow.rows).collect();
     rows.sort_by(|one, other| one.time_s.total_cmp(&other.time_s).then(one.flow.cmp(&other.flow)));
     let mut series = Series::default();
-    rows.into_iter().for_each(|row| series.push(row));
+    for row in rows {
+        series.push(row);
+    }
     RunResult {
         summary,
         series,
@@ -225,7 +227,9 @@ fn active(flows: &[&MeasuredFlow]) -> Option<SpanS> {
 
 fn merged(flows: &[&MeasuredFlow]) -> RttHistogram {
     let mut all = RttHistogram::default();
-    flows.iter().for_each(|flow| all.merge(&flow.rtts));
+    for flow in flows {
+        all.merge(&flow.rtts);
+    }
     all
 }
 

@@ -33,6 +33,9 @@ struct SeriesMeta {
     cong_control: Option<String>,
 }
 
+/// The values of a series that may be absent.
+type OptionalSeries<'a> = Option<&'a [Option<f64>]>;
+
 /// Payload of a segment. Flent's files do not contain it.
 const MSS: u64 = 1448;
 
@@ -100,7 +103,7 @@ fn flow(
     meta: Option<&SeriesMeta>,
     times: &[f64],
     rates: &[Option<f64>],
-    (rtts, windows): (Option<&[Option<f64>]>, Option<&[Option<f64>]>),
+    (rtts, windows): (OptionalSeries<'_>, OptionalSeries<'_>),
 ) -> Option<MeasuredFlow> {
     let first = rates.iter().position(Option::is_some)?;
     let last = rates.iter().rposition(Option::is_some)?;

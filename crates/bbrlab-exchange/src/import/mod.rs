@@ -58,6 +58,9 @@ pub struct Imported {
 /// # Errors
 /// If a file cannot be read or has an unknown format, if two files have the same connection, or if
 /// the folder has other results.
+///
+/// # Panics
+/// If `files` is empty.
 pub fn import(files: &[PathBuf], options: &ImportOptions) -> Result<Imported, LabError> {
     let mut measured = Vec::new();
     let mut described = Vec::new();

@@ -6,7 +6,7 @@ mod frame;
 mod receiving;
 mod sending;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use bbrlab_lab::LabError;
 use pcap_parser::traits::PcapNGPacketBlock as _;
@@ -153,7 +153,7 @@ struct Capture {
     /// The time of the first packet in nanoseconds since 1970.
     begin_ns: Option<i128>,
     last_ns: u64,
-    connections: HashMap<Ends, usize>,
+    connections: BTreeMap<Ends, usize>,
     list: Vec<Connection>,
     /// Time between two rows of a connection.
     period_ns: u64,
