@@ -270,7 +270,7 @@ struct bbrlab_param {
     const char *text;
 };
 
-/* What the simulator offers to a control during a call. */
+/* The simulator, as a control can call it during a call. */
 struct bbrlab_host {
     /* Size of the struct in bytes. */
     uint32_t size;

@@ -11,7 +11,6 @@ use bbrlab_lab::{
     run_batch,
 };
 use bbrlab_run::{Column, Values};
-use bbrlab_scenario::Scenario;
 use pyo3::prelude::*;
 
 use crate::control::{Classes, Failure};

@@ -215,7 +215,7 @@ fn valgrind_and_the_address_sanitizer_find_nothing() {
     shell.write("known.supp", known);
     let mut command = Command::new("valgrind");
     command.args(["-q", "--error-exitcode=9", "--leak-check=full", "--suppressions=known.supp"]);
-    // Memory that a pointer into its middle still reaches, as of the main thread's handle, is in use.
+    // The standard library keeps a pointer into the middle of the main thread's handle.
     command.arg("--errors-for-leak-kinds=definite").arg("--show-leak-kinds=definite");
     command.arg(env!("CARGO_BIN_EXE_bbrlab")).current_dir(shell.folder());
     let output = command.args(with("flows.cc=plugin:reno_c", "libreno.so", "valgrind")).output();
@@ -249,7 +249,8 @@ fn wrong_libraries_and_controls_end_with_a_sentence() {
         let (name, macro_) = (format!("{wrong}.so"), format!("-DWRONG={wrong}"));
         let flags = [macro_.as_str(), "-Wno-unused-function"];
         build(&shell, "cc", &flags, &source, &name);
-        let output = shell.output(&with("flows.cc=plugin:wrong", &name, "out"));
+        let out = format!("out{wrong}");
+        let output = shell.output(&with("flows.cc=plugin:wrong", &name, &out));
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(told.starts_with(begins) && told.contains(contains), "{wrong}: {told}");
         let expected = if begins == of_flow { 1 } else { 2 };

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Source folders whose constants must all be in the list.
-const COMPLETE: [&str; 2] = ["crates/bbrlab-tcp/src", "crates/bbrlab-cc/src/cubic"];
+const COMPLETE: [&str; 3] =
+    ["crates/bbrlab-rate/src", "crates/bbrlab-tcp/src", "crates/bbrlab-cc/src/cubic"];
 
 /// Constants: the key is the file and the name, the value is the constant's text.
 type Constants = BTreeMap<(String, String), String>;
