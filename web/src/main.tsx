@@ -3,7 +3,7 @@ import "./style.css";
 import { render } from "preact";
 import { ENTRIES } from "./gallery/entries";
 import { openEntry } from "./gallery/gallery";
-import { loadCatalogue, openLink } from "./state/lab";
+import { followAddress, loadCatalogue, openLink } from "./state/lab";
 import { App } from "./view/app";
 
 const host = document.getElementById("lab");
@@ -21,5 +21,6 @@ async function begin(): Promise<void> {
   setTimeout(loadCatalogue, 400);
 }
 
+followAddress();
 addEventListener("hashchange", () => void openLink(location.hash));
 void begin();

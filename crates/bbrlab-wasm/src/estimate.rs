@@ -1,5 +1,7 @@
 //! The cost of a scenario, and the runs that the module refuses because of it.
 
+use std::collections::BTreeSet;
+
 use bbrlab_cost::Estimate;
 use bbrlab_scenario::Scenario;
 use serde::Serialize;
@@ -81,6 +83,7 @@ impl Checked {
 /// Returns the swept keys with their values, each in the order of the sweep.
 fn sweep(scenario: &Scenario) -> Vec<Swept> {
     let mut swept: Vec<Swept> = Vec::new();
+    let mut seen = BTreeSet::new();
     for point in 0..if scenario.has_sweep() { scenario.points() } else { 0 } {
         for (key, value) in scenario.named_point(point) {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -88,7 +91,7 @@ fn sweep(scenario: &Scenario) -> Vec<Swept> {
                 swept.push(Swept { key, values: Vec::new() });
                 swept.len() - 1
             });
-            if !swept[place].values.contains(&text) {
+            if seen.insert((place, text.clone())) {
                 swept[place].values.push(text);
             }
         }

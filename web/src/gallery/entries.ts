@@ -64,9 +64,9 @@ export const ENTRIES: Entry[] = [
   {
     id: "taking-turns",
     title: "PROBE_RTT in turns",
-    look: "The two flows see the base RTT at different times, so each waits in PROBE_RTT while the other holds the queue. Then they fall into step.",
-    question: "Set the start of flow 1 to 0s: do the flows still take turns?",
-    text: one("Two BBRv1 flows whose PROBE_RTT phases differ", "60s", 'rate = "50Mbit/s"\ndelay = "10ms"\nbuffer = "2bdp"', ['cc = "bbr1"\nrtt = "30ms"', 'cc = "bbr1"\nrtt = "60ms"\nstart = "6s"']),
+    look: "The flows enter PROBE_RTT five seconds apart: while one is in it, the other still holds the queue, so neither sees the base RTT. At 46 s one is late, and they fall into step.",
+    question: "Set the start of flow 1 to 6s and the buffer to 1bdp: how soon do they fall into step now?",
+    text: one("Two BBRv1 flows that take turns in PROBE_RTT", "60s", 'rate = "50Mbit/s"\ndelay = "5ms"\nbuffer = "2bdp"', ['cc = "bbr1"\nrtt = "30ms"', 'cc = "bbr1"\nrtt = "30ms"\nstart = "5s"']),
   },
   {
     id: "policer",

@@ -1,6 +1,6 @@
 // The state of the page: the set-ups, what the charts show, and what the module knows.
 
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import { Client } from "../sim/client";
 import type { Catalogue } from "../sim/protocol";
 import { decode, encode } from "../text/permalink";
@@ -56,6 +56,22 @@ export async function link(): Promise<string> {
     packets: packetTime.value,
   });
   return `${location.origin}${location.pathname}${location.search}#${hash}`;
+}
+
+/** Keeps the address equal to what is shown, so that it can be copied at any time. */
+export function followAddress(): void {
+  let wanted = 0;
+  effect(() => {
+    void zoom.value;
+    const settled = setups.value.every((setup) => setup.status.value === "done");
+    for (const setup of setups.value) void [setup.name.value, setup.run.value, setup.digest.value];
+    if (!settled) return;
+    wanted += 1;
+    const mine = wanted;
+    void untracked(link).then((url) => {
+      if (mine === wanted) history.replaceState(null, "", new URL(url).hash);
+    });
+  });
 }
 
 /** Opens the scenario of a link. False if the address holds none. */

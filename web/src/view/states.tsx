@@ -33,7 +33,7 @@ export function States({ setup }: { setup: Setup }) {
       }).slice(0, ROWS_MAX);
       if (flows.map((flow) => flow.id).join() !== rows.value.join()) rows.value = flows.map((flow) => flow.id);
       const width = element.parentElement?.clientWidth ?? 0;
-      const height = Math.max(1, flows.length * ROW);
+      const height = Math.max(ROW, flows.length * ROW);
       if (width < 60) return;
       const ratio = devicePixelRatio;
       element.width = width * ratio;

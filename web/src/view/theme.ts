@@ -9,6 +9,7 @@ const LIGHT = {
   states: {
     STARTUP: "#ffcd82", DRAIN: "#b296cd", PROBE_RTT: "#f0828c", PROBE_BW: "#e2e8ee", PROBE_BW_CRUISE: "#e2e8ee",
     PROBE_BW_UP: "#78bea0", PROBE_BW_DOWN: "#96b9e1", PROBE_BW_REFILL: "#e1d778",
+    SLOW_START: "#ffcd82", WINDOW: "#e2e8ee",
   } as Record<string, string>,
   otherState: "#d7d7d7",
 };
@@ -19,6 +20,7 @@ const DARK: typeof LIGHT = {
   states: {
     STARTUP: "#a87428", DRAIN: "#7a5c9c", PROBE_RTT: "#c04c58", PROBE_BW: "#343a40", PROBE_BW_CRUISE: "#343a40",
     PROBE_BW_UP: "#3c8464", PROBE_BW_DOWN: "#486e9c", PROBE_BW_REFILL: "#8c8434",
+    SLOW_START: "#a87428", WINDOW: "#343a40",
   },
   otherState: "#4a4e52",
 };
