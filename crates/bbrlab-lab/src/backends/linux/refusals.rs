@@ -549,8 +549,6 @@ fn of_link(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {
             let key = if matches!(queue, Queue::DropTail) { "buffer" } else { "queue" };
             all.no(at, key, &reason, nearest);
         }
-    } else if !is_slots && !matches!(queue, Queue::DropTail) {
-        all.no(at, "queue", "has no discipline without a rate", Some("a rate"));
     }
     all.unless(ack_thinning.is_none(), at, "ack_thinning", "thins no ACKs", Some("without it"));
     match ecn_threshold {
