@@ -450,7 +450,9 @@ mod tests {
     #[test]
     fn disciplines_stand_behind_the_exact_serialiser() {
         let link = "duration = \"5s\"\n[bottleneck]\nrate = [[\"0s\", \"10Mbit/s\"], [\"2s\", \"5Mbit/s\"]]\nqueue = \"codel\"\nloss = 0.01\nreverse_loss = 0.5\npolice = { rate = \"8Mbit/s\", burst = \"20000B\" }\n";
-        check(&format!("{link}{FLOW}stop = \"3s\"\nrate = \"1Mbit/s\"\n"), &expect![[r#"
+        check(
+            &format!("{link}{FLOW}stop = \"3s\"\nrate = \"1Mbit/s\"\n"),
+            &expect![[r#"
             s0 h a0 b0 d0
             d0 h s0
             ip netns exec s0 ethtool -K w1 tso off gro off >/dev/null
@@ -473,7 +475,8 @@ mod tests {
             pace 0 0 1000000
             at 2 echo 1:5000000 > /sys/module/sch_serial/parameters/cfg
             end tc -n a0 -s filter show dev w0 egress > res.police0.txt
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
@@ -482,30 +485,32 @@ mod tests {
         check(
             &format!("{link}{FLOW}"),
             &expect![[r#"
-            s0 h a0 b0 d0
-            d0 h s0
-            ip netns exec s0 ethtool -K w1 tso off gro off >/dev/null
-            ip netns exec d0 ethtool -K w4 tso off gro off >/dev/null
-            tc -n a0 -batch - <<E
-            qdisc add dev w0 root handle 1: netem rate 10000000bit limit 41
-            tc -n b0 -batch - <<E
-            qdisc add dev w3 root handle 1: netem delay 3ms reorder 25.0000000000% limit 1000000
-            qdisc add dev w3 parent 1:1 handle 2: netem delay 6ms limit 1000000
-            tc -n h -batch - <<E
-            qdisc add dev w2 root handle 1: netem delay 4ms limit 1000000
-            qdisc add dev w5 root handle 1: netem delay 10ms limit 1000000
-            duration 5
-            qdisc a0 w0
-            pathqdisc s0 w1
-            flow src=s0 dst=d0 start=0 addr=10.2.0.1 unit=1448 cc=cubic mode=bulk
-        "#]],
+                s0 h a0 b0 d0
+                d0 h s0
+                ip netns exec s0 ethtool -K w1 tso off gro off >/dev/null
+                ip netns exec d0 ethtool -K w4 tso off gro off >/dev/null
+                tc -n a0 -batch - <<E
+                qdisc add dev w0 root handle 1: netem rate 10000000bit limit 41
+                tc -n b0 -batch - <<E
+                qdisc add dev w3 root handle 1: netem delay 6ms limit 1000000
+                qdisc add dev w3 parent 1:1 handle 2: netem delay 3ms reorder 25.0000000000% limit 1000000
+                tc -n h -batch - <<E
+                qdisc add dev w2 root handle 1: netem delay 4ms limit 1000000
+                qdisc add dev w5 root handle 1: netem delay 10ms limit 1000000
+                duration 5
+                qdisc a0 w0
+                pathqdisc s0 w1
+                flow src=s0 dst=d0 start=0 addr=10.2.0.1 unit=1448 cc=cubic mode=bulk
+            "#]],
         );
     }
 
     #[test]
     fn what_cannot_be_done_is_named_by_its_key() {
         let text = "duration = \"5s\"\nsample = \"ack\"\n[stack]\nrwnd = \"60000B\"\nhz = 250\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"40pkt\"\njitter = \"2ms\"\necn_threshold = \"10pkt\"\n[[flows]]\ncc = \"bbr3\"\nrtt = \"20ms\"\necn = \"low\"\n[[flows]]\ncc = \"cubic\"\ncc_params = { beta = 700 }\nrtt = \"20ms\"\n";
-        refused(text, &expect![[r#"
+        refused(
+            text,
+            &expect![[r#"
             sample: samples at times, not at ACKs; `sample = "1ms"`
             stack.rwnd: does not keep to a bound of the advertised window; a fixed `rcvbuf`
             stack.hz: was built with 1000 ticks per second; `hz = 1000`
@@ -514,6 +519,7 @@ mod tests {
             flows[1].cc_params: has one value of such a parameter for all flows, and the translation sets none; no `cc_params`
             bottleneck.ecn_threshold: has no queue that marks by its length alone; the same time in `ms`
             bottleneck.jitter: reorders packets with different delays; `{ up_to, keep_order = false }`
-        "#]]);
+        "#]],
+        );
     }
 }

@@ -4,7 +4,9 @@
 //! decided. A value that would be ignored is refused.
 
 use bbrlab_kernel::Manifest;
-use bbrlab_link::{EcnThreshold, Jitter, Link, Loss, LossAt, Queue, RandomDelay, Rate, RateChange};
+use bbrlab_link::{
+    EcnThreshold, Jitter, Link, Loss, LossAt, Probability, Queue, RandomDelay, Rate, RateChange,
+};
 use bbrlab_run::{
     Distribution, Flow, FlowClass, Frames, Hop, Pause, Place, Random, Reading, Requests, Run,
     Sample, Source,
@@ -628,7 +630,15 @@ fn of_link(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {
         "has one kind of changing delay per link",
         Some("a constant `delay`"),
     );
-    let _ = duplicate;
+    // The kernel allows no second netem on a device with one that duplicates.
+    let is_alone = reorder.is_none() && !has_random_delay && delay_steps.is_none() && !is_slots;
+    all.unless(
+        *duplicate == Probability::ZERO || is_alone,
+        at,
+        "duplicate",
+        "duplicates packets only with a constant delay",
+        Some("no `jitter`, `reorder` or `slot`"),
+    );
 }
 
 fn decreases(steps: &[(Time, Span)]) -> bool {
