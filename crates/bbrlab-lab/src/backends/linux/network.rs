@@ -197,7 +197,7 @@ impl Network {
             }
         }
         go(self, &mut at, to, pending);
-        // The wires of links stand between those that lead to them and away from them.
+        // Insert each link's wire after the wire that leads to the link.
         let mut all = Vec::new();
         for wire in wires {
             all.push(wire);

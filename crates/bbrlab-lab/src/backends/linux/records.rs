@@ -1,4 +1,5 @@
-//! The metrics of a run, from the guest's records. What the kernel does not count is `None`.
+//! Computes the metrics of a run from the guest's records. Metrics that the kernel does not count
+//! are `None`.
 
 use std::path::Path;
 

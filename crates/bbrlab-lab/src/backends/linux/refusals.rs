@@ -1,4 +1,5 @@
-//! What the kernel, or the translation into its commands, cannot do.
+//! Lists the parts of a run that the kernel, or the translation into its commands, does not
+//! support.
 //!
 //! Every field of a run is taken apart by name here, so a new one does not compile until it is
 //! decided. A value that would be ignored is refused.
@@ -271,25 +272,28 @@ fn switches(
     same(*undo != Some(false), "undo");
     same(*rule3 == plain.rule3, "rule3");
     same(*rwnd_bounds == plain.rwnd_bounds, "rwnd_bounds");
-    same(*pipe_keeps_sacked_retrans == plain.pipe_keeps_sacked_retrans, "pipe");
-    same(*partial_ack == plain.partial_ack, "partial_ack");
+    same(
+        *pipe_keeps_sacked_retrans == plain.pipe_keeps_sacked_retrans,
+        "pipe_keeps_sacked_retrans",
+    );
+    same(*partial_ack == plain.partial_ack, "partial_ack_sends");
     same(*rto == plain.rto, "rto");
     same(*rto_impatient == plain.rto_impatient, "rto_impatient");
     same(*rto_estimate == plain.rto_estimate, "rto_estimate");
-    same(*exit_sets_ssthresh == plain.exit_sets_ssthresh, "exit");
+    same(*exit_sets_ssthresh == plain.exit_sets_ssthresh, "exit_sets_ssthresh");
     same(*cwnd_validation == plain.cwnd_validation, "cwnd_validation");
     let RateSwitches { ack_interval, is_sticky, loss, invalid, min_rtt, is_blind } = rate;
     let plain = RateSwitches::default();
     same(*ack_interval == plain.ack_interval, "rate_ack_interval");
-    same(*is_sticky == plain.is_sticky, "rate_sticky");
-    same(*loss == plain.loss, "rate_loss");
+    same(*is_sticky == plain.is_sticky, "rate_sample_sticky");
+    same(*loss == plain.loss, "rate_loss_abs");
     same(*invalid == plain.invalid, "rate_invalid");
     same(*min_rtt == plain.min_rtt, "rate_min_rtt");
     same(*is_blind == plain.is_blind, "rate_samples");
     let PacingSwitches { pacing, counts_headers, pace_initial_window, app_write } = pacing;
     let plain = PacingSwitches::default();
     same(*pacing == plain.pacing, "pacing");
-    same(*counts_headers == plain.counts_headers, "pacing_headers");
+    same(*counts_headers == plain.counts_headers, "pacing_counts_headers");
     same(*pace_initial_window == plain.pace_initial_window, "pace_initial_window");
     same(*app_write == plain.app_write, "app_write");
 }
@@ -395,7 +399,7 @@ fn of_class(
     match reading {
         Some(Reading::Paced(_)) => all.no(
             at,
-            "reading",
+            "read",
             "reads at intervals, not at a rate",
             Some("`read = { bytes, every }`"),
         ),

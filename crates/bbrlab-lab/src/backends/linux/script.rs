@@ -353,7 +353,8 @@ fn flow_lines(run: &Run, network: &Network, id: usize, start: Time, stop: Option
     text
 }
 
-/// The times at which the rate of a source changes, with the rates; `None` is no limit.
+/// Returns the times at which the rate of a source changes, each with the new rate; `None` means
+/// no limit.
 pub(super) fn paces(source: &Source, start: Time, end: Time) -> Vec<(Time, Option<BitRate>)> {
     match source {
         Source::Cbr(rate) => vec![(start, Some(*rate))],
