@@ -201,9 +201,10 @@ pub struct Outlier {
     pub excess: f64,
 }
 
-/// Returns the metric in which our runs and the kernel's differ most, if by more than 2 % of
-/// goodput, 5 % of the mean RTT, or 15 % or 30 packets of losses, and by more than three standard
-/// errors.
+/// Returns the metric in which our runs and the kernel's differ most, if it is an outlier.
+///
+/// The bounds are 2 % of goodput, 5 % of the mean RTT, and the larger of 15 % and 30 packets of
+/// losses. A difference within three standard errors is no outlier.
 #[must_use]
 pub fn outlier(ours: &[RunSummary], kernel: &[RunSummary]) -> Option<Outlier> {
     const GOODPUT: f64 = 0.02;

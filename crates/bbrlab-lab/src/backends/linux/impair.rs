@@ -13,7 +13,7 @@ use super::tc;
 /// The limit of a netem that only delays, in packets.
 const LIMIT: u32 = 1_000_000;
 
-/// One netem, or two of which the second only delays.
+/// One netem, or two of which the first has the constant delay and the losses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Impairment {
     loss: Option<Loss>,
@@ -25,7 +25,7 @@ pub(super) struct Impairment {
     duplicate: Probability,
     corrupt: Probability,
     slot: Option<SlotParams>,
-    /// A constant delay behind all of this.
+    /// A constant delay in addition, which is not part of what is random.
     after: Span,
 }
 
@@ -78,7 +78,7 @@ impl Impairment {
             });
         }
         if let Some(reorder) = own.reorder {
-            // netem's `reorder` lets packets skip the whole delay, so the rest stands behind it.
+            // netem's `reorder` lets packets skip the whole delay, so the rest is a netem of its own.
             (own.after, own.delay) = (own.delay, reorder.by);
         }
         own
@@ -122,19 +122,14 @@ impl Impairment {
 
     /// The lines of `tc` that set this up on a device. `table` is the name of the distribution's
     /// file.
+    ///
+    /// The constant delay stands in front: packets that a netem reorders skip what is behind it.
     pub(super) fn lines(&self, dev: &str, table: Option<&str>) -> Vec<String> {
-        let words = self.words(Time::ZERO, table);
-        if self.after == Span::ZERO {
-            return vec![format!("qdisc add dev {dev} root handle 1: {words}")];
-        }
-        let after = tc::span(self.after);
-        vec![
-            format!("qdisc add dev {dev} root handle 1: {words}"),
-            format!("qdisc add dev {dev} parent 1:1 handle 2: netem delay {after} limit {LIMIT}"),
-        ]
+        let parts = self.parts(Time::ZERO, table).into_iter();
+        parts.map(|(place, words)| format!("qdisc add dev {dev} {place} {words}")).collect()
     }
 
-    /// The later times at which this changes, each with the line of `tc`.
+    /// The later times at which this changes, each with a line of `tc`.
     pub(super) fn changes(&self, dev: &str, table: Option<&str>) -> Vec<(Time, String)> {
         let of_loss = match &self.loss {
             Some(Loss::Steps(steps)) => steps.iter().map(|&(at, _)| at).collect(),
@@ -147,17 +142,33 @@ impl Impairment {
         times.sort_unstable();
         times.dedup();
         let later = times.into_iter().filter(|&at| at > Time::ZERO);
-        later
-            .map(|at| (at, format!("qdisc change dev {dev} root {}", self.words(at, table))))
-            .collect()
+        let lines = later.flat_map(|at| {
+            let parts = self.parts(at, table).into_iter();
+            parts.map(move |(place, words)| (at, format!("qdisc change dev {dev} {place} {words}")))
+        });
+        lines.collect()
     }
 
-    fn words(&self, at: Time, table: Option<&str>) -> String {
+    /// The netems at a time: where each stands, and its words.
+    fn parts(&self, at: Time, table: Option<&str>) -> Vec<(&'static str, String)> {
         let delay = self.steps.as_ref().map_or(self.delay, |steps| {
             Span(self.delay.0.saturating_sub(steps.at(Time::ZERO).0) + steps.at(at).0)
         });
+        let delays = self.delays(delay, table);
+        let (root, losses) = ("root handle 1:", self.losses(at));
+        if self.after == Span::ZERO {
+            return vec![(root, format!("netem {delays}{losses} limit {LIMIT}"))];
+        }
+        let front = tc::span(self.after);
+        vec![
+            (root, format!("netem delay {front}{losses} limit {LIMIT}")),
+            ("parent 1:1 handle 2:", format!("netem {delays} limit {LIMIT}")),
+        ]
+    }
+
+    fn delays(&self, delay: Span, table: Option<&str>) -> String {
         // Writing to a string cannot fail.
-        let mut words = format!("netem delay {}", tc::span(delay));
+        let mut words = format!("delay {}", tc::span(delay));
         if let Some(Spread { width, correlation, distribution: _ }) = &self.spread {
             let _ = write!(words, " {}", tc::span(*width));
             if *correlation > 0 {
@@ -170,6 +181,20 @@ impl Impairment {
         if let Some(Reorder { ratio, by: _ }) = self.reorder {
             let _ = write!(words, " reorder {}", tc::percent(ratio));
         }
+        if let Some(SlotParams { delay: _, min, max, packets, bytes }) = self.slot {
+            let _ = write!(words, " slot {} {}", tc::span(min), tc::span(max));
+            if let Some(packets) = packets {
+                let _ = write!(words, " packets {}", packets.0);
+            }
+            if let Some(bytes) = bytes {
+                let _ = write!(words, " bytes {}", bytes.0);
+            }
+        }
+        words
+    }
+
+    fn losses(&self, at: Time) -> String {
+        let mut words = String::new();
         match &self.loss {
             None | Some(Loss::InTime { .. }) => {}
             Some(Loss::Bernoulli(share)) => {
@@ -196,16 +221,6 @@ impl Impairment {
                 let _ = write!(words, " {name} {}", tc::percent(share));
             }
         }
-        if let Some(SlotParams { delay: _, min, max, packets, bytes }) = self.slot {
-            let _ = write!(words, " slot {} {}", tc::span(min), tc::span(max));
-            if let Some(packets) = packets {
-                let _ = write!(words, " packets {}", packets.0);
-            }
-            if let Some(bytes) = bytes {
-                let _ = write!(words, " bytes {}", bytes.0);
-            }
-        }
-        let _ = write!(words, " limit {LIMIT}");
         words
     }
 }

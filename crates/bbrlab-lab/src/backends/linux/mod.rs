@@ -175,3 +175,54 @@ impl Drop for Scratch {
         }
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use bbrlab_kernel::kernel_for_test;
+    use bbrlab_run::{Controls, RunResult};
+    use bbrlab_scenario::Scenario;
+
+    use super::Linux;
+    use crate::backend::{Backend, Task};
+    use crate::backends::SIMULATOR;
+    use crate::stop::Stop;
+
+    fn result(on: &dyn Backend, cc: &str) -> RunResult {
+        let text = format!(
+            "duration = \"10s\"\n[stack]\nclock_step = \"256ns\"\n[bottleneck]\n\
+             rate = \"10Mbit/s\"\nbuffer = \"1bdp\"\n[[flows]]\ncc = \"{cc}\"\n\
+             rtt = \"30ms\"\nstart = \"0.1s\"\n"
+        );
+        let scenario = Scenario::parse("lone", "lone", &text, None, &[]).unwrap();
+        let (run, controls, stop) = (scenario.run(0), Controls::none(), Stop::new());
+        let task = Task { run: &run, packets: 8000, controls: &controls, stop: &stop };
+        on.execute(&task, &mut |_| {}).unwrap().result
+    }
+
+    /// A lone flow without random loss is the same to the segment, retransmission and drop.
+    #[test]
+    fn lone_flows_are_the_simulators() {
+        if kernel_for_test("lone_flows_are_the_simulators").is_none() {
+            return;
+        }
+        for cc in ["cubic", "reno"] {
+            let counts = |result: &RunResult| {
+                let (flow, link) = (&result.summary.flows[0], &result.summary.links[0]);
+                let counts = (flow.sent_packets, flow.retransmitted_packets);
+                (counts, link.drops, link.departures, flow.goodput_mbps)
+            };
+            let (ours, kernel) = (result(SIMULATOR, cc), result(&Linux, cc));
+            assert_eq!(counts(&kernel), counts(&ours), "{cc}");
+            assert!(kernel.series.len() > 900 && kernel.queue.len() > 900);
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_bytes() {
+        if kernel_for_test("the_same_seed_gives_the_same_bytes").is_none() {
+            return;
+        }
+        let digest = || result(&Linux, "bbr1").summary.digest.unwrap();
+        assert_eq!(digest(), digest());
+    }
+}

@@ -197,7 +197,7 @@ impl Network {
             }
         }
         go(self, &mut at, to, pending);
-        // The wires of links stand between those that lead to them and away from them.
+        // Insert each link's wire after the wire that leads to the link.
         let mut all = Vec::new();
         for wire in wires {
             all.push(wire);
@@ -366,5 +366,160 @@ fn rates(rate: &Rate) -> Vec<(Time, u64)> {
         Rate::Constant(rate) => vec![(Time::ZERO, rate.0)],
         Rate::Schedule(steps) => steps.iter().map(|&(at, rate)| (at, rate.0)).collect(),
         Rate::Unlimited | Rate::Trace(_) => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_run::Run;
+    use bbrlab_scenario::Scenario;
+    use expect_test::{Expect, expect};
+
+    use super::super::{refusals, script};
+    use super::Network;
+
+    fn run(text: &str) -> Run {
+        Scenario::parse("x", "x", text, None, &[]).unwrap().run(0)
+    }
+
+    /// Checks the lines of `tc`, the order of the wires, and the lines of the scenario that are not
+    /// settings of hosts.
+    fn check(text: &str, expected: &Expect) {
+        let run = run(text);
+        assert_eq!(refusals::refusals(&run, None), []);
+        let network = Network::of(&run);
+        let mut lines: Vec<String> = Vec::new();
+        for ends in &network.ends {
+            for wires in &ends.wires {
+                let mut path = vec![network.spaces[network.wires[wires[0]].from].as_str()];
+                path.extend(wires.iter().map(|&it| network.spaces[network.wires[it].to].as_str()));
+                lines.push(path.join(" "));
+            }
+        }
+        let setup = script::setup(&run, &network);
+        let is_queue = |line: &&str| {
+            ["qdisc", "filter", "echo", "ip netns exec", "tc -n"]
+                .iter()
+                .any(|word| line.starts_with(word))
+        };
+        lines.extend(setup.lines().filter(is_queue).map(str::to_owned));
+        let scenario = script::scenario(&run, &network);
+        let is_event = |line: &&str| {
+            !["sysctl", "out", "setup", "extra", "sample"].iter().any(|it| line.starts_with(it))
+        };
+        lines.extend(scenario.lines().filter(is_event).map(str::to_owned));
+        expected.assert_eq(&(lines.join("\n") + "\n"));
+    }
+
+    fn refused(text: &str, expected: &Expect) {
+        let run = run(text);
+        let all = refusals::refusals(&run, None).into_iter().map(|it| {
+            let nearest = it.nearest.map(|nearest| format!("; {nearest}")).unwrap_or_default();
+            format!("{}: {}{nearest}\n", run.key(it.place, it.key), it.reason)
+        });
+        expected.assert_eq(&all.collect::<String>());
+    }
+
+    const FLOW: &str = "[[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\n";
+
+    #[test]
+    fn a_dumbbell_is_a_netem_between_two_delays() {
+        let link = "duration = \"5s\"\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"40pkt\"\n";
+        check(
+            &format!("{link}{FLOW}"),
+            &expect![[r#"
+            s0 h a0 b0 d0
+            d0 h s0
+            ip netns exec s0 ethtool -K w1 tso off gro off >/dev/null
+            ip netns exec d0 ethtool -K w4 tso off gro off >/dev/null
+            tc -n a0 -batch - <<E
+            qdisc add dev w0 root handle 1: netem rate 10000000bit limit 41
+            tc -n b0 -batch - <<E
+            qdisc add dev w3 root handle 1: netem delay 5ms limit 1000000
+            tc -n h -batch - <<E
+            qdisc add dev w2 root handle 1: netem delay 5ms limit 1000000
+            qdisc add dev w5 root handle 1: netem delay 10ms limit 1000000
+            duration 5
+            qdisc a0 w0
+            pathqdisc s0 w1
+            flow src=s0 dst=d0 start=0 addr=10.2.0.1 unit=1448 cc=cubic mode=bulk
+        "#]],
+        );
+    }
+
+    #[test]
+    fn disciplines_stand_behind_the_exact_serialiser() {
+        let link = "duration = \"5s\"\n[bottleneck]\nrate = [[\"0s\", \"10Mbit/s\"], [\"2s\", \"5Mbit/s\"]]\nqueue = \"codel\"\nloss = 0.01\nreverse_loss = 0.5\npolice = { rate = \"8Mbit/s\", burst = \"20000B\" }\n";
+        check(
+            &format!("{link}{FLOW}stop = \"3s\"\nrate = \"1Mbit/s\"\n"),
+            &expect![[r#"
+            s0 h a0 b0 d0
+            d0 h s0
+            ip netns exec s0 ethtool -K w1 tso off gro off >/dev/null
+            ip netns exec d0 ethtool -K w4 tso off gro off >/dev/null
+            echo 1:10000000 > /sys/module/sch_serial/parameters/cfg
+            tc -n a0 -batch - <<E
+            qdisc add dev w0 root handle 1: serial
+            qdisc add dev w0 parent 1:1 handle 10: codel limit 1000 target 5ms interval 100ms noecn
+            qdisc add dev w0 clsact
+            filter add dev w0 egress matchall action police rate 8000000bit burst 20000 conform-exceed drop
+            tc -n b0 -batch - <<E
+            qdisc add dev w3 root handle 1: netem delay 5ms loss 1.0000000009% limit 1000000
+            tc -n h -batch - <<E
+            qdisc add dev w2 root handle 1: netem delay 5ms limit 1000000
+            qdisc add dev w5 root handle 1: netem delay 10ms loss 50.0000000000% limit 1000000
+            duration 5
+            qdisc a0 w0
+            pathqdisc b0 w3
+            flow src=s0 dst=d0 start=0 addr=10.2.0.1 unit=1448 cc=cubic stop=3 mode=pace
+            pace 0 0 1000000
+            at 2 echo 1:5000000 > /sys/module/sch_serial/parameters/cfg
+            end tc -n a0 -s filter show dev w0 egress > res.police0.txt
+        "#]],
+        );
+    }
+
+    #[test]
+    fn reordering_is_a_netem_in_front_of_the_other_delay() {
+        let link = "duration = \"5s\"\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"40pkt\"\ndelay = \"2ms\"\nreorder = { ratio = 0.25, by = \"3ms\" }\n";
+        check(
+            &format!("{link}{FLOW}"),
+            &expect![[r#"
+                s0 h a0 b0 d0
+                d0 h s0
+                ip netns exec s0 ethtool -K w1 tso off gro off >/dev/null
+                ip netns exec d0 ethtool -K w4 tso off gro off >/dev/null
+                tc -n a0 -batch - <<E
+                qdisc add dev w0 root handle 1: netem rate 10000000bit limit 41
+                tc -n b0 -batch - <<E
+                qdisc add dev w3 root handle 1: netem delay 6ms limit 1000000
+                qdisc add dev w3 parent 1:1 handle 2: netem delay 3ms reorder 25.0000000000% limit 1000000
+                tc -n h -batch - <<E
+                qdisc add dev w2 root handle 1: netem delay 4ms limit 1000000
+                qdisc add dev w5 root handle 1: netem delay 10ms limit 1000000
+                duration 5
+                qdisc a0 w0
+                pathqdisc s0 w1
+                flow src=s0 dst=d0 start=0 addr=10.2.0.1 unit=1448 cc=cubic mode=bulk
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_named_by_its_key() {
+        let text = "duration = \"5s\"\nsample = \"ack\"\n[stack]\nrwnd = \"60000B\"\nhz = 250\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"40pkt\"\njitter = \"2ms\"\necn_threshold = \"10pkt\"\n[[flows]]\ncc = \"bbr3\"\nrtt = \"20ms\"\necn = \"low\"\n[[flows]]\ncc = \"cubic\"\ncc_params = { beta = 700 }\nrtt = \"20ms\"\n";
+        refused(
+            text,
+            &expect![[r#"
+            sample: samples at times, not at ACKs; `sample = "1ms"`
+            stack.rwnd: does not keep to a bound of the advertised window; a fixed `rcvbuf`
+            stack.hz: was built with 1000 ticks per second; `hz = 1000`
+            flows[0].cc: has no bbr3 in a kernel without patches; `bbr1`
+            flows[0].ecn: has that route feature only with BBRv3's patch; `ecn = true`
+            flows[1].cc_params: has one value of such a parameter for all flows, and the translation sets none; no `cc_params`
+            bottleneck.ecn_threshold: has no queue that marks by its length alone; the same time in `ms`
+            bottleneck.jitter: reorders packets with different delays; `{ up_to, keep_order = false }`
+        "#]],
+        );
     }
 }

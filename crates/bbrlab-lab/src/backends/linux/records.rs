@@ -1,4 +1,5 @@
-//! The metrics of a run, from the guest's records. What the kernel does not count is `None`.
+//! Computes the metrics of a run from the guest's records. Metrics that the kernel does not count
+//! are `None`.
 
 use std::path::Path;
 
@@ -108,13 +109,16 @@ pub(super) fn result(
     });
     let queue = series::of_queues(&records.queues, &shared.collect::<Vec<_>>());
     let total: f64 = flows.iter().map(|flow| bytes_of(records, flow.id)).sum();
-    let [all_active, steady] = times.competing();
+    let first_end = flows.iter().filter_map(|flow: &FlowSummary| flow.stop_s);
+    let [all_active, steady] = times.competing(first_end.fold(times.end, f64::min));
+    // The guest samples connections only.
+    let is_sampled = run.classes.iter().all(|class| !class.is_udp);
     let goodput = |from_s: f64, to_s: f64| {
         let bytes: f64 = samples.iter().map(|flow| flow.between(from_s, to_s)).sum();
-        (to_s > from_s).then(|| bytes * BITS / MEGA / (to_s - from_s))
+        (to_s > from_s && is_sampled).then(|| bytes * BITS / MEGA / (to_s - from_s))
     };
     let fairness = |window: Option<(f64, f64)>| {
-        let (from_s, to_s) = window.filter(|_| flows.len() > 1)?;
+        let (from_s, to_s) = window.filter(|_| flows.len() > 1 && is_sampled)?;
         let shares: Vec<f64> = samples.iter().map(|flow| flow.between(from_s, to_s)).collect();
         jain(&shares)
     };
@@ -161,20 +165,16 @@ struct Times {
     first_start: f64,
     last_start: f64,
     end: f64,
-    /// The earliest `stop`, or the end.
-    first_stop: f64,
 }
 
 impl Times {
     fn of(run: &Run) -> Self {
         let starts = run.flows.iter().map(|flow| flow.start.as_secs_f64());
         let end = run.duration.as_secs_f64();
-        let stops = run.flows.iter().filter_map(|flow| flow.stop.map(Time::as_secs_f64));
         Self {
             first_start: starts.clone().fold(f64::INFINITY, f64::min).min(end),
             last_start: starts.fold(0.0, f64::max),
             end,
-            first_stop: stops.fold(end, f64::min),
         }
     }
 
@@ -184,11 +184,10 @@ impl Times {
         Some(self.last_start + after).filter(|&from| from < self.end)
     }
 
-    /// The time in which all flows are active, and its steady part.
-    fn competing(&self) -> [Option<(f64, f64)>; 2] {
-        let window = |from: Option<f64>| {
-            from.filter(|&from| from < self.first_stop).map(|from| (from, self.first_stop))
-        };
+    /// The time in which all flows are active, up to the first end, and its steady part.
+    fn competing(&self, first_end: f64) -> [Option<(f64, f64)>; 2] {
+        let window =
+            |from: Option<f64>| from.filter(|&from| from < first_end).map(|from| (from, first_end));
         [window(Some(self.last_start)), window(self.steady())]
     }
 }
@@ -351,7 +350,7 @@ fn flow(
         goodput_mbps: rate(bytes, active_s),
         goodput_ss_mbps: times
             .steady()
-            .filter(|&from| from < stop_s && !is_over)
+            .filter(|&from| from < stop_s && !is_over && !class.is_udp)
             .and_then(|from| rate(samples.between(from, stop_s), stop_s - from)),
         sent_packets: if class.is_udp { lost.map(|(sent, _)| sent) } else { sent },
         delivered_packets: lost.filter(|_| class.is_udp).map(|(_, read)| read),

@@ -1,10 +1,13 @@
-//! What the kernel, or the translation into its commands, cannot do.
+//! Lists the parts of a run that the kernel, or the translation into its commands, does not
+//! support.
 //!
 //! Every field of a run is taken apart by name here, so a new one does not compile until it is
 //! decided. A value that would be ignored is refused.
 
 use bbrlab_kernel::Manifest;
-use bbrlab_link::{EcnThreshold, Jitter, Link, Loss, LossAt, Queue, RandomDelay, Rate, RateChange};
+use bbrlab_link::{
+    EcnThreshold, Jitter, Link, Loss, LossAt, Probability, Queue, RandomDelay, Rate, RateChange,
+};
 use bbrlab_run::{
     Distribution, Flow, FlowClass, Frames, Hop, Pause, Place, Random, Reading, Requests, Run,
     Sample, Source,
@@ -269,25 +272,28 @@ fn switches(
     same(*undo != Some(false), "undo");
     same(*rule3 == plain.rule3, "rule3");
     same(*rwnd_bounds == plain.rwnd_bounds, "rwnd_bounds");
-    same(*pipe_keeps_sacked_retrans == plain.pipe_keeps_sacked_retrans, "pipe");
-    same(*partial_ack == plain.partial_ack, "partial_ack");
+    same(
+        *pipe_keeps_sacked_retrans == plain.pipe_keeps_sacked_retrans,
+        "pipe_keeps_sacked_retrans",
+    );
+    same(*partial_ack == plain.partial_ack, "partial_ack_sends");
     same(*rto == plain.rto, "rto");
     same(*rto_impatient == plain.rto_impatient, "rto_impatient");
     same(*rto_estimate == plain.rto_estimate, "rto_estimate");
-    same(*exit_sets_ssthresh == plain.exit_sets_ssthresh, "exit");
+    same(*exit_sets_ssthresh == plain.exit_sets_ssthresh, "exit_sets_ssthresh");
     same(*cwnd_validation == plain.cwnd_validation, "cwnd_validation");
     let RateSwitches { ack_interval, is_sticky, loss, invalid, min_rtt, is_blind } = rate;
     let plain = RateSwitches::default();
     same(*ack_interval == plain.ack_interval, "rate_ack_interval");
-    same(*is_sticky == plain.is_sticky, "rate_sticky");
-    same(*loss == plain.loss, "rate_loss");
+    same(*is_sticky == plain.is_sticky, "rate_sample_sticky");
+    same(*loss == plain.loss, "rate_loss_abs");
     same(*invalid == plain.invalid, "rate_invalid");
     same(*min_rtt == plain.min_rtt, "rate_min_rtt");
     same(*is_blind == plain.is_blind, "rate_samples");
     let PacingSwitches { pacing, counts_headers, pace_initial_window, app_write } = pacing;
     let plain = PacingSwitches::default();
     same(*pacing == plain.pacing, "pacing");
-    same(*counts_headers == plain.counts_headers, "pacing_headers");
+    same(*counts_headers == plain.counts_headers, "pacing_counts_headers");
     same(*pace_initial_window == plain.pace_initial_window, "pace_initial_window");
     same(*app_write == plain.app_write, "app_write");
 }
@@ -393,7 +399,7 @@ fn of_class(
     match reading {
         Some(Reading::Paced(_)) => all.no(
             at,
-            "reading",
+            "read",
             "reads at intervals, not at a rate",
             Some("`read = { bytes, every }`"),
         ),
@@ -549,8 +555,6 @@ fn of_link(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {
             let key = if matches!(queue, Queue::DropTail) { "buffer" } else { "queue" };
             all.no(at, key, &reason, nearest);
         }
-    } else if !is_slots && !matches!(queue, Queue::DropTail) {
-        all.no(at, "queue", "has no discipline without a rate", Some("a rate"));
     }
     all.unless(ack_thinning.is_none(), at, "ack_thinning", "thins no ACKs", Some("without it"));
     match ecn_threshold {
@@ -630,7 +634,15 @@ fn of_link(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {
         "has one kind of changing delay per link",
         Some("a constant `delay`"),
     );
-    let _ = duplicate;
+    // The kernel allows no second netem on a device with one that duplicates.
+    let is_alone = reorder.is_none() && !has_random_delay && delay_steps.is_none() && !is_slots;
+    all.unless(
+        *duplicate == Probability::ZERO || is_alone,
+        at,
+        "duplicate",
+        "duplicates packets only with a constant delay",
+        Some("no `jitter`, `reorder` or `slot`"),
+    );
 }
 
 fn decreases(steps: &[(Time, Span)]) -> bool {

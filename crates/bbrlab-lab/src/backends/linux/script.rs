@@ -17,6 +17,9 @@ pub(super) const OUT: &str = "res";
 /// The period of samples if the scenario asks for none.
 pub(super) const PERIOD: Span = Span::from_millis(10);
 
+/// The largest fixed socket buffer, as in the reference runs. Linux's default is 212,992 bytes.
+const SOCKET_MAX: u64 = 128 << 20;
+
 /// Bytes of the IP and TCP headers of a data packet.
 const HEADERS: u32 = bbrlab_run::headers::DATA;
 
@@ -165,11 +168,16 @@ pub(super) fn scenario(run: &Run, network: &Network) -> String {
         seconds(Time(run.duration.0)),
         decimal(period.0, 1_000_000)
     );
+    let most = |size: SocketBuffer| match size {
+        SocketBuffer::Fixed(bytes) => bytes.0.max(SOCKET_MAX),
+        SocketBuffer::Auto => SOCKET_MAX,
+    };
     for line in [
         "net/ipv4/tcp_mem 1000000 1000000 1000000",
         "net/core/netdev_max_backlog 1000000",
-        "net/core/rmem_max 2147483647",
-        "net/core/wmem_max 2147483647",
+        // The bound of a fixed receive buffer also sets the scale of windows.
+        &format!("net/core/rmem_max {}", most(run.stack.rcvbuf)),
+        &format!("net/core/wmem_max {}", most(run.stack.sndbuf)),
     ] {
         let _ = writeln!(text, "sysctl - {line}");
     }
@@ -345,7 +353,8 @@ fn flow_lines(run: &Run, network: &Network, id: usize, start: Time, stop: Option
     text
 }
 
-/// The times at which the rate of a source changes, with the rates; `None` is no limit.
+/// Returns the times at which the rate of a source changes, each with the new rate; `None` means
+/// no limit.
 pub(super) fn paces(source: &Source, start: Time, end: Time) -> Vec<(Time, Option<BitRate>)> {
     match source {
         Source::Cbr(rate) => vec![(start, Some(*rate))],

@@ -56,7 +56,8 @@ pub(super) fn of_flows(run: &Run, table: &Table) -> Series {
     series
 }
 
-/// What the kernel counted most of since the previous row. It does not tell `pacing` from `cwnd`.
+/// Returns the limit that the kernel counted for more than half of the time since the previous row.
+/// The kernel does not tell `pacing` from `cwnd`, so the result is empty for both.
 fn limited_by(row: Row<'_>, before: &mut [u64; 3]) -> Cow<'static, str> {
     let now = ["busy_us", "rwnd_limited_us", "sndbuf_limited_us"]
         .map(|column| row.count(column).unwrap_or(0));
