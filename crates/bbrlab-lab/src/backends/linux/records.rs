@@ -346,7 +346,7 @@ fn flow(
         start_s: Some(start_s),
         stop_s: Some(stop_s),
         #[expect(clippy::cast_precision_loss, reason = "an RTT is below 2^52 ns")]
-        rtt_base_ms: class.base_rtt.0 as f64 / 1e6,
+        rtt_base_ms: Some(class.base_rtt.0 as f64 / 1e6),
         goodput_mbps: rate(bytes, active_s),
         goodput_ss_mbps: times
             .steady()

@@ -70,6 +70,7 @@ pub(super) fn refusals(run: &Run, kernel: Option<&Manifest>) -> Vec<Refusal> {
         duration: _,
         sample,
         flow_series: _,
+        queue_series: _,
         stack: settings,
         links,
         link_tables: _,
@@ -318,6 +319,7 @@ fn of_class(
         host,
         sender_host,
         max_pacing_rate,
+        device,
         rate_samples,
         latency,
         late,
@@ -386,6 +388,13 @@ fn of_class(
         "max_pacing_rate",
         "has whole bytes per second there",
         None,
+    );
+    all.unless(
+        device.is_none(),
+        at,
+        "device",
+        "passes packets from the host to the first link at once in this translation",
+        Some("no `device`"),
     );
     all.unless(*rate_samples, at, "rate_samples", "always samples the rate", None);
     all.unless(
