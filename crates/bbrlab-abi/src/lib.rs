@@ -1,9 +1,9 @@
 //! The C form of the interface of congestion controls. `bbrlab-ffi` offers our algorithms to C
 //! programs through it, and `bbrlab-plugin` runs controls that are written in C.
 //!
-//! The records are generated from the table in `bbrlab-cc/src/fields.rs`. Every struct begins with
-//! its size in bytes, and later versions only append fields, so a reader uses no field beyond the
-//! size that the writer states. All values are integers.
+//! The records are generated from the table in `crates/bbrlab-cc/src/fields.rs`. Every struct
+//! begins with its size in bytes, and later versions only append fields, so a reader uses no field
+//! beyond the size that the writer states. All values are integers.
 //!
 //! | file | content |
 //! | --- | --- |

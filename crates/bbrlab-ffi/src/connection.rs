@@ -20,7 +20,6 @@ use bbrlab_rate::{AckRate, RateSampler, SamplerVersion};
 use bbrlab_stack::RateSwitches;
 
 use crate::border::{Failed, refused};
-use crate::episode::Episode;
 use crate::note::Sent;
 use crate::seeded::Seeded;
 
@@ -44,6 +43,23 @@ struct OpenAck {
     lost: u32,
     /// Whether the acknowledged packets were counted and reported to the algorithm.
     is_reported: bool,
+}
+
+/// The values that the end of an episode needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Episode {
+    /// `snd_nxt` when the episode began.
+    pub(crate) high_seq: u32,
+    /// ssthresh before the episode; `None` if there is nothing to undo.
+    pub(crate) prior_ssthresh: Option<u32>,
+    /// Whether the episode was not undone.
+    pub(crate) can_undo: bool,
+}
+
+impl Episode {
+    const fn new(isn: u32) -> Self {
+        Self { high_seq: isn, prior_ssthresh: None, can_undo: false }
+    }
 }
 
 /// A connection of a host.

@@ -13,23 +13,6 @@ use bbrlab_cc::{CaState, CongestionControl as _, Control, CwndEvent};
 
 use crate::connection::Connection;
 
-/// The values that the end of an episode needs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Episode {
-    /// `snd_nxt` when the episode began.
-    high_seq: u32,
-    /// ssthresh before the episode; `None` if there is nothing to undo.
-    prior_ssthresh: Option<u32>,
-    /// Whether the episode was not undone.
-    can_undo: bool,
-}
-
-impl Episode {
-    pub(crate) const fn new(isn: u32) -> Self {
-        Self { high_seq: isn, prior_ssthresh: None, can_undo: false }
-    }
-}
-
 impl Connection {
     /// Changes the state of recovery.
     pub(crate) fn change_episode(&mut self, event: Event) {

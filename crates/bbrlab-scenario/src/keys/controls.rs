@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bbrlab_run::Outside;
 
-use crate::keys::flow::is_cc_name;
+use crate::keys::flow::{PLUGIN, is_cc_name};
 use crate::language::canonical::{inline_table, toml_key, toml_string};
 use crate::language::document::{At, Node};
 use crate::language::key::{Form, Part, needed, optional};
@@ -18,9 +18,6 @@ const CONTROLS_MAX: usize = 1000;
 /// The largest lengths, in bytes, of a control's name and of its `source`.
 const NAME_MAX: usize = 40;
 const SOURCE_MAX: usize = 400;
-
-/// The beginning of the names of controls in shared objects.
-pub(crate) const PLUGIN: &str = "plugin:";
 
 /// The keys of a custom congestion control.
 pub(crate) const OUTSIDE_PARTS: &[Part] = &[

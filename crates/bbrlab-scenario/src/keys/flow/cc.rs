@@ -5,7 +5,6 @@ use std::sync::Arc;
 use bbrlab_cc::{Algorithm, Params};
 
 use super::FlowSpec;
-use crate::keys::controls::PLUGIN;
 use crate::keys::params::read_param;
 use crate::language::document::{Node, Value};
 use crate::language::nearest::nearest;
@@ -14,6 +13,9 @@ use bbrlab_run::Outside;
 
 /// The value of `cc` for a flow of UDP datagrams.
 pub(super) const UDP: &str = "udp";
+
+/// The beginning of the names of controls in shared objects.
+pub(crate) const PLUGIN: &str = "plugin:";
 
 pub(super) fn is_udp(node: &Node) -> bool {
     matches!(&node.value, Value::Text(text) if text == UDP)

@@ -21,7 +21,7 @@ use bbrlab_run::{Outside, Reading};
 use bbrlab_stack::{Device, EcnMode};
 
 use cc::UDP;
-pub(crate) use cc::{algorithms, is_cc_name};
+pub(crate) use cc::{PLUGIN, algorithms, is_cc_name};
 pub(crate) use keys::FLOW_KEYS;
 use source::SourceSpec;
 
