@@ -25,7 +25,7 @@ export class Player {
   current: Tracks | null = null;
   places = new Map<number, number>();
   private next: Tracks | null = null;
-  private asked: { generation: number; from: number; lead: number } | null = null;
+  private asked: { generation: number; from: number; until: number; lead: number } | null = null;
   private readonly client = new Client((answer) => this.on(answer));
 
   constructor(readonly setup: Setup) {}
@@ -63,14 +63,14 @@ export class Player {
   }
 
   private ask(time: number): void {
-    if (this.asked && (Math.abs(this.asked.from - time) < 1e-9 || this.covers(this.current, packetTime.value ?? 0))) return;
+    if (this.asked && ((time >= this.asked.from - 1e-9 && time <= this.asked.until) || this.covers(this.current, packetTime.value ?? 0))) return;
     const started = this.setup.started.value;
     if (!started) return;
     const rtt = Math.max(...started.flows.slice(0, 100).map((flow) => flow.rtt_base_ms), 1) / 1e3;
     const lead = Math.min(time, rtt * 2 + 0.02);
     const length = Math.min(2, Math.max(0.05, speed.value * 3));
     const generation = nextGeneration();
-    this.asked = { generation, from: time, lead };
+    this.asked = { generation, from: time, until: time + length / 2, lead };
     if (!this.covers(this.current, packetTime.value ?? 0)) this.note.value = `computing ${time.toFixed(2)} s`;
     this.client.post({
       type: "window", generation, scenario: this.setup.scenario(), run: this.setup.run.value,

@@ -1,6 +1,6 @@
 // The packet view: the path as a strip, with the queue and the packets at one time.
 
-import { effect, useSignal } from "@preact/signals";
+import { effect, untracked, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { packetTime, setups } from "../state/lab";
 import type { Setup } from "../state/setup";
@@ -90,9 +90,12 @@ export function PacketStrip({ setup }: { setup: Setup }) {
       }),
       effect(() => {
         void [setup.status.value, setup.started.value];
-        player.reset();
-        sizes = new Map();
-        paint();
+        // Another time must not reset the player: only another run does.
+        untracked(() => {
+          player.reset();
+          sizes = new Map();
+          paint();
+        });
       }),
     ];
     const observer = new ResizeObserver(() => {
