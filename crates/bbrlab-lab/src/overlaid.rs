@@ -110,7 +110,8 @@ fn name_of(folder: &Path) -> String {
     whole.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Returns labels that distinguish two runs by their scenario, back end, swept values, algorithms or seeds.
+/// Returns labels that distinguish two runs by their scenario, back end, swept values, algorithms
+/// or seeds.
 /// Folder names are less readable labels, because they end in hashes.
 fn distinct_labels(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
     let (one, other) = (&below.summary, &above.summary);

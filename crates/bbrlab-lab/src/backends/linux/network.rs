@@ -3,10 +3,10 @@
 //!
 //! Each flow has a sending and a receiving namespace. Each link with a queue has one namespace in
 //! front of the link, whose device has the queue, and one behind the link. A packet finds its way
-//! by its destination, because each flow's hosts have addresses of their own. What a path has
-//! besides queues (delays, loss) is a netem on the wire that follows, which is the flow's own; a
-//! path that begins with a delay passes the namespace `h`, since a netem on a host's own device
-//! would hold its socket's memory.
+//! by its destination, because each flow's hosts have addresses of their own. Delays and losses
+//! between queues are a netem on the wire that follows, which belongs to one flow. A path that
+//! begins with a delay passes the namespace `h`, because a netem on a host's own device would hold
+//! its socket's memory.
 
 use std::collections::BTreeMap;
 
@@ -28,11 +28,11 @@ pub(super) struct Wire {
     pub(super) from: Space,
     /// The namespace in which packets arrive.
     pub(super) to: Space,
-    /// What stands on the device in `from`.
+    /// The queue discipline of the device in `from`.
     pub(super) content: Content,
 }
 
-/// What stands on the device in which packets enter a wire.
+/// The queue discipline of the device in which packets enter a wire.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Content {
     /// Nothing: packets arrive at once.

@@ -271,7 +271,7 @@ fn switches(
     } = loss;
     let plain = LossSwitches::default();
     same(*undo != Some(false), "undo");
-    same(*rule3 == plain.rule3, "rule3");
+    same(*rule3 == plain.rule3, "nextseg_rule3");
     same(*rwnd_bounds == plain.rwnd_bounds, "rwnd_bounds");
     same(
         *pipe_keeps_sacked_retrans == plain.pipe_keeps_sacked_retrans,
