@@ -83,7 +83,8 @@ fn run_both(
         let own = name.file_name().map(PathBuf::from).unwrap_or_default();
         let out = args.out.as_ref().map_or(name.clone(), |out| out.join(own));
         let running = running(args, Some(out.clone()));
-        let batch = run::one((named, on, Controls::none()), None, &running, jobs, false, &stop, output)?;
+        let batch =
+            run::one((named, on, Controls::none()), None, &running, jobs, false, &stop, output)?;
         if batch.is_interrupted {
             let text = format!(
                 "interrupted: {} runs are finished and in {}; the same command continues",

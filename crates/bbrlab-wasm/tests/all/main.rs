@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use bbrlab_scenario::{Builtin, Scenario};
 use bbrlab_sim::simulate;
-use bbrlab_wasm::{Call, Module, Outcome, Values, flow_columns, link_columns};
+use bbrlab_wasm::{Call, Module, Outcome, flow_columns, link_columns};
 use serde_json::{Value, json};
 
 const SCENARIOS: [&str; 10] = [
