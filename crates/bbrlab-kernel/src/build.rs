@@ -22,7 +22,7 @@ const SPACE: u64 = 2_500_000_000;
 const SPACE_OF_GUEST: u64 = 50_000_000;
 
 /// Source files of the kernel that are compiled. Only the progress depends on it.
-const FILES: usize = 920;
+const FILES: usize = 600;
 
 /// The parts of a kernel that are compiled from the distribution's sources.
 const IMAGE: [&str; 2] = ["linux", "config"];
@@ -72,17 +72,33 @@ pub fn build_kernel(order: &Order, work: &mut Work<'_>) -> Result<Built, KernelE
     remove_leftovers(&folder);
     refuse_little_space(&folder, if image.is_some() { SPACE_OF_GUEST } else { SPACE })?;
     let scratch = Scratch(folder.join(format!(".{}.building", recipe.hash)));
-    let result = scratch.0.join("result");
+    let built = build_in(&scratch.0, order, &recipe, image.as_ref(), work);
+    if matches!(built, Err(KernelError::Interrupted(_))) {
+        // The removal of many files may take longer than a user waits. The next build does it.
+        std::mem::forget(scratch);
+    }
+    built
+}
+
+/// Builds a kernel in an empty folder, whose parent is the folder of kernels.
+fn build_in(
+    scratch: &Path,
+    order: &Order,
+    recipe: &Recipe,
+    image: Option<&Kernel>,
+    work: &mut Work<'_>,
+) -> Result<Built, KernelError> {
+    let folder = scratch.parent().unwrap_or(scratch);
+    let target = folder.join(&recipe.hash);
+    let result = scratch.join("result");
     make_folder(&result)?;
-    make_folder(&scratch.0.join("tmp"))?;
-    let mut steps = Steps::new(work, &scratch.0, if image.is_some() { 2 } else { 5 });
-    let manifest = match &image {
+    make_folder(&scratch.join("tmp"))?;
+    let mut steps = Steps::new(work, scratch, if image.is_some() { 2 } else { 5 });
+    let manifest = match image {
         Some(image) => take_image(image, &result)?,
-        None => {
-            Manifest { source: source(order), ..compile_kernel(order, &scratch.0, &mut steps)? }
-        }
+        None => Manifest { source: source(order), ..compile_kernel(order, scratch, &mut steps)? },
     };
-    compile_guest(&scratch.0, &mut steps)?;
+    compile_guest(scratch, &mut steps)?;
     let manifest = Manifest {
         hash: recipe.hash.clone(),
         image: recipe.image.clone(),
@@ -94,12 +110,12 @@ pub fn build_kernel(order: &Order, work: &mut Work<'_>) -> Result<Built, KernelE
         ..manifest
     };
     let kernel = Kernel { folder: result.clone(), manifest };
-    let checked = check(&kernel, &scratch.0, &mut steps);
+    let checked = check(&kernel, scratch, &mut steps);
     let (controls, kernel) = match checked {
         Ok(controls) => (controls, kernel),
         Err(error) => {
             if let KernelError::Failed(_) = &error {
-                keep_image(&kernel, &folder);
+                keep_image(&kernel, folder);
             }
             return Err(error);
         }

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open,
+    test_kill_process_group, waitid,
 };
 
 /// How a program ended.
@@ -82,6 +83,14 @@ impl Drop for Group {
         // system reports an error, which does no harm.
         let _ = kill_process_group(self.pid(), Signal::KILL);
         let _ = self.0.wait();
+        // The other processes of the group end a moment later. Where no process collects orphans,
+        // they remain in the system's table, so the wait has a limit.
+        for _ in 0..100 {
+            if test_kill_process_group(self.pid()).is_err() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 

@@ -127,7 +127,7 @@ impl<'w, 'a> Steps<'w, 'a> {
                 Err(self.failed(&format!("{name}: {}", reason(&String::from_utf8_lossy(&text)))))
             }
             Ended::Stopped | Ended::TimedOut => Err(KernelError::Interrupted(
-                "stopped; nothing of the unfinished kernel is left".to_owned(),
+                "stopped; the next build removes the unfinished kernel".to_owned(),
             )),
         }
     }
