@@ -3,6 +3,15 @@
 //! A scenario is a list of parts. Leaving out an optional part gives another valid scenario, so a
 //! scenario that differs can be made smaller step by step.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::if_same_then_else,
+    clippy::type_complexity,
+    reason = "small random numbers"
+)]
+
 use bbrlab_run::{RunSummary, mean, variance};
 use bbrlab_units::split_mix;
 
@@ -29,7 +38,7 @@ struct Draw(u64);
 impl Draw {
     fn below(&mut self, bound: u64) -> u64 {
         split_mix(&mut self.0);
-        (u128::from(bbrlab_units::split_mix_bits(self.0)) * u128::from(bound) >> 64) as u64
+        ((u128::from(bbrlab_units::split_mix_bits(self.0)) * u128::from(bound)) >> 64) as u64
     }
 
     fn one_of<'a>(&mut self, all: &[&'a str]) -> &'a str {

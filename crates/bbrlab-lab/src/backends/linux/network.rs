@@ -34,6 +34,7 @@ pub(super) struct Wire {
 
 /// The queue discipline of the device in which packets enter a wire.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a few per flow")]
 pub(super) enum Content {
     /// Nothing: packets arrive at once.
     Nothing,
@@ -87,6 +88,7 @@ pub(super) fn is_served(link: &Link) -> bool {
 }
 
 /// Where a packet's path goes on.
+#[expect(clippy::large_enum_variant, reason = "short-lived")]
 enum Stage {
     Netem(Impairment),
     Serve(u32, Option<u32>),
@@ -308,7 +310,7 @@ impl Served {
             lines.push(format!("qdisc add dev {dev} parent {major:x}:1 pfifo limit {waiting}"));
         } else if self.needs_serial() {
             lines.push(format!("qdisc add dev {dev} root handle {major:x}: serial"));
-            let child = self.child().map_or_else(|(reason, _)| reason, |words| words);
+            let child = self.child().unwrap_or_else(|(reason, _)| reason);
             lines
                 .push(format!("qdisc add dev {dev} parent {major:x}:1 handle {major:x}0: {child}"));
         } else {

@@ -221,14 +221,14 @@ fn stack(settings: &Stack, kernel: Option<&Manifest>, all: &mut Refusals) {
         "has a clock with steps of 256 ns",
         Some("`clock_step = \"256ns\"`"),
     );
-    switches(socket, loss, rate, pacing, all);
+    switches(socket, loss, *rate, pacing, all);
 }
 
 /// The switches for which the kernel has no setting must have Linux's values.
 fn switches(
     socket: &SocketSwitches,
     loss: &LossSwitches,
-    rate: &RateSwitches,
+    rate: RateSwitches,
     pacing: &PacingSwitches,
     all: &mut Refusals,
 ) {
@@ -285,12 +285,12 @@ fn switches(
     same(*cwnd_validation == plain.cwnd_validation, "cwnd_validation");
     let RateSwitches { ack_interval, is_sticky, loss, invalid, min_rtt, is_blind } = rate;
     let plain = RateSwitches::default();
-    same(*ack_interval == plain.ack_interval, "rate_ack_interval");
-    same(*is_sticky == plain.is_sticky, "rate_sample_sticky");
-    same(*loss == plain.loss, "rate_loss_abs");
-    same(*invalid == plain.invalid, "rate_invalid");
-    same(*min_rtt == plain.min_rtt, "rate_min_rtt");
-    same(*is_blind == plain.is_blind, "rate_samples");
+    same(ack_interval == plain.ack_interval, "rate_ack_interval");
+    same(is_sticky == plain.is_sticky, "rate_sample_sticky");
+    same(loss == plain.loss, "rate_loss_abs");
+    same(invalid == plain.invalid, "rate_invalid");
+    same(min_rtt == plain.min_rtt, "rate_min_rtt");
+    same(is_blind == plain.is_blind, "rate_samples");
     let PacingSwitches { pacing, counts_headers, pace_initial_window, app_write } = pacing;
     let plain = PacingSwitches::default();
     same(*pacing == plain.pacing, "pacing");
@@ -299,6 +299,7 @@ fn switches(
     same(*app_write == plain.app_write, "app_write");
 }
 
+#[expect(clippy::too_many_lines, reason = "a list: one statement per key")]
 fn of_class(
     run: &Run,
     number: u32,
@@ -439,7 +440,7 @@ fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
     let is_constant = |random: &Random| matches!(random.distribution, Distribution::Constant);
     match source {
         Source::Bursts(_) => {
-            all.no(at, "on", "draws no random periods", Some("`on` and `off` of constant lengths"))
+            all.no(at, "on", "draws no random periods", Some("`on` and `off` of constant lengths"));
         }
         Source::Arrivals(_) => {
             all.no(at, "arrivals", "has a fixed number of flows", Some("`train`"));
@@ -463,7 +464,7 @@ fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
                     Some("one length"),
                 ),
                 Pause::Page(_) | Pause::Player { .. } => {
-                    all.no(at, "source", "has no browser and no player", Some("`requests`"))
+                    all.no(at, "source", "has no browser and no player", Some("`requests`"));
                 }
             }
         }
@@ -475,6 +476,7 @@ fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "a list: one statement per key")]
 fn of_link(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {
     let Link {
         name: _,
