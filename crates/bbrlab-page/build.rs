@@ -18,6 +18,7 @@ fn main() {
     files.sort();
     let mut code = "pub(crate) static FILES: &[(&str, &[u8])] = &[\n".to_owned();
     for (name, path) in files {
+        let path = path.to_str().expect("paths of the page are UTF-8");
         writeln!(code, "    ({name:?}, include_bytes!({path:?})),").expect("a string");
     }
     code.push_str("];\n");

@@ -60,7 +60,7 @@ mod open {
     use crate::route::{Leg, Target};
 
     /// The events so far, and the space for more.
-    #[derive(Debug, Default)]
+    #[derive(Debug)]
     pub(crate) struct Tap(Option<Box<Record>>);
 
     #[derive(Debug)]
@@ -73,6 +73,10 @@ mod open {
     }
 
     impl Tap {
+        pub(crate) fn closed() -> Self {
+            Self(None)
+        }
+
         pub(crate) fn open(most: usize) -> Self {
             let (events, legs) = (Vec::new(), Vec::new());
             Self(Some(Box::new(Record { events, legs, most, full_at: None })))
@@ -150,18 +154,22 @@ pub(crate) use open::Tap;
 
 /// A tap that is not there.
 #[cfg(not(feature = "tap"))]
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Tap;
 
 #[cfg(not(feature = "tap"))]
 impl Tap {
+    pub(crate) fn closed() -> Self {
+        Self
+    }
+
     #[inline(always)]
-    #[expect(clippy::inline_always, clippy::unused_self, reason = "it leaves no code")]
+    #[expect(clippy::unused_self, reason = "it leaves no code")]
     pub(crate) fn add<P: PacketData>(&mut self, _: (TapKind, Option<LinkId>, Time), _: &Packet<P>) {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, clippy::unused_self, reason = "it leaves no code")]
+    #[expect(clippy::unused_self, reason = "it leaves no code")]
     pub(crate) fn add_stored<P: PacketData>(
         &mut self,
         _: (TapKind, Option<LinkId>, Time),

@@ -1,4 +1,4 @@
-//! Titles of axes: a metric in words, for plots of the command line and of the Python package.
+//! Titles of axes: the words for each metric, for plots of the command line and of Python.
 
 use bbrlab_run::{Field as _, FlowGroup, FlowSummary, LinkSummary, WaitSummary, leaves};
 

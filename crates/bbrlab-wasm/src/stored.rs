@@ -36,13 +36,19 @@ pub fn stored(run: &Run, rows: &Rows) -> Result<Vec<u8>, String> {
         bytes.resize(bytes.len().next_multiple_of(ALIGNED), 0);
         match values {
             Values::F64(values) => {
-                values.iter().for_each(|value| bytes.extend(value.to_le_bytes()))
+                for value in values {
+                    bytes.extend(value.to_le_bytes());
+                }
             }
             Values::U32(values) => {
-                values.iter().for_each(|value| bytes.extend(value.to_le_bytes()))
+                for value in values {
+                    bytes.extend(value.to_le_bytes());
+                }
             }
             Values::F32(values) => {
-                values.iter().for_each(|value| bytes.extend(value.to_le_bytes()))
+                for value in values {
+                    bytes.extend(value.to_le_bytes());
+                }
             }
             Values::U8(values) => bytes.extend(values),
         }

@@ -126,7 +126,7 @@ impl<P: PacketData> Network<P> {
             events: 0,
             sent: 0,
             delivered: 0,
-            tap: Tap::default(),
+            tap: Tap::closed(),
         }
     }
 
@@ -350,7 +350,7 @@ impl<P: PacketData> Network<P> {
     /// first event that did not fit.
     #[cfg(feature = "tap")]
     pub fn close_tap(&mut self) -> (Vec<crate::TapEvent>, Option<Time>) {
-        std::mem::take(&mut self.tap).close(&self.legs)
+        std::mem::replace(&mut self.tap, Tap::closed()).close(&self.legs)
     }
 
     /// Removes all events, and the packets in lanes with their memory. Call it after the run, when

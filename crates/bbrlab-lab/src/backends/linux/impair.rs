@@ -1,5 +1,5 @@
-//! What a netem does to the packets of one flow between two queues: loss, delays, reordering,
-//! duplicates.
+//! The settings of a netem for the packets of one flow between two queues: loss, delays,
+//! reordering, duplicates.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl Impairment {
         Some(Self { loss: Some(loss), ..Self::default() })
     }
 
-    /// What a link does behind its queue.
+    /// Returns the impairments that act behind the queue of a link.
     pub(super) fn behind(link: &Link) -> Self {
         let mut own = Self {
             loss: link.loss.clone().filter(|_| link.loss_at == LossAt::After),
@@ -78,7 +78,8 @@ impl Impairment {
             });
         }
         if let Some(reorder) = own.reorder {
-            // netem's `reorder` lets packets skip the whole delay, so the rest is a netem of its own.
+            // netem's `reorder` lets packets skip the whole delay, so the rest of the delay is another
+            // netem.
             (own.after, own.delay) = (own.delay, reorder.by);
         }
         own
@@ -123,7 +124,8 @@ impl Impairment {
     /// The lines of `tc` that set this up on a device. `table` is the name of the distribution's
     /// file.
     ///
-    /// The constant delay stands in front: packets that a netem reorders skip what is behind it.
+    /// The netem with the constant delay is first, because packets that a netem reorders skip the
+    /// netems behind it.
     pub(super) fn lines(&self, dev: &str, table: Option<&str>) -> Vec<String> {
         let parts = self.parts(Time::ZERO, table).into_iter();
         parts.map(|(place, words)| format!("qdisc add dev {dev} {place} {words}")).collect()
@@ -149,7 +151,7 @@ impl Impairment {
         lines.collect()
     }
 
-    /// The netems at a time: where each stands, and its words.
+    /// Returns the netems at a time: the handle of each one's parent, and its words for tc.
     fn parts(&self, at: Time, table: Option<&str>) -> Vec<(&'static str, String)> {
         let delay = self.steps.as_ref().map_or(self.delay, |steps| {
             Span(self.delay.0.saturating_sub(steps.at(Time::ZERO).0) + steps.at(at).0)

@@ -3,10 +3,11 @@
 //!
 //! Each flow has a sending and a receiving namespace. Each link with a queue has one namespace in
 //! front of the link, whose device has the queue, and one behind the link. A packet finds its way
-//! by its destination, because each flow's hosts have addresses of their own. Delays and losses
-//! between queues are a netem on the wire that follows, which belongs to one flow. A path that
-//! begins with a delay passes the namespace `h`, because a netem on a host's own device would hold
-//! its socket's memory.
+//! by its destination, because each flow's hosts have addresses of their own.
+//!
+//! Delays and losses between queues are a netem on the wire that follows, which belongs to one
+//! flow. A path that begins with a delay passes the namespace `h`, because a netem on a host's own
+//! device would hold its socket's memory.
 
 use std::collections::BTreeMap;
 
