@@ -78,8 +78,8 @@ impl Impairment {
             });
         }
         if let Some(reorder) = own.reorder {
-            // netem's `reorder` lets packets skip the whole delay, so the rest of the delay is another
-            // netem.
+            // netem's `reorder` lets packets skip the whole delay, so another netem has the rest
+            // of the delay.
             (own.after, own.delay) = (own.delay, reorder.by);
         }
         own
