@@ -200,7 +200,10 @@ impl EventQueue {
 
     /// Takes the next event. `source` and `now` must be the result of [`Self::next`].
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once in the event loop, which then knows the source")]
+    #[expect(
+        clippy::inline_always,
+        reason = "called only after `next`, each branch of which knows its source"
+    )]
     pub fn take(&mut self, source: Source, now: Time) -> Event {
         match source {
             Source::FirstLane | Source::SecondLane => Event::FirstHead(source as u32),

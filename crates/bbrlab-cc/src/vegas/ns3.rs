@@ -28,8 +28,8 @@ pub(super) fn slow_start(ctl: &mut Control) {
 }
 
 /// Adds one segment per ACK below ssthresh. Above ssthresh, adds one segment per as many ACKs as
-/// cwnd has segments. If an ACK for several segments reaches ssthresh, both rules apply. ns-3:
-/// `TcpNewReno::IncreaseWindow`.
+/// cwnd has segments. If an ACK for several segments raises cwnd to ssthresh, both rules apply.
+/// ns-3: `TcpNewReno::IncreaseWindow`.
 pub(super) fn increase_like_reno(mut ctl: Control, acked: u32) -> Control {
     let mut left = acked;
     if ctl.cwnd < ctl.ssthresh && left > 0 {

@@ -25,7 +25,7 @@ use self::source::{Format, Source, hex, sha256_of};
 /// The largest number of flows of an import, as many as a run has time series for.
 const FLOWS_MAX: usize = 1000;
 
-/// The largest number of rows of the time series of an import.
+/// The largest number of rows in all time series of an import together.
 const ROWS_MAX: usize = 20_000_000;
 
 /// The user's choices for an import.

@@ -103,8 +103,8 @@ pub(crate) fn has_room(
 }
 
 /// Returns whether a packet of `largest` bytes fits into the token buckets of a link. Reports a
-/// mistake if not. `table` is the name of the link's table; `police` is the policer in this
-/// direction with the name of its key.
+/// mistake if not. `table` is the name of the link's table in the scenario; `police` is the policer
+/// in front of `link`, with the name of the key that sets its bucket.
 pub(crate) fn have_room(
     largest: u64,
     link: &Link,

@@ -1,4 +1,5 @@
-//! A.12 to A.17: aggregation, tiny BDPs, changes of bandwidth, policers.
+//! Test cases A.12 to A.17 of draft-ietf-ccwg-bbr: aggregation, tiny BDPs, changes of bandwidth,
+//! policers.
 
 use std::collections::VecDeque;
 

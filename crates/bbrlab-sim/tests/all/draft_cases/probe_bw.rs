@@ -1,4 +1,4 @@
-//! A.5 to A.9, A.21, A.22: the phases of ProbeBW.
+//! Test cases A.5 to A.9, A.21, A.22 of draft-ietf-ccwg-bbr: the phases of ProbeBW.
 
 use bbrlab_units::Span;
 

@@ -1,4 +1,4 @@
-//! A.10, A.11: ProbeRTT.
+//! Test cases A.10, A.11 of draft-ietf-ccwg-bbr: ProbeRTT.
 
 use bbrlab_units::Span;
 

@@ -1,4 +1,4 @@
-//! A.18, A.19: spurious loss detection.
+//! Test cases A.18, A.19 of draft-ietf-ccwg-bbr: spurious loss detection.
 
 use bbrlab_units::Span;
 

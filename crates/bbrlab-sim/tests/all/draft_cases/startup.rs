@@ -1,4 +1,4 @@
-//! A.1 to A.4, A.20: Startup and Drain.
+//! Test cases A.1 to A.4, A.20 of draft-ietf-ccwg-bbr: Startup and Drain.
 
 use bbrlab_units::Span;
 
