@@ -324,89 +324,89 @@ fn all_figures() {
     let no_rate = dumbbell("", "cc = \"cubic\"").replace("rate = \"20Mbit/s\"\n", "");
     lines += &line("no link with a rate", &Estimate::of_scenario(&scenario(&no_rate)));
     expect![[r#"
-        bulk: 9713 packets, 0 unsure, 24497 events, 1202 rows, 0 unsure, 11597 KB, series 36915 B, disk 66715 B, work 96703
-        paced: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11597 KB, series 36915 B, disk 66715 B, work 101560
-        paced by DelayBbr: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11597 KB, series 36915 B, disk 66715 B, work 101560
-        every ACK: 9713 packets, 0 unsure, 24497 events, 7399 rows, 0 unsure, 16010 KB, series 182236 B, disk 212036 B, work 264049
+        bulk: 9713 packets, 0 unsure, 24497 events, 1202 rows, 0 unsure, 11607 KB, series 36915 B, disk 66715 B, work 96703
+        paced: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11607 KB, series 36915 B, disk 66715 B, work 101560
+        paced by DelayBbr: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11607 KB, series 36915 B, disk 66715 B, work 101560
+        every ACK: 9713 packets, 0 unsure, 24497 events, 7399 rows, 0 unsure, 16119 KB, series 182236 B, disk 212036 B, work 264049
         no rows: 9713 packets, 0 unsure, 24497 events, 0 rows, 0 unsure, 11011 KB, series 10000 B, disk 39800 B, work 75067
         rows of a second: 9908 packets, 0 unsure, 25405 events, 28 rows, 0 unsure, 11039 KB, series 10737 B, disk 44137 B, work 79759
-        schedule: 11146 packets, 0 unsure, 33828 events, 1202 rows, 0 unsure, 11594 KB, series 36972 B, disk 66772 B, work 106034
-        trace: 4108 packets, 0 unsure, 12477 events, 1202 rows, 0 unsure, 11599 KB, series 36147 B, disk 65947 B, work 84683
-        buffer of bytes: 9713 packets, 0 unsure, 24476 events, 1202 rows, 0 unsure, 11600 KB, series 36915 B, disk 66715 B, work 96682
-        buffer without a limit: 9713 packets, 0 unsure, 24389 events, 1202 rows, 0 unsure, 11594 KB, series 36915 B, disk 66715 B, work 96595
-        short buffer: <9713 packets, 9713 unsure, 31964 events, 1202 rows, 0 unsure, 11594 KB, series 49818 B, disk <79618 B, work 104170
-        short buffer of many: 9908 packets, 0 unsure, 28472 events, 10217 rows, 0 unsure, 18097 KB, series 161240 B, disk 218040 B, work 358328
-        two ways: 9713 packets, 0 unsure, 29563 events, 1803 rows, 0 unsure, 11760 KB, series 38537 B, disk 68337 B, work 107178
-        few ACKs: <9713 packets, 9713 unsure, 38430 events, 1803 rows, 0 unsure, 11760 KB, series 51441 B, disk <81241 B, work 116045
-        access links: 4429 packets, 0 unsure, 15824 events, 6010 rows, 0 unsure, 13420 KB, series 70810 B, disk 104210 B, work 155332
-        access links both ways: 4429 packets, 0 unsure, 18342 events, 9616 rows, 0 unsure, 14375 KB, series 80546 B, disk 113946 B, work 190503
-        two groups: 9908 packets, 0 unsure, 27887 events, 4609 rows, 0 unsure, 14062 KB, series 111312 B, disk 153712 B, work 199888
-        one stops: 6481 packets, 0 unsure, 16486 events, 1003 rows, 0 unsure, 11461 KB, series 28526 B, disk 60126 B, work 83889
-        stopped early: <1721 packets, 1721 unsure, 5755 events, 702 rows, 0 unsure, 11241 KB, series 21198 B, disk <50998 B, work 64461
+        schedule: 11146 packets, 0 unsure, 33828 events, 1202 rows, 0 unsure, 11603 KB, series 36972 B, disk 66772 B, work 106034
+        trace: 4108 packets, 0 unsure, 12477 events, 1202 rows, 0 unsure, 11609 KB, series 36147 B, disk 65947 B, work 84683
+        buffer of bytes: 9713 packets, 0 unsure, 24476 events, 1202 rows, 0 unsure, 11609 KB, series 36915 B, disk 66715 B, work 96682
+        buffer without a limit: 9713 packets, 0 unsure, 24389 events, 1202 rows, 0 unsure, 11604 KB, series 36915 B, disk 66715 B, work 96595
+        short buffer: <9713 packets, 9713 unsure, 31964 events, 1202 rows, 0 unsure, 11603 KB, series 49818 B, disk <79618 B, work 104170
+        short buffer of many: 9908 packets, 0 unsure, 28472 events, 10217 rows, 0 unsure, 18250 KB, series 161240 B, disk 218040 B, work 358328
+        two ways: 9713 packets, 0 unsure, 29563 events, 1803 rows, 0 unsure, 11770 KB, series 38537 B, disk 68337 B, work 107178
+        few ACKs: <9713 packets, 9713 unsure, 38430 events, 1803 rows, 0 unsure, 11769 KB, series 51441 B, disk <81241 B, work 116045
+        access links: 4429 packets, 0 unsure, 15824 events, 6010 rows, 0 unsure, 13448 KB, series 70810 B, disk 104210 B, work 155332
+        access links both ways: 4429 packets, 0 unsure, 18342 events, 9616 rows, 0 unsure, 14403 KB, series 80546 B, disk 113946 B, work 190503
+        two groups: 9908 packets, 0 unsure, 27887 events, 4609 rows, 0 unsure, 14127 KB, series 111312 B, disk 153712 B, work 199888
+        one stops: 6481 packets, 0 unsure, 16486 events, 1003 rows, 0 unsure, 11468 KB, series 28526 B, disk 60126 B, work 83889
+        stopped early: <1721 packets, 1721 unsure, 5755 events, 702 rows, 0 unsure, 11243 KB, series 21198 B, disk <50998 B, work 64461
         1001 flows: 9908 packets, 0 unsure, 46656 events, 601 rows, 0 unsure, 16770 KB, series 15409 B, disk 1164529 B, work 723998
-        1000 flows: 9908 packets, 0 unsure, 46638 events, 601601 rows, 0 unsure, 444676 KB, series 950854 B, disk 2778854 B, work 16950350
-        transfers in a row: 4200 packets, 0 unsure, 12960 events, 1766 rows, 0 unsure, 12330 KB, series 45536 B, disk 182496 B, work 134604
-        transfers at random: 1400 packets, 0 unsure, 4320 events, 989 rows, 0 unsure, 11553 KB, series 25533 B, disk 89853 B, work 81617
-        a row with jitter: 1400 packets, 0 unsure, 4320 events, 989 rows, 0 unsure, 11553 KB, series 25533 B, disk 89853 B, work 81617
-        overload: 9908 packets, 0 unsure, 30198 events, 20186 rows, 0 unsure, 25388 KB, series 176008 B, disk 294808 B, work 653600
-        transfer in slow start: 13813 packets, 0 unsure, 34639 events, 650 rows, 0 unsure, 13841 KB, series 17203 B, disk 47019 B, work 91952
-        transfer with loss: <2115 packets, 2115 unsure, 7300 events, <2404 rows, 1803 unsure, 12464 KB, series 68080 B, disk <101528 B, work 113678
-        transfers with loss and many rows: <2115 packets, 2115 unsure, 7300 events, <240004 rows, 180003 unsure, <155024 KB, series 1595531 B, disk <1628979 B, work 5459678
-        constant rate that stops: 52 packets, 0 unsure, 239 events, 902 rows, 0 unsure, 11384 KB, series 18238 B, disk 48038 B, work 64345
-        constant rate above the link's that stops: 5024 packets, 0 unsure, 20257 events, 902 rows, 0 unsure, 11384 KB, series 26187 B, disk 55987 B, work 84363
-        constant rate: 104 packets, 0 unsure, 472 events, 1202 rows, 0 unsure, 11597 KB, series 21061 B, disk 50861 B, work 72678
-        constant rate and bulk: 9908 packets, 0 unsure, 26728 events, 1803 rows, 0 unsure, 12031 KB, series 48965 B, disk 80565 B, work 117067
-        on and off at a rate: 1036 packets, 0 unsure, 4256 events, 1202 rows, 0 unsure, 11597 KB, series 31290 B, disk 61090 B, work 76462
-        on and off: <3303 packets, 3303 unsure, 10893 events, 1202 rows, 0 unsure, 11597 KB, series 47980 B, disk <77780 B, work 83099
-        writes: 5520 packets, 0 unsure, 14026 events, 1202 rows, 0 unsure, 11597 KB, series 36517 B, disk 66317 B, work 86232
-        small writes: 957 packets, 0 unsure, 5902 events, 3606 rows, 0 unsure, 13332 KB, series 34861 B, disk 71861 B, work 145981
-        frames: 1282 packets, 0 unsure, 3492 events, 1202 rows, 0 unsure, 11597 KB, series 32463 B, disk 62263 B, work 75698
-        frames in datagrams: 1080 packets, 0 unsure, 2340 events, 1202 rows, 0 unsure, 11597 KB, series 31530 B, disk 61330 B, work 73610
-        pages: <4152 packets, 4152 unsure, 18360 events, 4207 rows, 0 unsure, 13765 KB, series 113544 B, disk <157090 B, work 176924
-        train: 1946 packets, 0 unsure, 5952 events, 1202 rows, 0 unsure, 11597 KB, series 25778 B, disk 55878 B, work 78756
-        train that ends: 275 packets, 0 unsure, 975 events, 1158 rows, 0 unsure, 11588 KB, series 18369 B, disk 55769 B, work 75060
-        datagrams: 104 packets, 0 unsure, 311 events, 1202 rows, 0 unsure, 11597 KB, series 21061 B, disk 50861 B, work 72392
-        datagrams above the link's rate: 4954 packets, 0 unsure, 20267 events, 902 rows, 0 unsure, 11384 KB, series 26184 B, disk 55984 B, work 76266
-        datagrams in bursts: 104 packets, 0 unsure, 371 events, 1202 rows, 0 unsure, 11597 KB, series 21061 B, disk 50861 B, work 72428
-        answers: <452 packets, 452 unsure, 2062 events, 1202 rows, 0 unsure, 11597 KB, series 32557 B, disk <63015 B, work 74268
-        answers without a pause: 9055 packets, 0 unsure, 24040 events, 1202 rows, 0 unsure, 11597 KB, series 36881 B, disk 66891 B, work 96246
-        so many answers: <220 packets, 220 unsure, 1004 events, 1202 rows, 0 unsure, 11597 KB, series 27179 B, disk <57299 B, work 73210
-        video: <696 packets, 696 unsure, 2773 events, 1202 rows, 0 unsure, 11597 KB, series 36871 B, disk <66799 B, work 74979
-        random bursts: <259 packets, 259 unsure, 1551 events, 1202 rows, 0 unsure, 11597 KB, series 28137 B, disk <57937 B, work 73757
+        1000 flows: 9908 packets, 0 unsure, 46638 events, 601601 rows, 0 unsure, 454292 KB, series 950854 B, disk 2778854 B, work 16950350
+        transfers in a row: 4200 packets, 0 unsure, 12960 events, 1766 rows, 0 unsure, 12348 KB, series 45536 B, disk 182496 B, work 134604
+        transfers at random: 1400 packets, 0 unsure, 4320 events, 989 rows, 0 unsure, 11559 KB, series 25533 B, disk 89853 B, work 81617
+        a row with jitter: 1400 packets, 0 unsure, 4320 events, 989 rows, 0 unsure, 11559 KB, series 25533 B, disk 89853 B, work 81617
+        overload: 9908 packets, 0 unsure, 30198 events, 20186 rows, 0 unsure, 25702 KB, series 176008 B, disk 294808 B, work 653600
+        transfer in slow start: 13813 packets, 0 unsure, 34639 events, 650 rows, 0 unsure, 13842 KB, series 17203 B, disk 47019 B, work 91952
+        transfer with loss: <2115 packets, 2115 unsure, 7300 events, <2404 rows, 1803 unsure, 12493 KB, series 68080 B, disk <101528 B, work 113678
+        transfers with loss and many rows: <2115 packets, 2115 unsure, 7300 events, <240004 rows, 180003 unsure, <157905 KB, series 1595531 B, disk <1628979 B, work 5459678
+        constant rate that stops: 52 packets, 0 unsure, 239 events, 902 rows, 0 unsure, 11389 KB, series 18238 B, disk 48038 B, work 64345
+        constant rate above the link's that stops: 5024 packets, 0 unsure, 20257 events, 902 rows, 0 unsure, 11389 KB, series 26187 B, disk 55987 B, work 84363
+        constant rate: 104 packets, 0 unsure, 472 events, 1202 rows, 0 unsure, 11607 KB, series 21061 B, disk 50861 B, work 72678
+        constant rate and bulk: 9908 packets, 0 unsure, 26728 events, 1803 rows, 0 unsure, 12050 KB, series 48965 B, disk 80565 B, work 117067
+        on and off at a rate: 1036 packets, 0 unsure, 4256 events, 1202 rows, 0 unsure, 11607 KB, series 31290 B, disk 61090 B, work 76462
+        on and off: <3303 packets, 3303 unsure, 10893 events, 1202 rows, 0 unsure, 11607 KB, series 47980 B, disk <77780 B, work 83099
+        writes: 5520 packets, 0 unsure, 14026 events, 1202 rows, 0 unsure, 11607 KB, series 36517 B, disk 66317 B, work 86232
+        small writes: 957 packets, 0 unsure, 5902 events, 3606 rows, 0 unsure, 13380 KB, series 34861 B, disk 71861 B, work 145981
+        frames: 1282 packets, 0 unsure, 3492 events, 1202 rows, 0 unsure, 11607 KB, series 32463 B, disk 62263 B, work 75698
+        frames in datagrams: 1080 packets, 0 unsure, 2340 events, 1202 rows, 0 unsure, 11607 KB, series 31530 B, disk 61330 B, work 73610
+        pages: <4152 packets, 4152 unsure, 18360 events, 4207 rows, 0 unsure, 13823 KB, series 113544 B, disk <157090 B, work 176924
+        train: 1946 packets, 0 unsure, 5952 events, 1202 rows, 0 unsure, 11607 KB, series 25778 B, disk 55878 B, work 78756
+        train that ends: 275 packets, 0 unsure, 975 events, 1158 rows, 0 unsure, 11597 KB, series 18369 B, disk 55769 B, work 75060
+        datagrams: 104 packets, 0 unsure, 311 events, 1202 rows, 0 unsure, 11607 KB, series 21061 B, disk 50861 B, work 72392
+        datagrams above the link's rate: 4954 packets, 0 unsure, 20267 events, 902 rows, 0 unsure, 11389 KB, series 26184 B, disk 55984 B, work 76266
+        datagrams in bursts: 104 packets, 0 unsure, 371 events, 1202 rows, 0 unsure, 11607 KB, series 21061 B, disk 50861 B, work 72428
+        answers: <452 packets, 452 unsure, 2062 events, 1202 rows, 0 unsure, 11607 KB, series 32557 B, disk <63015 B, work 74268
+        answers without a pause: 9055 packets, 0 unsure, 24040 events, 1202 rows, 0 unsure, 11607 KB, series 36881 B, disk 66891 B, work 96246
+        so many answers: <220 packets, 220 unsure, 1004 events, 1202 rows, 0 unsure, 11607 KB, series 27179 B, disk <57299 B, work 73210
+        video: <696 packets, 696 unsure, 2773 events, 1202 rows, 0 unsure, 11607 KB, series 36871 B, disk <66799 B, work 74979
+        random bursts: <259 packets, 259 unsure, 1551 events, 1202 rows, 0 unsure, 11607 KB, series 28137 B, disk <57937 B, work 73757
         flows that come and go: 1320 packets, 0 unsure, 4680 events, 601 rows, 0 unsure, 13683 KB, series 15409 B, disk 47129 B, work 65327
-        flows that come and go with bulk: 9908 packets, 0 unsure, 28617 events, 1202 rows, 0 unsure, 14135 KB, series 34804 B, disk 70982 B, work 115757
+        flows that come and go with bulk: 9908 packets, 0 unsure, 28617 events, 1202 rows, 0 unsure, 14145 KB, series 34804 B, disk 70982 B, work 115757
         flows of a web search: <2973 packets, 2973 unsure, 10003 events, 601 rows, 0 unsure, 13672 KB, series 15409 B, disk <45249 B, work 66143
         flows of random sizes: <3148 packets, 3148 unsure, 13993 events, 601 rows, 0 unsure, 13702 KB, series 15409 B, disk <49787 B, work 82160
         flows that come faster than they go: 9908 packets, 0 unsure, 38862 events, 601 rows, 0 unsure, 11755 KB, series 15409 B, disk 60930 B, work 171419
-        small window: 3149 packets, 0 unsure, 7978 events, 1202 rows, 0 unsure, 11597 KB, series 35667 B, disk 65467 B, work 80184
-        receive buffer: 4240 packets, 0 unsure, 10707 events, 1202 rows, 0 unsure, 11597 KB, series 36194 B, disk 65994 B, work 82913
-        send buffer: 9431 packets, 0 unsure, 23684 events, 1202 rows, 0 unsure, 11597 KB, series 36901 B, disk 66701 B, work 95890
-        buffers of payload: 3357 packets, 0 unsure, 8497 events, 1202 rows, 0 unsure, 11597 KB, series 35798 B, disk 65598 B, work 80703
-        no SACK: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 104051
-        no SACK, paced: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11597 KB, series 36915 B, disk 66715 B, work 101560
-        small segments: 24230 packets, 0 unsure, 60790 events, 1202 rows, 0 unsure, 11605 KB, series 37145 B, disk 66945 B, work 132996
-        loss of 0.1 percent, Reno: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 104051
-        loss of 1 percent, CUBIC: <3521 packets, 3521 unsure, 11580 events, 1202 rows, 0 unsure, 11597 KB, series 48177 B, disk <77977 B, work 83786
-        loss of 1 percent, far CUBIC: <1051 packets, 1051 unsure, 3551 events, 1202 rows, 0 unsure, 11636 KB, series 40949 B, disk <70749 B, work 75757
-        loss of 1 percent, BBR: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11597 KB, series 36915 B, disk 66715 B, work 101560
-        loss of 1 percent, BBRv3: <9713 packets, 9713 unsure, 38159 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 110365
-        loss of 6 percent, BBR: <9713 packets, 9713 unsure, 38159 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 110365
-        loss in bursts: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 104051
-        reordering: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 104051
-        jitter in order: 9713 packets, 0 unsure, 24497 events, 1202 rows, 0 unsure, 11597 KB, series 36915 B, disk 66715 B, work 96703
-        jitter out of order: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 104051
-        delay that changes: <9753 packets, 9753 unsure, 51266 events, 1202 rows, 0 unsure, 11597 KB, series 49821 B, disk <79621 B, work 123472
-        loss that changes: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 104051
-        data in slots: <9713 packets, 9713 unsure, 57104 events, 1202 rows, 0 unsure, 11596 KB, series 49818 B, disk <79618 B, work 129310
-        ACKs in slots: <9713 packets, 9713 unsure, 45015 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 117221
-        ACKs that wait for grants: <9713 packets, 9713 unsure, 45015 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 117221
-        airtime that is shared: <9713 packets, 9713 unsure, 38430 events, 1803 rows, 0 unsure, 11762 KB, series 51441 B, disk <81241 B, work 116045
-        Westwood: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11597 KB, series 49818 B, disk <79618 B, work 104051
-        long growth of Reno: <95061 packets, 95061 unsure, 309225 events, 1202 rows, 0 unsure, 11645 KB, series 50299 B, disk <80099 B, work 381431
-        growth of CUBIC: 95061 packets, 0 unsure, 237867 events, 1202 rows, 0 unsure, 11645 KB, series 37215 B, disk 67015 B, work 310073
-        long growth of CUBIC: 539531 packets, 0 unsure, 1348932 events, 1202 rows, 0 unsure, 22689 KB, series 37225 B, disk 67025 B, work 1421138
-        slow start at the end: <630 packets, 630 unsure, 2184 events, 1202 rows, 0 unsure, 11688 KB, series 35848 B, disk <65648 B, work 74390
-        no link with a rate: 4058922 packets, 0 unsure, 6088487 events, 601 rows, 0 unsure, 11433 KB, series 31816 B, disk 61616 B, work 6155284
+        small window: 3149 packets, 0 unsure, 7978 events, 1202 rows, 0 unsure, 11607 KB, series 35667 B, disk 65467 B, work 80184
+        receive buffer: 4240 packets, 0 unsure, 10707 events, 1202 rows, 0 unsure, 11607 KB, series 36194 B, disk 65994 B, work 82913
+        send buffer: 9431 packets, 0 unsure, 23684 events, 1202 rows, 0 unsure, 11607 KB, series 36901 B, disk 66701 B, work 95890
+        buffers of payload: 3357 packets, 0 unsure, 8497 events, 1202 rows, 0 unsure, 11607 KB, series 35798 B, disk 65598 B, work 80703
+        no SACK: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11607 KB, series 49818 B, disk <79618 B, work 104051
+        no SACK, paced: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11607 KB, series 36915 B, disk 66715 B, work 101560
+        small segments: 24230 packets, 0 unsure, 60790 events, 1202 rows, 0 unsure, 11615 KB, series 37145 B, disk 66945 B, work 132996
+        loss of 0.1 percent, Reno: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11607 KB, series 49818 B, disk <79618 B, work 104051
+        loss of 1 percent, CUBIC: <3521 packets, 3521 unsure, 11580 events, 1202 rows, 0 unsure, 11607 KB, series 48177 B, disk <77977 B, work 83786
+        loss of 1 percent, far CUBIC: <1051 packets, 1051 unsure, 3551 events, 1202 rows, 0 unsure, 11645 KB, series 40949 B, disk <70749 B, work 75757
+        loss of 1 percent, BBR: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11607 KB, series 36915 B, disk 66715 B, work 101560
+        loss of 1 percent, BBRv3: <9713 packets, 9713 unsure, 38159 events, 1202 rows, 0 unsure, 11607 KB, series 49818 B, disk <79618 B, work 110365
+        loss of 6 percent, BBR: <9713 packets, 9713 unsure, 38159 events, 1202 rows, 0 unsure, 11607 KB, series 49818 B, disk <79618 B, work 110365
+        loss in bursts: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11607 KB, series 49818 B, disk <79618 B, work 104051
+        reordering: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11607 KB, series 49818 B, disk <79618 B, work 104051
+        jitter in order: 9713 packets, 0 unsure, 24497 events, 1202 rows, 0 unsure, 11607 KB, series 36915 B, disk 66715 B, work 96703
+        jitter out of order: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11607 KB, series 49818 B, disk <79618 B, work 104051
+        delay that changes: <9753 packets, 9753 unsure, 51266 events, 1202 rows, 0 unsure, 11607 KB, series 49821 B, disk <79621 B, work 123472
+        loss that changes: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11607 KB, series 49818 B, disk <79618 B, work 104051
+        data in slots: <9713 packets, 9713 unsure, 57104 events, 1202 rows, 0 unsure, 11606 KB, series 49818 B, disk <79618 B, work 129310
+        ACKs in slots: <9713 packets, 9713 unsure, 45015 events, 1202 rows, 0 unsure, 11607 KB, series 49818 B, disk <79618 B, work 117221
+        ACKs that wait for grants: <9713 packets, 9713 unsure, 45015 events, 1202 rows, 0 unsure, 11607 KB, series 49818 B, disk <79618 B, work 117221
+        airtime that is shared: <9713 packets, 9713 unsure, 38430 events, 1803 rows, 0 unsure, 11772 KB, series 51441 B, disk <81241 B, work 116045
+        Westwood: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11607 KB, series 49818 B, disk <79618 B, work 104051
+        long growth of Reno: <95061 packets, 95061 unsure, 309225 events, 1202 rows, 0 unsure, 11655 KB, series 50299 B, disk <80099 B, work 381431
+        growth of CUBIC: 95061 packets, 0 unsure, 237867 events, 1202 rows, 0 unsure, 11655 KB, series 37215 B, disk 67015 B, work 310073
+        long growth of CUBIC: 539531 packets, 0 unsure, 1348932 events, 1202 rows, 0 unsure, 22698 KB, series 37225 B, disk 67025 B, work 1421138
+        slow start at the end: <630 packets, 630 unsure, 2184 events, 1202 rows, 0 unsure, 11698 KB, series 35848 B, disk <65648 B, work 74390
+        no link with a rate: 4058922 packets, 0 unsure, 6088487 events, 601 rows, 0 unsure, 11443 KB, series 31816 B, disk 61616 B, work 6155284
     "#]].assert_eq(&lines);
 }
 
@@ -444,12 +444,12 @@ fn the_cost_of_a_run_is_estimated_beforehand() {
     }
     expect![[r#"
         a link shared by two: 2 flows, 41281 packets, 3003 rows, 12 MB, 84 KB on disk
-        one that stops half way: 2 flows, 22127 packets, 2003 rows, 11 MB, 51 KB on disk
+        one that stops half way: 2 flows, 22127 packets, 2003 rows, 12 MB, 51 KB on disk
         a few bytes: 2 flows, 2000 packets, 1100 rows, 11 MB, 22 KB on disk
         a constant rate: 2 flows, 2500 packets, 3003 rows, 12 MB, 58 KB on disk
-        every ACK: 2 flows, 41281 packets, 29897 rows, 31 MB, 637 KB on disk
+        every ACK: 2 flows, 41281 packets, 29897 rows, 32 MB, 637 KB on disk
         a million flows: 1000001 flows, 41281 packets, 1001 rows, 5611 MB, 19 KB on disk
-        10^11 packets: 2 flows, 292602017 packets, 60003 rows, 684 MB, 1516 KB on disk
+        10^11 packets: 2 flows, 292602017 packets, 60003 rows, 685 MB, 1516 KB on disk
         no rate at all: 2 flows, 13983498 packets, 2002 rows, 12 MB, 76 KB on disk
     "#]]
     .assert_eq(&lines);

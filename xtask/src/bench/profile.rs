@@ -44,7 +44,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     ("dispatch, glue of sim", &["net/src/", "sim/src/", "tcp/src/host.rs", "tcp/src/segment.rs"]),
     ("receiver, delayed ACK, reads", &["tcp/src/receiver/"]),
-    ("rate sampler", &["bbrlab-rate/src/"]),
+    ("rate sampler", &["rate/src/"]),
     ("congestion control", &["cc/src/"]),
     ("skbs", &["tcp/src/sender/scoreboard/"]),
     (

@@ -9,6 +9,10 @@
 //! Sources: [linux] `include/net/codel.h`, `codel_impl.h`; [rfc8289] 5.
 //! Deviations:
 //! 1. `ldelay` and the counters for `tc -s`, which affect no decision, are not implemented.
+//! 2. A law that has never dropped begins with one drop per interval. The kernel compares the time
+//!    with the zero of its clock, which wraps after 4,398 s. In one half of this time, it takes
+//!    this zero for the end of an earlier dropping state. After drops at the limit of `fq_codel`,
+//!    it then drops the whole queue, because the reciprocal root is still 0.
 
 use bbrlab_link::CodelParams;
 use bbrlab_units::{Span, Time};
@@ -184,7 +188,8 @@ impl Control {
         // rate of drops that the last one had reached.
         let drops_last = self.count.wrapping_sub(self.lastcount);
         let since = now.wrapping_sub(self.drop_next);
-        if drops_last > 1 && is_before(since, settings.interval.wrapping_mul(16)) {
+        let is_recent = self.lastcount > 0 && is_before(since, settings.interval.wrapping_mul(16));
+        if drops_last > 1 && is_recent {
             self.count = drops_last;
             self.newton_step();
         } else {

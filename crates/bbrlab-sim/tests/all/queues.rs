@@ -188,3 +188,18 @@ fn cake_shares_a_link_by_hosts_where_flows_have_the_same() {
     let from_one = |host: &str| format!("host = \"{host}\"\nsender_host = \"S\"");
     are(shares(&from_one("A"), &from_one("B")), [20.0, 20.0, 50.0, 50.0, 20.0]);
 }
+
+/// Slow start fills `fq_codel` up to its limit, where it drops half of the packets at once, before
+/// the control law drops for the first time. Linux 6.12 as User-Mode Linux retransmits 63 packets.
+/// A law that took the beginning of the run for an earlier dropping state would drop all waiting
+/// packets.
+#[test]
+fn drops_at_the_limit_of_fq_codel_do_not_speed_up_the_control_law() {
+    let result = result(
+        "title = \"limit\"\nduration = \"10s\"\n\
+         [bottleneck]\nrate = \"20Mbit/s\"\nbuffer = \"100pkt\"\nqueue = \"fq_codel\"\n\
+         [[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n",
+    );
+    let (flow, link) = (&result.summary.flows[0], &result.summary.links[0]);
+    assert_eq!((flow.retransmitted_packets, link.drops), (Some(63), Some(63)));
+}
