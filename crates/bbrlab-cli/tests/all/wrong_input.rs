@@ -236,7 +236,7 @@ fn scenario_files() {
             "1s"; [bottleneck]; rate = "10Mbit/s" -> "12000s"; sample = "off"; [bottleneck]; rate = "100Gbit/s" | exit 2
                 error: this takes about 1.7e10 data packets, and --limit 1e10 allows 1e10; use --limit 1.8e10
             "1s"; [bottleneck]; rate = "10Mbit/s" -> "10000s"; sample = "1us"; [bottleneck]; rate = "1Mbit/s" | exit 2
-                error: this takes about 2e10 rows of time series, and --limit 1e10 allows 1e8; use --limit 9.8e12, or keep fewer rows with --set sample=...
+                error: this takes about 2e10 rows of time series, and --limit 1e10 allows 1e8; use --limit 1e13, or keep fewer rows with --set sample=...
             = duration = "1s"; [bottleneck]; rate = "10Mbit/s" | exit 2
                 error: `flows`: expected at least one [[flows]]
                 s.toml:1:1 found nothing: the key is missing
