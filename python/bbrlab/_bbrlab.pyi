@@ -180,6 +180,9 @@ class Conn:
     """A read-only view of the sender."""
 
     @property
+    def owd_us(self) -> int | None:
+        """One-way delay from the sender to the receiver by the timestamps of the latest ACK, in steps of 1000; None without timestamps. Unit: microseconds. Linux: `tcp_lp_owd_calculator`."""
+    @property
     def ctl(self) -> Control:
         """The fields that a congestion control may write."""
     @property
@@ -271,6 +274,11 @@ class Control:
         RuntimeError: If no such event is under way.
     """
 
+    @property
+    def timer_us(self) -> int | None:
+        """Time until `on_timer` is called; None if the timer is not set. Unit: microseconds. From 1 to 3600000000."""
+    @timer_us.setter
+    def timer_us(self, value: int | None) -> None: ...
     @property
     def cwnd(self) -> int:
         """Congestion window. Unit: packets. From 1 to 1073741824. Linux: `snd_cwnd`."""

@@ -177,6 +177,19 @@ class CongestionControl:
         """Returns the factor by which the send buffer exceeds the window. The default is 2."""
         return 2
 
+    def on_sent(self, conn: Conn, sent: int, retransmitted: int, draw: Draw) -> None:
+        """An event of the sender has sent `sent` data packets, `retransmitted` of them again. Linux has no such event.
+
+        It is called once, at the end of the ACK, timer or write that has sent the packets. Changes apply from the next
+        event on.
+        """
+
+    def on_timer(self, conn: Conn, draw: Draw) -> None:
+        """The timer has fired that an event has set by `conn.ctl.timer_us`. Linux has no such event.
+
+        The control has one timer, which fires once. Setting it again moves it, None ends it, and it ends with the flow.
+        """
+
     def info(self, conn: Conn) -> Info | Mapping[str, float]:
         """Returns values for a row of the time series.
 

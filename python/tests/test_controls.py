@@ -177,6 +177,122 @@ def test_every_event_is_heard() -> None:
     assert not expected - set(Listener.heard), expected - set(Listener.heard)
 
 
+class Ledbat(bl.CongestionControl):
+    """Keeps the queue of the forward path at `target_us`, like LEDBAT (RFC 6817), by one-way delays."""
+
+    def __init__(self, target_us: int = 10_000) -> None:
+        self.target_us = target_us
+        self.base_us = 2**32
+        self.window = 2.0
+        self.delays_us: list[int] = []
+
+    def init(self, conn: bl.Conn, draw: bl.Draw) -> None:
+        assert conn.owd_us == 20_000 and conn.ctl.pacing_status == bl.PacingStatus.NONE
+        conn.ctl.cwnd = 2
+
+    def cong_avoid(self, conn: bl.Conn, ack: int, acked: int) -> None:
+        assert conn.owd_us is not None
+        self.base_us = min(self.base_us, conn.owd_us)
+        queue_us = conn.owd_us - self.base_us
+        self.delays_us.append(queue_us)
+        off_target = max((self.target_us - queue_us) / self.target_us, -1)
+        self.window = max(self.window + off_target * acked / self.window, 2)
+        conn.ctl.cwnd = int(self.window)
+
+    def ssthresh(self, conn: bl.Conn) -> int:
+        self.window = max(self.window / 2, 2)
+        return int(self.window)
+
+
+LONG: dict[str, Any] = {"duration": "30s", "bottleneck": {"rate": "20Mbit/s", "buffer": "4bdp"}, "flows": [{"rtt": "40ms"}]}
+
+
+def test_a_ledbat_keeps_its_queue_by_one_way_delays_and_yields_to_reno() -> None:
+    alone = bl.run(LONG, {"flows.cc": Ledbat})
+    late = np.array(alone.controls[0].delays_us[len(alone.controls[0].delays_us) // 2 :])
+    assert (late % 1000 == 0).all() and 7_000 < late.mean() < 13_000
+    assert alone.summary["links"][0]["utilization"] > 0.9
+    both = bl.run(LONG, {"flows": [{"cc": Ledbat, "rtt": "40ms"}, {"cc": "reno", "rtt": "40ms"}]})
+    ledbat, reno = both.flows["goodput_mbps"]
+    assert ledbat < reno / 4
+    assert bl.run(LONG, {"flows.cc": Ledbat}).digest == alone.digest
+
+
+class Clocked(Reno):
+    """Counts its packets, and samples its window every 10 ms."""
+
+    def __init__(self) -> None:
+        self.sent = self.again = 0
+        self.times_ns: list[int] = []
+        self.left: list[int | None] = []
+
+    def init(self, conn: bl.Conn, draw: bl.Draw) -> None:
+        assert conn.ctl.timer_us is None
+        conn.ctl.timer_us = 10_000
+
+    def on_sent(self, conn: bl.Conn, sent: int, retransmitted: int, draw: bl.Draw) -> None:
+        self.sent += sent
+        self.again += retransmitted
+        self.left.append(conn.ctl.timer_us)
+
+    def on_timer(self, conn: bl.Conn, draw: bl.Draw) -> None:
+        assert conn.ctl.timer_us is None
+        self.times_ns.append(conn.clock_ns)
+        conn.ctl.timer_us = 10_000
+        assert conn.ctl.timer_us == 10_000
+
+
+def test_a_timer_and_packets_sent_change_nothing_by_themselves() -> None:
+    for change in ({}, {"bottleneck.loss": 0.02}, SETTINGS["timeouts"]):
+        ours = bl.run(DUMBBELL, {**change, "flows.cc": Clocked})
+        assert ours.digest == bl.run(DUMBBELL, {**change, "flows.cc": "reno"}).digest
+        control = ours.controls[0]
+        assert (np.diff(control.times_ns) == 10_000_000).all() and 794 <= len(control.times_ns) <= 796
+        assert (control.sent, control.again) == (ours.flows["sent_packets"][0], ours.flows["retransmitted_packets"][0])
+        assert all(left is not None and 0 <= left <= 10_000 for left in control.left)
+
+
+def test_a_timer_can_be_moved_and_ended_and_ends_with_the_flow() -> None:
+    class Once(Clocked):
+        def init(self, conn: bl.Conn, draw: bl.Draw) -> None:
+            pass
+
+        def cong_avoid(self, conn: bl.Conn, ack: int, acked: int) -> None:
+            conn.ctl.timer_us = None if conn.clock_ns > 34 * 10**9 else 500_000
+            super().cong_avoid(conn, ack, acked)
+
+    once = bl.run(DUMBBELL, {"flows.cc": Once})
+    assert len(once.controls[0].times_ns) <= 1
+    short = bl.run(DUMBBELL, {"flows.cc": Clocked, "flows.bytes": "200KB"})
+    assert 10 < len(short.controls[0].times_ns) < 100
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (0, r"ctl\.timer_us: expected None, or microseconds from now from 1 to 3600000000, found 0 of type int"),
+        (-5, "found -5"),
+        (0.5, r"found 0\.5 of type float"),
+        (2**40, "found 1099511627776"),
+        ("soon", "found 'soon' of type str"),
+    ],
+)
+def test_a_timer_at_the_same_instant_or_never_is_an_exception(value: Any, words: str) -> None:
+    class Stuck(Clocked):
+        def on_timer(self, conn: bl.Conn, draw: bl.Draw) -> None:
+            conn.ctl.timer_us = value
+
+    with pytest.raises(bl.ControlError, match=rf"`Stuck` of flow 0 failed in on_timer\(\) at 0\.\d+ s: .*{words}"):
+        bl.run(DUMBBELL, {"flows.cc": Stuck})
+
+
+def test_a_timer_needs_its_event() -> None:
+    with pytest.raises(bl.ControlError, match=r"ctl\.timer_us: expected a class with the event on_timer, found none"):
+        bl.run(DUMBBELL, {"flows.cc": failing("init", lambda self, conn, draw: setattr(conn.ctl, "timer_us", 5))})
+    with pytest.raises(bl.ControlError, match=r"ctl\.timer_us: expected a write in an event that changes the connection"):
+        bl.run(DUMBBELL, {"flows.cc": type("Asks", (Clocked,), {"ssthresh": lambda self, conn: setattr(conn.ctl, "timer_us", 5)})})
+
+
 class Dctcp(Reno):
     """Responds to the share of marks, like DCTCP, so that the receiver echoes every mark. Counts the echoes."""
 

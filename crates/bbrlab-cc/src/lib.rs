@@ -143,6 +143,26 @@ pub struct Hooks {
     pub notes_in_flight: bool,
 }
 
+/// The events of a [`Plugged`] algorithm that `tcp_congestion_ops` does not have. Built-in
+/// algorithms have none of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// [`CongestionControl::note_owd`].
+    pub owd: bool,
+    /// [`CongestionControl::on_sent`].
+    pub sent: bool,
+    /// [`CongestionControl::on_timer`] and [`CongestionControl::timer_ns`].
+    pub timer: bool,
+}
+
+impl Extras {
+    /// Whether there is any of them.
+    #[must_use]
+    pub const fn is_any(self) -> bool {
+        self.owd || self.sent || self.timer
+    }
+}
+
 /// A snapshot for time series and plots. Linux: `get_info`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Info {
@@ -230,6 +250,42 @@ pub trait CongestionControl {
     /// default of the sysctl `tcp_min_tso_segs`.
     fn min_tso_segs(&self, _conn: &Conn) -> u32 {
         2
+    }
+
+    /// Returns the events beyond the kernel's that the algorithm has. The sender asks only
+    /// [`Plugged`] algorithms.
+    fn extras(&self) -> Extras {
+        Extras::default()
+    }
+
+    /// Called before the other events of an ACK with timestamps, for [`Extras::owd`]. `owd_us` is
+    /// the time in microseconds, in steps of 1000, from the transmission of the segment whose
+    /// timestamp the ACK echoes until the transmission of the ACK. Linux: `tcp_lp_owd_calculator`.
+    fn note_owd(&mut self, _owd_us: u32) {}
+
+    /// Called at the end of an event in which `sent` data packets were sent, for [`Extras::sent`].
+    /// `retransmitted` of them were retransmissions.
+    fn on_sent(
+        &mut self,
+        conn: &Conn,
+        _sent: u32,
+        _retransmitted: u32,
+        _draw: &mut impl Draw,
+    ) -> Control {
+        conn.ctl
+    }
+
+    /// Called when the timer of [`Self::timer_ns`] fires, for [`Extras::timer`]. If the
+    /// returned [`Control`] differs, the sender then sends what it allows.
+    fn on_timer(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
+        conn.ctl
+    }
+
+    /// Returns when [`Self::on_timer`] is to be called, on the clock of [`Conn::clock_ns`]; `None`
+    /// for never. The sender asks after each of its events. A time that has passed already is not
+    /// armed, and a call is at least a microsecond after the event that asked for it.
+    fn timer_ns(&self) -> Option<u64> {
+        None
     }
 
     /// Returns the size of the send buffer as a multiple of cwnd.

@@ -9,8 +9,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::{
-    AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, Lent,
-    LostSkb, Params, RateSample,
+    AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Extras, Hooks, Info,
+    Lent, LostSkb, Params, RateSample,
 };
 
 /// [`CongestionControl`] without generics, so that a `Box` can hold any implementation.
@@ -27,6 +27,11 @@ trait Erased: fmt::Debug + Send {
     fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control;
     fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32;
     fn in_ack_event(&mut self, conn: &Conn, flags: u32) -> Control;
+    fn extras(&self) -> Extras;
+    fn note_owd(&mut self, owd_us: u32);
+    fn on_sent(&mut self, conn: &Conn, sent: u32, again: u32, draw: &mut Lent) -> Control;
+    fn on_timer(&mut self, conn: &Conn, draw: &mut Lent) -> Control;
+    fn timer_ns(&self) -> Option<u64>;
     fn tso_segs(&self, conn: &Conn, mss_now: u32) -> u32;
     fn min_tso_segs(&self, conn: &Conn) -> u32;
     fn sndbuf_expand(&self, conn: &Conn) -> u32;
@@ -84,6 +89,26 @@ impl<C: CongestionControl + Clone + fmt::Debug + Send + 'static> Erased for C {
         CongestionControl::in_ack_event(self, conn, flags)
     }
 
+    fn extras(&self) -> Extras {
+        CongestionControl::extras(self)
+    }
+
+    fn note_owd(&mut self, owd_us: u32) {
+        CongestionControl::note_owd(self, owd_us);
+    }
+
+    fn on_sent(&mut self, conn: &Conn, sent: u32, again: u32, draw: &mut Lent) -> Control {
+        CongestionControl::on_sent(self, conn, sent, again, draw)
+    }
+
+    fn on_timer(&mut self, conn: &Conn, draw: &mut Lent) -> Control {
+        CongestionControl::on_timer(self, conn, draw)
+    }
+
+    fn timer_ns(&self) -> Option<u64> {
+        CongestionControl::timer_ns(self)
+    }
+
     fn tso_segs(&self, conn: &Conn, mss_now: u32) -> u32 {
         CongestionControl::tso_segs(self, conn, mss_now)
     }
@@ -111,18 +136,86 @@ impl<C: CongestionControl + Clone + fmt::Debug + Send + 'static> Erased for C {
 
 /// An instance of a custom congestion control.
 #[derive(Debug)]
-pub struct Plugged(Box<dyn Erased>);
+pub struct Plugged {
+    of: Box<dyn Erased>,
+    told: Told,
+}
+
+/// The last values that were reported to an instance in the events of [`Extras`].
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    /// Packets sent so far, and how many of them were retransmissions.
+    sent: u64,
+    retransmitted: u64,
+    /// The newest timestamp of the peer.
+    tsval: Option<u32>,
+    /// When the timer fires, if it is armed.
+    timer_ns: Option<u64>,
+}
+
+/// Shortest time from an event to the timer that it asks for.
+const TIMER_MIN_NS: u64 = 1000;
 
 impl Plugged {
     /// Wraps any congestion control.
     pub fn new(cc: impl CongestionControl + Clone + fmt::Debug + Send + 'static) -> Self {
-        Self(Box::new(cc))
+        Self { of: Box::new(cc), told: Told::default() }
+    }
+
+    /// Reports the one-way delay of an ACK with the peer's timestamp `tsval`, which echoes `tsecr`,
+    /// both in milliseconds. Ignores an ACK that is older than the newest one.
+    pub fn take_timestamps(&mut self, tsval: u32, tsecr: u32) {
+        let is_newest = |last: u32| tsval.wrapping_sub(last).cast_signed() >= 0;
+        if self.of.extras().owd && self.told.tsval.is_none_or(is_newest) {
+            self.told.tsval = Some(tsval);
+            let owd_ms = u32::try_from(tsval.wrapping_sub(tsecr).cast_signed()).unwrap_or(0);
+            self.of.note_owd(owd_ms.saturating_mul(1000));
+        }
+    }
+
+    /// Reports the packets sent since the last call. `sent` and `retransmitted` count since the
+    /// connection was opened. Returns `None` if there is nothing to report.
+    pub fn report_sent(
+        &mut self,
+        conn: &Conn,
+        sent: u64,
+        retransmitted: u64,
+        draw: &mut impl Draw,
+    ) -> Option<Control> {
+        if sent == self.told.sent || !self.of.extras().sent {
+            return None;
+        }
+        let since = |now: u64, then| u32::try_from(now - then).unwrap_or(u32::MAX);
+        let new = since(sent, self.told.sent);
+        let again = since(retransmitted, self.told.retransmitted);
+        self.told = Told { sent, retransmitted, ..self.told };
+        Some(lending(draw, |draw| self.of.on_sent(conn, new, again, draw)))
+    }
+
+    /// Reports that the timer has fired.
+    pub fn report_timer(&mut self, conn: &Conn, draw: &mut impl Draw) -> Control {
+        self.told.timer_ns = None;
+        lending(draw, |draw| self.of.on_timer(conn, draw))
+    }
+
+    /// Returns whether the timer must be armed or disarmed, after an event at `now_ns` on the clock
+    /// of [`Conn::clock_ns`]: `Some` of the time at which it fires, or `Some(None)` if it must be
+    /// disarmed.
+    pub fn timer_change(&mut self, now_ns: u64) -> Option<Option<u64>> {
+        let wanted = self.of.extras().timer.then(|| self.of.timer_ns()).flatten();
+        if wanted == self.told.timer_ns {
+            return None;
+        }
+        let due = wanted.filter(|&at| at > now_ns);
+        let was_armed = self.told.timer_ns.take().is_some();
+        self.told.timer_ns = due;
+        (was_armed || due.is_some()).then_some(due.map(|at| at.max(now_ns + TIMER_MIN_NS)))
     }
 }
 
 impl Clone for Plugged {
     fn clone(&self) -> Self {
-        Self(self.0.boxed_clone())
+        Self { of: self.of.boxed_clone(), told: self.told }
     }
 }
 
@@ -137,71 +230,75 @@ fn lending(draw: &mut impl Draw, call: impl FnOnce(&mut Lent) -> Control) -> Con
 
 impl CongestionControl for Plugged {
     fn hooks(&self) -> Hooks {
-        self.0.hooks()
+        self.of.hooks()
     }
 
     fn init(&mut self, conn: &Conn, draw: &mut impl Draw) -> Control {
-        lending(draw, |draw| self.0.init(conn, draw))
+        lending(draw, |draw| self.of.init(conn, draw))
     }
 
     fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut impl Draw) -> Control {
-        lending(draw, |draw| self.0.cwnd_event(conn, event, draw))
+        lending(draw, |draw| self.of.cwnd_event(conn, event, draw))
     }
 
     fn set_state(&mut self, conn: &Conn, new: CaState, draw: &mut impl Draw) -> Control {
-        lending(draw, |draw| self.0.set_state(conn, new, draw))
+        lending(draw, |draw| self.of.set_state(conn, new, draw))
     }
 
     fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
-        lending(draw, |draw| self.0.skb_marked_lost(conn, skb, draw))
+        lending(draw, |draw| self.of.skb_marked_lost(conn, skb, draw))
     }
 
     fn ssthresh(&mut self, conn: &Conn) -> u32 {
-        self.0.ssthresh(conn)
+        self.of.ssthresh(conn)
     }
 
     fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
-        self.0.undo_cwnd(conn)
+        self.of.undo_cwnd(conn)
     }
 
     fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
-        lending(draw, |draw| self.0.cong_control(conn, rs, draw))
+        lending(draw, |draw| self.of.cong_control(conn, rs, draw))
     }
 
     fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control {
-        self.0.cong_avoid(conn, ack, acked)
+        self.of.cong_avoid(conn, ack, acked)
     }
 
     fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
-        self.0.pkts_acked(conn, sample)
+        self.of.pkts_acked(conn, sample)
     }
 
     fn in_ack_event(&mut self, conn: &Conn, flags: u32) -> Control {
-        self.0.in_ack_event(conn, flags)
+        self.of.in_ack_event(conn, flags)
+    }
+
+    fn extras(&self) -> Extras {
+        self.of.extras()
     }
 
     fn tso_segs(&self, conn: &Conn, mss_now: u32) -> u32 {
-        self.0.tso_segs(conn, mss_now)
+        self.of.tso_segs(conn, mss_now)
     }
 
     fn min_tso_segs(&self, conn: &Conn) -> u32 {
-        self.0.min_tso_segs(conn)
+        self.of.min_tso_segs(conn)
     }
 
     fn sndbuf_expand(&self, conn: &Conn) -> u32 {
-        self.0.sndbuf_expand(conn)
+        self.of.sndbuf_expand(conn)
     }
 
     fn bw(&self, conn: &Conn) -> u64 {
-        self.0.bw(conn)
+        self.of.bw(conn)
     }
 
     fn info(&self, conn: &Conn) -> Info {
-        self.0.info(conn)
+        self.of.info(conn)
     }
 
     fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
-        self.0.snapshot(field);
+        self.of.snapshot(field);
     }
 }
 
@@ -279,5 +376,66 @@ impl Controls {
         let (name, maker) = self.0.iter().find(|(_, maker)| maker.has_failed())?;
         let of_name = || format!("the custom congestion control `{name}` has failed");
         Some(maker.failure().unwrap_or_else(of_name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Stores the one-way delays that are reported to it.
+    #[derive(Clone, Debug)]
+    struct Delays {
+        is_told: bool,
+        told: std::sync::Arc<std::sync::Mutex<Vec<u32>>>,
+    }
+
+    impl CongestionControl for Delays {
+        fn hooks(&self) -> Hooks {
+            Hooks::default()
+        }
+
+        fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
+            conn.ctl
+        }
+
+        fn ssthresh(&mut self, _conn: &Conn) -> u32 {
+            2
+        }
+
+        fn undo_cwnd(&mut self, _conn: &Conn) -> u32 {
+            2
+        }
+
+        fn extras(&self) -> Extras {
+            Extras { owd: self.is_told, ..Extras::default() }
+        }
+
+        fn note_owd(&mut self, owd_us: u32) {
+            self.told.lock().unwrap().push(owd_us);
+        }
+    }
+
+    #[test]
+    fn a_one_way_delay_is_a_difference_of_wrapping_milliseconds_without_reordered_acks() {
+        for is_told in [true, false] {
+            let delays = Delays { is_told, told: std::sync::Arc::default() };
+            let mut plugged = Plugged::new(delays.clone());
+            for (tsval, tsecr) in [
+                (u32::MAX - 4, u32::MAX - 24),
+                (u32::MAX, u32::MAX - 30),
+                (5, u32::MAX - 14),
+                // Older than the newest, so it is ignored.
+                (3, 0),
+                (5, 5),
+                // The receiver's clock is behind.
+                (6, 16),
+                (7, 7_u32.wrapping_sub(2_000_000_000)),
+            ] {
+                plugged.take_timestamps(tsval, tsecr);
+            }
+            let wanted = [20_000, 30_000, 20_000, 0, 0, u32::MAX];
+            assert_eq!(*delays.told.lock().unwrap(), if is_told { &wanted[..] } else { &[] });
+        }
     }
 }

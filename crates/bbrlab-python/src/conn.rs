@@ -120,13 +120,36 @@ macro_rules! readable {
 #[pyclass(frozen, name = "Conn", module = "bbrlab._bbrlab")]
 pub(crate) struct PyConn {
     conn: Mutex<Conn>,
+    owd_us: Mutex<Option<u32>>,
     ctl: Py<PyControl>,
 }
 
 impl PyConn {
-    pub(crate) fn new(py: Python<'_>) -> PyResult<Self> {
-        let ctl = PyControl(Mutex::new(Open { ctl: Control::default(), is_open: false }));
-        Ok(Self { conn: Mutex::new(Conn::default()), ctl: Py::new(py, ctl)? })
+    /// Makes the view of a connection. `has_timer` states whether the class has `on_timer`.
+    pub(crate) fn new(py: Python<'_>, has_timer: bool) -> PyResult<Self> {
+        let timer = Timer { is_heard: has_timer, ..Timer::default() };
+        let ctl = PyControl(Mutex::new(Open { ctl: Control::default(), is_open: false, timer }));
+        let (conn, owd_us) = (Mutex::new(Conn::default()), Mutex::new(None));
+        Ok(Self { conn, owd_us, ctl: Py::new(py, ctl)? })
+    }
+
+    fn owd_us(&self) -> MutexGuard<'_, Option<u32>> {
+        self.owd_us.lock().expect("no thread panics while holding it")
+    }
+
+    /// Stores the one-way delay of the latest ACK.
+    pub(crate) fn note_owd(&self, owd_us: u32) {
+        *self.owd_us() = Some(owd_us);
+    }
+
+    /// The timer has fired, so it is no longer set.
+    pub(crate) fn end_timer(&self) {
+        self.ctl.get().open().timer.at_ns = None;
+    }
+
+    /// Returns when the class wants `on_timer` to be called, on the clock of `clock_ns`.
+    pub(crate) fn timer_ns(&self) -> Option<u64> {
+        self.ctl.get().open().timer.at_ns
     }
 
     fn conn(&self) -> MutexGuard<'_, Conn> {
@@ -136,7 +159,9 @@ impl PyConn {
     /// Begins an event. `is_open` states whether the event's method may write the control.
     pub(crate) fn begin(&self, conn: &Conn, is_open: bool) {
         *self.conn() = *conn;
-        *self.ctl.get().open() = Open { ctl: conn.ctl, is_open };
+        let mut open = self.ctl.get().open();
+        open.timer.now_ns = conn.clock_ns;
+        (open.ctl, open.is_open) = (conn.ctl, is_open);
     }
 
     /// Ends the event and returns the control with the values that the method wrote.
@@ -159,6 +184,11 @@ fields!(Conn, readable { PyConn, conn, now, {
         self.ctl.bind(py)
     }
 
+    #[getter(owd_us)]
+    fn shown_owd_us(&self) -> Option<u32> {
+        *self.owd_us()
+    }
+
     fn __repr__(&self) -> String {
         format!("{:?}", self.now())
     }
@@ -168,7 +198,27 @@ fields!(Conn, readable { PyConn, conn, now, {
 struct Open {
     ctl: Control,
     is_open: bool,
+    timer: Timer,
 }
+
+/// The timer of a class with `on_timer`. All times are on the clock of `clock_ns`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Timer {
+    is_heard: bool,
+    now_ns: u64,
+    /// When the timer fires; `None` if it is not set.
+    at_ns: Option<u64>,
+}
+
+impl Timer {
+    /// Returns the time until the timer fires, in microseconds, rounded up.
+    fn left_us(&self) -> Option<u64> {
+        self.at_ns.map(|at| at.saturating_sub(self.now_ns).div_ceil(1000))
+    }
+}
+
+/// Longest time in microseconds for which the timer can be set: an hour.
+const TIMER_MAX_US: u64 = 3_600_000_000;
 
 /// The fields of the connection that a congestion control may write.
 #[pyclass(frozen, name = "Control", module = "bbrlab._bbrlab")]
@@ -183,8 +233,33 @@ impl PyControl {
         self.open().ctl
     }
 
+    /// Sets the timer to fire after the given number of microseconds; `None` ends it.
+    fn set_timer(&self, given: &Bound<'_, PyAny>) -> PyResult<()> {
+        let after_us = if given.is_none() {
+            None
+        } else {
+            let bounds = (1, TIMER_MAX_US, "None, or microseconds from now");
+            Some(whole("ctl.timer_us", given, bounds)?)
+        };
+        let mut open = self.open();
+        if !open.timer.is_heard {
+            return Err(PyRuntimeError::new_err(
+                "ctl.timer_us: expected a class with the event on_timer, found none",
+            ));
+        }
+        if !open.is_open {
+            return Err(closed("timer_us"));
+        }
+        let now_ns = open.timer.now_ns;
+        open.timer.at_ns = after_us.map(|us| now_ns + us * 1000);
+        Ok(())
+    }
+
     /// Stores a number in the field `name`, if it is within the field's bounds.
     fn write(&self, name: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
+        if name == "timer_us" {
+            return self.set_timer(given);
+        }
         let Some(field) = Control::FIELDS.iter().find(|field| field.about.name == name) else {
             return Err(PyAttributeError::new_err(format!(
                 "'Control' object has no attribute '{name}'"
@@ -197,13 +272,18 @@ impl PyControl {
         let value = whole(&format!("ctl.{name}"), given, bounds)?;
         let mut open = self.open();
         if !open.is_open {
-            return Err(PyRuntimeError::new_err(format!(
-                "ctl.{name}: expected a write in an event that changes the connection, found none in progress; ssthresh, undo_cwnd, pkts_acked and burst sizes return their value instead"
-            )));
+            return Err(closed(name));
         }
         (field.put)(&mut open.ctl, value.cast_signed());
         Ok(())
     }
+}
+
+/// Returns the error of a write in an event that must not write.
+fn closed(name: &str) -> PyErr {
+    PyRuntimeError::new_err(format!(
+        "ctl.{name}: expected a write in an event that changes the connection, found none in progress; ssthresh, undo_cwnd, pkts_acked and burst sizes return their value instead"
+    ))
 }
 
 /// Returns the bounds of the pacing status that a congestion control may write. If nothing paces
@@ -259,6 +339,11 @@ pub(crate) const fn small(value: u64) -> u32 {
 }
 
 fields!(Control, readable { PyControl, ctl, ctl, {
+    #[getter]
+    fn timer_us(&self) -> Option<u64> {
+        self.open().timer.left_us()
+    }
+
     /// Assigns a value to a field, as in `conn.ctl.cwnd = 10`.
     fn __setattr__(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.write(name, value)

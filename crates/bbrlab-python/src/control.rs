@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 
 use bbrlab_cc::reno;
 use bbrlab_cc::{
-    AckSample, CaState, CongestionControl, Conn, Control, Controls, CwndEvent, Draw, Hooks, Info,
-    LostSkb, Maker, ParamValue, Params, Place, Plugged, RateSample,
+    AckSample, CaState, CongestionControl, Conn, Control, Controls, CwndEvent, Draw, Extras, Hooks,
+    Info, LostSkb, Maker, ParamValue, Params, Place, Plugged, RateSample,
 };
 use bbrlab_plugin::Plugin;
 use bbrlab_run::Series;
@@ -36,7 +36,8 @@ pub(crate) const IDENTITY: [&str; 5] = ["name", "group", "cc", "scenario_hash", 
 /// Maximum factor by which the send buffer may exceed the window.
 const EXPAND_MAX: u64 = 1024;
 
-/// The events that a class can have. Linux: `struct tcp_congestion_ops`.
+/// The events that a class can have. Linux: `struct tcp_congestion_ops`, except `OnSent` and
+/// `OnTimer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Callback {
     Init,
@@ -52,11 +53,13 @@ enum Callback {
     TsoSegs,
     MinTsoSegs,
     SndbufExpand,
+    OnSent,
+    OnTimer,
     Info,
 }
 
 impl Callback {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 16] = [
         Self::Init,
         Self::CwndEvent,
         Self::SetState,
@@ -70,6 +73,8 @@ impl Callback {
         Self::TsoSegs,
         Self::MinTsoSegs,
         Self::SndbufExpand,
+        Self::OnSent,
+        Self::OnTimer,
         Self::Info,
     ];
 
@@ -90,6 +95,8 @@ impl Callback {
             Self::TsoSegs => "tso_segs",
             Self::MinTsoSegs => "min_tso_segs",
             Self::SndbufExpand => "sndbuf_expand",
+            Self::OnSent => "on_sent",
+            Self::OnTimer => "on_timer",
             Self::Info => "info",
         }
     }
@@ -413,7 +420,7 @@ impl OfClass {
             name: self.name.clone(),
             place,
             methods,
-            conn: Py::new(py, PyConn::new(py)?)?,
+            conn: Py::new(py, PyConn::new(py, self.class.has[Callback::OnTimer as usize])?)?,
             draw: Py::new(py, PyDraw::new())?,
             failure: Arc::clone(&self.failure),
             kept: Arc::clone(&self.kept),
@@ -659,6 +666,41 @@ impl CongestionControl for PyControlOf {
         let segs = (1, SEGS_MAX, "segments");
         let asked = of.ask(conn, Callback::MinTsoSegs, segs, |py| (&of.conn,).into_pyobject(py));
         asked.unwrap_or(2)
+    }
+
+    fn extras(&self) -> Extras {
+        let of = instance!(self or Extras::default());
+        let (sent, timer) = (of.has(Callback::OnSent), of.has(Callback::OnTimer));
+        Extras { owd: true, sent, timer }
+    }
+
+    fn note_owd(&mut self, owd_us: u32) {
+        let of = instance!(self or ());
+        of.conn.get().note_owd(owd_us);
+    }
+
+    fn on_sent(
+        &mut self,
+        conn: &Conn,
+        sent: u32,
+        retransmitted: u32,
+        draw: &mut impl Draw,
+    ) -> Control {
+        let of = instance!(self or conn.ctl);
+        of.tell_with(conn, Callback::OnSent, draw, |py| {
+            (&of.conn, sent, retransmitted, &of.draw).into_pyobject(py)
+        })
+    }
+
+    fn on_timer(&mut self, conn: &Conn, draw: &mut impl Draw) -> Control {
+        let of = instance!(self or conn.ctl);
+        of.conn.get().end_timer();
+        of.tell_with(conn, Callback::OnTimer, draw, |py| (&of.conn, &of.draw).into_pyobject(py))
+    }
+
+    fn timer_ns(&self) -> Option<u64> {
+        let of = instance!(self or None);
+        if of.failure.is_there() { None } else { of.conn.get().timer_ns() }
     }
 
     /// The method in Python has no arguments, because in the kernel this factor is a constant of

@@ -43,6 +43,7 @@ pub(crate) struct Connection {
 impl Connection {
     /// Creates the ends of flow `id`, before its first connection, in the run with `seed`.
     pub(crate) fn new((seed, id): (u64, u32), setup: &ClassSetup, meter: Meter) -> Self {
+        let sender = setup.sender(FlowId(id));
         let endpoint = |side: Side| Endpoint {
             flow: FlowId(id),
             first_packet: 0,
@@ -51,14 +52,16 @@ impl Connection {
             may_end: setup.source.transfers() > 0
                 || (side == Side::Receiver && setup.measures_messages),
             is_whole: setup.is_whole(),
-            is_special: setup.is_whole() || setup.measures_waits,
+            is_special: match side {
+                Side::Sender => sender.hears_more(),
+                Side::Receiver => setup.is_whole() || setup.measures_waits,
+            },
         };
         Self {
             data_arrivals: 0,
             receiver_end: endpoint(Side::Receiver),
             round_trips: RoundTrips::default(),
             receiver: Receiver::new(Arc::clone(&setup.receiver)),
-            sender: setup.sender(FlowId(id)),
             duplex: None,
             _before_line: [0; 3],
             sender_end: SenderEnd {
@@ -66,6 +69,7 @@ impl Connection {
                 pacing_timer: PacingTimer::OFF,
                 endpoint: endpoint(Side::Sender),
             },
+            sender,
             meter,
         }
     }
@@ -94,12 +98,16 @@ impl Connection {
         self.sender_end.endpoint.first_packet = first_packet;
         self.receiver_end.first_packet = first_packet;
         self.sender_end.pacing_timer = PacingTimer::OFF;
+        if self.sender_end.endpoint.is_special {
+            port.disarm(flow, Side::Sender, TimerId::Control as u8);
+        }
         self.sender = setup.sender(flow);
+        self.sender_end.endpoint.is_special = self.sender.hears_more();
         let mut receiver = Receiver::new(Arc::clone(&setup.receiver));
         receiver.count_on(&self.receiver);
         self.receiver = receiver;
         for side in [Side::Sender, Side::Receiver] {
-            for timer in 0..TimerId::COUNT {
+            for timer in 0..TimerId::Control as usize {
                 port.disarm(flow, side, u8::try_from(timer).expect("a handful of timers"));
             }
         }
@@ -191,6 +199,9 @@ impl Connection {
         port: &mut Port<'_, Payload>,
         packet: &Arrival<'_, Payload>,
     ) -> bool {
+        if self.sender_end.endpoint.is_special {
+            self.sender.take_timestamps(wire::AtSender(*packet));
+        }
         let mut end = self.sender_end.end(port);
         self.sender.on_arrival(end.now(), wire::AtSender(*packet), &mut end)
     }
@@ -205,8 +216,11 @@ impl Connection {
         answer: Option<u64>,
     ) -> bool {
         let Some(duplex) = self.duplex.as_deref_mut() else { unreachable!("it is connected") };
-        let mut end = self.sender_end.end(port);
         let segment = wire::arrived(packet, 0);
+        if self.sender_end.endpoint.is_special {
+            self.sender.take_timestamps(&segment);
+        }
+        let mut end = self.sender_end.end(port);
         let mut server = duplex.server(&mut self.sender);
         let is_heard = server.on_segment(end.now(), &segment, &mut end);
         while server.wants_read() && server.recv(end.now(), &mut end).bytes > 0 {}
@@ -284,8 +298,22 @@ impl Connection {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "often there is none")]
     pub(crate) fn arm_pacing_unless_idle(&mut self, port: &mut Port<'_, Payload>) {
+        if self.sender_end.endpoint.is_special {
+            self.end_event(port);
+        }
         if self.sender_end.pacing_timer.is_kept() {
             self.settle_pacing(port);
+        }
+    }
+
+    /// Passes what the event has sent to a custom control that asks for it, and arms its timer.
+    #[cold]
+    #[inline(never)]
+    fn end_event(&mut self, port: &mut Port<'_, Payload>) {
+        let cwnd = self.sender.conn().ctl.cwnd;
+        self.sender.end_event(&mut self.sender_end.end(port));
+        if self.sender.conn().ctl.cwnd != cwnd {
+            self.note_without_rtt(port.now());
         }
     }
 

@@ -391,6 +391,9 @@ impl Flow {
     /// Fires a timer of the sender other than the pacing timer.
     #[inline(never)]
     pub(crate) fn on_sender_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
+        if timer == TimerId::Control && self.application.is_over() {
+            return;
+        }
         self.connection.let_pacing_lapse(port);
         self.run_sender_timer(port, timer);
         self.connection.arm_pacing_unless_idle(port);

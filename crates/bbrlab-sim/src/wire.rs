@@ -417,7 +417,8 @@ pub(crate) struct Endpoint {
     pub(crate) may_end: bool,
     /// Whether both ends write. Each end then has a socket with a sending and a receiving half.
     pub(crate) is_whole: bool,
-    /// At the receiver: whether both ends write, or the waits of data packets are measured.
+    /// At the receiver: whether both ends write, or the waits of data packets are measured. At the
+    /// sender: whether a custom congestion control has events that Linux does not have.
     pub(crate) is_special: bool,
 }
 
@@ -624,8 +625,8 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&segment));
     }
 
-    /// Arms a timer of the kernel's timer wheel. Not inlined, because calls are rare, and inlined
-    /// copies would enlarge the callers, which are themselves inlined.
+    /// Arms a timer of the kernel's timer wheel or of a custom control. Not inlined, because calls
+    /// are rare, and inlined copies would enlarge the callers, which are themselves inlined.
     #[inline(never)]
     fn arm_at_tick(&mut self, timer: TimerId, at: Time) {
         self.port.arm(self.kept.endpoint().flow, E::SIDE, timer as u8, run_time(at));
@@ -713,7 +714,9 @@ impl<E: FlowEnd> Host for End<'_, E> {
                 let flow = self.kept.endpoint().flow;
                 self.port.arm_even(flow, E::SIDE, timer as u8, run_time(at));
             }
-            TimerId::Retransmit | TimerId::DelayedAck => self.arm_at_tick(timer, at),
+            TimerId::Retransmit | TimerId::DelayedAck | TimerId::Control => {
+                self.arm_at_tick(timer, at);
+            }
         }
     }
 
@@ -730,6 +733,7 @@ pub(crate) fn timer(number: u8) -> TimerId {
         1 => TimerId::DelayedAck,
         2 => TimerId::Pacing,
         3 => TimerId::CompressedAck,
+        4 => TimerId::Control,
         _ => unreachable!("an end has {} timers", TimerId::COUNT),
     }
 }

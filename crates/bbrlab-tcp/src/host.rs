@@ -19,11 +19,13 @@ pub enum TimerId {
     Pacing = 2,
     /// Release of the compressed ACKs. Linux: `compressed_ack_timer`.
     CompressedAck = 3,
+    /// The timer of a custom congestion control.
+    Control = 4,
 }
 
 impl TimerId {
     /// Number of timers of one end.
-    pub const COUNT: usize = 4;
+    pub const COUNT: usize = 5;
 }
 
 /// Data that a connection transmits. A host may process the special variants faster than a general

@@ -205,7 +205,7 @@ impl<'s> Halves<'s> {
         let is_receivers = match timer {
             TimerId::DelayedAck | TimerId::CompressedAck => true,
             TimerId::Retransmit => self.is_passive && !self.receiver.is_established(),
-            TimerId::Pacing => false,
+            TimerId::Pacing | TimerId::Control => false,
         };
         if is_receivers {
             self.receiver.on_timer(now, timer, host);

@@ -65,6 +65,14 @@ fn the_stubs_are_the_table() {
     expect_file!["../../../../python/bbrlab/_bbrlab.pyi"].assert_eq(&wanted);
 }
 
+/// The attributes of the binding that are not in the table, because the core does not store them.
+const OWD_US: &str = "    @property\n    def owd_us(self) -> int | None:\n        \
+    \"\"\"One-way delay from the sender to the receiver by the timestamps of the latest ACK, in steps of 1000; None without \
+    timestamps. Unit: microseconds. Linux: `tcp_lp_owd_calculator`.\"\"\"\n";
+const TIMER_US: &str = "    @property\n    def timer_us(self) -> int | None:\n        \
+    \"\"\"Time until `on_timer` is called; None if the timer is not set. Unit: microseconds. From 1 to 3600000000.\"\"\"\n    \
+    @timer_us.setter\n    def timer_us(self, value: int | None) -> None: ...\n";
+
 /// Returns the text of a record's class in the stubs.
 fn class(rows: &Rows) -> String {
     let Rows { record, meaning, fields, computed } = rows;
@@ -81,7 +89,11 @@ fn class(rows: &Rows) -> String {
     } else {
         writeln!(text, "    \"\"\"{meaning}.\"\"\"\n").unwrap();
     }
+    if *record == "Control" {
+        text += TIMER_US;
+    }
     if *record == "Conn" {
+        text += OWD_US;
         text += "    @property\n    def ctl(self) -> Control:\n        \"\"\"The fields that a congestion control may write.\"\"\"\n";
     }
     for field in fields.iter().chain(*computed) {

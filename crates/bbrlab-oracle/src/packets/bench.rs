@@ -11,8 +11,13 @@ use super::compare::Sent;
 pub(super) const CLOCK_STEP: Span = Span(256);
 
 /// The timers, in the order in which they fire if several of them are due at the same time.
-const TIMERS: [TimerId; TimerId::COUNT] =
-    [TimerId::Retransmit, TimerId::DelayedAck, TimerId::Pacing, TimerId::CompressedAck];
+const TIMERS: [TimerId; TimerId::COUNT] = [
+    TimerId::Retransmit,
+    TimerId::DelayedAck,
+    TimerId::Pacing,
+    TimerId::CompressedAck,
+    TimerId::Control,
+];
 
 /// The timers of one end of a connection, and the packets that it sends.
 #[derive(Debug)]
@@ -91,7 +96,10 @@ impl Host for Bench {
         self.timers[timer as usize] = match timer {
             // A high-resolution timer fires at the next step of the recording machine's clock.
             TimerId::Pacing => Time(at.0.next_multiple_of(CLOCK_STEP.0)),
-            TimerId::Retransmit | TimerId::DelayedAck | TimerId::CompressedAck => at,
+            TimerId::Retransmit
+            | TimerId::DelayedAck
+            | TimerId::CompressedAck
+            | TimerId::Control => at,
         };
     }
 

@@ -6,6 +6,7 @@ mod active_times;
 mod answers;
 mod applications;
 mod arrivals;
+mod beyond;
 mod clock_step;
 mod closed_form;
 mod conservation;

@@ -293,7 +293,7 @@ impl Receiver {
             TimerId::DelayedAck => self.on_delack_timer(now, host),
             TimerId::CompressedAck => self.on_compressed_timer(now, host),
             TimerId::Retransmit => self.on_synack_timer(now, host),
-            TimerId::Pacing => {}
+            TimerId::Pacing | TimerId::Control => {}
         }
     }
 

@@ -28,6 +28,7 @@
 //! predicted.rs: short path for an ACK while nothing is lost, SACKed or in doubt
 //! dupthresh.rs: loss detection by counting SACKed packets, instead of RACK
 //! mechanisms.rs: the steps that the stack's switches leave on; ns3/: ns-3's replacements
+//! beyond.rs: events that only custom congestion controls have
 //! fq.rs: the host's queueing discipline, if it paces instead of TCP
 //! connect ─── handshake.rs
 //! ```
@@ -46,6 +47,7 @@ mod ack;
 mod ack_state;
 mod app;
 mod arrival;
+mod beyond;
 mod config;
 mod congestion;
 mod dupthresh;
@@ -538,6 +540,8 @@ impl Sender {
         self.refresh_clock(now);
         if timer == TimerId::Retransmit {
             self.on_retransmit_timer(host);
+        } else if timer == TimerId::Control {
+            self.on_control_timer(host);
         }
         self.account_limit(now);
     }

@@ -1,0 +1,71 @@
+//! Events that Linux's congestion controls do not have: one-way delays, packets sent, and a timer of
+//! the control's own. Only custom controls have them.
+//!
+//! Sources: [linux] `net/ipv4/tcp_lp.c`: `tcp_lp_owd_calculator`, for the one-way delay.
+//! Deviations:
+//! 1. TCP-LP converts the difference of the timestamps by both hosts' estimated clock rates. Here
+//!    both clocks run at the same rate and show the same time.
+
+use bbrlab_cc::{Cc, CongestionControl as _};
+use bbrlab_units::Time;
+
+use super::arrival::IncomingAck;
+use super::{Sender, State};
+use crate::segment::flag;
+use crate::{Host, TimerId};
+
+impl Sender {
+    /// Whether the host must call [`Self::take_timestamps`] before each arrival, and
+    /// [`Self::end_event`] after each event. The answer does not change during a connection.
+    #[must_use]
+    pub fn hears_more(&self) -> bool {
+        matches!(&self.cc, Cc::Plugged(cc) if cc.extras().is_any())
+    }
+
+    /// Passes the one-way delay that an arriving segment shows to the congestion control.
+    #[cold]
+    pub fn take_timestamps(&mut self, arrival: impl IncomingAck) {
+        let segment = arrival.segment();
+        let Cc::Plugged(cc) = &mut self.cc else { return };
+        if segment.has_ts && segment.has(flag::ACK) && self.state != State::Closed {
+            cc.take_timestamps(segment.tsval, segment.tsecr);
+        }
+    }
+
+    /// Tells the congestion control which packets the current event has sent, and arms its timer.
+    #[cold]
+    pub fn end_event(&mut self, host: &mut impl Host) {
+        if !self.is_established() {
+            return;
+        }
+        self.refresh_conn();
+        let (Cc::Plugged(cc), conn) = (&mut self.cc, &mut self.conn) else { return };
+        let stats = &self.stats;
+        if let Some(ctl) = cc.report_sent(conn, stats.sent, stats.retransmitted, host) {
+            conn.ctl = ctl;
+        }
+        match cc.timer_change(conn.clock_ns) {
+            Some(Some(at_ns)) => host.arm(TimerId::Control, Time(at_ns)),
+            Some(None) => host.disarm(TimerId::Control),
+            None => {}
+        }
+    }
+
+    /// Processes the control's timer. If the control has changed a field, sends what is allowed now.
+    /// Otherwise nothing is sent, so that a timer that only observes does not end a wait for a larger
+    /// burst.
+    #[cold]
+    pub(super) fn on_control_timer(&mut self, host: &mut impl Host) {
+        self.refresh_conn();
+        let Cc::Plugged(cc) = &mut self.cc else { return };
+        let ctl = cc.report_timer(&self.conn, host);
+        if ctl == self.conn.ctl {
+            return;
+        }
+        self.conn.ctl = ctl;
+        if self.board.is_repair_due() && self.conn.ctl.cwnd > self.board.in_flight() {
+            self.retransmit_lost(host);
+        }
+        self.data_snd_check(host);
+    }
+}
