@@ -101,9 +101,12 @@ impl Sampler {
         let at = |id: u32| &all[id as usize];
         let begun = self.waiting.partition_point(|&id| at(id).start > now);
         if begun < self.waiting.len() {
-            // A flow that was stopped before its start time never starts.
-            let begun = self.waiting.drain(begun..).filter(|&id| at(id).accounts.is_started);
-            self.flows.extend(begun.map(|id| (id, Before::default())));
+            // A flow that was stopped before its start time never starts. A connection of a browser
+            // starts when it is first needed.
+            let (begun, later): (Vec<u32>, Vec<u32>) =
+                self.waiting.drain(begun..).partition(|&id| at(id).accounts.is_started);
+            self.waiting.extend(later.into_iter().filter(|&id| !at(id).is_over()));
+            self.flows.extend(begun.into_iter().map(|id| (id, Before::default())));
             self.flows.sort_unstable_by_key(|&(id, _)| id);
         }
         let is_first = now == Time::ZERO;
@@ -125,10 +128,13 @@ impl Sampler {
             .waiting_links
             .partition_point(|&place| owner_of(place).is_some_and(|owner| owner.start > now));
         if begun < self.waiting_links.len() {
-            let begun = self.waiting_links.drain(begun..);
             let is_used =
                 |&place: &u32| owner_of(place).is_some_and(|owner| owner.accounts.is_started);
-            self.links.extend(begun.filter(is_used));
+            let (begun, later): (Vec<u32>, Vec<u32>) =
+                self.waiting_links.drain(begun..).partition(is_used);
+            let is_over = |&place: &u32| owner_of(place).is_some_and(Flow::is_over);
+            self.waiting_links.extend(later.into_iter().filter(|place| !is_over(place)));
+            self.links.extend(begun);
             self.links.sort_unstable();
         }
         self.links.retain(|&place| {

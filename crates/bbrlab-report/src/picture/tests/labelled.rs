@@ -328,7 +328,7 @@ fn metrics_of_single_flows_are_means_over_the_flows_of_a_group() {
         against: Some("flows.rtt_ms.p95".to_owned()),
         ..SweepChoice::default()
     };
-    assert_has(&sweep(&runs, &choice).unwrap().svg, &["rtt_ms.p95 per flow, ms"]);
+    assert_has(&sweep(&runs, &choice).unwrap().svg, &["RTT per flow, p95, ms"]);
 }
 
 #[test]
