@@ -19,7 +19,9 @@ pub(crate) fn import(args: &ImportArgs, output: &mut Output) -> Verdict {
     };
     let Imported { summary, notes } = bbrlab_exchange::import(&args.files, &options)?;
     if !args.quiet {
-        notes.iter().for_each(|note| output.note(&format!("note: {note}")));
+        for note in &notes {
+            output.note(&format!("note: {note}"));
+        }
     }
     if args.json {
         let (version, commit) = (VERSION.to_owned(), COMMIT.to_owned());

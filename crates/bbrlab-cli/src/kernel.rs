@@ -70,7 +70,8 @@ fn build(args: &KernelBuildArgs, output: &mut Output) -> Verdict {
 
 /// Returns the patches of a kernel, such as ` + 0002-bbr3.patch`.
 fn patches(kernel: &Kernel) -> String {
-    kernel.manifest.patches.iter().map(|patch| format!(" + {}", patch.name)).collect()
+    let names = kernel.manifest.patches.iter();
+    names.flat_map(|patch| [" + ", patch.name.as_str()]).collect()
 }
 
 /// Returns a kernel's manifest, its folder and its size.

@@ -85,7 +85,8 @@ impl RandomScenario {
             let loss = draw.one_of(&["0.001", "0.01"]);
             bottleneck.push(format!("reverse_loss = {loss}"));
         }
-        if draw.happens(10) {
+        let is_reordered = draw.happens(10);
+        if is_reordered {
             let ratio = draw.one_of(&["0.001", "0.01", "0.05"]);
             let by = 1 + draw.below(8);
             bottleneck.push(format!("reorder = {{ ratio = {ratio}, by = \"{by}ms\" }}"));
@@ -184,7 +185,7 @@ fn draw_flow(draw: &mut Draw, rtt: u64, has_ecn: bool, kbps: u64) -> Vec<String>
     match draw.below(8) {
         0 => lines.push(format!("bytes = \"{}B\"", 10_000 + draw.below(kbps * 200))),
         1 => {
-            lines.push(format!("rate = \"{}bit/s\"", (kbps * (5 + draw.below(60)) * 10).max(8000)))
+            lines.push(format!("rate = \"{}bit/s\"", (kbps * (5 + draw.below(60)) * 10).max(8000)));
         }
         2 => {
             let bytes = 10_000 + draw.below(kbps * 20);

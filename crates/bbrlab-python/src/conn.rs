@@ -128,7 +128,7 @@ impl PyConn {
     /// Makes the view of a connection. `has_timer` states whether the class has `on_timer`.
     pub(crate) fn new(py: Python<'_>, has_timer: bool) -> PyResult<Self> {
         let timer = Timer { is_heard: has_timer, ..Timer::default() };
-        let ctl = PyControl(Mutex::new(Open { ctl: Control::default(), is_open: false, timer }));
+        let ctl = PyControl(Mutex::new(Open { ctl: Control::default(), may_write: false, timer }));
         let (conn, owd_us) = (Mutex::new(Conn::default()), Mutex::new(None));
         Ok(Self { conn, owd_us, ctl: Py::new(py, ctl)? })
     }
@@ -161,13 +161,13 @@ impl PyConn {
         *self.conn() = *conn;
         let mut open = self.ctl.get().open();
         open.timer.now_ns = conn.clock_ns;
-        (open.ctl, open.is_open) = (conn.ctl, is_open);
+        (open.ctl, open.may_write) = (conn.ctl, is_open);
     }
 
     /// Ends the event and returns the control with the values that the method wrote.
     pub(crate) fn end(&self) -> Control {
         let mut open = self.ctl.get().open();
-        open.is_open = false;
+        open.may_write = false;
         open.ctl
     }
 
@@ -197,7 +197,7 @@ fields!(Conn, readable { PyConn, conn, now, {
 /// The writable fields, and whether the current event may write them.
 struct Open {
     ctl: Control,
-    is_open: bool,
+    may_write: bool,
     timer: Timer,
 }
 
@@ -247,7 +247,7 @@ impl PyControl {
                 "ctl.timer_us: expected a class with the event on_timer, found none",
             ));
         }
-        if !open.is_open {
+        if !open.may_write {
             return Err(closed("timer_us"));
         }
         let now_ns = open.timer.now_ns;
@@ -271,7 +271,7 @@ impl PyControl {
         };
         let value = whole(&format!("ctl.{name}"), given, bounds)?;
         let mut open = self.open();
-        if !open.is_open {
+        if !open.may_write {
             return Err(closed(name));
         }
         (field.put)(&mut open.ctl, value.cast_signed());
@@ -441,7 +441,7 @@ impl PyDraw {
 pub(crate) fn reno_cong_avoid(conn: &PyConn, acked: u32) -> PyResult<()> {
     let grown = reno::cong_avoid(&conn.now(), acked);
     let mut open = conn.ctl.get().open();
-    if !open.is_open {
+    if !open.may_write {
         return Err(PyRuntimeError::new_err("cong_avoid: expected a current event, found none"));
     }
     open.ctl = grown;

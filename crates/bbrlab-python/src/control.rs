@@ -675,8 +675,9 @@ impl CongestionControl for PyControlOf {
     }
 
     fn note_owd(&mut self, owd_us: u32) {
-        let of = instance!(self or ());
-        of.conn.get().note_owd(owd_us);
+        if let Some(of) = &self.instance {
+            of.conn.get().note_owd(owd_us);
+        }
     }
 
     fn on_sent(

@@ -63,8 +63,7 @@ impl Replay {
         }
         let digest = sim.finish().summary.digest;
         if self.digest.is_some() && digest != self.digest {
-            let [found, expected] =
-                [digest, self.digest.clone()].map(|digest| digest.unwrap_or_default());
+            let [found, expected] = [digest, self.digest.clone()].map(Option::unwrap_or_default);
             let reason = format!(
                 "computed again, the run has the digest {found}, expected {expected} as in summary.json: another version computed the record; `bbrlab run {}` computes it again",
                 self.shown

@@ -11,7 +11,7 @@ use bbrlab_link::{Buffer, CodelParams, Link, LossAt, PieParams, Probability, Que
 use bbrlab_run::{FlowClass, Hop, Place, Run, Source};
 use bbrlab_scenario::Scenario;
 use bbrlab_stack::{EcnMode, SenderQdisc, Stack};
-use bbrlab_units::{BitRate, Span};
+use bbrlab_units::{BitRate, Span, Time};
 
 /// The name of the bottleneck's device in commands of `tc`.
 pub(super) const DEVICE: &str = "bneck";
@@ -419,7 +419,7 @@ fn hosts(
     let of_class = run.flows.iter().filter(|flow| flow.class == number);
     let clients = of_class.map(|flow| {
         let start_s = flow.start.as_secs_f64();
-        let stop_s = flow.stop.map_or(run.duration.as_secs_f64(), |stop| stop.as_secs_f64());
+        let stop_s = flow.stop.map_or(run.duration.as_secs_f64(), Time::as_secs_f64);
         let time = if options.contains(" -n ") {
             String::new()
         } else {

@@ -35,10 +35,10 @@ pub(crate) fn combine(identity: Identity, files: Vec<Measurement>) -> RunResult 
     }
     let end_s = flows.iter().filter_map(|flow| flow.summary.stop_s).fold(0.0, f64::max);
     let spans = Spans::of(&flows, end_s);
-    for at in 0..flows.len() {
-        let steady = spans.steady_of(&flows[at]);
-        flows[at].summary.goodput_ss_mbps =
-            steady.and_then(|(from_s, to_s)| rate_mbps(&flows[at], from_s, to_s));
+    for flow in &mut flows {
+        let steady = spans.steady_of(flow);
+        flow.summary.goodput_ss_mbps =
+            steady.and_then(|(from_s, to_s)| rate_mbps(flow, from_s, to_s));
     }
     let (groups, delays) = groups(&flows, &spans);
     let every: Vec<&MeasuredFlow> = flows.iter().collect();
@@ -86,7 +86,9 @@ fn with_common_times(files: Vec<Measurement>) -> Vec<MeasuredFlow> {
     let start_s =
         flows.iter().filter_map(|flow| flow.summary.start_s).fold(f64::INFINITY, f64::min);
     if start_s.is_finite() && start_s != 0.0 {
-        flows.iter_mut().for_each(|flow| shift(flow, -start_s));
+        for flow in &mut flows {
+            shift(flow, -start_s);
+        }
     }
     flows
 }

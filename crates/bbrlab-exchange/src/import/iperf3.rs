@@ -24,7 +24,8 @@ pub(crate) struct Start {
     timestamp: Option<Timestamp>,
     tcp_mss_default: Option<u64>,
     tcp_mss: Option<u64>,
-    test_start: Option<TestStart>,
+    #[serde(rename = "test_start")]
+    test: Option<TestStart>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -114,7 +115,7 @@ pub(crate) fn measurement(path: &Path, document: Document) -> Result<Measurement
             "iperf3 failed ({error}), so the file has only what was measured before"
         ));
     }
-    let test = start.test_start.as_ref();
+    let test = start.test.as_ref();
     let is_udp = test.and_then(|test| test.protocol.as_deref()) == Some("UDP");
     let omit_s = test.and_then(|test| test.omit).unwrap_or(0.0);
     let rows: Vec<StreamInterval> =
@@ -267,7 +268,7 @@ impl Stream<'_> {
     /// Returns the payload of a packet; `None` if the file does not contain it.
     fn mss(&self) -> Option<u64> {
         let mss = if self.is_udp {
-            self.start.test_start.as_ref().and_then(|test| test.blksize)
+            self.start.test.as_ref().and_then(|test| test.blksize)
         } else {
             self.start.tcp_mss.or(self.start.tcp_mss_default)
         };
@@ -289,7 +290,7 @@ impl Stream<'_> {
     /// Returns the two ends, the sender first.
     fn ends(&self, rows: &[&StreamInterval]) -> Option<[String; 2]> {
         let Connected { local_host, local_port, remote_host, remote_port, .. } = self.connected?;
-        let is_reverse = self.start.test_start.as_ref().and_then(|test| test.reverse) == Some(1);
+        let is_reverse = self.start.test.as_ref().and_then(|test| test.reverse) == Some(1);
         let is_sender = rows.iter().find_map(|row| row.sender).unwrap_or(!is_reverse);
         let (local, remote) =
             (format!("{local_host}:{local_port}"), format!("{remote_host}:{remote_port}"));

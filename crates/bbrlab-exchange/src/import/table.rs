@@ -196,7 +196,9 @@ impl OneFlow {
     fn flow(self) -> MeasuredFlow {
         let Self { name, cc, rows, mut payload } = self;
         let first_bytes = payload.first().map_or(0, |point| point.1);
-        payload.iter_mut().for_each(|point| point.1 = point.1.saturating_sub(first_bytes));
+        for point in &mut payload {
+            point.1 = point.1.saturating_sub(first_bytes);
+        }
         let last = |count: fn(&SeriesRow) -> Option<u64>| rows.iter().rev().find_map(count);
         let values = |value: fn(&SeriesRow) -> Option<f64>| -> Vec<f64> {
             rows.iter().filter_map(value).collect()

@@ -93,13 +93,11 @@ fn a_script_has_the_scenarios_values() {
             "{wanted}\n{script}\n{program}"
         );
     }
-    for (shell, arguments, text) in [("sh", ["-n", "-s"], &script)] {
-        let folder = empty("script");
-        fs::write(folder.join("script"), text).unwrap();
-        let file = fs::File::open(folder.join("script")).unwrap();
-        let status = Command::new(shell).args(arguments).stdin(file).status().unwrap();
-        assert!(status.success(), "{text}");
-    }
+    let folder = empty("script");
+    fs::write(folder.join("script"), &script).unwrap();
+    let file = fs::File::open(folder.join("script")).unwrap();
+    let status = Command::new("sh").args(["-n", "-s"]).stdin(file).status().unwrap();
+    assert!(status.success(), "{script}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Events that Linux's congestion controls do not have: one-way delays, packets sent, and a timer of
-//! the control's own. Only custom controls have them.
+//! Events that Linux's congestion controls do not have: one-way delays, packets sent, and a timer
+//! of the control's own. Only custom controls have them.
 //!
 //! Sources: [linux] `net/ipv4/tcp_lp.c`: `tcp_lp_owd_calculator`, for the one-way delay.
 //! Deviations:
@@ -51,9 +51,9 @@ impl Sender {
         }
     }
 
-    /// Processes the control's timer. If the control has changed a field, sends what is allowed now.
-    /// Otherwise nothing is sent, so that a timer that only observes does not end a wait for a larger
-    /// burst.
+    /// Processes the control's timer. If the control has changed a field, sends what is allowed
+    /// now. Otherwise nothing is sent, so that a timer that only observes does not end a wait for a
+    /// larger burst.
     #[cold]
     pub(super) fn on_control_timer(&mut self, host: &mut impl Host) {
         self.refresh_conn();

@@ -176,7 +176,10 @@ const ROWS_MAX: usize = 2_000_000;
 impl Capture {
     fn block(&mut self, block: &PcapBlockOwned<'_>) -> Result<(), String> {
         match block {
-            PcapBlockOwned::LegacyHeader(header) => self.legacy_header(header),
+            PcapBlockOwned::LegacyHeader(header) => {
+                self.legacy_header(header);
+                Ok(())
+            }
             PcapBlockOwned::Legacy(packet) => {
                 let interface =
                     *self.interfaces.first().ok_or("found a packet before the header")?;
@@ -222,11 +225,10 @@ impl Capture {
         }
     }
 
-    fn legacy_header(&mut self, header: &PcapHeader) -> Result<(), String> {
+    fn legacy_header(&mut self, header: &PcapHeader) {
         let resolution = if header.is_nanosecond_precision() { 1_000_000_000 } else { 1_000_000 };
         self.version = format!("{}.{}", header.version_major, header.version_minor);
         self.interfaces = vec![Interface { link: header.network, resolution, offset_s: 0 }];
-        Ok(())
     }
 
     fn packet(

@@ -6,6 +6,9 @@ use std::collections::VecDeque;
 use super::frame::Tcp;
 use crate::import::measurement::RttHistogram;
 
+/// The lowest byte that may have been sent in a capture.
+const FIRST_SEEN: u64 = 1 << 33;
+
 /// The largest number of segments in flight that are kept.
 const SEGMENTS_MAX: usize = 1 << 20;
 
@@ -68,7 +71,7 @@ impl Sending {
         if self.highest == 0 {
             (self.highest, self.acked) = (from, from);
         }
-        let again = self.highest.min(to).saturating_sub(from.max(self.first_seen()));
+        let again = self.highest.min(to).saturating_sub(from.max(FIRST_SEEN));
         if again > 0 {
             self.again_payload += again;
             self.sent_again(ns, tcp, (from, to));
@@ -93,11 +96,6 @@ impl Sending {
             }
         }
         again
-    }
-
-    /// Returns the lowest byte that may have been sent in this capture.
-    fn first_seen(&self) -> u64 {
-        1 << 33
     }
 
     fn sent_again(&mut self, ns: u64, tcp: &Tcp, (from, to): (u64, u64)) {
@@ -130,11 +128,11 @@ impl Sending {
             }
             if segment.to > ack {
                 // An ACK in the middle of a segment that the sending host passed on in one piece.
-                if !segment.is_sacked {
+                if segment.is_sacked {
+                    self.sacked_bytes -= ack - segment.from;
+                } else {
                     self.delivered += ack - segment.from;
                     report(segment, &mut self.rtts);
-                } else {
-                    self.sacked_bytes -= ack - segment.from;
                 }
                 segment.from = ack;
                 break;
@@ -188,7 +186,7 @@ impl Sending {
 
     /// Returns the acknowledged bytes, in order.
     pub(super) fn acked_bytes(&self) -> u64 {
-        self.acked.saturating_sub(self.first_seen())
+        self.acked.saturating_sub(FIRST_SEEN)
     }
 }
 
