@@ -13,13 +13,9 @@ use bbrlab_run::RunSummary;
 
 use crate::args::CompareArgs;
 use crate::output::{Output, Stopped, Verdict};
-use crate::worlds;
 
 /// Compares the folders, the first with each of the others, or the values of a key of one sweep.
 pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
-    if !args.on.is_empty() {
-        return worlds::compare(args, output);
-    }
     match (&args.paired, args.folders.as_slice()) {
         (Some(key), [folder]) => return compare_pairs(args, key, folder, output),
         (Some(_), folders) => {

@@ -42,6 +42,7 @@ mod histogram;
 mod latency;
 mod meter;
 mod pacing_timer;
+mod packet_event;
 mod packets;
 mod pages;
 mod path_delay;
@@ -65,7 +66,7 @@ pub use bbrlab_net::LinkMode;
 pub use bbrlab_net::{TapEvent, TapKind};
 pub use bbrlab_tcp::segment::flag;
 pub use bbrlab_tcp::{SackBlock, Segment};
-pub use packets::PacketEvent;
+pub use packet_event::PacketEvent;
 
 use bbrlab_cc::{CongestionControl as _, Conn, Controls};
 use bbrlab_net::{FlowId, LinkStats, Network};

@@ -1,25 +1,11 @@
 //! Packets of a run as the sending hosts see them, for captures.
 
 use bbrlab_net::FlowId;
-use bbrlab_tcp::Segment;
-use bbrlab_units::Time;
 
 use crate::Sim;
+use crate::packet_event::PacketEvent;
 use crate::wire;
 use crate::world::Observer;
-
-/// A packet that leaves or reaches the sending host of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PacketEvent {
-    /// When.
-    pub at: Time,
-    /// The flow.
-    pub flow: u32,
-    /// Whether the sending host sent the packet. Otherwise, the packet arrived there.
-    pub is_sent: bool,
-    /// The headers. A datagram has no flags, and only its `len` and `ecn` have a meaning.
-    pub segment: Segment,
-}
 
 impl Sim {
     /// Records the packets at every sending host from now on. Call it before the run advances. The

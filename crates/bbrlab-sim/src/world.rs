@@ -8,7 +8,7 @@ use bbrlab_units::{Span, Time};
 use crate::app::Token;
 use crate::arrivals::{self, Place, Population};
 use crate::flow::Flow;
-use crate::packets::PacketEvent;
+use crate::packet_event::PacketEvent;
 use crate::pages::Browser;
 use crate::series::{self, Before};
 use crate::setup::ClassSetup;

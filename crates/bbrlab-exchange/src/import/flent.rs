@@ -13,7 +13,6 @@ use bbrlab_lab::LabError;
 use bbrlab_run::{Cwnd, FlowSummary, MaybeKnown, SeriesRow, Srtt, mean, percentile};
 use serde::Deserialize;
 
-use super::json::Document;
 use super::measurement::{MeasuredFlow, Measurement, wire_bytes};
 use super::source::wrong;
 
@@ -33,6 +32,14 @@ struct SeriesMeta {
     cong_control: Option<String>,
 }
 
+/// The used parts of a document of Flent.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    pub(crate) metadata: Metadata,
+    pub(crate) x_values: Vec<Option<f64>>,
+    pub(crate) results: BTreeMap<String, Vec<Option<f64>>>,
+}
+
 /// The values of a series that may be absent.
 type OptionalSeries<'a> = Option<&'a [Option<f64>]>;
 
@@ -43,10 +50,9 @@ const MSS: u64 = 1448;
 ///
 /// # Errors
 /// If the series have different lengths or times that do not rise.
-pub(crate) fn measurement(path: &Path, document: Document) -> Result<Measurement, LabError> {
-    let metadata = document.metadata.unwrap_or_default();
-    let results = document.results.unwrap_or_default();
-    let times: Option<Vec<f64>> = document.x_values.unwrap_or_default().into_iter().collect();
+pub(crate) fn measurement(path: &Path, parts: Parts) -> Result<Measurement, LabError> {
+    let Parts { metadata, x_values, results } = parts;
+    let times: Option<Vec<f64>> = x_values.into_iter().collect();
     let times = times.ok_or_else(|| wrong(path, "`x_values`: found null, expected times"))?;
     if times.windows(2).any(|pair| pair[0] >= pair[1]) {
         return Err(wrong(

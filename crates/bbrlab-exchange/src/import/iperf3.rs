@@ -12,7 +12,6 @@ use bbrlab_lab::LabError;
 use bbrlab_run::{Cwnd, FlowSummary, SeriesRow, Srtt, percentile};
 use serde::Deserialize;
 
-use super::json::Document;
 use super::measurement::{MeasuredFlow, Measurement, bits_per_s, mbps, small, wire_bytes};
 use super::source::wrong;
 
@@ -99,12 +98,22 @@ struct Sum {
     mean_rtt: Option<f64>,
 }
 
+/// The used parts of a document of iperf3.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    pub(crate) start: Option<Start>,
+    pub(crate) intervals: Vec<Interval>,
+    pub(crate) end: Option<End>,
+    pub(crate) error: Option<String>,
+    pub(crate) title: Option<String>,
+}
+
 /// Converts a document of iperf3.
 ///
 /// # Errors
 /// If the document contains no interval.
-pub(crate) fn measurement(path: &Path, document: Document) -> Result<Measurement, LabError> {
-    let Document { start, intervals, end, error, title, .. } = document;
+pub(crate) fn measurement(path: &Path, parts: Parts) -> Result<Measurement, LabError> {
+    let Parts { start, intervals, end, error, title } = parts;
     let (start, end) = (start.unwrap_or_default(), end.unwrap_or_default());
     let mut notes = Vec::new();
     if let Some(error) = error {

@@ -14,19 +14,19 @@ use super::{flent, iperf3};
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Document {
     // Of iperf3.
-    pub(crate) start: Option<iperf3::Start>,
+    start: Option<iperf3::Start>,
     #[serde(default)]
-    pub(crate) intervals: Vec<iperf3::Interval>,
-    pub(crate) end: Option<iperf3::End>,
-    pub(crate) error: Option<String>,
-    pub(crate) title: Option<String>,
+    intervals: Vec<iperf3::Interval>,
+    end: Option<iperf3::End>,
+    error: Option<String>,
+    title: Option<String>,
     /// With `--json-stream`, each line is an event.
     event: Option<String>,
     data: Option<serde_json::Value>,
     // Of Flent.
-    pub(crate) metadata: Option<flent::Metadata>,
-    pub(crate) x_values: Option<Vec<Option<f64>>>,
-    pub(crate) results: Option<BTreeMap<String, Vec<Option<f64>>>>,
+    metadata: Option<flent::Metadata>,
+    x_values: Option<Vec<Option<f64>>>,
+    results: Option<BTreeMap<String, Vec<Option<f64>>>>,
 }
 
 /// Reads a document of iperf3 or Flent.
@@ -59,17 +59,20 @@ pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
         }
         document = whole;
     }
-    if document.results.is_some() {
-        return flent::measurement(&path, document);
+    let Document { start, intervals, end, error, title, metadata, x_values, results, .. } =
+        document;
+    if let Some(results) = results {
+        let (metadata, x_values) = (metadata.unwrap_or_default(), x_values.unwrap_or_default());
+        return flent::measurement(&path, flent::Parts { metadata, x_values, results });
     }
-    if document.start.is_none() && document.error.is_none() {
+    if start.is_none() && error.is_none() {
         return Err(wrong_at(
             &path,
             1,
             "found JSON without `start` and `results`, expected a document of iperf3 (-J) or Flent",
         ));
     }
-    iperf3::measurement(&path, document)
+    iperf3::measurement(&path, iperf3::Parts { start, intervals, end, error, title })
 }
 
 /// Adds an event of `--json-stream` to a document.

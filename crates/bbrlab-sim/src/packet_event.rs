@@ -1,0 +1,17 @@
+//! A packet as the sending host of its flow sees it.
+
+use bbrlab_tcp::Segment;
+use bbrlab_units::Time;
+
+/// A packet that leaves or reaches the sending host of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketEvent {
+    /// When.
+    pub at: Time,
+    /// The flow.
+    pub flow: u32,
+    /// Whether the sending host sent the packet. Otherwise, the packet arrived there.
+    pub is_sent: bool,
+    /// The headers. A datagram has no flags, and only its `len` and `ecn` have a meaning.
+    pub segment: Segment,
+}
