@@ -35,7 +35,9 @@ impl Sender {
     /// Tells the congestion control which packets the current event has sent, and arms its timer.
     #[cold]
     pub fn end_event(&mut self, host: &mut impl Host) {
-        if !self.is_established() {
+        let Cc::Plugged(cc) = &self.cc else { return };
+        let extras = cc.extras();
+        if !self.is_established() || !(extras.sent || extras.timer) {
             return;
         }
         self.refresh_conn();
