@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-fn main() {
+pub(crate) fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     // For a build outside a clone, such as from a source distribution, the caller supplies the
     // commit.

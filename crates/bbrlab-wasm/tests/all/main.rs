@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 
 use bbrlab_scenario::{Builtin, Scenario};
 use bbrlab_sim::simulate;
+#[cfg(feature = "packets")]
+use bbrlab_wasm::Values;
 use bbrlab_wasm::{Call, Module, Outcome, flow_columns, link_columns};
 use serde_json::{Value, json};
 
