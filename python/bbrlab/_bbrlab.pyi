@@ -170,7 +170,7 @@ class Scenario:
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
     @staticmethod
     def _restore(
-        name: str, text: str, controls: Mapping[str, type[CongestionControl]] | None = None
+        name: str, text: str, controls: Mapping[str, type[CongestionControl] | str] | None = None
     ) -> Scenario: ...
 
 # Written from the core's `fields.rs`; `cargo xtask bless` rewrites it.
