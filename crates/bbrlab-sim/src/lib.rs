@@ -253,13 +253,13 @@ impl Sim {
         Rows { series: std::mem::take(series), queue: std::mem::take(&mut self.sampler.queue) }
     }
 
-    /// Returns the state of a flow's sender that its congestion control reads.
+    /// Returns the current state of a flow's sender, as its congestion control reads it.
     ///
     /// # Panics
     /// If there is no such flow.
     #[must_use]
-    pub fn conn(&self, flow: u32) -> &Conn {
-        self.world.flows[flow as usize].connection.sender.conn()
+    pub fn conn(&self, flow: u32) -> Conn {
+        self.world.flows[flow as usize].connection.sender.snapshot()
     }
 
     /// Returns the report of a flow's congestion control about its state.

@@ -94,7 +94,7 @@ fn cwnd_never_exceeds_its_target_once_the_pipe_is_full() {
         at += Span::from_micros(50);
         sim.advance(at);
         for flow in 0..2_u32 {
-            let conn = *sim.conn(flow);
+            let conn = sim.conn(flow);
             if conn.delivered == delivered[flow as usize] {
                 continue;
             }

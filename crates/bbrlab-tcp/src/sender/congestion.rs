@@ -60,6 +60,20 @@ impl Sender {
         self.conn.rcv_nxt = self.reverse.rcv_nxt;
     }
 
+    /// Returns [`Self::conn`] with the current values of the sender's parts, for a reader between
+    /// two events: an event sends packets after its last call of the congestion control, so that
+    /// `inflight` there is the value before them.
+    #[must_use]
+    pub fn snapshot(&self) -> Conn {
+        Conn {
+            inflight: self.board.in_flight(),
+            srtt_us: self.rtt.srtt_us,
+            min_rtt_us: self.rtt.min_us(),
+            rcv_nxt: self.reverse.rcv_nxt,
+            ..self.conn
+        }
+    }
+
     /// Copies the number of packets in flight into [`Conn`]: the only value of
     /// [`Self::refresh_conn`] that the rate sampler reads.
     #[inline]
