@@ -14,7 +14,7 @@ const WIDTH: usize = 100;
 /// The functions of `bbrlab-ffi`, with their comments.
 const FUNCTIONS: &str = include_str!("functions.h");
 
-/// The text of the header before its structs.
+/// The text of the header before its constants.
 const TOP: &str = "\
 /* bbrlab.h: congestion controls across the border between C and bbrlab.
  *
@@ -38,7 +38,7 @@ extern \"C\" {
 
 ";
 
-/// The inline functions for the values that the records' methods compute.
+/// Inline functions in C that compute the same values as methods of the Rust records.
 const COMPUTED: &str = "\
 /* The TCP clock in microseconds. */
 static inline uint64_t bbrlab_tcp_mstamp(const bbrlab_conn *conn) {
