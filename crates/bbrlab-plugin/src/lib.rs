@@ -133,10 +133,10 @@ impl Plugins {
         self.0.iter().map(|plugin| format!("controls.{}={}", plugin.name, plugin.declaration()))
     }
 
-    /// Checks that a control that a scenario's file declares is the control that was loaded under
-    /// this name.
+    /// Checks that the control `name` of a scenario's file is the loaded control of this name.
     ///
-    /// # Errors If the loaded shared object with a control of this name has another SHA-256.
+    /// # Errors
+    /// If the loaded shared object with a control of this name has another SHA-256.
     pub fn check(&self, name: &str, sha256: Option<&str>) -> Result<(), String> {
         let Some(plugin) = self.0.iter().find(|plugin| plugin.name == name) else { return Ok(()) };
         if sha256 == Some(plugin.sha256.as_str()) {
