@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use crate::output::{Output, Stopped, Verdict, value};
 use crate::progress::Bar;
 
-/// Pictures drawn if `--out` is given without a number or names.
+/// Number of plots that are drawn if `--out` is given without `--pictures` and `--picture`.
 const PICTURES: usize = 5;
 
 #[derive(Args, Debug)]

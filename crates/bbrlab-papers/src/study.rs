@@ -201,11 +201,11 @@ fn one_each<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Setting>, D::Error
 pub(crate) struct Known<'a> {
     /// The paper.
     pub(crate) paper: &'a str,
-    /// The ids of its experiments, each in the first form only.
+    /// The ids of the paper's experiments, without the forms other than the first.
     pub(crate) experiments: Vec<&'a str>,
-    /// The ids of its claims.
+    /// The ids of the paper's claims.
     pub(crate) claims: Vec<&'a str>,
-    /// The ids of its artifacts.
+    /// The ids of the paper's artifacts.
     pub(crate) artifacts: Vec<&'a str>,
 }
 
