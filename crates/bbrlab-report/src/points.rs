@@ -110,8 +110,8 @@ impl Points {
     }
 }
 
-/// For each group, its number of flows divided by that of all flows of the run; empty if flows come
-/// and go.
+/// Returns each group's number of flows, divided by the number of all flows of the run; empty if
+/// flows come and go.
 fn fair_shares(run: &RunSummary) -> Vec<f64> {
     if run.flow_groups.iter().any(|group| group.rejected.is_some()) {
         return Vec::new();
