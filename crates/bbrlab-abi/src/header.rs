@@ -105,7 +105,7 @@ pub fn probe() -> (String, String) {
     (program, expected)
 }
 
-/// Returns all structs, each after those that it contains.
+/// Returns all structs in the order of the header: a struct follows the structs that it contains.
 fn layouts() -> Vec<Layout> {
     vec![
         Control::layout(),

@@ -1,8 +1,8 @@
 //! Structs with the same layout in Rust and in C.
 //!
 //! The macro [`c_struct`] defines a struct from one row per field. The row also has the field's
-//! declaration in C, from which the header is written. A test compares sizes and offsets with those
-//! of a C compiler.
+//! declaration in C, from which the header is written. A test compares the sizes and offsets in
+//! Rust with a C compiler's.
 
 /// A struct of the header.
 #[derive(Clone, Debug)]

@@ -1,5 +1,5 @@
-//! `bbrlab validate linux`: compares results of our stack with those of a Linux host, point by
-//! point.
+//! `bbrlab validate linux`: compares, point by point, the simulator's results with results recorded
+//! on a Linux host.
 
 use std::path::PathBuf;
 

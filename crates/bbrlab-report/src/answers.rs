@@ -1,8 +1,13 @@
 //! The metrics that answer a sweep's question, the most important first.
 //!
-//! If the delays of messages are measured, these come first. If groups of flows compete, their
-//! shares follow; if transfers end, their completion times. Then come goodput, queue delay and
-//! retransmissions. Tables and pictures take their columns and panels from here.
+//! The order is:
+//!
+//! 1. the delays of messages, if they are measured,
+//! 2. the shares of groups of flows, if groups compete,
+//! 3. completion times, if transfers end,
+//! 4. goodput, queue delay and retransmissions.
+//!
+//! Tables have these metrics as columns, pictures as panels.
 
 use bbrlab_run::{FlowGroup, Group, GroupMetric, RunSummary};
 

@@ -141,7 +141,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// Repeats the selection if the metrics differ from those of the previous group.
+    /// Selects the metrics again if their names differ from the names in the previous group.
     fn choose(&mut self, metrics: &Metrics, is_wanted: &impl Fn(&str) -> bool) {
         if metrics.names().eq(self.all.iter().map(String::as_str)) {
             return;

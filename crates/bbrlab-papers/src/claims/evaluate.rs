@@ -225,8 +225,8 @@ pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a
         .collect()
 }
 
-/// Returns the keys that locate a metric's row: those of the point, overridden by the algorithm and
-/// the keys in the call.
+/// Returns the keys that locate a metric's row: the keys of the point, overridden by the algorithm
+/// and the keys in the call.
 pub(super) fn place(call: &Call, point: &Point, scene: &Scene<'_>) -> Result<Point, Fault> {
     At { point, scene, trace: &mut Trace::default() }.place(call)
 }

@@ -7,8 +7,8 @@
 pub(crate) struct Reason<'a> {
     /// The outcome under `linux`.
     pub(crate) here: Outcome<'a>,
-    /// The outcomes in other settings: those that should show an artifact, or possible causes of a
-    /// failure.
+    /// The outcomes in other settings: settings that should show an artifact, or possible causes of
+    /// a failure.
     pub(crate) changed: Vec<Changed<'a>>,
     /// The words with which a page introduces the data file's argument; `None` if the reason does
     /// not end with such an argument.

@@ -272,8 +272,8 @@ impl Panel<'_, '_> {
     /// Draws grid, title and, at the right end of the title's last line, a legend. Must be called
     /// before anything else is drawn in the panel. With `has_row`, the legend has a line of its own
     /// below the title. If the legend does not fit, its entries are dropped from the last on.
-    /// Callers put the entries of curves before those of references, because curves need their
-    /// entries more.
+    /// Callers put the entries of curves before the entries of reference lines, which readers need
+    /// less.
     pub(crate) fn titled(&self, title: &[String], keys: &[Key], has_row: bool) {
         let last = if has_row { &[][..] } else { title };
         let mut keys = keys;

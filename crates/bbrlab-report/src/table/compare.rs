@@ -21,7 +21,7 @@ const NOT_COMPARED: [&str; 3] = ["events", "data_packets", "rate_mbps"];
 /// How a comparison is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparisonLook {
-    /// Whether the user chose the metrics. Then all are shown, also those with equal values.
+    /// Whether the user chose the metrics. Chosen metrics are shown even if their values are equal.
     pub is_chosen: bool,
     /// The format of the tables.
     pub format: TableFormat,

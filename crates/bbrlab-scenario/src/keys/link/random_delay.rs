@@ -1,4 +1,4 @@
-//! `jitter` with a distribution: the delays of netem, and those of Wi-Fi.
+//! `jitter` with a distribution: delays as netem draws them, and delays of Wi-Fi.
 
 use bbrlab_link::{Distribution, Probability, RandomDelay};
 use bbrlab_units::Span;
