@@ -151,8 +151,8 @@ pub(crate) fn has_shares_apart(group: &FlowGroup) -> bool {
     are_apart(group.share, group.share_active)
 }
 
-/// Like [`has_shares_apart`], for a group's share while all flows are active and its share in the
-/// steady state.
+/// Whether a group's share while all flows are active and its share in the steady state differ by
+/// 0.01 or more.
 pub(crate) fn has_steady_apart(group: &FlowGroup) -> bool {
     are_apart(group.share_active, group.share_ss)
 }
