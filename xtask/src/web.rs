@@ -1,8 +1,8 @@
-//! The page of `bbrlab lab`: the WebAssembly module and the page around it, built into `web/dist`,
-//! and their tests.
+//! Builds and tests the page of `bbrlab lab`: a WebAssembly module, and the page that loads it. The
+//! built files are in `web/dist`.
 //!
-//! `web/dist` is not in the repository. Building it needs Node and npm's packages; the command line
-//! is built without them, and then has no page.
+//! `web/dist` is not in the repository, because building it needs Node and npm's packages. If it is
+//! missing, `bbrlab` is built without the page.
 
 use std::env;
 use std::fs::{self, File};
@@ -37,7 +37,8 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     }
 }
 
-/// Builds and tests the page for the gate, if the machine has what that needs.
+/// Builds and tests the page for the gate. If Node or the compiler's target for WebAssembly is not
+/// installed, prints a line that begins with `skipped:`.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     if !portable::is_installed() {
         println!("skipped: wasm target; `rustup target add {TARGET}` installs it");
@@ -57,7 +58,8 @@ fn build(root: &Path) -> Result<(), String> {
     let web = root.join("web");
     npm(&web, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"])?;
     npm(&web, &["run", "--silent", "build"])?;
-    // The program that contains the page notices a page that was built for the first time.
+    // Cargo rebuilds the program that contains the page, even if the page was built for the first
+    // time.
     let touched = File::options().append(true).open(root.join("crates/bbrlab-page/build.rs"));
     touched
         .and_then(|file| file.set_modified(SystemTime::now()))
@@ -72,7 +74,8 @@ fn build(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds the module, without the names of folders of this machine in it.
+/// Builds the module. The names of this machine's folders are replaced, so that the module does not
+/// contain them.
 fn module(root: &Path) -> Result<(), String> {
     let mut flags = vec![format!("-Clink-arg=--max-memory={MEMORY_MAX}")];
     let homes = [("CARGO_HOME", ".cargo", "cargo"), ("RUSTUP_HOME", ".rustup", "rustup")];

@@ -66,8 +66,8 @@ pub(crate) fn load(path: &Path) -> Result<Plugin, String> {
     Ok(Plugin { name: format!("{PREFIX}{own}"), source, sha256, functions })
 }
 
-/// Refuses a file that this process has loaded with another content: the system would return the
-/// library that is already loaded, and records would carry the hash of another one.
+/// Refuses a file whose content has changed since this process loaded it: the system would return
+/// the library that is already loaded, but records would contain the hash of the new one.
 fn refuse_changed(full: &Path, about: &fs::Metadata, sha256: &str) -> Result<(), String> {
     static LOADED: Mutex<Vec<(Identity, String)>> = Mutex::new(Vec::new());
     let identity = identity(full, about);
@@ -84,7 +84,7 @@ fn refuse_changed(full: &Path, about: &fs::Metadata, sha256: &str) -> Result<(),
     }
 }
 
-/// The identity of a file for the system's loader.
+/// The identity by which the system's loader recognises a file.
 type Identity = (PathBuf, u64, u64);
 
 #[cfg(unix)]
@@ -98,8 +98,8 @@ fn identity(full: &Path, _about: &fs::Metadata) -> Identity {
     (full.to_owned(), 0, 0)
 }
 
-/// Loads a library. All names that it needs are looked up now, so that a missing one is an error
-/// here and not a crash during a run.
+/// Loads a library. Resolves all symbols that the library needs, so that a missing symbol is an
+/// error here and not a crash during a run.
 #[cfg(unix)]
 fn open(full: &Path) -> Result<Library, libloading::Error> {
     use libloading::os::unix::{Library as Unix, RTLD_LOCAL, RTLD_NOW};

@@ -30,8 +30,8 @@ pub(super) enum Block {
 /// The explanation of [`BEYOND`].
 pub(super) const OF_BEYOND: &str = "*: the interval goes beyond the possible values (below 0, a share above 100 %, or Jain's index above 1)";
 
-/// The blocks as text. `width` is the terminal's width in characters. Without it, tables have all
-/// their columns.
+/// Writes the blocks as text. `width` is the terminal's width in characters. Without it, tables
+/// have all their columns.
 pub(super) fn text(blocks: &[Block], width: Option<usize>) -> String {
     let mut text = String::new();
     for block in blocks {
@@ -57,7 +57,7 @@ fn shows_beyond(text: &str) -> bool {
     text.split_whitespace().any(|word| word.starts_with('±') && word.ends_with(BEYOND))
 }
 
-/// The blocks as HTML without colours or fonts: only the alignment of columns is set.
+/// Writes the blocks as HTML without colours or fonts: only the alignment of columns is set.
 pub(super) fn html(blocks: &[Block]) -> String {
     let mut html = String::from("<div style=\"overflow-x: auto\">\n");
     let mut lines: Vec<String> = Vec::new();

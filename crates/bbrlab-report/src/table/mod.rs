@@ -31,7 +31,7 @@ pub(crate) mod tests {
         QueuePackets, Rtt, RunSummary, Slowdown, Srtt,
     };
 
-    /// A group of one flow.
+    /// Returns a group of one flow.
     fn sample_group(name: &str, goodput: f64) -> FlowGroup {
         FlowGroup {
             group: name.to_owned(),
@@ -53,7 +53,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// The summary of a made-up run: two flows on a path with 50 Mbit/s and a base RTT of 30 ms.
+    /// Returns the summary of a made-up run: two flows on a path with 50 Mbit/s and a base RTT of
+    /// 30 ms.
     pub(crate) fn sample_run() -> RunSummary {
         let flow = |id: u32, cc: &str, goodput: f64| FlowSummary {
             id,

@@ -39,7 +39,7 @@ impl SourceSpec {
         matches!(self.requests, Some(ClientSpec::Page { .. }))
     }
 
-    /// Returns whether the source has rates with times.
+    /// Returns whether the source's rate follows a schedule.
     pub(super) fn has_schedule(&self) -> bool {
         matches!(self.rate, Some(RateSpec::Schedule(_)))
     }
