@@ -166,8 +166,15 @@ impl<'a> Gathered<'a> {
             self.late.1 += messages;
         }
         if flow.is_udp {
-            self.datagrams.0 += losses.drops + losses.random + losses.policer;
-            self.datagrams.1 += flow.totals_at_end().sender.sent;
+            let totals = flow.totals_at_end();
+            let sent = totals.sender.sent;
+            let lost = losses.drops + losses.random + losses.policer;
+            // If links duplicate datagrams, `lost` counts copies too, and a datagram is lost only if
+            // none of its copies arrived.
+            let missing = sent.saturating_sub(totals.receiver.new_packets);
+            let copies = flow.accounts.counts_copies();
+            self.datagrams.0 += if copies { lost.min(missing) } else { lost };
+            self.datagrams.1 += sent;
         }
         for transfer in &flow.application.transfers {
             self.transfers.add(transfer, ideal.slowdown(transfer));

@@ -495,6 +495,9 @@ impl<P: PacketData> Network<P> {
     /// Discards a corrupt packet at its host, whose checksum fails.
     #[cold]
     fn discard(&mut self, packet: &Packet<P>) {
+        // A datagram has no ACK, so nothing else shows which datagrams were discarded.
+        let (place, now) = (LinkId(0), self.now);
+        self.accounts.digest.add(Record::DiscardedByHost, place, packet.identity, now);
         if packet.tag.is_data() {
             self.accounts.lose(packet.flow(), packet.wire_bytes, Lost::Random);
         }
