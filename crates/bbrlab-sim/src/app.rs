@@ -85,7 +85,7 @@ impl Transfer {
     }
 }
 
-/// The phase of a flow's life.
+/// Whether a flow's application may still write and, if not, whether all its data was delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// The application may write.
@@ -471,7 +471,8 @@ impl Application {
         }
     }
 
-    /// Records that the browser of which this is the first connection has loaded a page in `time`.
+    /// Records that a browser has loaded a page in `time`. This must be the browser's first
+    /// connection.
     pub(crate) fn note_page(&mut self, time: Span) {
         if let Some(latency) = &mut self.latency {
             latency.arrive(time);

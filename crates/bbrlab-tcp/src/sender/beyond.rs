@@ -32,7 +32,8 @@ impl Sender {
         }
     }
 
-    /// Tells the congestion control which packets the current event has sent, and arms its timer.
+    /// Passes the packets that the current event has sent to the congestion control, and arms its
+    /// timer.
     #[cold]
     pub fn end_event(&mut self, host: &mut impl Host) {
         let Cc::Plugged(cc) = &self.cc else { return };
@@ -54,8 +55,8 @@ impl Sender {
     }
 
     /// Processes the control's timer. If the control has changed a field, sends what is allowed
-    /// now. Otherwise nothing is sent, so that a timer that only observes does not end a wait for a
-    /// larger burst.
+    /// now. Otherwise sends nothing. If a timer that only observes could send, it would end the
+    /// wait for a larger burst.
     #[cold]
     pub(super) fn on_control_timer(&mut self, host: &mut impl Host) {
         self.refresh_conn();

@@ -3,10 +3,10 @@
 //! The kernel's `tcp_chrono` has only busy, receive-window and send-buffer time. Here the busy time
 //! is split further, and time without data to send counts as limited by the application.
 //!
-//! A paced sender spreads a window of data over the round trip, so pacing stops it for most of the
-//! time even if the receive window determines how much it sends. When it reaches the end of the
-//! window, the paced time since it sent the first byte of this window therefore counts for the
-//! window.
+//! A paced sender spreads a window of data over the round trip. Pacing therefore delays it for most
+//! of the time, even if the receive window determines how much it sends. So when the sender reaches
+//! the end of the receive window, the time under pacing since it sent the first byte of this window
+//! is counted as limited by the window instead.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_chrono_start`, the exits of `tcp_write_xmit`.
 //! Deviations:
