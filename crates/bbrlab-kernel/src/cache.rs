@@ -147,9 +147,9 @@ pub fn remove_kernel(kernel: &Kernel) -> Result<(), KernelError> {
 /// used` or `skipped: no kernel`, with the test's name, on standard error. The test runner does not
 /// capture this line, so the project's checks can count the tests that used a kernel.
 ///
+/// # Panics
 /// If `BBRLAB_KERNEL` names no kernel. Without this panic, a misspelt name would skip all tests
 /// that need a kernel.
-/// without a kernel.
 #[must_use]
 pub fn kernel_for_test(test: &str) -> Option<Kernel> {
     // Write the line at once, and begin with a line break, because several tests write at the same

@@ -6,8 +6,7 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `backend.rs`, `backends/` | back ends: the interface, the list, the simulator, and the Linux
-//! kernel |
+//! | `backend.rs`, `backends/` | back ends: the interface, the list, the simulator, a Linux kernel |
 //! | `pool.rs` | independent pieces of work on several threads |
 //! | `execute.rs` | one run in slices, with progress and interrupts |
 //! | `stepped.rs` | one run in the caller's steps |
