@@ -1,6 +1,6 @@
-//! Builds a kernel. The build takes place in a scratch folder in the folder of kernels. After two
-//! boots have checked the result, the scratch folder's result gets its final name. A killed build
-//! leaves a folder whose name starts with a dot, and the next build removes this folder.
+//! Builds a kernel, in a scratch folder in the folder of kernels. After two boots have checked the
+//! built kernel, its folder is moved to the final name. A killed build leaves a folder whose name
+//! starts with a dot, and the next build removes this folder.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};

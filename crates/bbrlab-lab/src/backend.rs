@@ -13,11 +13,11 @@ use crate::stop::Stop;
 
 /// A program that computes runs.
 pub trait Backend: std::fmt::Debug + Sync {
-    /// The back end's name in `--on`, in records and in folders' names: lower-case letters and
-    /// digits.
+    /// Returns the back end's name in `--on`, in records and in folders' names: lower-case letters
+    /// and digits.
     fn name(&self) -> &'static str;
 
-    /// The back end's version. A run in a folder that another version computed is computed again.
+    /// Returns the back end's version. `run` recomputes runs that another version has computed.
     fn version(&self) -> String;
 
     /// Whether the back end supports every scenario. If so, callers can skip [`Self::refusals`].

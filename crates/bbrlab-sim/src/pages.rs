@@ -67,7 +67,7 @@ impl Browser {
         })
     }
 
-    /// When the page that is loading was begun.
+    /// Returns when the page that is loading began; `None` if no page is loading.
     pub(crate) fn loading_since(&self) -> Option<Time> {
         self.page.as_ref().map(|page| page.start)
     }

@@ -3,7 +3,7 @@
 use crate::scenario_text::result;
 use bbrlab_run::RunResult;
 
-/// A browser with two connections over an RTT of 20 ms: pages of one object, then four.
+/// Runs a browser with two connections over an RTT of 20 ms. Each page is one object, then four.
 fn browser(duration: &str, page: &str) -> RunResult {
     result(&format!(
         r#"
