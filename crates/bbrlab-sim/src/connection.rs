@@ -306,8 +306,8 @@ impl Connection {
         }
     }
 
-    /// Passes the packets that the event has sent to a custom control that requests this, and arms
-    /// the control's timer.
+    /// Ends an event of a sender whose custom control needs more events than Linux's: passes to the
+    /// control the packets that the event has sent, and arms the control's timer.
     #[cold]
     #[inline(never)]
     fn end_event(&mut self, port: &mut Port<'_, Payload>) {

@@ -68,8 +68,8 @@ pub(super) struct Fq {
 }
 
 impl Sender {
-    /// Returns the memory of the skbs that wait in the host's queue, in bytes. With a device, the
-    /// payload that waits in the queue or the device.
+    /// Returns the memory of the skbs that wait in the host's queue, in bytes. With a device,
+    /// returns instead the bytes of payload that wait in the queue or in the device.
     pub(super) fn wmem_alloc(&self) -> u32 {
         let Some(fq) = &self.fq else { return 0 };
         if self.config.device.is_none() {

@@ -82,9 +82,9 @@ impl Limits {
         }
     }
 
-    /// Makes `limit`, which must differ from the current limit, apply from `now` on. If it is the
-    /// receive window, the paced time before it counts for the window, as far as it is part of
-    /// `in_flight_for`, the age of the oldest data in flight.
+    /// Makes `limit`, which must differ from the current limit, apply from `now` on. If the limit
+    /// changes from pacing to the receive window, time under pacing is counted for the window
+    /// instead, up to `in_flight_for`, the age of the oldest data in flight.
     #[cold]
     #[inline(never)]
     pub(super) fn change(&mut self, now: Time, limit: Limit, in_flight_for: Span) {

@@ -111,7 +111,7 @@ impl Backend for Linux {
     }
 }
 
-/// Writes the files that the guest reads into `folder`.
+/// Writes into `folder` the files that the guest reads.
 fn write_files(folder: &Path, run: &Run, network: &Network) -> Result<(), String> {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
