@@ -1,12 +1,13 @@
-//! Lists the files of the built page, `web/dist`, so that the program contains them. Without a
-//! built page the list is empty: the program then says how to build it.
+//! Lists the files of the built page, `web/dist`, so that the program contains them. If the page is
+//! not built, the list is empty, and the program prints how to build it.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    // `cargo xtask web` touches this file, so that a page built for the first time is noticed.
+    // `cargo xtask web` touches this file, so that cargo runs this script again after the first
+    // build of the page.
     println!("cargo::rerun-if-changed=build.rs");
     let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let dist = manifest.join("../../web/dist");
@@ -26,7 +27,8 @@ fn main() {
     fs::write(out.join("files.rs"), code).expect("the folder for generated code is writable");
 }
 
-/// Collects the files below a folder: the name in the page's address, and the absolute path.
+/// Collects the files in a folder and below it. Each has its name in the page's address, and its
+/// absolute path.
 fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, PathBuf)>) {
     for entry in fs::read_dir(folder).expect("the built page is readable") {
         let path = entry.expect("the built page is readable").path();

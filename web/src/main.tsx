@@ -17,7 +17,8 @@ async function begin(): Promise<void> {
     const entry = ENTRIES.find((other) => other.id === "bbr-vs-cubic");
     if (entry) openEntry(entry);
   }
-  // The lists and the schema can wait until the first chart is drawn.
+  // Load the lists and the schema after the first chart is drawn, because the chart does not need
+  // them.
   setTimeout(loadCatalogue, 400);
 }
 

@@ -6,12 +6,12 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `backend.rs`, `backends/` | back ends: the interface, the list, and the simulator |
+//! | `backend.rs`, `backends/` | back ends: the interface, the list, the simulator, a Linux kernel |
 //! | `pool.rs` | independent pieces of work on several threads |
 //! | `execute.rs` | one run in slices, with progress and interrupts |
 //! | `stepped.rs` | one run in the caller's steps |
 //! | `batch.rs` | all runs of a scenario, or a part of them, on all cores |
-//! | `finish.rs` | the summary of a sweep and its pictures |
+//! | `finish.rs` | the summary of a sweep and its plots |
 //! | `merge.rs` | merges the shards of a sweep |
 //! | `records.rs` | the records of runs, in memory or in their folders |
 //! | `run_folder.rs` | a run's files and the mark of completeness |

@@ -1,4 +1,4 @@
-//! The connections: one request each, on threads of their own.
+//! The server's connections. Each has one request, and a thread of its own.
 
 use std::io::{self, BufReader, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -8,10 +8,10 @@ use std::time::Duration;
 use crate::reply::{Data, Reply, reply};
 use crate::request::{Request, Wrong};
 
-/// Connections at the same time. A browser opens about six.
+/// The largest number of open connections. A browser opens about six.
 const CONNECTIONS_MAX: usize = 32;
 
-/// How long a connection may wait for the browser.
+/// The longest time that a connection waits for the browser.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A server on the loopback interface.
@@ -22,7 +22,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens a port; with 0, a free port.
+    /// Listens on a port; 0 means a free port.
     ///
     /// # Errors
     /// If the port is not free.
@@ -41,14 +41,14 @@ impl Server {
     /// Answers requests until the process ends.
     ///
     /// # Errors
-    /// If the port fails.
+    /// If the port can no longer accept connections.
     pub fn serve(&self, data: Data<'_>) -> io::Result<()> {
         let open = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for stream in self.listener.incoming() {
                 let stream = match stream {
                     Ok(stream) => stream,
-                    // The other end has given up.
+                    // The browser has closed the connection before it was accepted.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
                     Err(error) => return Err(error),
                 };
@@ -58,7 +58,7 @@ impl Server {
                 }
                 let open = &open;
                 scope.spawn(move || {
-                    // A connection that fails concerns nobody else.
+                    // An error on one connection must not affect the others.
                     let _ = self.answer(&stream, data);
                     open.fetch_sub(1, Ordering::Relaxed);
                 });

@@ -27,8 +27,8 @@ struct Gathered<'a> {
     flows: u64,
     rejected: Option<u64>,
     bytes: u64,
-    /// Bytes read while all flows of the run were active: from the last start, and from the
-    /// beginning of the steady state, to the first end.
+    /// Bytes read until the first flow of the run ended, while all flows were active: first from
+    /// the last start, second from the beginning of the steady state.
     competing: [u64; 2],
     /// Bytes that each flow's application read during that flow's active time, summed over the
     /// flows.

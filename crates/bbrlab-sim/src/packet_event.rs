@@ -6,9 +6,9 @@ use bbrlab_units::Time;
 /// A packet that leaves or reaches the sending host of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketEvent {
-    /// When.
+    /// The time at which the packet leaves or reaches the host.
     pub at: Time,
-    /// The flow.
+    /// The flow's number.
     pub flow: u32,
     /// Whether the sending host sent the packet. Otherwise, the packet arrived there.
     pub is_sent: bool,

@@ -85,7 +85,7 @@ impl Sampler {
         }
     }
 
-    /// When the next rows are due.
+    /// Returns when the next rows are due.
     pub(crate) fn next(&self) -> Option<Time> {
         self.next
     }

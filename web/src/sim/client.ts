@@ -1,26 +1,27 @@
-// The page's side of the workers.
+// The page's interface to the workers.
 //
-// `Client` has one worker, `Pool` several for sweeps; `SeriesStore` collects rows. A worker that trapped
-// or does not answer is replaced, so that the page lives on.
+// `Client` has one worker; `Pool` has several workers, for sweeps. `SeriesStore` collects rows. A
+// worker whose module has trapped, or that does not answer, is replaced, so that the page remains
+// usable.
 
 import type { Answer, Request, RunRecord, ScenarioText } from "./protocol";
 import type { ClientMessage } from "./wire";
 
 export { SeriesStore, Table } from "./series";
 
-/** Where the module is: beside the page. */
+/** The module's file, which is in the folder of the page. */
 const MODULE = "bbrlab.wasm";
 
-/** How long a worker may be silent while it has a request, before a new request replaces it: checking
- * a large sweep is one call. */
+/** If the worker has not answered a request for this time, in ms, the next request replaces the
+ * worker. The time is long because the check of a large sweep is one call. */
 const SILENT_MS = 3000;
 
-/** Modules whose memory has grown beyond this are replaced after their run: memory never shrinks. */
+/** A worker is replaced after this many runs, because the memory of its module never shrinks. */
 const RUNS_MAX = 200;
 
 let compiled: Promise<WebAssembly.Module> | undefined;
 
-/** Compiles the module once for all workers. */
+/** Compiles the module. All workers share the compiled module. */
 export function loadModule(url: string | URL = new URL(MODULE, document.baseURI)): Promise<WebAssembly.Module> {
   compiled ??= compile(url).catch((error: unknown) => {
     compiled = undefined;
@@ -35,7 +36,7 @@ async function compile(url: string | URL): Promise<WebAssembly.Module> {
     throw new Error(`the simulator could not be loaded: ${response.status} ${response.statusText}`);
   }
   const kind = response.headers.get("content-type") ?? "";
-  // Some web servers do not know the type, which streaming requires.
+  // Some web servers send another media type, but streaming requires this one.
   if (kind.startsWith("application/wasm")) {
     return WebAssembly.compileStreaming(response);
   }
@@ -43,20 +44,20 @@ async function compile(url: string | URL): Promise<WebAssembly.Module> {
 }
 
 export interface ClientOptions {
-  /** The compiled module; the default is to load it from beside the page. */
+  /** The compiled module. By default, the module is loaded from the folder of the page. */
   module?: WebAssembly.Module | Promise<WebAssembly.Module>;
 }
 
-/** A worker that is replaced when it fails. Answers to requests before the last `run`, `window` or
- * `stop` are dropped, and answers to checks before the last check. */
+/** A worker that is replaced if it fails. Only answers to the latest `run`, `window` or `stop`, and
+ * to the latest check, are passed on. All earlier answers are dropped. */
 export class Client {
   private worker: Worker | undefined;
   private readonly module: Promise<WebAssembly.Module>;
-  /** The generation of the last request of each kind. */
+  /** The generation of the latest request of each kind. */
   private work = -1;
   private check = -1;
   private catalogue = -1;
-  /** Since when the worker owes an answer; undefined if it owes none. */
+  /** The time since which the worker has had an unanswered request; undefined if it has none. */
   private owes: number | undefined;
   private runs = 0;
   private isDisposed = false;
@@ -135,7 +136,7 @@ export class Client {
     }
     this.owes = undefined;
     if (answer.type === "failed") {
-      // A module is unusable after a trap.
+      // A module cannot be used after a trap.
       this.restart();
       this.onAnswer(answer);
       return;
@@ -159,27 +160,28 @@ export class Client {
   }
 }
 
-/** A run of a sweep that is over. */
+/** The result of one run of a sweep. */
 export interface PoolResult {
   run: number;
-  /** The record, or the reason why there is none. */
+  /** The record; undefined if the run failed, and `error` has the reason. */
   record: RunRecord | undefined;
   error: string | undefined;
 }
 
-/** Runs of one scenario in several workers, which share one compiled module. */
+/** Executes the runs of one scenario in several workers, which share one compiled module. */
 export class Pool {
   private readonly clients: Client[] = [];
   private isStopped = false;
 
-  /** `workers`: by default as many as the machine has cores, at most eight. */
+  /** `workers` is by default the number of the machine's cores, but at most eight. */
   constructor(
     private readonly workers = Math.min(8, Math.max(1, navigator.hardwareConcurrency || 2)),
     private readonly options: ClientOptions = {},
   ) {}
 
-  /** Runs `runs` and calls `onResult` for each as it ends. Resolves when all have ended or after
-   * `stop`. With `rows`, `onRows` gets every answer of a run before its record. */
+  /** Executes `runs`, and calls `onResult` whenever one of them ends. Resolves when all runs have
+   * ended, or after `stop`. With `rows`, `onRows` gets every answer of a run before the run's
+   * record. */
   async run(
     scenario: ScenarioText,
     runs: readonly number[],
@@ -198,7 +200,7 @@ export class Pool {
     this.clear();
   }
 
-  /** Ends all workers; `run` resolves, and no more results come. */
+  /** Ends all workers. `run` then resolves, and there are no further results. */
   stop(): void {
     this.isStopped = true;
     this.clear();
@@ -213,7 +215,7 @@ export class Pool {
     }
   }
 
-  /** Ends the promises of runs whose workers were stopped. */
+  /** Functions that resolve the promises of runs whose workers are ended early. */
   private readonly ends: (() => void)[] = [];
 
   private one(

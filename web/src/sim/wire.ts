@@ -1,4 +1,4 @@
-// What the client posts to a worker: the page's requests, and first the compiled module.
+// The messages from the client to a worker: first the compiled module, then the page's requests.
 
 import type { Request } from "./protocol";
 

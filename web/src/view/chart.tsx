@@ -1,5 +1,5 @@
-// One panel of one set-up: a uPlot chart that is drawn a frame at a time, its readout, and the same
-// in words and as a table for readers who see no picture.
+// One panel of one set-up: a uPlot chart that is redrawn at most once per frame, the values at the
+// cursor, and the same content as text and as a table, for screen readers.
 
 import { effect, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -12,15 +12,16 @@ import { drawSoon, forget } from "./frame";
 import { CURVES_MAX, type Curve, type Panel } from "./panels";
 import { lineColor, theme } from "./theme";
 
-/** Left of each chart, for the numbers of its axis: all charts have their times below each other. */
+/** The width to the left of each chart for the numbers of its axis. It is the same for all charts,
+ * so that equal times are below each other. */
 export const AXIS_WIDTH = 46;
 export const RIGHT = 20;
 
-/** The largest value that each set-up shows in a panel: both have the same axis. */
+/** The largest value of each set-up in a panel. The charts of both set-ups use the same axis. */
 const largest: Record<string, Partial<Record<string, number>>> = {};
 const drawers = new Set<{ panel: string; draw: () => void }>();
 
-/** The end of the time axis, seconds: that of the longer run. */
+/** The end of the time axis in seconds, which is the end of the longer run. */
 export function endOfTime(): number {
   return Math.max(1e-3, ...setups.value.map((setup) => setup.started.value?.duration_s ?? 0));
 }
@@ -69,7 +70,7 @@ function makePlot(panel: Panel, setup: Setup, curves: Curve[], host: HTMLElement
     },
     hooks: {
       setCursor: [(plot) => {
-        // Only the chart under the pointer sets the shared time.
+        // Only the chart under the pointer sets the time that all charts share.
         if (!plot.over.matches(":hover")) return;
         const left = plot.cursor.left ?? -1;
         cursor.value = left < 0 ? null : plot.posToVal(left, "x");
@@ -86,7 +87,7 @@ function makePlot(panel: Panel, setup: Setup, curves: Curve[], host: HTMLElement
   }, [[0], ...curves.map(() => [null])], host);
 }
 
-/** Red ticks on the axis where packets were dropped. */
+/** Draws red ticks on the time axis where packets were dropped. */
 function drawDrops(plot: uPlot, setup: Setup): void {
   const { ctx, bbox } = plot;
   const [from, to] = [plot.scales.x?.min ?? 0, plot.scales.x?.max ?? 1];
@@ -141,7 +142,8 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; he
       const pixels = Math.max(20, width - AXIS_WIDTH - RIGHT);
       const period = setup.started.value?.period_s ?? 0;
       const finest = panel.id === "throughput" ? Math.max(period, Math.min(0.1, (to - from) / 40)) : period;
-      // While a run grows, coarser curves keep each frame short; the last drawing has all pixels.
+      // During a run, curves have fewer points, so that drawing is fast. The last drawing has the
+      // full resolution.
       const grain = setup.status.value === "running" ? pixels / 4 : pixels / 1.5;
       const bins = Math.max(4, Math.floor(Math.min(grain, finest > 0 ? Math.ceil((to - from) / finest) : grain)));
       const data = now.map((curve) => curve.points(from, to, bins));
@@ -153,7 +155,7 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; he
       const top = Math.max(most, ...setups.value.map((other) => (other === setup ? 0 : (others[other.letter] ?? 0))));
       if (before !== most) for (const other of drawers) if (other.panel === panel.id && other.draw !== draw) drawSoon(other.draw);
       const target = plot;
-      // Thin lines need no outline: rasterising them takes a fraction of the time.
+      // Lines of width 1 are drawn much faster than wider ones, so use them during a run.
       now.forEach((curve, at) => {
         const series = target.series[at + 1];
         if (series) series.width = curve.faint || setup.status.value === "running" ? 1 : 1.5;
@@ -185,7 +187,8 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; he
         placeCursor();
       }),
       effect(() => {
-        // Words only for a whole run: a screen reader need not hear every slice.
+        // Update the text only when the run is complete, because a screen reader would read every
+        // update aloud.
         if (setup.status.value !== "done") return;
         const [from, to] = shownTimes();
         words.value = panel.curves(setup).filter((curve) => !curve.faint).slice(0, 10)
@@ -254,7 +257,8 @@ function onKey(event: KeyboardEvent): void {
   event.preventDefault();
 }
 
-/** The value of every curve at the cursor, or the mean of what is shown. */
+/** Shows the value of every curve at the cursor. Without a cursor, shows the mean over the visible
+ * time. */
 function Readout({ panel, curves }: { panel: Panel; curves: Curve[] }) {
   const shown = curves.filter((curve) => !curve.faint);
   return (

@@ -1,21 +1,21 @@
-// The four panels of time series: what each draws for a set-up.
+// The four panels of time series, and the curves that each draws for a set-up.
 
 import type { Setup } from "../state/setup";
 import { extremes, means, valueAt, meanOver, type Column, type Points } from "../state/series";
 import type { FlowColumns, LinkColumns } from "../sim/protocol";
 
-/** More curves than this cannot be told apart. */
+/** The largest number of curves in a panel. More curves could not be distinguished. */
 export const CURVES_MAX = 32;
 
 export interface Curve {
   label: string;
-  /** Place in the palette. */
+  /** The index of the colour in the palette. */
   color: number;
   colors: number;
-  /** Faint curves stand behind: inflight behind cwnd. */
+  /** Whether the curve is drawn faintly behind the others, such as inflight behind cwnd. */
   faint: boolean;
   points(from: number, to: number, bins: number): Points;
-  /** The value at a time, for the readout. */
+  /** The value at a time, which is shown at the cursor. */
   at(time: number): number;
   mean(from: number, to: number): number;
 }
@@ -46,7 +46,8 @@ export function linkColumn(setup: Setup, link: number, name: keyof LinkColumns):
   return { time: rows.column("time_s") as Float64Array, value: rows.column(name) as Float32Array };
 }
 
-/** Rows are this far apart at most; a value holds no longer. */
+/** The time in seconds for which the value of a row is shown if no further row follows: 1.5 times
+ * the distance of rows. */
 function patience(setup: Setup): number {
   return (setup.started.value?.period_s ?? 1) * 1.5;
 }

@@ -1,4 +1,4 @@
-// Links and exports: PNG, SVG, CSV, the scenario file, the command.
+// Links and exports: PNG, SVG, CSV, the scenario file, and the command.
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -6,7 +6,7 @@ import { link, setups } from "../state/lab";
 import type { Setup } from "../state/setup";
 import { svgOf } from "./svg";
 
-/** Letters, digits and a few signs: a name of a file anywhere. */
+/** A file name that has only letters, digits, `.`, `_` and `-`, so that every system accepts it. */
 function fileName(setup: Setup, end: string): string {
   const name = setup.name.value.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 60) || "scenario";
   return `${name}-seed${setup.started.value?.seed ?? 1}${end}`;
@@ -23,7 +23,7 @@ function save(name: string, blob: Blob): void {
 
 const text = (content: string, type: string): Blob => new Blob([content], { type: `${type};charset=utf-8` });
 
-/** The rows of the series as CSV: a row per flow and time. */
+/** The series as CSV, with one row per flow and time. */
 export function csvOf(setup: Setup): string {
   const names = ["throughput_mbps", "rtt_ms", "srtt_ms", "min_rtt_ms", "cwnd", "inflight", "ssthresh", "pacing_mbps", "bw_mbps", "sent", "delivered", "lost", "retransmitted"] as const;
   const lines = [`time_s,flow,${names.join()},state`];
@@ -58,7 +58,7 @@ async function png(setup: Setup): Promise<void> {
   canvas.toBlob((blob) => blob && save(fileName(setup, ".png"), blob), "image/png");
 }
 
-/** The command that computes the same run. */
+/** The command that computes the same run on the command line. */
 function command(setup: Setup): string {
   return `bbrlab run ${fileName(setup, ".toml")}`;
 }

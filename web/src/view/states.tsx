@@ -1,4 +1,5 @@
-// Bands of the states of BBR flows, one row per flow, with the times of the charts below.
+// Bands that show the states of BBR flows over time, one row per flow. The time axis is that of the
+// charts below.
 
 import { effect, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -101,7 +102,7 @@ export function States({ setup }: { setup: Setup }) {
   );
 }
 
-/** The states at the cursor. */
+/** Shows the states at the cursor. */
 function StateAt({ setup, rows }: { setup: Setup; rows: number[] }) {
   const time = cursor.value ?? packetTime.value;
   if (time === null || rows.length === 0 || rows.length > 4) return null;

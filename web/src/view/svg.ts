@@ -1,4 +1,5 @@
-// The series of a set-up as one SVG, for export: light colours, all panels below each other.
+// Writes the series of a set-up as one SVG file, in light colours and with all panels below each
+// other.
 
 import type { Setup } from "../state/setup";
 import { grid } from "../state/series";

@@ -1,9 +1,9 @@
-//! A scenario as a testbed of Linux hosts: what `ip`, `tc`, `sysctl` and `iperf3` can express, and
-//! the keys that they cannot.
+//! Converts a scenario to a testbed of Linux hosts. Lists the keys of the scenario that `ip`, `tc`,
+//! `sysctl` and `iperf3` cannot express.
 //!
 //! The testbed is a dumbbell: for each `[[flows]]` table a sending and a receiving host, and two
-//! routers with the bottleneck between them. The base RTT is a constant delay of the ACKs at the
-//! receiving host, where netem's queue never limits the data.
+//! routers with the bottleneck between them. The base RTT is a constant delay of the ACKs, made by
+//! a netem at the receiving host, because the queue limit of a netem there cannot drop data.
 
 use bbrlab_lab::LabError;
 use bbrlab_link::Loss;
@@ -16,39 +16,42 @@ use bbrlab_units::{BitRate, Span, Time};
 /// The name of the bottleneck's device in commands of `tc`.
 pub(super) const DEVICE: &str = "bneck";
 
-/// A testbed.
+/// The parts of a testbed that a script or a Mininet program sets up.
 #[derive(Debug, Default)]
 pub(super) struct Testbed {
     pub(super) title: String,
     pub(super) duration_s: f64,
     pub(super) hosts: Vec<HostPair>,
-    /// Arguments of `tc` for the bottleneck, in order.
+    /// Commands of `tc` without the word `tc`, in order, which set up the bottleneck.
     pub(super) bottleneck: Vec<String>,
-    /// Later arguments of `tc`, each with its time in seconds.
+    /// Later commands of `tc` for the bottleneck, each with its time in seconds.
     pub(super) steps: Vec<(f64, String)>,
-    /// Arguments of `tc` at the device behind the bottleneck, for losses.
+    /// Arguments of `tc` that make the second router lose packets after the bottleneck; `None`
+    /// without loss.
     pub(super) behind: Option<String>,
-    /// Values of `sysctl` at all hosts.
+    /// Lines of `sysctl` for all hosts.
     pub(super) sysctls: Vec<String>,
-    /// The initial cwnd, if it is not Linux's.
+    /// The initial cwnd in packets; `None` if it is Linux's default.
     pub(super) initial_cwnd: Option<u32>,
-    /// Differences between the testbed and the scenario, for comments.
+    /// Differences between the testbed and the scenario, which the exported program has as
+    /// comments.
     pub(super) remarks: Vec<String>,
 }
 
-/// The hosts of a `[[flows]]` table.
+/// The sending and the receiving host of a `[[flows]]` table.
 #[derive(Debug, Default)]
 pub(super) struct HostPair {
-    /// The table, such as `flows[0]`.
+    /// The name of the table, such as `flows[0]`.
     pub(super) table: String,
     /// The name of the congestion control in Linux.
     pub(super) cc: Option<String>,
     pub(super) rtt: String,
-    /// Commands of iperf3's clients, without server and port, each with its start in seconds.
+    /// Options of the iperf3 clients without server and port, each with the client's start in
+    /// seconds.
     pub(super) clients: Vec<(f64, String)>,
 }
 
-/// Collects the keys that the testbed cannot express.
+/// The messages about keys that the testbed cannot express.
 struct Refusals<'a> {
     run: &'a Run,
     texts: Vec<String>,
@@ -107,7 +110,8 @@ pub(super) fn testbed(scenario: &Scenario) -> Result<Testbed, LabError> {
     }
 }
 
-/// Returns the only link that all flows cross.
+/// Returns the only link of the data paths. Refuses a scenario whose flows cross other links, or a
+/// link with a rate on the ACK path.
 fn the_bottleneck(run: &Run, refusals: &mut Refusals<'_>) -> Option<u32> {
     let mut shared: Option<u32> = None;
     for (number, class) in (0..).zip(&run.classes) {
@@ -142,7 +146,7 @@ fn link_of(hop: &Hop) -> Option<u32> {
     }
 }
 
-/// Refuses what neither direction of a script's bottleneck has.
+/// Refuses the keys of a link that a script supports in neither direction.
 fn impairments(run: &Run, number: u32, refusals: &mut Refusals<'_>) {
     let link = &run.links[number as usize];
     let usual = Link::new(link.name.clone(), link.rate.clone(), link.buffer);
@@ -297,12 +301,12 @@ fn pie(params: &PieParams) -> String {
     )
 }
 
-/// Returns a time for `tc`, which has microseconds.
+/// Formats a time in whole microseconds, the unit of `tc`.
 fn time(span: Span) -> String {
     format!("{}us", span.0 / 1000)
 }
 
-/// Sets what `sysctl` and routes can set, and refuses the other keys of `[stack]`.
+/// Converts the keys of `[stack]` that `sysctl` and routes can set, and refuses the others.
 fn stack(run: &Run, testbed: &mut Testbed, refusals: &mut Refusals<'_>) {
     let own = run.stack;
     let usual = Stack::default();
@@ -331,7 +335,8 @@ fn stack(run: &Run, testbed: &mut Testbed, refusals: &mut Refusals<'_>) {
                 .to_owned(),
         );
     }
-    // All other settings must be Linux's. The names of fields are those of the keys.
+    // Compare all other settings with Linux's defaults. The struct's fields have the names of the
+    // keys.
     let rest = Stack {
         tcp_rmem: usual.tcp_rmem,
         tcp_wmem: usual.tcp_wmem,
@@ -353,7 +358,7 @@ fn stack(run: &Run, testbed: &mut Testbed, refusals: &mut Refusals<'_>) {
     }
 }
 
-/// Returns the fields of all settings with their values as text.
+/// Returns the names of all fields of the settings, with their values as text.
 fn fields(stack: &Stack) -> Vec<(String, String)> {
     let mut fields: Vec<(String, String)> = Vec::new();
     for line in format!("{stack:#?}").lines() {
@@ -370,7 +375,7 @@ fn fields(stack: &Stack) -> Vec<(String, String)> {
     fields
 }
 
-/// Returns the hosts of a `[[flows]]` table.
+/// Returns the pair of hosts for a `[[flows]]` table.
 fn hosts(
     run: &Run,
     number: u32,
@@ -423,7 +428,7 @@ fn hosts(
         let time = if options.contains(" -n ") {
             String::new()
         } else {
-            // iperf3 measures whole seconds.
+            // iperf3 accepts only whole seconds, so round the duration up.
             format!(" -t {:.0}", (stop_s - start_s).ceil().max(1.0))
         };
         (start_s, format!("{options}{time}"))
@@ -432,7 +437,8 @@ fn hosts(
     HostPair { table: format!("flows[{number}]"), cc, rtt, clients: clients.collect() }
 }
 
-/// Returns the options of iperf3 for a source.
+/// Returns the options of an iperf3 client that sends like this class's source; `None` if it was
+/// refused.
 fn source(class: &FlowClass, place: Place, refusals: &mut Refusals<'_>) -> Option<String> {
     match &class.source {
         Source::Unlimited if class.is_udp => {
@@ -461,7 +467,7 @@ fn source(class: &FlowClass, place: Place, refusals: &mut Refusals<'_>) -> Optio
     }
 }
 
-/// Returns Linux's name of a congestion control.
+/// Returns Linux's name of a class's congestion control.
 fn kernel_name(
     class: &FlowClass,
     number: u32,

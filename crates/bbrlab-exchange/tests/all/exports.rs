@@ -1,4 +1,4 @@
-//! Exports, read back by other programs.
+//! Tests of exports. Other programs read the exported files.
 
 use std::fs;
 use std::process::Command;
@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::folder::{TWO_FLOWS, empty, run};
 
-/// Returns the number of packets of a capture that match a filter of tshark; `None` without tshark.
+/// Returns the number of packets in a capture that match a filter of tshark; `None` if tshark is
+/// not installed.
 fn count(file: &std::path::Path, filter: &str) -> Option<usize> {
     let output = Command::new("tshark")
         .args(["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-Y", filter, "-r"])
@@ -32,7 +33,7 @@ fn tshark_reads_the_packets_of_a_run() {
     assert_eq!(data as u64, sent);
     let wrong = "ip.checksum.status == \"Bad\" || tcp.checksum.status == \"Bad\" || _ws.malformed";
     assert_eq!(count(&file, wrong), Some(0));
-    // tshark calls a retransmission within 3 ms of other data out of order.
+    // tshark calls a retransmission "out of order" if it is within 3 ms of other data.
     let again = "tcp.analysis.retransmission || tcp.analysis.out_of_order";
     let retransmitted: u64 =
         summary.flows.iter().filter_map(|flow| flow.retransmitted_packets).sum();

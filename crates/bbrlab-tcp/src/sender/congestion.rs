@@ -107,7 +107,7 @@ impl Sender {
         }
     }
 
-    /// Reports an skb that was marked lost to the congestion control. Linux: the call of
+    /// Reports to the congestion control that an skb was marked lost. Linux: the call of
     /// `skb_marked_lost`.
     #[inline(never)]
     pub(super) fn report_lost(&mut self, at: Cursor, host: &mut impl Host) {
