@@ -465,9 +465,9 @@ fn sixty_random_scenarios_come_out_as_they_did() {
     expect_file!["answers/random_scenarios.txt"].assert_eq(&list);
 }
 
-/// A row's packets in flight include those that the last event sent, as `tcp_info` counts them. The
-/// file has `tcp_info`'s `tcpi_snd_cwnd` and packets in flight of Linux 6.12, read each 5 ms: a lone
-/// Reno flow overflows a buffer of 100 packets, recovers, and then grows without loss.
+/// A row's packets in flight include those that the last event sent, as in `tcp_info`. The file has
+/// cwnd and packets in flight of Linux 6.12 every 5 ms. A lone Reno flow overflows a buffer of 100
+/// packets, recovers, and then grows without loss.
 #[test]
 fn packets_in_flight_are_the_kernels() {
     let result = run(r#"

@@ -61,8 +61,8 @@ impl Sender {
     }
 
     /// Returns [`Self::conn`] with the current values of the sender's parts, for a reader between
-    /// two events: an event sends packets after its last call of the congestion control, so that
-    /// `inflight` there is the value before them.
+    /// two events. An event sends packets after its last call of the congestion control, so
+    /// [`Self::conn`] has the `inflight` before these packets.
     #[must_use]
     pub fn snapshot(&self) -> Conn {
         Conn {
