@@ -169,7 +169,7 @@ impl<'a> Gathered<'a> {
             let totals = flow.totals_at_end();
             let sent = totals.sender.sent;
             let lost = losses.drops + losses.random + losses.policer;
-            // If links duplicate datagrams, `lost` counts copies too, and a datagram is lost only if
+            // If links duplicate datagrams, `lost` counts copies too. A datagram is lost only if
             // none of its copies arrived.
             let missing = sent.saturating_sub(totals.receiver.new_packets);
             let copies = flow.accounts.counts_copies();

@@ -31,7 +31,7 @@ pub(super) fn overview() -> String {
 
 /// Names that belong together.
 struct Group {
-    /// What the names have in common; may be empty.
+    /// The part that the names have in common; may be empty.
     label: String,
     names: Vec<String>,
     /// The most lines that the names may fill. Names that do not fit are counted.
