@@ -10,6 +10,9 @@ pub struct PacketEvent {
     pub at: Time,
     /// The flow's number.
     pub flow: u32,
+    /// The number of the flow's class in the run. `Run::class` does not have the classes of flows
+    /// that arrive during the run.
+    pub class: u32,
     /// Whether the sending host sent the packet. Otherwise, the packet arrived there.
     pub is_sent: bool,
     /// The headers. A datagram has no flags, and only its `len` and `ecn` have a meaning.

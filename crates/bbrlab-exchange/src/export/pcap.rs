@@ -59,7 +59,7 @@ fn write_packets(file: &mut impl Write, replay: &Replay, path: &Path) -> Result<
 /// Writes the pcap record of a packet into `record`: the record's header, then the packet's
 /// headers.
 fn encode(event: &PacketEvent, replay: &Replay, connections: &mut Vec<u32>, record: &mut Vec<u8>) {
-    let PacketEvent { at, flow, is_sent, segment } = event;
+    let PacketEvent { at, flow, class, is_sent, segment } = event;
     let place = *flow as usize;
     if connections.len() <= place {
         connections.resize(place + 1, 0);
@@ -71,10 +71,7 @@ fn encode(event: &PacketEvent, replay: &Replay, connections: &mut Vec<u32>, reco
     if is_first_syn {
         connections[place] += 1;
     }
-    // Flows that arrive during the run have numbers that `run.flows` lacks. Their packets get the
-    // MSS and the DSCP of class 0.
-    let class = replay.run.flows.get(place).map_or(0, |flow| flow.class as usize);
-    let class = &replay.run.classes[class];
+    let class = &replay.run.classes[*class as usize];
     record.clear();
     record.extend([0; 16]);
     let length = Packet {

@@ -122,3 +122,46 @@ fn keys_that_a_testbed_lacks_are_refused() {
     let scenario = Scenario::parse("two", "two", &swept, None, &[]).unwrap();
     assert!(script_text(&scenario).unwrap_err().to_string().contains("found 2 points"));
 }
+
+/// A flow that arrives during the run has the MSS of its own class, not that of the first flow.
+#[test]
+fn packets_of_arriving_flows_have_their_classs_size() {
+    let folder = empty("arrivals");
+    let mss = 1000;
+    run(
+        &folder,
+        r#"
+        duration = "3s"
+        [bottleneck]
+        rate = "10Mbit/s"
+        delay = "10ms"
+        buffer = "1bdp"
+        [[flows]]
+        cc = "cubic"
+        rtt = "40ms"
+        bytes = "100KB"
+        [[flows]]
+        cc = "reno"
+        rtt = "40ms"
+        mss = "1000B"
+        bytes = "20KB"
+        arrivals = { rate = "10/s" }
+        "#,
+    );
+    let capture = fs::read(export_pcap(&folder, None, false).unwrap()).unwrap();
+    let mut rest = &capture[24..];
+    let (mut longest, mut hosts) = (0, std::collections::BTreeSet::new());
+    while let Some((header, after)) = rest.split_first_chunk::<16>() {
+        let size = u32::from_le_bytes(*header[8..].first_chunk().unwrap()) as usize;
+        let (packet, after) = after.split_at(size);
+        rest = after;
+        let source = &packet[26..30];
+        if source[1] < 128 && source[3] >= 3 {
+            hosts.insert(source.to_vec());
+            // The IPv4 header's total length, without 20 bytes of IPv4 and 32 of TCP.
+            longest = longest.max(u16::from_be_bytes([packet[16], packet[17]]) - 52);
+        }
+    }
+    assert!(!hosts.is_empty(), "several flows of the class are active at the same time");
+    assert_eq!(longest, mss);
+}
