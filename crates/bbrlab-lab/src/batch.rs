@@ -23,13 +23,13 @@ use crate::error::LabError;
 use crate::execute::Executed;
 use crate::finish::{finish, write_sweep};
 use crate::lock::Lock;
-use crate::named::holds_text_of;
+use crate::named::{holds_text_of, was_begun};
 use crate::picture_files::{picture_of_folder, pictures_are_there, write_pictures};
 use crate::pool::{Pool, Progress, Worker};
 use crate::records::{Held, Records, folder_of, named_as_in};
 use crate::run_folder::{
-    Files, Found, Maker, RunKey, SCENARIO, begin_run, begin_sweep, examine, examine_sweep,
-    forget_summary, is_marked, maker_of, write_run,
+    Files, Found, IMPORT_JSON, Maker, RunKey, SCENARIO, begin_run, begin_sweep, examine,
+    examine_sweep, forget_summary, maker_of, write_run,
 };
 use crate::seed_plan::Undecided;
 use crate::stop::Stop;
@@ -180,6 +180,7 @@ pub(crate) fn run_these<'s>(
             match examine_sweep(out, scenario, &maker) {
                 Found::Nothing => {}
                 _ if options.force => {}
+                Found::Unmarked if holds_text_of(out, scenario) => {}
                 found => return Err(refuse(out, found)),
             }
             remove_leftovers(out);
@@ -493,15 +494,6 @@ impl<'a, 's> Work<'a, 's> {
         // Without a folder, skip the time series, because only the summary is returned.
         run.flow_series &= folder.is_some();
         run.queue_series &= folder.is_some();
-        if let Some(folder) = folder
-            && is_single
-            && !options.force
-            && folder.join(SCENARIO).exists()
-            && !is_marked(folder)
-            && !holds_text_of(folder, scenario)
-        {
-            return Err(refuse(folder, Found::Foreign));
-        }
         let lock = match folder {
             Some(folder) => match Lock::try_take(folder)? {
                 Some(lock) => Some(lock),
@@ -572,6 +564,7 @@ impl<'a, 's> Work<'a, 's> {
                 Ok(Some(Ended { summary, is_complete: true, how: How::WasThere }))
             }
             Found::Nothing => Ok(None),
+            Found::Unmarked if was_begun(folder, scenario, number, &self.maker.backend) => Ok(None),
             found => Err(refuse(folder, found)),
         }
     }
@@ -611,7 +604,7 @@ pub fn save_run(
     run: &Executed,
     force: bool,
 ) -> Result<(), LabError> {
-    refuse_other_results(folder, &run.result.summary, force)?;
+    refuse_other_results(folder, &run.result.summary, (SCENARIO, scenario_toml), force)?;
     write_run(folder, scenario_toml, run)
 }
 
@@ -626,22 +619,29 @@ pub fn save_measured(
     result: RunResult,
     force: bool,
 ) -> Result<(), LabError> {
-    refuse_other_results(folder, &result.summary, force)?;
+    refuse_other_results(folder, &result.summary, (IMPORT_JSON, import_json), force)?;
     let executed = Executed { result, cpu_s: 0.0, is_complete: true };
     Files::of_measured(import_json, &executed).write(folder)
 }
 
-/// Returns an error if a folder has other results than those of this run, unless `force` is true.
-fn refuse_other_results(folder: &Path, summary: &RunSummary, force: bool) -> Result<(), LabError> {
-    let found = match examine(folder, &RunKey::of_record(summary), &Maker::of_record(summary)) {
-        // The folder contains a scenario file that a user wrote.
-        Found::Nothing if folder.join(SCENARIO).exists() && !is_marked(folder) => Found::Foreign,
-        found => found,
-    };
-    if !force && !matches!(found, Found::Nothing | Found::Complete(_)) {
-        return Err(refuse(folder, found));
+/// Returns an error if a folder has other files than those of this run, unless `force` is true.
+/// `first` is the name and the text of the first file that the run writes. A folder without a mark
+/// but with this file is that of the same run, killed while its files were being written.
+fn refuse_other_results(
+    folder: &Path,
+    summary: &RunSummary,
+    first: (&str, &str),
+    force: bool,
+) -> Result<(), LabError> {
+    let (name, text) = first;
+    match examine(folder, &RunKey::of_record(summary), &Maker::of_record(summary)) {
+        _ if force => Ok(()),
+        Found::Nothing | Found::Complete(_) => Ok(()),
+        Found::Unmarked if fs::read(folder.join(name)).is_ok_and(|it| it == text.as_bytes()) => {
+            Ok(())
+        }
+        found => Err(refuse(folder, found)),
     }
-    Ok(())
 }
 
 /// Returns `, computed by NAME` for a back end other than the simulator, otherwise an empty text.

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use bbrlab_results::{COMMIT, VERSION, files_of_run};
 pub(crate) use bbrlab_results::{
@@ -202,8 +202,9 @@ pub(crate) enum Found {
         /// The back end that computed the sweep.
         backend: String,
     },
-    /// Files that neither a run nor a sweep wrote.
-    Foreign,
+    /// Files, but neither `run.json` nor `sweep.json` of bbrlab. They are files of a user, or of a
+    /// run that was killed before it wrote `run.json`; `scenario.toml` distinguishes the two.
+    Unmarked,
 }
 
 /// Determines what `folder`, the folder of the run `wanted`, contains. A run counts as complete
@@ -214,11 +215,11 @@ pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
         if read_sweep(folder).is_some() {
             return Found::Sweep;
         }
-        return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
+        return unmarked(folder);
     };
     let Ok(file) = serde_json::from_str::<RunFile>(&text) else {
         // This is either a damaged `run.json` of a run, or another program's file of this name.
-        return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
+        return unmarked(folder);
     };
     if file.key() != *wanted {
         return Found::Other(file.key());
@@ -274,7 +275,7 @@ pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, L
 }
 
 /// Determines what `folder`, the folder of the sweep `wanted`, contains. The result is `Nothing` if
-/// the folder is empty, or has a sweep whose complete runs are all at points of `wanted`.
+/// the folder has no files, or has a sweep whose complete runs are all at points of `wanted`.
 #[must_use]
 pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> Found {
     let single = fs::read_to_string(folder.join(RUN_JSON)).ok();
@@ -288,15 +289,9 @@ pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> 
         let other = || Found::OtherSweep { scenario, runs, backend };
         return if is_other { other() } else { Found::Nothing };
     }
-    let Ok(entries) = fs::read_dir(folder) else { return Found::Nothing };
-    let (folders, files): (Vec<_>, Vec<_>) =
-        entries.flatten().map(|entry| entry.path()).partition(|path| path.is_dir());
-    let summary = fs::read_to_string(folder.join(SUMMARY_JSON)).ok();
-    let is_sweeps = summary.is_some_and(|text| serde_json::from_str::<RunsDocument>(&text).is_ok())
-        || folders.iter().any(|folder| holds_files_of_a_run(folder));
-    let is_leftover =
-        |path: &PathBuf| path.to_string_lossy().ends_with(PARTIAL) || path.ends_with(LOCK);
-    if is_sweeps || files.iter().all(is_leftover) { Found::Nothing } else { Found::Foreign }
+    // Subfolders do not count, because a sweep writes only to those that are named after its runs.
+    let is_folder = |path: &Path| path.is_dir();
+    if holds_only(folder, is_folder) { Found::Nothing } else { Found::Unmarked }
 }
 
 /// Whether every complete run in a sweep's folder is at a point of the scenario `wanted`. Then the
@@ -309,20 +304,18 @@ fn has_points_of(wanted: &Scenario, folder: &Path) -> bool {
     complete.all(|run| points.contains(run.scenario_hash.as_str()))
 }
 
-/// Whether a folder contains files, but no file of a run or of a sweep.
-fn is_foreign(folder: &Path) -> bool {
-    let is_empty = fs::read_dir(folder)
-        .map_or(true, |entries| entries.flatten().all(|entry| entry.file_name() == LOCK));
-    !is_empty && !holds_files_of_a_run(folder)
+/// Returns what a run's folder without a valid mark contains.
+fn unmarked(folder: &Path) -> Found {
+    if holds_only(folder, |_| false) { Found::Nothing } else { Found::Unmarked }
 }
 
-fn holds_files_of_a_run(folder: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(folder) else { return false };
-    let mut names = entries.flatten().map(|entry| entry.file_name());
-    names.any(|name| {
-        let name = name.to_string_lossy();
-        [SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET].contains(&&*name)
-            || name.contains(PARTIAL)
+/// Whether a folder contains nothing but locks, unfinished files and entries that `may_stay`
+/// accepts.
+fn holds_only(folder: &Path, may_stay: impl Fn(&Path) -> bool) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return true };
+    entries.flatten().all(|entry| {
+        let name = entry.file_name();
+        name == LOCK || name.to_string_lossy().ends_with(PARTIAL) || may_stay(&entry.path())
     })
 }
 
@@ -332,11 +325,14 @@ pub(crate) fn read_sweep(folder: &Path) -> Option<SweepFile> {
     serde_json::from_str(&fs::read_to_string(folder.join(SWEEP_JSON)).ok()?).ok()
 }
 
-/// Whether a folder has `run.json`, `summary.json` or `sweep.json`, which only a run or a sweep
-/// writes.
+/// Whether bbrlab wrote `run.json`, `sweep.json` or `summary.json` in a folder. Other programs have
+/// files of these names, too.
 #[must_use]
 pub(crate) fn is_marked(folder: &Path) -> bool {
-    [RUN_JSON, SUMMARY_JSON, SWEEP_JSON].iter().any(|name| folder.join(name).is_file())
+    let is_summary = |text: Vec<u8>| serde_json::from_slice::<RunsDocument>(&text).is_ok();
+    read_mark(folder).is_some()
+        || read_sweep(folder).is_some()
+        || fs::read(folder.join(SUMMARY_JSON)).is_ok_and(is_summary)
 }
 
 /// Returns the name of the back end that computed the results in a folder, or the simulator's name
@@ -590,7 +586,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, Maker, QUEUE_PARQUET, RUN_JSON, RunKey, examine, write_run};
+    use super::{Found, Maker, QUEUE_PARQUET, RUN_JSON, RunKey, examine, is_marked, write_run};
     use crate::backends::simulator::Simulator;
     use crate::execute::{Executed, execute};
     use crate::picture_files::read_run;
@@ -686,15 +682,18 @@ mod tests {
         assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
         rewrite();
         fs::remove_file(scratch.path().join(RUN_JSON)).unwrap();
-        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Unmarked);
         write_run(scratch.path(), "", &executed(0.0, false)).unwrap();
         assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
     }
 
     #[test]
-    fn a_folder_with_other_peoples_files_is_foreign() {
-        let scratch = Scratch::new("foreign");
-        fs::write(scratch.path().join("thesis.tex"), b"").unwrap();
-        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Foreign);
+    fn other_peoples_files_are_unmarked_whatever_their_names_are() {
+        for name in ["thesis.tex", "summary.json", "queue.parquet", "run.json", "run.svg"] {
+            let scratch = Scratch::new("foreign");
+            fs::write(scratch.path().join(name), b"{\"mine\": true}").unwrap();
+            assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Unmarked, "{name}");
+            assert!(!is_marked(scratch.path()), "{name}");
+        }
     }
 }
