@@ -24,6 +24,7 @@ use crate::execute::Executed;
 use crate::finish::{finish, write_sweep};
 use crate::lock::Lock;
 use crate::named::{holds_text_of, was_begun};
+use crate::own_plots::Draw;
 use crate::picture_files::{picture_of_folder, pictures_are_there, write_pictures};
 use crate::pool::{Pool, Progress, Worker};
 use crate::records::{Held, Records, folder_of, named_as_in};
@@ -63,6 +64,13 @@ pub struct BatchOptions {
     pub stop: Stop,
 }
 
+impl BatchOptions {
+    /// Returns which plots the batch draws.
+    pub(crate) fn draw(&self) -> Draw {
+        Draw::of(self.pictures, self.force)
+    }
+}
+
 /// The runs that the summary in a sweep's folder contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryOf {
@@ -97,8 +105,7 @@ pub struct Batch<'s> {
     /// The results of a single run up to its interruption. The run's folder is marked as
     /// incomplete.
     pub partial: Option<Box<RunSummary>>,
-    /// If `repeat` has `until`: the number of points whose interval is still too wide with the
-    /// largest number of seeds.
+    /// If `repeat` has `until`: the number of points that ended without a narrow interval.
     pub undecided: Option<Undecided>,
 }
 
@@ -234,9 +241,9 @@ pub(crate) fn run_these<'s>(
     let mut complete = None;
     if let Some(out) = options.out.as_ref().filter(|_| !is_single) {
         match options.summary {
-            SummaryOf::These => write_sweep(scenario, &records, out, options.pictures)?,
+            SummaryOf::These => write_sweep(scenario, &records, out, options.draw())?,
             SummaryOf::Whole => {
-                complete = Some(finish(scenario, &maker, out, options.pictures)?.complete);
+                complete = Some(finish(scenario, &maker, out, options.draw())?.complete);
             }
             SummaryOf::Later => {}
         }
@@ -518,7 +525,7 @@ impl<'a, 's> Work<'a, 's> {
         if let Some(folder) = folder.as_ref().filter(|_| is_single) {
             write_run(folder, &toml, &executed)?;
             if options.pictures {
-                write_pictures(folder, &[picture_of(&run, &executed.result)])?;
+                write_pictures(folder, &[picture_of(&run, &executed.result)], options.draw())?;
             }
         }
         // The pool writes a run of a sweep on another thread, because writing waits for the disk.
@@ -559,7 +566,7 @@ impl<'a, 's> Work<'a, 's> {
                 Lock::clear(folder)?;
                 let summary = Box::new(named_as_in(scenario, number, *summary));
                 if scenario.runs() == 1 && options.pictures && !pictures_are_there(folder) {
-                    write_pictures(folder, &[picture_of_folder(folder)?])?;
+                    write_pictures(folder, &[picture_of_folder(folder)?], options.draw())?;
                 }
                 Ok(Some(Ended { summary, is_complete: true, how: How::WasThere }))
             }
@@ -669,7 +676,7 @@ fn refuse(folder: &Path, found: Found) -> LabError {
             by(&backend)
         ),
         _ => format!(
-            "{folder} contains files that no run wrote; keep them and add results with --force, or choose another --out"
+            "{folder} contains files that no run wrote; add results with --force, which overwrites files of the same names, or choose another --out"
         ),
     })
 }

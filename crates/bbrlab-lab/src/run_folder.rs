@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use bbrlab_results::{COMMIT, VERSION, files_of_run};
+use bbrlab_results::{COMMIT, VERSION, files_of_run, made_by};
 pub(crate) use bbrlab_results::{
     DELAYS_PARQUET, QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SUMMARY_PARQUET,
     TRANSFERS_PARQUET,
@@ -25,6 +25,7 @@ use crate::error::LabError;
 use crate::execute::Executed;
 use crate::lock::{LOCK, Use};
 use crate::machine;
+use crate::scenario_files::read_kept_scenario;
 
 /// The file that identifies the sweep in a folder. The folder of a run has no such file.
 pub(crate) const SWEEP_JSON: &str = "sweep.json";
@@ -409,12 +410,48 @@ pub(crate) fn read_kept(folder: &Path, name: &str) -> Result<Vec<u8>, LabError> 
 
 /// Returns the error for a file of results that cannot be used.
 pub(crate) fn damaged(path: &Path, reason: &str) -> LabError {
+    LabError::Usage(format!("{} is damaged: {reason}{}", path.display(), computed_again(path)))
+}
+
+/// Returns the error for a file of results whose content cannot be read. If another version or
+/// commit wrote the file, this explains the content, and the file is not damaged.
+pub(crate) fn unreadable(path: &Path, reason: &str) -> LabError {
     let folder = path.parent().unwrap_or(path);
-    let mut text = format!("{} is damaged: {reason}", path.display());
-    if folder.join(SCENARIO).is_file() {
-        text.push_str(&format!("; `bbrlab run {}` computes it again", folder.display()));
+    let maker = read_sweep(folder)
+        .map(|sweep| sweep.maker)
+        .or_else(|| read_mark(folder).map(|mark| mark.maker))
+        .filter(|maker| !maker.is_this_program());
+    let Some(Maker { version, commit, .. }) = maker else { return damaged(path, reason) };
+    LabError::Usage(format!(
+        "{} was written by {} and cannot be read by {}: {reason}{}",
+        path.display(),
+        made_by(&version, &commit),
+        made_by(VERSION, COMMIT),
+        computed_again(path)
+    ))
+}
+
+/// Returns how the results in the folder of a file are computed again, as the end of a message.
+/// Without a scenario, nothing can be computed.
+fn computed_again(path: &Path) -> String {
+    let folder = path.parent().unwrap_or(path);
+    let file = folder.join(SCENARIO);
+    if !file.is_file() {
+        return String::new();
     }
-    LabError::Usage(text)
+    let shown = folder.display();
+    let scenario = read_kept_scenario(&file, &[]).ok();
+    match scenario.as_ref().and_then(|scenario| scenario.outside().first()) {
+        Some(control) if control.name.starts_with("plugin:") => format!(
+            "; `bbrlab run {shown} --plugin LIB` computes it again, with the shared object of `{}`",
+            control.name
+        ),
+        Some(control) => format!(
+            "; to compute it again, run the program that defines the congestion control `{}` ({})",
+            control.name, control.source
+        ),
+        None => format!("; `bbrlab run {shown}` computes it again"),
+    }
 }
 
 /// Writes a sweep's scenario into its folder, before there are results. Removes the files of a
