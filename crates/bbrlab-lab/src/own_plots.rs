@@ -8,7 +8,7 @@ use bbrlab_report::{DRAWN_BYTES, is_drawn};
 
 use crate::error::LabError;
 
-/// What a command does with plots.
+/// The plots that a command draws, and the files that it replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draw {
     /// It draws none.
@@ -20,7 +20,7 @@ pub enum Draw {
 }
 
 impl Draw {
-    /// Returns what to do, from the flags of a command.
+    /// Returns the choice of a command's flags.
     #[must_use]
     pub fn of(draws: bool, force: bool) -> Self {
         match (draws, force) {

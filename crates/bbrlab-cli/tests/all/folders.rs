@@ -404,6 +404,7 @@ fn a_plot_or_table_that_bbrlab_did_not_write_is_kept() {
         // The plot is now one of bbrlab, and is drawn again.
         assert_fine(&shell.output(&line));
     }
+    fs::create_dir(shell.folder().join("e")).unwrap();
     refused(&["plot", "out", "--out", "e"], "e/run.svg", drawn);
     refused(&["export", "out", "--csv"], "out/summary.csv", "exists with another content");
     assert_fine(&shell.output(&["export", "out", "--csv"]));

@@ -306,6 +306,12 @@ fn command_lines() {
                 tip: to repeat each run with several seeds, use --seeds N
             bbrlab list scenarios exampels | exit 2
                 error: `exampels`: no such scenario (did you mean `examples`?); `bbrlab list scenarios` lists all
+            bbrlab list scenarios example | exit 2
+                error: `example`: no such scenario (did you mean `examples`?); `bbrlab list scenarios` lists all
+            bbrlab list bbr3 | exit 2
+                error: invalid value 'bbr3' for '[WHAT]'
+                [possible values: algorithms, queues, scenarios, papers, metrics]
+                tip: to show `bbr3`, use 'bbrlab list algorithms bbr3'
             bbrlab run examples.dumbbell --qiet | exit 2
                 error: unexpected argument '--qiet' found
                 tip: a similar argument exists: '--quiet'

@@ -23,9 +23,9 @@ fn has_glyph(c: char) -> bool {
     face(false).glyph_index(c).is_some() && face(true).glyph_index(c).is_some()
 }
 
-/// Returns the text as an SVG may have it: tabs and line ends become spaces, and characters that XML
-/// does not allow are replaced. The viewer of an SVG has other fonts, so characters without a glyph
-/// are kept.
+/// Returns the text as an SVG may have it: tabs and line ends become spaces, and characters that
+/// XML does not allow are replaced. The viewer of an SVG has other fonts, so characters without a
+/// glyph are kept.
 pub(crate) fn drawable(text: &str) -> String {
     let character = |c: char| match c {
         c if c.is_whitespace() => ' ',
