@@ -15,7 +15,7 @@ use bbrlab_papers::not_a_scenario;
 use bbrlab_plugin::Plugins;
 use bbrlab_report::{Points, run_table};
 use bbrlab_run::{Controls, Runs as _};
-use bbrlab_scenario::Scenario;
+use bbrlab_scenario::{Scenario, Until};
 
 use crate::args::{RunArgs, Running, Shard};
 use crate::output::{Output, Stopped, Verdict};
@@ -162,18 +162,29 @@ pub(crate) fn one<'s>(
         }
         write!(note, "; results in {}", out.display()).expect("writing to a string cannot fail");
         output.note(&note);
-        if let (Some(until), Some(Undecided { points, undecided, at_most })) =
-            (scenario.until(), &batch.undecided)
-        {
-            output.note(&format!(
-                "{}: {undecided} of {points} points ended at {at_most} seeds: half the 95 % interval of `{}` is above {} of its mean",
-                scenario.name(),
-                until.of().name(),
-                until.percentage()
-            ));
+        if let (Some(until), Some(undecided)) = (scenario.until(), &batch.undecided) {
+            notes_of_undecided(scenario.name(), until, undecided, output);
         }
     }
     Ok(batch)
+}
+
+/// Prints how many points of a sweep ended without a narrow interval.
+fn notes_of_undecided(name: &str, until: &Until, undecided: &Undecided, output: &mut Output) {
+    let &Undecided { points, undecided, at_most, valueless } = undecided;
+    let of = until.of().name();
+    if undecided > 0 {
+        output.note(&format!(
+            "{name}: {undecided} of {points} points ended at {at_most} seeds: half the 95 % interval of `{of}` is above {} of its mean",
+            until.percentage()
+        ));
+    }
+    if valueless > 0 {
+        output.note(&format!(
+            "{name}: {valueless} of {points} points ended at {} seeds: none of their runs has a value of `{of}`; choose another metric in `repeat.of`, or a number for `repeat`",
+            Until::LEAST.min(at_most)
+        ));
+    }
 }
 
 fn table(batch: &Batch<'_>, width: Option<usize>) -> Result<String, LabError> {

@@ -9,6 +9,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory as _};
 
 use crate::args::Cli;
+use crate::list::kinds_with;
 
 /// Words for the number of runs that users try instead of `repeat`.
 const REPEAT: [&str; 4] = ["seeds", "runs", "repeats", "repetitions"];
@@ -16,6 +17,9 @@ const REPEAT: [&str; 4] = ["seeds", "runs", "repeats", "repetitions"];
 /// Returns clap's error. If it is about an unknown flag, its tip says what the user probably meant.
 /// Clap's tip to pass the flag as a value is left out, because no value begins like a flag.
 pub(crate) fn explained(mut error: clap::Error, words: &[OsString]) -> clap::Error {
+    if error.kind() == ErrorKind::InvalidValue && words.get(1).is_some_and(|verb| verb == "list") {
+        return with_tip_of_list(error);
+    }
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
     }
@@ -41,6 +45,22 @@ pub(crate) fn explained(mut error: clap::Error, words: &[OsString]) -> clap::Err
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::Usage);
         let tips = vec![StyledStr::from(tip)];
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+    error
+}
+
+/// Adds the tip to name the kind of an entry of `list`, if a user wrote only the entry's name.
+fn with_tip_of_list(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidValue).cloned() else {
+        return error;
+    };
+    let tip = |kind: String| {
+        StyledStr::from(format!("to show `{name}`, use 'bbrlab list {kind} {name}'"))
+    };
+    let tips: Vec<StyledStr> = kinds_with(&name).into_iter().map(tip).collect();
+    if !tips.is_empty() {
+        error.remove(ContextKind::SuggestedValue);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
     }
     error

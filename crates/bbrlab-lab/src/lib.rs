@@ -26,6 +26,7 @@
 //! | `bench.rs` | the cases of the speed table |
 //! | `limit.rs` | the largest work that a command accepts by default |
 //! | `picture_files.rs`, `report_page.rs` | SVG, PNG and an HTML page of the data |
+//! | `own_plots.rs` | which plots may be replaced |
 //! | `report_files.rs` | files that a user names for reports |
 //! | `machine.rs` | CPU time, memory, date |
 //! | `stop.rs` | interrupts |
@@ -50,6 +51,7 @@ mod machine;
 mod merge;
 mod named;
 mod overlaid;
+mod own_plots;
 mod packets;
 mod picture_files;
 mod picture_names;
@@ -92,6 +94,7 @@ pub use named::{
     Named, OtherMeaning, builtin_text, open_named, refuse_results, refuse_results_below,
     refuse_second_stdin, runs_below,
 };
+pub use own_plots::Draw;
 pub use packets::{PacketReplays, validate_packets};
 pub use picture_files::{
     Opened, RunFiles, missing_runs, open_results, read_queue, read_results, read_run,

@@ -41,11 +41,11 @@ pub use page::{PageSection, page};
 pub use paired::{PairedComparison, PairedMetric, PairedPoint, PairedValues, paired};
 pub use paper_item::{AbsentItem, PaperItem, PaperTable, Shown, TableCell};
 pub use picture::{CdfInput, CdfSample, cdf_picture};
+pub use picture::{DRAWN_BYTES, Labels, Picture, Shape, is_drawn, without_glyph};
 pub use picture::{
     Drawing, Plate, PlateBox, PlateCurve, PlateCurves, PlateLine, PlatePanel, PlatePoint,
     PlateTimes, Scale, plate_picture,
 };
-pub use picture::{Labels, Picture, Shape};
 pub use picture::{OVERLAY_FLOWS_MAX, OVERLAY_PANELS, Recording, overlay_panels};
 pub use picture::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
 pub use picture::{RunChoice, RunPanel, RunPicture, chosen_run_picture, run_picture};

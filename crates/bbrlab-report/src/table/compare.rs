@@ -156,7 +156,7 @@ fn metrics_blocks(
         table = table
             .column(&title, "", Align::Right)
             .column("%", "", Align::Right)
-            .in_full(&title, "%");
+            .in_full(&format!("relative {title}"), "%");
         if has_estimate {
             table = table.column("to decide", "seeds", Align::Right);
             if several {

@@ -27,10 +27,15 @@ pub(super) fn formatted(blocks: &[Block], format: TableFormat) -> String {
     match format {
         TableFormat::Text(width) => text(blocks, width),
         // Without an empty line between them, lines would be one paragraph.
-        TableFormat::Markdown => in_parts(blocks, |line| line.replace('<', "&lt;"), markdown, true),
+        TableFormat::Markdown => {
+            let line = |line: &str| line.replace('<', "&lt;");
+            in_parts(blocks, line, line, markdown, true)
+        }
         TableFormat::Latex => {
-            let tables =
-                in_parts(blocks, |line| format!("% {}", line.replace('\n', " ")), latex, false);
+            let comment = |line: &str| format!("% {}", line.replace('\n', " "));
+            // Readers of the printed table need the meaning of its asterisks.
+            let note = |line: &str| format!("\\par{{\\footnotesize {}\\par}}", latex_text(line));
+            let tables = in_parts(blocks, comment, note, latex, false);
             format!("% \\usepackage{{booktabs}}\n{tables}")
         }
         TableFormat::Csv => csv(blocks),
@@ -38,10 +43,11 @@ pub(super) fn formatted(blocks: &[Block], format: TableFormat) -> String {
 }
 
 /// Writes lines and tables, with an empty line before and after each table and, on request, between
-/// lines.
+/// lines. `of_note` formats the explanation of a mark in a table.
 fn in_parts(
     blocks: &[Block],
     of_line: impl Fn(&str) -> String,
+    of_note: impl Fn(&str) -> String,
     of_table: impl Fn(&Table) -> String,
     has_gaps: bool,
 ) -> String {
@@ -50,7 +56,7 @@ fn in_parts(
     for block in blocks {
         let (part, is_line) = match block {
             Block::Line(line) | Block::Sentence(line) => (of_line(line), true),
-            Block::Beyond => (of_line(OF_BEYOND), true),
+            Block::Beyond => (of_note(OF_BEYOND), true),
             Block::Point(point) => (of_line(&format!("at {point}")), true),
             Block::Table(table) => (of_table(table), false),
             Block::Gap => continue,
@@ -376,6 +382,13 @@ mod tests {
             % seeds changed nothing
         "#]]
         .assert_eq(&formatted(&blocks(), TableFormat::Latex));
+    }
+
+    #[test]
+    fn latex_prints_what_an_asterisk_means() {
+        let latex = formatted(&[Block::Beyond], TableFormat::Latex);
+        let expected = "\n\\par{\\footnotesize *: the interval goes beyond the possible values (below 0, a share above 100 \\%, or Jain's index above 1)\\par}\n";
+        assert!(latex.ends_with(expected), "{latex}");
     }
 
     #[test]

@@ -452,6 +452,7 @@ fn groups(run: &RunSummary) -> Table {
 
 fn flows(flows: &[FlowSummary]) -> Table {
     let with_fct = flows.iter().any(|flow| flow.fct_ms.mean.is_some());
+    let has_video = flows.iter().any(|flow| flow.stalled_s.is_some());
     let has_names = flows.iter().any(|flow| flow.name.is_some());
     let mut table = Table::new()
         .column("flow", "", if has_names { Align::Left } else { Align::Right })
@@ -471,6 +472,9 @@ fn flows(flows: &[FlowSummary]) -> Table {
         .column("limited by", "% of its time", Align::Left);
     if with_fct {
         table = table.column("FCT mean", "ms", Align::Right);
+    }
+    if has_video {
+        table = table.column("stalled", "s", Align::Right);
     }
     for flow in flows {
         let mut cells = vec![
@@ -494,6 +498,9 @@ fn flows(flows: &[FlowSummary]) -> Table {
         ];
         if with_fct {
             cells.push(figure(flow.fct_ms.mean));
+        }
+        if has_video {
+            cells.push(fixed(flow.stalled_s, 2));
         }
         table.row(cells);
     }
@@ -551,6 +558,15 @@ mod tests {
         let red = serde_json::json!({ "discipline": "red", "ecn": true, "limit": "64KiB" });
         assert_eq!(told(red), "red ecn=true limit=64KiB");
         assert_eq!(told(serde_json::json!({ "every": 1 })), "every=1");
+    }
+
+    #[test]
+    fn a_video_has_the_time_in_which_it_stalled() {
+        let mut run = sample_run();
+        assert!(!run_table(&run, None).contains("stalled"));
+        run.flows[0].stalled_s = Some(1.25);
+        let table = run_table(&run, None);
+        assert!(table.contains("stalled") && table.contains("1.25"), "{table}");
     }
 
     #[test]

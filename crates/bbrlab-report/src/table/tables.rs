@@ -26,11 +26,16 @@ impl Tables {
         let mut legend: Vec<&String> = legend.iter().collect();
         // The full heading of a column comes before its parts.
         legend.sort_by_key(|own| std::cmp::Reverse(own.find('=')));
+        let mut renamed: Vec<&str> = Vec::new();
         for own in legend {
             let ends = own.match_indices('=').map(|(at, _)| at);
-            let mut readings = ends.map(|at| (&own[..at], &own[at + 1..]));
-            if !readings.any(|(name, text)| self.rename(name, text)) {
-                return Err(self.unknown(own));
+            let readings: Vec<(&str, &str)> = ends.map(|at| (&own[..at], &own[at + 1..])).collect();
+            if let Some((name, _)) = readings.iter().find(|(name, _)| renamed.contains(name)) {
+                return Err(format!("--legend: `{name}` is named twice"));
+            }
+            match readings.iter().find(|(name, text)| self.rename(name, text)) {
+                Some((name, _)) => renamed.push(name),
+                None => return Err(self.unknown(own)),
             }
         }
         Ok(self)
@@ -190,6 +195,8 @@ mod tests {
     fn unknown_metrics_and_names_are_refused() {
         let unknown = chosen(&["shrae"]).err().unwrap();
         assert_eq!(unknown, "unknown metric `shrae`; similar are share");
+        let twice = labelled(chosen(&["share"]).unwrap(), &["cubic=C", "cubic=D"]).err().unwrap();
+        assert_eq!(twice, "--legend: `cubic` is named twice");
         let unknown = labelled(chosen(&["share"]).unwrap(), &["cubik=C"]).err().unwrap();
         assert_eq!(
             unknown,

@@ -431,18 +431,15 @@ impl<'a> Sheet<'a> {
         let frame =
             Area { left: panel.left, top: panel.top, right: panel.right, bottom: panel.bottom };
         for (trail, dot) in places() {
+            let label = self.words.entry(&dot.label);
             // Places are rounded to half points.
-            let size = (width_of(&dot.label, SMALL) + 1.0, SMALL + 1.0);
+            let size = (width_of(&label, SMALL) + 1.0, SMALL + 1.0);
             let mut free = around(dot).neighbours(size).into_iter();
             let free =
                 free.find(|area| frame.contains(area) && !taken.iter().any(|of| of.meets(area)));
             if let Some(area) = free {
                 let words = TextLook::new(SMALL, palette::line(trail.color));
-                panel.canvas.text(
-                    &dot.label,
-                    (area.left, f64::midpoint(area.top, area.bottom)),
-                    words,
-                );
+                panel.canvas.text(&label, (area.left, f64::midpoint(area.top, area.bottom)), words);
                 taken.push(area);
             }
         }
