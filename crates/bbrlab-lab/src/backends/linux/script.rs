@@ -333,16 +333,14 @@ fn flow_lines(run: &Run, network: &Network, id: usize, start: Time, stop: Option
                 .collect();
         }
         Source::Requests(requests) => {
-            text += " mode=requests";
-            let most = run.duration.0 / class.base_rtt.0.max(1_000_000) + 1;
-            let count = requests.count.map_or(most, |count| most.min(count.into()));
+            let count = requests.count.map_or(i64::MAX.cast_unsigned(), u64::from);
+            let _ = write!(text, " mode=requests count={count}");
             let think = match &requests.pause {
                 bbrlab_run::Pause::Think(think) => think.mean,
                 _ => 0,
             };
-            lines = (0..count)
-                .map(|_| format!("request {id} {} {think}", requests.size.mean))
-                .collect();
+            // The guest repeats its last line.
+            lines.push(format!("request {id} {} {think}", requests.size.mean));
         }
         Source::Bursts(_) | Source::Arrivals(Arrivals { .. }) => {}
     }
@@ -433,7 +431,32 @@ pub(super) fn memory_mib(run: &Run) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::decimal;
+    use bbrlab_scenario::Scenario;
+
+    use super::{decimal, scenario};
+    use crate::backends::linux::network::Network;
+
+    /// The guest's lines with the word `request`.
+    fn requests(source: &str) -> Vec<String> {
+        let text = format!(
+            "duration = \"2s\"\n[bottleneck]\nrate = \"1Gbit/s\"\nbuffer = \"100pkt\"\n\
+             [[flows]]\ncc = \"cubic\"\nrtt = \"0.1ms\"\n{source}\n"
+        );
+        let of = Scenario::parse("requests", "requests", &text, None, &[]).unwrap();
+        let run = of.run(0);
+        let text = scenario(&run, &Network::of(&run));
+        text.lines().filter(|line| line.contains("request")).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn requests_end_only_after_their_number() {
+        let lines = requests("requests = { size = \"1kB\" }");
+        assert!(lines[0].ends_with(" mode=requests count=9223372036854775807"), "{lines:?}");
+        assert_eq!(lines[1..], ["request 0 1000 0"]);
+        let lines = requests("requests = { size = \"1kB\", think = \"5ms\", count = 3000 }");
+        assert!(lines[0].ends_with(" mode=requests count=3000"), "{lines:?}");
+        assert_eq!(lines[1..], ["request 0 1000 5000000"]);
+    }
 
     #[test]
     fn times_are_written_without_rounding() {
