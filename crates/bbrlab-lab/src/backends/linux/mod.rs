@@ -8,9 +8,11 @@
 //! | file | idea |
 //! | --- | --- |
 //! | `refusals.rs` | what the kernel or the translation cannot do |
+//! | `sizes.rs` | sizes of buffers that the kernel's 32 bits cannot hold |
 //! | `network.rs` | the run's network as namespaces and wires |
 //! | `impair.rs` | loss and delays between queues |
 //! | `tc.rs` | the words of `tc` |
+//! | `sysctls.rs` | the settings of TCP |
 //! | `script.rs` | the files that the guest reads |
 //! | `tables.rs`, `series.rs`, `records.rs` | the guest's records as ours |
 
@@ -20,8 +22,14 @@ mod records;
 mod refusals;
 mod script;
 mod series;
+mod sizes;
+mod sysctls;
 mod tables;
 mod tc;
+
+pub use self::script::kernel_name;
+pub use self::sysctls::tcp_sysctls;
+pub use self::tc::{Unable, discipline, percent};
 
 use std::fs;
 use std::io::ErrorKind;
@@ -78,7 +86,9 @@ impl Backend for Linux {
     }
 
     fn refusals(&self, run: &Run) -> Vec<Refusal> {
-        refusals::refusals(run, manifest())
+        let mut all = refusals::refusals(run, manifest());
+        all.extend(sizes::refusals(&run.stack));
+        all
     }
 
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
@@ -223,7 +233,11 @@ mod tests {
              rate = \"10Mbit/s\"\nbuffer = \"1bdp\"\n[[flows]]\ncc = \"{cc}\"\n\
              rtt = \"30ms\"\nstart = \"0.1s\"\n"
         );
-        let scenario = Scenario::parse("lone", "lone", &text, None, &[]).unwrap();
+        result_of(on, &text)
+    }
+
+    fn result_of(on: &dyn Backend, text: &str) -> RunResult {
+        let scenario = Scenario::parse("lone", "lone", text, None, &[]).unwrap();
         let (run, controls, stop) = (scenario.run(0), Controls::none(), Stop::new());
         let task = Task { run: &run, packets: 8000, controls: &controls, stop: &stop };
         on.execute(&task, &mut |_| {}).unwrap().result
@@ -271,6 +285,22 @@ mod tests {
             assert_eq!(counts(&kernel), counts(&ours), "{cc}");
             assert!(kernel.series.len() > 900 && kernel.queue.len() > 900);
         }
+    }
+
+    /// Responses whose RTT is far below 1 ms: their number has no bound but the run's end.
+    #[test]
+    fn requests_of_a_short_path_go_on_to_the_end() {
+        if kernel_for_test("requests_of_a_short_path_go_on_to_the_end").is_none() {
+            return;
+        }
+        let text = "duration = \"2s\"\n[stack]\nclock_step = \"256ns\"\n[bottleneck]\n\
+                    rate = \"1Gbit/s\"\nbuffer = \"100pkt\"\n[[flows]]\ncc = \"cubic\"\n\
+                    rtt = \"0.1ms\"\nbytes = \"1000B\"\nrequests = {}\n";
+        let number = |on: &dyn Backend| result_of(on, text).summary.flows[0].fct_ms.n.unwrap();
+        let (ours, kernel) = (number(SIMULATOR), number(&Linux));
+        // A response takes 110 us. For each, the guest reads its clock about ten times, and every
+        // read takes 256 ns.
+        assert!((ours * 95 / 100..=ours).contains(&kernel), "{ours} {kernel}");
     }
 
     #[test]

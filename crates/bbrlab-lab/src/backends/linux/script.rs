@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 
 use bbrlab_link::{Link, Rate};
-use bbrlab_run::{Algorithm, Arrivals, FlowClass, Reading, Run, Sample, Source};
+use bbrlab_run::{Algorithm, Arrivals, Reading, Run, Sample, Source};
 use bbrlab_stack::{DelAck, EcnMode, SenderQdisc, SocketBuffer, Tso};
 use bbrlab_units::{BitRate, Span, Time};
 
 use super::network::{Content, Network, table_name};
+use super::sysctls::tcp_sysctls;
 
 /// The name of the set-up script.
 pub(super) const SETUP: &str = "setup.sh";
@@ -149,7 +150,8 @@ fn mac(wire: usize, end: usize) -> String {
 }
 
 /// The kernel's name of an algorithm; `None` if no kernel without patches has it.
-pub(super) fn kernel_name(cc: Algorithm) -> Option<&'static str> {
+#[must_use]
+pub fn kernel_name(cc: Algorithm) -> Option<&'static str> {
     Some(match cc.name() {
         "bbr1" => "bbr",
         name @ ("cubic" | "reno" | "vegas" | "dctcp" | "bic" | "htcp" | "illinois"
@@ -191,8 +193,8 @@ pub(super) fn scenario(run: &Run, network: &Network) -> String {
     for (id, ends) in network.ends.iter().enumerate() {
         let class = run.class(u32::try_from(id).unwrap_or(u32::MAX));
         for space in [ends.sender, ends.receiver] {
-            for line in host(run, class) {
-                let _ = writeln!(text, "sysctl {} net/ipv4/{line}", network.spaces[space]);
+            for (name, value) in tcp_sysctls(&run.stack, class.ecn == EcnMode::On) {
+                let _ = writeln!(text, "sysctl {} net/ipv4/{name} {value}", network.spaces[space]);
             }
         }
     }
@@ -231,34 +233,6 @@ pub(super) fn losing(network: &Network, wires: &[usize]) -> Option<usize> {
     );
     let first = all.next();
     if all.next().is_some() { None } else { first }
-}
-
-/// The settings of a host below `net/ipv4`.
-fn host(run: &Run, class: &FlowClass) -> Vec<String> {
-    let stack = &run.stack;
-    let bounds =
-        |it: bbrlab_stack::BufferBounds| format!("{} {} {}", it.least, it.initial, it.most);
-    let mut lines = vec![
-        format!("tcp_rmem {}", bounds(stack.tcp_rmem)),
-        format!("tcp_wmem {}", bounds(stack.tcp_wmem)),
-        "tcp_no_metrics_save 1".to_owned(),
-    ];
-    let mut set = |is_other: bool, line: &str| {
-        if is_other {
-            lines.push(line.to_owned());
-        }
-    };
-    set(class.ecn == EcnMode::On, "tcp_ecn 1");
-    set(!stack.slow_start_after_idle, "tcp_slow_start_after_idle 0");
-    set(!stack.sack, "tcp_sack 0");
-    set(!stack.socket.dsack, "tcp_dsack 0");
-    set(stack.loss.rack == Some(false), "tcp_recovery 0");
-    set(stack.loss.tlp == Some(false), "tcp_early_retrans 0");
-    set(
-        stack.min_rto != Span::from_millis(200),
-        &format!("tcp_rto_min_us {}", stack.min_rto.0 / 1000),
-    );
-    lines
 }
 
 fn flow_lines(run: &Run, network: &Network, id: usize, start: Time, stop: Option<Time>) -> String {
@@ -450,10 +424,10 @@ mod tests {
 
     #[test]
     fn requests_end_only_after_their_number() {
-        let lines = requests("requests = { size = \"1kB\" }");
+        let lines = requests("bytes = \"1000B\"\nrequests = {}");
         assert!(lines[0].ends_with(" mode=requests count=9223372036854775807"), "{lines:?}");
         assert_eq!(lines[1..], ["request 0 1000 0"]);
-        let lines = requests("requests = { size = \"1kB\", think = \"5ms\", count = 3000 }");
+        let lines = requests("bytes = \"1000B\"\nrequests = { think = \"5ms\", count = 3000 }");
         assert!(lines[0].ends_with(" mode=requests count=3000"), "{lines:?}");
         assert_eq!(lines[1..], ["request 0 1000 5000000"]);
     }

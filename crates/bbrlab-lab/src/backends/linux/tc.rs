@@ -11,7 +11,7 @@ use bbrlab_link::{
 use bbrlab_units::Span;
 
 /// A value that `tc` or the kernel cannot have: the reason and the nearest value that it can.
-pub(super) type Unable = (String, Option<&'static str>);
+pub type Unable = (String, Option<&'static str>);
 
 fn unable<T>(reason: &str, nearest: Option<&'static str>) -> Result<T, Unable> {
     Err((reason.to_owned(), nearest))
@@ -21,7 +21,10 @@ fn unable<T>(reason: &str, nearest: Option<&'static str>) -> Result<T, Unable> {
 const NO_LIMIT_PACKETS: u64 = 10_000_000;
 
 /// Returns the words of a queue discipline with its limit.
-pub(super) fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
+///
+/// # Errors
+/// If `tc` or the kernel cannot have a value.
+pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
     let packets = |kind: &str| match buffer {
         Buffer::Packets(limit) => Ok(limit.0),
         Buffer::Unlimited => Ok(NO_LIMIT_PACKETS),
@@ -206,7 +209,8 @@ fn share(probability: Probability) -> String {
 }
 
 /// Returns a probability in percent, exact to a unit of 2^-32.
-pub(super) fn percent(probability: Probability) -> String {
+#[must_use]
+pub fn percent(probability: Probability) -> String {
     let trillionths = (u128::from(probability.0) * 1_000_000_000_000) >> 32;
     format!("{}.{:010}%", trillionths / 10_000_000_000, trillionths % 10_000_000_000)
 }
