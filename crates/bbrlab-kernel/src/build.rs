@@ -124,6 +124,7 @@ fn build_in(
     let cpu_s = kernel.manifest.cpu_s + steps.cpu_s;
     let manifest = Manifest { controls, cpu_s, ..kernel.manifest };
     publish(&manifest, &result, &target)?;
+    remove_unchecked(folder, &recipe.image);
     Ok(Built { kernel: Kernel { folder: target, manifest }, is_new: true })
 }
 
@@ -220,10 +221,21 @@ fn remove_leftovers(folder: &Path) {
     }
 }
 
-/// Finds a kernel whose files `linux` and `config` can be reused: one from the same sources with
-/// other guest programs, or one that did not pass its check.
+/// The folder of a compiled kernel that did not pass its check.
+const UNCHECKED: &str = ".unchecked";
+
+/// Removes the kernel that did not pass its check, because a kernel with the same image now did.
+fn remove_unchecked(folder: &Path, image: &str) {
+    let kept = folder.join(UNCHECKED);
+    if Kernel::open(&kept).is_ok_and(|kernel| kernel.manifest.image == image) {
+        let _ = fs::remove_dir_all(kept);
+    }
+}
+
+/// Returns a kernel that was compiled from the same sources and has another guest, or that did not
+/// pass its check.
 fn image_there(folder: &Path, image: &str) -> Option<Kernel> {
-    let unchecked = Kernel::open(&folder.join(".unchecked")).ok();
+    let unchecked = Kernel::open(&folder.join(UNCHECKED)).ok();
     let all = kernels_in(folder).unwrap_or_default();
     let mut all = all.into_iter().chain(unchecked);
     all.find(|kernel| {
@@ -248,7 +260,7 @@ fn take_image(from: &Kernel, result: &Path) -> Result<Manifest, KernelError> {
 /// build need not compile it again. Commands do not take this folder for a kernel, because its name
 /// starts with a dot.
 fn keep_image(kernel: &Kernel, folder: &Path) {
-    let kept = folder.join(".unchecked");
+    let kept = folder.join(UNCHECKED);
     let _ = fs::remove_dir_all(&kept);
     if fs::write(kernel.folder.join(MANIFEST), kernel.manifest.text()).is_ok() {
         let _ = fs::rename(&kernel.folder, kept);
@@ -439,4 +451,28 @@ fn make_folder(folder: &Path) -> Result<(), KernelError> {
 
 fn write(path: &Path, text: &str) -> Result<(), KernelError> {
     fs::write(path, text).map_err(|error| KernelError::io("write", path, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{UNCHECKED, keep_image, remove_unchecked};
+    use crate::cache::Kernel;
+    use crate::manifest::Manifest;
+    use crate::scratch::Scratch;
+
+    #[test]
+    fn an_unchecked_kernel_is_kept_until_one_with_its_image_passes() {
+        let scratch = Scratch::new("unchecked");
+        let folder = scratch.path().join("result");
+        fs::create_dir(&folder).unwrap();
+        let manifest = Manifest { image: "aa11".to_owned(), ..Manifest::default() };
+        keep_image(&Kernel { folder, manifest }, scratch.path());
+        let kept = scratch.path().join(UNCHECKED);
+        remove_unchecked(scratch.path(), "bb22");
+        assert!(kept.exists());
+        remove_unchecked(scratch.path(), "aa11");
+        assert!(!kept.exists());
+    }
 }

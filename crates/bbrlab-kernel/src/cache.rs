@@ -113,6 +113,8 @@ pub fn find_kernel(name: Option<&str>) -> Result<Kernel, KernelError> {
 /// Returns the kernel whose hash starts with `digits`.
 fn by_digits(all: Vec<Kernel>, digits: &str) -> Result<Kernel, KernelError> {
     let hashes: Vec<String> = all.iter().map(|kernel| kernel.manifest.hash.clone()).collect();
+    // Every hash starts with an empty text: a script with an unset variable would remove a kernel.
+    let all = if digits.is_empty() { Vec::new() } else { all };
     let mut found = all.into_iter().filter(|kernel| kernel.manifest.hash.starts_with(digits));
     match (found.next(), found.next()) {
         (Some(kernel), None) => Ok(kernel),
@@ -229,6 +231,8 @@ mod tests {
             error.starts_with("`c`: expected the hash of a kernel (aa11, aa22, bb33)"),
             "{error}"
         );
+        let error = by_digits(vec![all().remove(0)], "").unwrap_err().to_string();
+        assert!(error.starts_with("``: expected the hash of a kernel ("), "{error}");
         let error = by_digits(Vec::new(), "c").unwrap_err().to_string();
         assert!(error.contains("`bbrlab kernel build`"), "{error}");
     }

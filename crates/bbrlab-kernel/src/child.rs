@@ -43,9 +43,9 @@ pub(crate) fn run(
         reason = "a time limit on the host; no result depends on it"
     )]
     let start = Instant::now();
-    let mut group = Group(command.process_group(0).spawn()?);
-    // The watchdog is declared after the group, so that it is dropped first.
-    let _watchdog = watched.then(|| Watchdog::start(group.0.id())).transpose()?;
+    let mut group = Group { leader: command.process_group(0).spawn()?, has_ended: false };
+    // Declared after the group, so that it ends first.
+    let _watchdog = watched.then(|| Watchdog::start(group.leader.id())).transpose()?;
     let pidfd = pidfd_open(group.pid(), PidfdFlags::empty())?;
     loop {
         tick();
@@ -62,30 +62,42 @@ pub(crate) fn run(
         }
     }
     tick();
-    // The ended process remains in the process table until `wait`, so its CPU time can still be
+    // The process stays in the system's table until it is waited for, so its CPU time can still be
     // read.
     waitid(WaitId::Pid(group.pid()), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
-    let cpu_s = cpu_s(group.0.id());
-    Ok(Ended::Exited(group.0.wait()?, cpu_s))
+    let cpu_s = cpu_s(group.leader.id());
+    Ok(Ended::Exited(group.end()?, cpu_s))
 }
 
-/// A process group. Dropping this value kills the group.
-struct Group(Child);
+/// A process group, which is killed when this is dropped.
+struct Group {
+    leader: Child,
+    has_ended: bool,
+}
 
 impl Group {
     fn pid(&self) -> Pid {
-        Pid::from_child(&self.0)
+        Pid::from_child(&self.leader)
+    }
+
+    /// Kills what is left of the group, and returns the leader's status. The signal comes before
+    /// the wait: afterwards, the system may give the leader's number to another group.
+    fn end(&mut self) -> std::io::Result<ExitStatus> {
+        // If the leader has ended, its children may still be there. If the group is empty, the
+        // system reports an error, which does no harm.
+        if !self.has_ended {
+            let _ = kill_process_group(self.pid(), Signal::KILL);
+        }
+        self.has_ended = true;
+        self.leader.wait()
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // The group's first process may have ended while its children still run. If the group is
-        // empty, the system reports an error, which is ignored.
-        let _ = kill_process_group(self.pid(), Signal::KILL);
-        let _ = self.0.wait();
-        // The other processes of the group end a moment later. In a container without an init
-        // process, they remain in the process table as zombies, so wait at most 100 times.
+        let _ = self.end();
+        // The other processes of the group end a moment later. Where no process collects orphans,
+        // they remain in the system's table, so the wait has a limit.
         for _ in 0..100 {
             if test_kill_process_group(self.pid()).is_err() {
                 return;
@@ -169,6 +181,17 @@ mod tests {
         let file = scratch.path().join("number");
         let ended = run(&mut shell(&file), None, true, &|| file.exists(), &mut || {}).unwrap();
         assert!(matches!(ended, Ended::Stopped));
+        assert!(!runs(&file));
+    }
+
+    #[test]
+    fn a_program_that_ends_leaves_no_process_of_its_group() {
+        let scratch = Scratch::new("ended");
+        let file = scratch.path().join("number");
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", "sleep 1000 & echo $! > \"$0\""]).arg(&file);
+        let ended = run(&mut shell, None, false, &|| false, &mut || {}).unwrap();
+        assert!(matches!(ended, Ended::Exited(status, _) if status.success()));
         assert!(!runs(&file));
     }
 

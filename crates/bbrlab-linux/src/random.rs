@@ -4,15 +4,6 @@
 //! A scenario is a list of parts. A scenario without one of its optional parts is valid, too. So a
 //! scenario whose results differ can be made smaller step by step.
 
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss,
-    clippy::if_same_then_else,
-    clippy::type_complexity,
-    reason = "small random numbers"
-)]
-
 use bbrlab_run::{RunSummary, mean, variance};
 use bbrlab_units::split_mix;
 
@@ -37,23 +28,31 @@ const NEEDED_FLOW: usize = 2;
 struct Draw(u64);
 
 impl Draw {
+    #[expect(clippy::cast_possible_truncation, reason = "the result is below `bound`")]
     fn below(&mut self, bound: u64) -> u64 {
         split_mix(&mut self.0);
         ((u128::from(bbrlab_units::split_mix_bits(self.0)) * u128::from(bound)) >> 64) as u64
     }
 
     fn one_of<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[self.below(all.len() as u64) as usize]
+        let place = self.below(all.len() as u64);
+        all[usize::try_from(place).expect("an index")]
     }
 
     fn happens(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    /// Draws a whole number from `least` to `most`, whose logarithm is distributed uniformly.
-    fn log(&mut self, least: f64, most: f64) -> f64 {
+    /// A whole number from `least` to `most`, evenly in its logarithm.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "numbers up to 2^20"
+    )]
+    fn log(&mut self, least: f64, most: f64) -> u64 {
         let share = self.below(1 << 20) as f64 / f64::from(1 << 20);
-        (least.ln() + share * (most / least).ln()).exp()
+        (least.ln() + share * (most / least).ln()).exp().round() as u64
     }
 }
 
@@ -63,12 +62,11 @@ impl RandomScenario {
     pub fn draw(seed: u64, number: u64, duration_s: u64) -> Self {
         let mut draw = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number << 20);
         let draw = &mut draw;
-        let kbps = draw.log(100.0, 1_000_000.0).round() as u64;
-        // A run on a fast link has more packets. With fewer flows, it costs about as much as a run
-        // on a slow link.
+        let kbps = draw.log(100.0, 1_000_000.0);
+        // Slow hosts of a slow link and a fast one cost the same.
         let most = if kbps > 200_000 { 2 } else { 4 };
-        let flows = 1 + draw.below(most) as usize;
-        let rtts: Vec<u64> = (0..flows).map(|_| draw.log(2.0, 200.0).round() as u64).collect();
+        let flows = 1 + draw.below(most);
+        let rtts: Vec<u64> = (0..flows).map(|_| draw.log(2.0, 200.0)).collect();
         let full_pkts = (kbps * rtts[0] / (8 * 1514)).max(1);
         let limit = (full_pkts * (10 + draw.below(390)) / 100).clamp(4, 20_000);
         let mut bottleneck = vec![format!("rate = \"{}bit/s\"", kbps * 1000)];

@@ -106,6 +106,7 @@ impl Instance {
                 failure: Arc::clone(failure),
             }),
             Err(reason) => {
+                destroy(functions, state);
                 failure.note(format!(
                     "`{name}` of flow {} failed in create with cc_params = {}: {reason}",
                     place.flow,
@@ -222,11 +223,17 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        let Some(destroy) = self.functions.0.destroy else { return };
         if let Ok(state) = self.state.get_mut() {
-            // SAFETY: the state came from `create`, and this is its last use.
-            unsafe { destroy(state.0) };
+            destroy(self.functions, state.0);
         }
+    }
+}
+
+/// Frees a state that `create` returned. This is its last use.
+fn destroy(functions: Functions, state: *mut c_void) {
+    if let Some(destroy) = functions.0.destroy.filter(|_| !state.is_null()) {
+        // SAFETY: the state came from `create` of the same control.
+        unsafe { destroy(state) };
     }
 }
 
@@ -288,4 +295,67 @@ fn shown(params: &Params) -> String {
     let shown: Vec<String> =
         params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     if shown.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", shown.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::c_void;
+    use std::ptr;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use bbrlab_abi::{Host, Param, Plugin, VERSION};
+    use bbrlab_cc::{Params, Place};
+
+    use super::Instance;
+    use crate::failure::Failure;
+    use crate::functions::Functions;
+
+    static DESTROYED: AtomicU32 = AtomicU32::new(0);
+
+    /// Fails, but returns a state.
+    unsafe extern "C" fn create(_: *const Param, _: u32, host: *mut Host) -> *mut c_void {
+        // SAFETY: the host is valid during the call.
+        unsafe { (*host).fail.unwrap()(host, c"no table".as_ptr()) };
+        ptr::from_ref(&DESTROYED).cast_mut().cast()
+    }
+
+    unsafe extern "C" fn destroy(state: *mut c_void) {
+        assert_eq!(state.cast_const().cast(), ptr::from_ref(&DESTROYED));
+        DESTROYED.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn a_state_that_comes_with_a_failure_is_destroyed() {
+        let functions = Functions(Plugin {
+            size: Plugin::SIZE,
+            abi_version: VERSION,
+            name: c"failing".as_ptr(),
+            flags: 0,
+            reserved: 0,
+            create: Some(create),
+            destroy: Some(destroy),
+            init: None,
+            cwnd_event: None,
+            set_state: None,
+            skb_marked_lost: None,
+            ssthresh: None,
+            undo_cwnd: None,
+            cong_control: None,
+            cong_avoid: None,
+            pkts_acked: None,
+            in_ack_event: None,
+            tso_segs: None,
+            min_tso_segs: None,
+            sndbuf_expand: None,
+            info: None,
+        });
+        let (name, failure) = (Arc::from("plugin:failing"), Arc::new(Failure::default()));
+        let place = Place { flow: 3, epoch_ns: 0 };
+        let made = Instance::new(&name, functions, &failure, &Params::new(), place);
+        assert!(made.is_none());
+        assert_eq!(DESTROYED.load(Ordering::Relaxed), 1);
+        let text = failure.text().unwrap();
+        assert!(text.ends_with("failed in create with cc_params = {}: no table"), "{text}");
+    }
 }

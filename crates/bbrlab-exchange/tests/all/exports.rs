@@ -1,6 +1,7 @@
 //! Tests of exports. Other programs read the exported files.
 
 use std::fs;
+use std::io::Write as _;
 use std::process::Command;
 
 use bbrlab_exchange::{export_pcap, export_qlog, mininet_text, script_text};
@@ -26,7 +27,8 @@ fn tshark_reads_the_packets_of_a_run() {
     let summary = run(&folder, TWO_FLOWS);
     let file = export_pcap(&folder, None, false).unwrap();
     let Some(data) = count(&file, "tcp.len > 0 && ip.src < 10.128.0.0") else {
-        println!("skipped: no tshark");
+        // The test runner does not capture this line.
+        let _ = writeln!(std::io::stderr(), "skipped: no tshark (bbrlab-exchange)");
         return;
     };
     let sent: u64 = summary.flows.iter().filter_map(|flow| flow.sent_packets).sum();
@@ -77,6 +79,52 @@ fn qlog_is_a_sequence_of_json_texts_with_rising_times() {
 }
 
 #[test]
+fn settings_of_the_stack_are_written_as_sysctls() {
+    let text = TWO_FLOWS.to_owned()
+        + "[stack]\nmin_rto = \"100ms\"\nrack = false\ndsack = false\nsack = true\nnagle = false\n";
+    let scenario = Scenario::parse("two", "two", &text, None, &[]).unwrap();
+    for text in [script_text(&scenario).unwrap(), mininet_text(&scenario).unwrap()] {
+        for wanted in [
+            "\"net.ipv4.tcp_rto_min_us=100000\"",
+            "\"net.ipv4.tcp_recovery=0\"",
+            "\"net.ipv4.tcp_dsack=0\"",
+            "# Differs: stack.min_rto: needs Linux 6.11 or newer",
+            " -N -t 2 ",
+        ] {
+            assert!(text.contains(wanted), "{wanted}\n{text}");
+        }
+        assert!(!text.contains("tcp_sack"), "{text}");
+    }
+}
+
+#[test]
+fn every_table_has_valid_addresses_of_its_own() {
+    let flow = "[[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\n";
+    let text = "duration = \"2s\"\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"20pkt\"\n"
+        .to_owned()
+        + &flow.repeat(513);
+    let scenario = Scenario::parse("many", "many", &text, None, &[]).unwrap();
+    for text in [script_text(&scenario).unwrap(), mininet_text(&scenario).unwrap()] {
+        let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == '/';
+        let words = text.split(|c| !is_part(c)).filter(|word| word.starts_with("10."));
+        let addresses: Vec<&str> = words.collect();
+        for address in &addresses {
+            let octets = address.split('/').next().unwrap().split('.');
+            assert!(octets.map(str::parse::<u8>).all(|octet| octet.is_ok()), "{address}");
+        }
+        let mut hosts: Vec<&&str> =
+            addresses.iter().filter(|address| address.ends_with(".2/24")).collect();
+        let all = hosts.len();
+        hosts.sort();
+        hosts.dedup();
+        assert_eq!((all, hosts.len()), (2 * 513 + 1, 2 * 513 + 1));
+        for route in ["10.2.0.0/16 via", "10.3.0.0/16 via", "10.6.0.0/16 via"] {
+            assert!(text.contains(&format!("route add {route} 10.255.0.")), "{route}");
+        }
+    }
+}
+
+#[test]
 fn a_script_has_the_scenarios_values() {
     let text = TWO_FLOWS.replace("\"20pkt\"", "\"20pkt\"\nqueue = \"fq_codel\"\nloss = 0.01");
     let scenario = Scenario::parse("two", "two", &text, None, &[]).unwrap();
@@ -106,13 +154,15 @@ fn keys_that_a_testbed_lacks_are_refused() {
     let text = TWO_FLOWS
         .replace("cc = \"bbr1\"", "cc = \"bbr_hsr\"\non = \"1s\"\noff = \"1s\"")
         .replace("\"20pkt\"", "\"20pkt\"\nack_thinning = 2\nqueue = \"cake\"")
-        + "[stack]\nmin_rto = \"100ms\"\n";
+        + "[stack]\nmin_rto = \"1500ns\"\nsndbuf = \"1MB\"\nundo = false\n";
     let scenario = Scenario::parse("two", "two", &text, None, &[]).unwrap();
     let error = script_text(&scenario).unwrap_err().to_string();
     for wanted in [
-        "`stack.min_rto`: ",
+        "`stack.min_rto`: sysctl has whole microseconds, from 1 on",
+        "`stack.sndbuf`: iperf3 has one option for the buffers of both hosts",
+        "`stack.undo`: Linux has no such switch",
         "`bottleneck.ack_thinning`: Linux's tc has no ACK thinning",
-        "`bottleneck.queue`: this export writes",
+        "`bottleneck.queue`: Linux's tc has only the memory limit of cake",
         "`flows[1].cc`: `bbr_hsr` is in no Linux",
         "`flows[1].on`: iperf3 has no such source",
     ] {

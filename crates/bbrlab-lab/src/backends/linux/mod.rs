@@ -9,9 +9,11 @@
 //! | file | idea |
 //! | --- | --- |
 //! | `refusals.rs` | what the kernel or the translation cannot do |
+//! | `sizes.rs` | sizes of buffers that the kernel's 32 bits cannot hold |
 //! | `network.rs` | the run's network as namespaces and wires |
 //! | `impair.rs` | loss and delays between queues |
 //! | `tc.rs` | the words of `tc` |
+//! | `sysctls.rs` | the settings of TCP |
 //! | `script.rs` | the files that the guest reads |
 //! | `tables.rs`, `series.rs`, `records.rs` | the guest's records as ours |
 
@@ -21,10 +23,17 @@ mod records;
 mod refusals;
 mod script;
 mod series;
+mod sizes;
+mod sysctls;
 mod tables;
 mod tc;
 
+pub use self::script::kernel_name;
+pub use self::sysctls::tcp_sysctls;
+pub use self::tc::{Unable, discipline, percent};
+
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -79,7 +88,9 @@ impl Backend for Linux {
     }
 
     fn refusals(&self, run: &Run) -> Vec<Refusal> {
-        refusals::refusals(run, manifest())
+        let mut all = refusals::refusals(run, manifest());
+        all.extend(sizes::refusals(&run.stack));
+        all
     }
 
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
@@ -99,7 +110,7 @@ impl Backend for Linux {
         let network = Network::of(task.run);
         write_files(scratch.path(), task.run, &network)?;
         let (cpu_s, is_complete) = boot(kernel, scratch.path(), task, watch)?;
-        let records = records::Records::read(scratch.path(), &network)?;
+        let records = records::Records::read(scratch.path(), &network, is_complete)?;
         let version = version_of(&kernel.manifest);
         let result = records::result(task.run, &network, &records, &version, cpu_s);
         Ok(Executed { result, cpu_s, is_complete })
@@ -150,18 +161,45 @@ fn boot(
     }
 }
 
-/// A folder for one boot. Dropping this value removes the folder.
+/// The largest number of names that are tried for a folder.
+const NAMES_MAX: u32 = 10_000;
+
+/// Creates a folder that only this user can open.
+fn create_private(path: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        fs::DirBuilder::new().mode(0o700).create(path)
+    }
+    #[cfg(not(unix))]
+    fs::create_dir(path)
+}
+
+/// A folder for one boot, which is removed with this value.
 struct Scratch(PathBuf);
 
 impl Scratch {
     fn new() -> Result<Self, String> {
+        Self::new_in(&std::env::temp_dir())
+    }
+
+    /// Creates a folder that was not there before: the folder of temporary files is shared, and a
+    /// folder of another process may hold old records or links to other files.
+    fn new_in(parent: &Path) -> Result<Self, String> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("bbrlab-linux-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir_all(&path)
-            .map_err(|error| LabError::io("write", &path, &error).to_string())?;
-        Ok(Self(path))
+        for _ in 0..NAMES_MAX {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let path = parent.join(format!("bbrlab-linux-{}-{number}", std::process::id()));
+            match create_private(&path) {
+                Ok(()) => return Ok(Self(path)),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(LabError::io("write", &path, &error).to_string()),
+            }
+        }
+        let (folder, process) = (parent.display(), std::process::id());
+        Err(format!(
+            "{folder}: remove old folders `bbrlab-linux-{process}-*`, or set TMPDIR to another folder"
+        ))
     }
 
     fn path(&self) -> &Path {
@@ -181,11 +219,13 @@ impl Drop for Scratch {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::fs;
+
     use bbrlab_kernel::kernel_for_test;
     use bbrlab_run::{Controls, RunResult};
     use bbrlab_scenario::Scenario;
 
-    use super::Linux;
+    use super::{Linux, Scratch};
     use crate::backend::{Backend, Task};
     use crate::backends::SIMULATOR;
     use crate::stop::Stop;
@@ -196,14 +236,43 @@ mod tests {
              rate = \"10Mbit/s\"\nbuffer = \"1bdp\"\n[[flows]]\ncc = \"{cc}\"\n\
              rtt = \"30ms\"\nstart = \"0.1s\"\n"
         );
-        let scenario = Scenario::parse("lone", "lone", &text, None, &[]).unwrap();
+        result_of(on, &text)
+    }
+
+    fn result_of(on: &dyn Backend, text: &str) -> RunResult {
+        let scenario = Scenario::parse("lone", "lone", text, None, &[]).unwrap();
         let (run, controls, stop) = (scenario.run(0), Controls::none(), Stop::new());
         let task = Task { run: &run, packets: 8000, controls: &controls, stop: &stop };
         on.execute(&task, &mut |_| {}).unwrap().result
     }
 
-    /// For a single flow without random loss, the kernel and the simulator must agree exactly in
-    /// the numbers of segments, retransmissions and drops, and in goodput.
+    #[test]
+    fn a_boots_folder_is_new_and_private() {
+        use std::os::unix::fs::{MetadataExt as _, symlink};
+        let parent = crate::scratch::Scratch::new("linux-folders");
+        let first = Scratch::new_in(parent.path()).unwrap();
+        assert_eq!(fs::metadata(first.path()).unwrap().mode() & 0o777, 0o700);
+        // All names that the next folders would have are taken, by folders and by links.
+        let own = first.path().file_name().unwrap().to_str().unwrap();
+        let (start, number) = own.rsplit_once('-').unwrap();
+        let number: u64 = number.parse().unwrap();
+        let target = parent.path().join("target");
+        fs::create_dir(&target).unwrap();
+        for taken in number + 1..number + 20 {
+            let path = parent.path().join(format!("{start}-{taken}"));
+            if taken % 2 == 0 {
+                fs::create_dir(path).unwrap()
+            } else {
+                symlink(&target, path).unwrap()
+            }
+        }
+        let second = Scratch::new_in(parent.path()).unwrap();
+        fs::write(second.path().join("scenario"), "").unwrap();
+        assert!(fs::read_dir(&target).unwrap().next().is_none());
+        assert!(!fs::symlink_metadata(second.path()).unwrap().is_symlink());
+    }
+
+    /// A lone flow without random loss is the same to the segment, retransmission and drop.
     #[test]
     fn lone_flows_are_the_simulators() {
         if kernel_for_test("lone_flows_are_the_simulators").is_none() {
@@ -219,6 +288,22 @@ mod tests {
             assert_eq!(counts(&kernel), counts(&ours), "{cc}");
             assert!(kernel.series.len() > 900 && kernel.queue.len() > 900);
         }
+    }
+
+    /// Responses whose RTT is far below 1 ms: their number has no bound but the run's end.
+    #[test]
+    fn requests_of_a_short_path_go_on_to_the_end() {
+        if kernel_for_test("requests_of_a_short_path_go_on_to_the_end").is_none() {
+            return;
+        }
+        let text = "duration = \"2s\"\n[stack]\nclock_step = \"256ns\"\n[bottleneck]\n\
+                    rate = \"1Gbit/s\"\nbuffer = \"100pkt\"\n[[flows]]\ncc = \"cubic\"\n\
+                    rtt = \"0.1ms\"\nbytes = \"1000B\"\nrequests = {}\n";
+        let number = |on: &dyn Backend| result_of(on, text).summary.flows[0].fct_ms.n.unwrap();
+        let (ours, kernel) = (number(SIMULATOR), number(&Linux));
+        // A response takes 110 us. For each, the guest reads its clock about ten times, and every
+        // read takes 256 ns.
+        assert!((ours * 95 / 100..=ours).contains(&kernel), "{ours} {kernel}");
     }
 
     #[test]

@@ -44,9 +44,14 @@ impl Records {
     /// Reads the records that the guest has written into the folder of a boot.
     ///
     /// # Errors
-    /// If a file cannot be read.
-    pub(super) fn read(folder: &Path, network: &Network) -> Result<Self, String> {
-        let table = |name: &str| Table::read(&folder.join(format!("{OUT}.{name}.csv")));
+    /// If a file cannot be read, or a row is damaged.
+    pub(super) fn read(
+        folder: &Path,
+        network: &Network,
+        is_complete: bool,
+    ) -> Result<Self, String> {
+        let table =
+            |name: &str| Table::read(&folder.join(format!("{OUT}.{name}.csv")), is_complete);
         let police = |served: &Served| {
             let path = folder.join(format!("{OUT}.police{}.txt", served.number));
             served.link.police.and_then(|_| dropped(&std::fs::read_to_string(path).ok()?))
@@ -98,7 +103,8 @@ pub(super) fn result(
     let mut transfers = Transfers::default();
     let mut flows = Vec::new();
     for (id, row) in records.end.rows().take(run.flows.len()).enumerate() {
-        let fcts = add_transfers(records, id, &mut transfers);
+        let source = &run.classes[run.flows[id].class as usize].source;
+        let fcts = add_transfers(records, id, source, &mut transfers);
         flows.push(flow(run, network, id, row, &samples[id], &fcts, &times));
     }
     // The summary has the links of the scenario, then those of single flows. The series have only
@@ -239,9 +245,8 @@ fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// The transfers of a flow: the number that began, and the completion times in ms.
+/// A flow's transfers: the completion times in ms, and the sums of a train's connections.
 struct FctSample {
-    begun: u64,
     ms: Vec<f64>,
     last_end_s: f64,
     retransmitted: u64,
@@ -249,19 +254,23 @@ struct FctSample {
     min_rtt_ms: Option<f64>,
 }
 
-fn add_transfers(records: &Records, id: usize, transfers: &mut Transfers) -> FctSample {
-    let mut sample = FctSample {
-        begun: 0,
-        ms: Vec::new(),
-        last_end_s: 0.0,
-        retransmitted: 0,
-        sent: 0,
-        min_rtt_ms: None,
-    };
+fn add_transfers(
+    records: &Records,
+    id: usize,
+    source: &Source,
+    transfers: &mut Transfers,
+) -> FctSample {
+    let mut sample =
+        FctSample { ms: Vec::new(), last_end_s: 0.0, retransmitted: 0, sent: 0, min_rtt_ms: None };
+    // The kernel's count is that of a connection, which only trains have for each transfer.
+    let (mut before, is_train) = (0, is_train(source));
     for row in records.transfers.rows() {
         if row.count("flow") != Some(id as u64) {
             continue;
         }
+        let retransmitted = row.count("retrans").unwrap_or(0);
+        let own = if is_train { retransmitted } else { retransmitted - before.min(retransmitted) };
+        before = retransmitted;
         let fct_s = row.number("fct_s");
         let start_s = row.number("start_s").unwrap_or(0.0);
         transfers.push(TransferRow {
@@ -271,12 +280,11 @@ fn add_transfers(records: &Records, id: usize, transfers: &mut Transfers) -> Fct
             start_s,
             fct_s,
             slowdown: None,
-            retransmitted_packets: row.count("retrans").unwrap_or(0).into(),
+            retransmitted_packets: own.into(),
         });
-        sample.begun += 1;
-        sample.retransmitted += row.count("retrans").unwrap_or(0);
+        sample.retransmitted += own;
         sample.sent += row.count("data_segs").unwrap_or(0);
-        let rtt = row.number("min_rtt_us").map(|us| us / US_PER_MS);
+        let rtt = min_rtt_ms(row);
         sample.min_rtt_ms = match (sample.min_rtt_ms, rtt) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
@@ -287,6 +295,11 @@ fn add_transfers(records: &Records, id: usize, transfers: &mut Transfers) -> Fct
         }
     }
     sample
+}
+
+/// The smallest RTT of a socket; `None` if it has measured none.
+fn min_rtt_ms(row: Row<'_>) -> Option<f64> {
+    row.number("min_rtt_us").filter(|&us| us < f64::from(u32::MAX)).map(|us| us / US_PER_MS)
 }
 
 /// Whether the source opens a new connection for each transfer.
@@ -335,11 +348,7 @@ fn flow(
     };
     let srtt = sorted(samples.srtt_ms.iter().copied());
     let fct = sorted(fcts.ms.iter().copied());
-    let min_rtt = if is_train(&class.source) {
-        fcts.min_rtt_ms
-    } else {
-        row.number("min_rtt_us").filter(|&us| us < f64::from(u32::MAX)).map(|us| us / US_PER_MS)
-    };
+    let min_rtt = if is_train(&class.source) { fcts.min_rtt_ms } else { min_rtt_ms(row) };
     let lost = row.count("datagrams_sent").zip(row.count("datagrams_read"));
     FlowSummary {
         id: u32::try_from(id).unwrap_or(u32::MAX),

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 
 use bbrlab_link::{Link, Rate};
-use bbrlab_run::{Algorithm, Arrivals, FlowClass, Reading, Run, Sample, Source};
+use bbrlab_run::{Algorithm, Arrivals, Reading, Run, Sample, Source};
 use bbrlab_stack::{DelAck, EcnMode, SenderQdisc, SocketBuffer, Tso};
 use bbrlab_units::{BitRate, Span, Time};
 
 use super::network::{Content, Network, table_name};
+use super::sysctls::tcp_sysctls;
 
 /// The name of the set-up script.
 pub(super) const SETUP: &str = "setup.sh";
@@ -149,8 +150,9 @@ fn mac(wire: usize, end: usize) -> String {
     format!("02:00:{:02x}:{:02x}:{:02x}:0{end}", wire >> 16 & 255, wire >> 8 & 255, wire & 255)
 }
 
-/// Returns the kernel's name of an algorithm; `None` if only patched kernels have the algorithm.
-pub(super) fn kernel_name(cc: Algorithm) -> Option<&'static str> {
+/// The kernel's name of an algorithm; `None` if no kernel without patches has it.
+#[must_use]
+pub fn kernel_name(cc: Algorithm) -> Option<&'static str> {
     Some(match cc.name() {
         "bbr1" => "bbr",
         name @ ("cubic" | "reno" | "vegas" | "dctcp" | "bic" | "htcp" | "illinois"
@@ -193,8 +195,8 @@ pub(super) fn scenario(run: &Run, network: &Network) -> String {
     for (id, ends) in network.ends.iter().enumerate() {
         let class = run.class(u32::try_from(id).unwrap_or(u32::MAX));
         for space in [ends.sender, ends.receiver] {
-            for line in host(run, class) {
-                let _ = writeln!(text, "sysctl {} net/ipv4/{line}", network.spaces[space]);
+            for (name, value) in tcp_sysctls(&run.stack, class.ecn == EcnMode::On) {
+                let _ = writeln!(text, "sysctl {} net/ipv4/{name} {value}", network.spaces[space]);
             }
         }
     }
@@ -233,34 +235,6 @@ pub(super) fn losing(network: &Network, wires: &[usize]) -> Option<usize> {
     );
     let first = all.next();
     if all.next().is_some() { None } else { first }
-}
-
-/// Returns the settings of a host below `net/ipv4`, one per line.
-fn host(run: &Run, class: &FlowClass) -> Vec<String> {
-    let stack = &run.stack;
-    let bounds =
-        |it: bbrlab_stack::BufferBounds| format!("{} {} {}", it.least, it.initial, it.most);
-    let mut lines = vec![
-        format!("tcp_rmem {}", bounds(stack.tcp_rmem)),
-        format!("tcp_wmem {}", bounds(stack.tcp_wmem)),
-        "tcp_no_metrics_save 1".to_owned(),
-    ];
-    let mut set = |is_other: bool, line: &str| {
-        if is_other {
-            lines.push(line.to_owned());
-        }
-    };
-    set(class.ecn == EcnMode::On, "tcp_ecn 1");
-    set(!stack.slow_start_after_idle, "tcp_slow_start_after_idle 0");
-    set(!stack.sack, "tcp_sack 0");
-    set(!stack.socket.dsack, "tcp_dsack 0");
-    set(stack.loss.rack == Some(false), "tcp_recovery 0");
-    set(stack.loss.tlp == Some(false), "tcp_early_retrans 0");
-    set(
-        stack.min_rto != Span::from_millis(200),
-        &format!("tcp_rto_min_us {}", stack.min_rto.0 / 1000),
-    );
-    lines
 }
 
 fn flow_lines(run: &Run, network: &Network, id: usize, start: Time, stop: Option<Time>) -> String {
@@ -335,16 +309,14 @@ fn flow_lines(run: &Run, network: &Network, id: usize, start: Time, stop: Option
                 .collect();
         }
         Source::Requests(requests) => {
-            text += " mode=requests";
-            let most = run.duration.0 / class.base_rtt.0.max(1_000_000) + 1;
-            let count = requests.count.map_or(most, |count| most.min(count.into()));
+            let count = requests.count.map_or(i64::MAX.cast_unsigned(), u64::from);
+            let _ = write!(text, " mode=requests count={count}");
             let think = match &requests.pause {
                 bbrlab_run::Pause::Think(think) => think.mean,
                 _ => 0,
             };
-            lines = (0..count)
-                .map(|_| format!("request {id} {} {think}", requests.size.mean))
-                .collect();
+            // The guest repeats its last line.
+            lines.push(format!("request {id} {} {think}", requests.size.mean));
         }
         Source::Bursts(_) | Source::Arrivals(Arrivals { .. }) => {}
     }
@@ -436,7 +408,32 @@ pub(super) fn memory_mib(run: &Run) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::decimal;
+    use bbrlab_scenario::Scenario;
+
+    use super::{decimal, scenario};
+    use crate::backends::linux::network::Network;
+
+    /// The guest's lines with the word `request`.
+    fn requests(source: &str) -> Vec<String> {
+        let text = format!(
+            "duration = \"2s\"\n[bottleneck]\nrate = \"1Gbit/s\"\nbuffer = \"100pkt\"\n\
+             [[flows]]\ncc = \"cubic\"\nrtt = \"0.1ms\"\n{source}\n"
+        );
+        let of = Scenario::parse("requests", "requests", &text, None, &[]).unwrap();
+        let run = of.run(0);
+        let text = scenario(&run, &Network::of(&run));
+        text.lines().filter(|line| line.contains("request")).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn requests_end_only_after_their_number() {
+        let lines = requests("bytes = \"1000B\"\nrequests = {}");
+        assert!(lines[0].ends_with(" mode=requests count=9223372036854775807"), "{lines:?}");
+        assert_eq!(lines[1..], ["request 0 1000 0"]);
+        let lines = requests("bytes = \"1000B\"\nrequests = { think = \"5ms\", count = 3000 }");
+        assert!(lines[0].ends_with(" mode=requests count=3000"), "{lines:?}");
+        assert_eq!(lines[1..], ["request 0 1000 5000000"]);
+    }
 
     #[test]
     fn times_are_written_without_rounding() {

@@ -10,8 +10,8 @@ use bbrlab_link::{
 };
 use bbrlab_units::Span;
 
-/// The reason why `tc` or the kernel cannot set a value, and the nearest value that it can set.
-pub(super) type Unable = (String, Option<&'static str>);
+/// A value that `tc` or the kernel cannot have: the reason and the nearest value that it can.
+pub type Unable = (String, Option<&'static str>);
 
 fn unable<T>(reason: &str, nearest: Option<&'static str>) -> Result<T, Unable> {
     Err((reason.to_owned(), nearest))
@@ -20,8 +20,11 @@ fn unable<T>(reason: &str, nearest: Option<&'static str>) -> Result<T, Unable> {
 /// The limit, in packets, for a queue without a limit. Runs have fewer packets in flight.
 const NO_LIMIT_PACKETS: u64 = 10_000_000;
 
-/// Returns the arguments of `tc` for a queue discipline with its limit.
-pub(super) fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
+/// Returns the words of a queue discipline with its limit.
+///
+/// # Errors
+/// If `tc` or the kernel cannot have a value.
+pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
     let packets = |kind: &str| match buffer {
         Buffer::Packets(limit) => Ok(limit.0),
         Buffer::Unlimited => Ok(NO_LIMIT_PACKETS),
@@ -206,8 +209,9 @@ fn share(probability: Probability) -> String {
     format!("{}.{:09}", billionths / 1_000_000_000, billionths % 1_000_000_000)
 }
 
-/// Formats a probability in percent, with a precision finer than 2^-32.
-pub(super) fn percent(probability: Probability) -> String {
+/// Returns a probability in percent, exact to a unit of 2^-32.
+#[must_use]
+pub fn percent(probability: Probability) -> String {
     let trillionths = (u128::from(probability.0) * 1_000_000_000_000) >> 32;
     format!("{}.{:010}%", trillionths / 10_000_000_000, trillionths % 10_000_000_000)
 }
