@@ -35,3 +35,12 @@ test("wrong parts of a link become their defaults", async () => {
   const found = await decode(await deflated('[1,[["a","x",-4,"<img>"]],[3,1],"now"]'));
   assert.deepEqual(found, { setups: [{ name: "a", text: "x", run: 0, digest: null }], zoom: null, packets: null });
 });
+
+test("a zoom that cannot be drawn is made longer, and one beyond all runs is left out", async () => {
+  const zoom = async (from: number, to: number): Promise<[number, number] | null> =>
+    (await decode(await deflated(`[1,[["a","x",0,null]],[${from},${to}],null]`))).zoom;
+  const [from, to] = (await zoom(3, 3 + 1e-12)) ?? [0, 0];
+  assert.ok(from < 3 && to > 3 && to - from > 0.99e-6);
+  assert.equal(await zoom(1e15, 1e15 + 0.25), null);
+  assert.equal(await zoom(1e300, 2e300), null);
+});

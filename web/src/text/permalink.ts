@@ -1,5 +1,7 @@
 // Everything that a link holds: deflate, then base64url, after `#`.
 
+import { drawable, isTime } from "../state/span";
+
 /** Limits, so that a hostile link costs neither time nor memory. */
 const LINK_MAX = 200_000;
 export const TEXT_MAX = 1_000_000;
@@ -55,8 +57,6 @@ export async function encode(linked: Linked): Promise<string> {
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-const isTime = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
-
 /** Reads what is after `#`. Throws an error with a sentence for the user. */
 export async function decode(hash: string): Promise<Linked> {
   if (hash.length > LINK_MAX) throw new Error("the link is longer than 200,000 characters");
@@ -92,7 +92,7 @@ export async function decode(hash: string): Promise<Linked> {
         digest: typeof digest === "string" && /^[0-9a-f]{16}$/.test(digest) ? digest : null,
       };
     }),
-    zoom: Array.isArray(zoom) && isTime(zoom[0]) && isTime(zoom[1]) && zoom[0] < zoom[1] ? [zoom[0], zoom[1]] : null,
+    zoom: Array.isArray(zoom) && isTime(zoom[0]) && isTime(zoom[1]) && zoom[0] < zoom[1] ? drawable(zoom[0], zoom[1]) : null,
     packets: isTime(packets) ? packets : null,
   };
 }

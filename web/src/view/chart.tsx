@@ -7,6 +7,7 @@ import uPlot from "uplot";
 import type { Setup } from "../state/setup";
 import { cursor, packetTime, setups, zoom } from "../state/lab";
 import { grid } from "../state/series";
+import { drawable } from "../state/span";
 import { short } from "../text/quantity";
 import { drawSoon, forget } from "./frame";
 import { CURVES_MAX, type Curve, type Panel } from "./panels";
@@ -76,7 +77,7 @@ function makePlot(panel: Panel, setup: Setup, curves: Curve[], host: HTMLElement
       }],
       setSelect: [(plot) => {
         if (plot.select.width < 4) return;
-        zoom.value = [Math.max(0, plot.posToVal(plot.select.left, "x")), plot.posToVal(plot.select.left + plot.select.width, "x")];
+        zoom.value = drawable(Math.max(0, plot.posToVal(plot.select.left, "x")), plot.posToVal(plot.select.left + plot.select.width, "x"));
         plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
       }],
       draw: [(plot) => {
@@ -239,7 +240,7 @@ function onKey(event: KeyboardEvent): void {
     const width = span * factor;
     if (width >= endOfTime()) return null;
     const start = Math.min(Math.max(0, at - width / 2), endOfTime() - width);
-    return [start, start + width];
+    return drawable(start, start + width);
   };
   switch (event.key) {
     case "ArrowLeft": cursor.value = Math.max(from, at - step); break;

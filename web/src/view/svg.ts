@@ -14,7 +14,8 @@ function ticks(low: number, high: number, about: number): number[] {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? power;
   const result: number[] = [];
-  for (let at = Math.ceil(low / step) * step; at <= high + step * 1e-9; at += step) result.push(at);
+  // Whole steps are counted: a sum would stand still where a step is lost in rounding.
+  for (let at = Math.ceil(low / step); at * step <= high + step * 1e-9; at += 1) result.push(at * step);
   return result;
 }
 
