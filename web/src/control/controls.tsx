@@ -4,12 +4,12 @@ import { useEffect, useId, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { catalogue } from "../state/lab";
 import type { Setup } from "../state/setup";
-import { addTable, countTables, find, quote, raw, removeTable, set, tableLines, unquote, type Path } from "../text/toml";
+import { addTable, countTables, find, lineAt, quote, raw, removeTable, set, tableLines, unquote, type Path } from "../text/toml";
 import { timeText, time } from "../text/quantity";
 import { lineColor, theme } from "../view/theme";
 import {
   DELAY, discipline, flowKeys, PATH_KEYS, RUN_KEYS, scalar, setDiscipline, setSource, setSteps, source, sourceKeys, steps,
-  withoutControl, write, type Key, type Source,
+  withoutControl, write, writeFlows, type Key, type Source,
 } from "./keys";
 
 /** Flows beyond this are edited as text. */
@@ -22,9 +22,9 @@ const ALGORITHMS = ["bbr1", "bbr2", "bbr3", "cubic", "reno", "vegas", "dctcp", "
 function mistakeAt(setup: Setup, path: Path): string | null {
   const doc = setup.doc.value;
   const entry = find(doc, path);
-  if (!entry) return null;
-  const line = (at: number): number => doc.text.slice(0, at).split("\n").length;
-  const found = setup.mistakes.value.find((mistake) => mistake.line !== null && mistake.line >= line(entry.key.from) && mistake.line <= line(entry.value.to));
+  if (!entry || setup.mistakes.value.length === 0) return null;
+  const [first, last] = [lineAt(doc, entry.key.from), lineAt(doc, entry.value.to)];
+  const found = setup.mistakes.value.find((mistake) => mistake.line !== null && mistake.line >= first && mistake.line <= last);
   return found ? [found.expected, found.found, ...found.help].filter(Boolean).join("; ") : null;
 }
 
@@ -127,11 +127,7 @@ function CommonRtt({ setup, count }: { setup: Setup; count: number }) {
   const first = values[0];
   if (!first) return null;
   if (values.some((value) => value !== first)) return <div class="field"><span class="label">RTT</span><span class="in-text">differs by flow</span></div>;
-  const commit = (typed: string): void => {
-    let text = setup.text.value;
-    for (let at = 0; at < count; at += 1) text = write(text, { path: ["flows", at, "rtt"] }, typed);
-    setup.edit(text);
-  };
+  const commit = (typed: string): void => setup.edit(writeFlows(setup.text.value, count, "rtt", typed));
   return (
     <div class="field">
       <label for={id}>RTT{count > 1 ? " of all" : ""}</label>

@@ -8,7 +8,7 @@ import { dialog, setups } from "../state/lab";
 import type { FlowRecord, RecordFile, RunRecordJson } from "../state/record";
 import { means, type Column } from "../state/series";
 import { nextGeneration, type Setup } from "../state/setup";
-import { raw, set, unquote, type Path } from "../text/toml";
+import { countTables, raw, set, setAll, unquote, type Path } from "../text/toml";
 import { number } from "../view/tables";
 import { lineColor, theme } from "../view/theme";
 import { short } from "../text/quantity";
@@ -180,8 +180,8 @@ export function Sweep() {
     const toml = /^[[{]|^[+-]?[\d.]+$|^true$|^false$/.test(cell.value) ? cell.value : JSON.stringify(cell.value);
     let text = setup.text.value;
     if (path[0] === "flows" && typeof path[1] === "string") {
-      const flows = setup.doc.value.tables.filter((table) => table.array && table.path[0] === "flows" && table.path.length === 2).length;
-      for (let at = 0; at < flows; at += 1) text = set(text, ["flows", at, ...path.slice(1)], toml);
+      const flows = countTables(setup.doc.value, "flows");
+      text = setAll(text, Array.from({ length: flows }, (_none, at) => ["flows", at, ...path.slice(1)]), toml);
     } else text = set(text, path, toml);
     text = text.replace(/^\[sweep\][\s\S]*?(?=^\[|(?![\s\S]))/m, "");
     setup.edit(text);
