@@ -2,7 +2,7 @@
 
 import { drawable, isTime } from "../state/span";
 
-/** Limits, so that a hostile link costs neither time nor memory. */
+/** Limits, so that a hostile link costs neither time nor memory. What is above them is not made. */
 const LINK_MAX = 200_000;
 export const TEXT_MAX = 1_000_000;
 
@@ -49,13 +49,20 @@ async function through(bytes: Uint8Array, stream: CompressionStream | Decompress
   return whole;
 }
 
+/** Writes what is after `#`. Throws an error with a sentence for the user if no link can hold it. */
 export async function encode(linked: Linked): Promise<string> {
   const json = JSON.stringify([1, linked.setups.map((setup) => [setup.name, setup.text, setup.run, setup.digest]), linked.zoom, linked.packets]);
-  const bytes = await through(new TextEncoder().encode(json), new CompressionStream("deflate-raw"), Infinity);
+  const plain = new TextEncoder().encode(json);
+  if (plain.length > TEXT_MAX) throw new Error(`No link can hold this scenario: it has ${count(plain.length)} bytes, and a link holds at most ${count(TEXT_MAX)}. Send the scenario file instead.`);
+  const bytes = await through(plain, new CompressionStream("deflate-raw"), Infinity);
   let binary = "";
   for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  const hash = btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  if (hash.length > LINK_MAX) throw new Error(`No link can hold this scenario: it would have ${count(hash.length)} characters, and a link has at most ${count(LINK_MAX)}. Send the scenario file instead.`);
+  return hash;
 }
+
+const count = (number: number): string => number.toLocaleString("en");
 
 /** Reads what is after `#`. Throws an error with a sentence for the user. */
 export async function decode(hash: string): Promise<Linked> {
