@@ -2,7 +2,7 @@
 // between them, so that it stops at once.
 
 import type { Answer, RunRequest, WindowRequest } from "./protocol";
-import type { ClientMessage } from "./wire";
+import type { ClientMessage, WorkerAnswer } from "./wire";
 import { Call, FLOW_COLUMNS, LINK_COLUMNS, PACKET_COLUMNS, Simulator, Trap } from "./module";
 import type { FlowColumns, LinkColumns, Packets } from "./protocol";
 
@@ -51,10 +51,9 @@ function schedule(): void {
 }
 
 function post(answer: Answer, transfer: Transferable[] = []): void {
-  (self as unknown as { postMessage(message: Answer, transfer: Transferable[]): void }).postMessage(
-    answer,
-    transfer,
-  );
+  const message: WorkerAnswer = { ...answer, module_bytes: simulator?.memoryBytes ?? 0 };
+  (self as unknown as { postMessage(message: WorkerAnswer, transfer: Transferable[]): void })
+    .postMessage(message, transfer);
 }
 
 /** The typed arrays of columns, to transfer them. */
@@ -226,7 +225,6 @@ function handle(message: ClientMessage): void {
     return;
   }
   generation = message.generation;
-  isPaused = false;
   switch (message.type) {
     case "catalogue":
       post({ type: "catalogue", generation, ...sim().call(Call.Catalogue).value } as unknown as Answer);
@@ -234,7 +232,7 @@ function handle(message: ClientMessage): void {
       schedule();
       return;
     case "check": {
-      // The run in progress goes on: the page checks while the user types.
+      // A run in progress goes on, and a paused one stays paused.
       const estimate = asked(Call.Check, message.scenario);
       if (estimate !== undefined) {
         post({ type: "estimate", generation, ...estimate } as unknown as Answer);
@@ -245,10 +243,12 @@ function handle(message: ClientMessage): void {
     case "run":
     case "window":
       forget();
+      isPaused = false;
       begin(message);
       return;
     case "stop":
       forget();
+      isPaused = false;
       return;
   }
 }
