@@ -10,8 +10,8 @@ import { grid } from "../state/series";
 import { drawable } from "../state/span";
 import { short } from "../text/quantity";
 import { drawSoon, forget } from "./frame";
-import { CURVES_MAX, type Curve, type Panel } from "./panels";
-import { lineColor, theme } from "./theme";
+import { binsOf, colorOf, CURVES_MAX, type Curve, type Panel } from "./panels";
+import { theme } from "./theme";
 
 /** Left of each chart, for the numbers of its axis: all charts have their times below each other. */
 export const AXIS_WIDTH = 46;
@@ -28,11 +28,6 @@ export function endOfTime(): number {
 
 export function shownTimes(): [number, number] {
   return zoom.value ?? [0, endOfTime()];
-}
-
-function colorOf(curve: Curve): string {
-  const colors = theme.value;
-  return curve.color < 0 ? colors.faint : lineColor(colors, curve.color, curve.colors);
 }
 
 function makePlot(panel: Panel, setup: Setup, curves: Curve[], host: HTMLElement, width: number, height: number): uPlot {
@@ -140,11 +135,9 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; he
       if (plot.width !== width || plot.height !== height) plot.setSize({ width, height });
       const [from, to] = shownTimes();
       const pixels = Math.max(20, width - AXIS_WIDTH - RIGHT);
-      const period = setup.started.value?.period_s ?? 0;
-      const finest = panel.id === "throughput" ? Math.max(period, Math.min(0.1, (to - from) / 40)) : period;
       // While a run grows, coarser curves keep each frame short; the last drawing has all pixels.
       const grain = setup.status.value === "running" ? pixels / 4 : pixels / 1.5;
-      const bins = Math.max(4, Math.floor(Math.min(grain, finest > 0 ? Math.ceil((to - from) / finest) : grain)));
+      const bins = binsOf(panel, setup, from, to, grain);
       const data = now.map((curve) => curve.points(from, to, bins));
       let most = 0;
       for (const points of data) for (const point of points) if (point !== null && point > most) most = point;

@@ -4,8 +4,8 @@ import type { Setup } from "../state/setup";
 import { grid } from "../state/series";
 import { short } from "../text/quantity";
 import { shownTimes } from "./chart";
-import { PANELS, type Curve } from "./panels";
-import { lineColor, theme } from "./theme";
+import { binsOf, colorOf, PANELS, type Curve } from "./panels";
+import { theme } from "./theme";
 
 const escape = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
@@ -33,7 +33,7 @@ export function svgOf(setup: Setup): { text: string; width: number; height: numb
   PANELS.forEach((item, at) => {
     const top = 74 + at * (panel + 34);
     const curves = item.curves(setup);
-    const bins = Math.min(inner, Math.max(4, Math.ceil((to - from) / Math.max(setup.started.value?.period_s ?? 0, item.id === "throughput" ? Math.min(0.1, (to - from) / 40) : 1e-9))));
+    const bins = binsOf(item, setup, from, to, inner);
     const data = curves.map((curve) => curve.points(from, to, bins));
     const most = Math.max(1e-9, ...data.map((points) => points.reduce<number>((high, point) => Math.max(high, point ?? 0), 0))) * 1.06;
     const y = (value: number): number => top + panel - (value / most) * panel;
@@ -44,7 +44,7 @@ export function svgOf(setup: Setup): { text: string; width: number; height: numb
     const times = grid(from, to, bins);
     curves.forEach((curve, place) => {
       const path = (data[place] ?? []).flatMap((point, index) => (point === null ? [] : [`${x(times[index] as number).toFixed(1)} ${y(point).toFixed(1)}`]));
-      if (path.length > 0) parts.push(`<path d="M${path.join("L")}" fill="none" stroke="${color(curve)}" stroke-width="${curve.faint ? 0.8 : 1.3}" stroke-linejoin="round"${curve.faint ? ' opacity="0.45"' : ""}/>`);
+      if (path.length > 0) parts.push(`<path d="M${path.join("L")}" fill="none" stroke="${colorOf(curve)}" stroke-width="${curve.faint ? 0.8 : 1.3}" stroke-linejoin="round"${curve.faint ? ' opacity="0.45"' : ""}/>`);
     });
     parts.push(`<rect x="${left}" y="${top}" width="${inner}" height="${panel}" fill="none" stroke="${colors.frame}"/>`);
   });
@@ -55,14 +55,10 @@ export function svgOf(setup: Setup): { text: string; width: number; height: numb
   };
 }
 
-function color(curve: Curve): string {
-  return curve.color < 0 ? theme.value.faint : lineColor(theme.value, curve.color, curve.colors);
-}
-
 function legend(curves: Curve[], parts: string[], left: number, y: number): void {
   let x = left;
   for (const curve of curves.slice(0, 6)) {
-    parts.push(`<path d="M${x} ${y - 4}h14" stroke="${color(curve)}" stroke-width="2"/><text x="${x + 18}" y="${y}" font-size="11" fill="${theme.value.ink}">${escape(curve.label)}</text>`);
+    parts.push(`<path d="M${x} ${y - 4}h14" stroke="${colorOf(curve)}" stroke-width="2"/><text x="${x + 18}" y="${y}" font-size="11" fill="${theme.value.ink}">${escape(curve.label)}</text>`);
     x += 34 + curve.label.length * 6.4;
   }
 }
