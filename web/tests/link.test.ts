@@ -63,6 +63,6 @@ test("every link that is made can be opened; what no link can hold is refused wi
   }
   await assert.rejects(encode(of(noise(400_000))), /characters, and a link has at most 200,000\. Send the scenario file/);
   // Line ends take two bytes: 1 MB of text is more in a link.
-  await assert.rejects(encode(of("a = 1\n".repeat(166_000))), /bytes, and a link holds at most 1,000,000\. Send the scenario file/);
+  await assert.rejects(encode(of("a = 1\n".repeat(166_000))), /bytes of text, and a link has at most 1,000,000\. Send the scenario file/);
   assert.equal((await decode(await encode(of("a = 1\n".repeat(142_000))))).setups[0]?.text.length, 852_000);
 });

@@ -29,7 +29,9 @@ function mistakeAt(setup: Setup, path: Path): string | null {
 }
 
 /** A text field whose content changes with `value` alone: what is being typed survives a redraw. */
-export function TextField({ value, onCommit, ...rest }: { value: string; onCommit(typed: string): void } & Record<`data-${string}` | `aria-${string}`, string | boolean | undefined> & { id?: string; class?: string; placeholder?: string; title?: string }) {
+export function TextField({ value, onCommit, ...rest }: {
+  value: string; onCommit(typed: string): void; id?: string; class?: string; placeholder?: string; title?: string;
+} & Record<`data-${string}` | `aria-${string}`, string | boolean | undefined>) {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (field.current) field.current.value = value;
@@ -151,16 +153,21 @@ function Flow({ setup, at, count }: { setup: Setup; at: number; count: number })
     <fieldset class="flow" data-flow={at}>
       <legend><i style={{ background: lineColor(theme.value, at, count) }} />Flow {at}
         <span class="tools">
-          <button type="button" class="icon" aria-label={`Copy flow ${at}`} title="Add a copy" onClick={() => setup.edit(addTable(setup.text.value, "flows", tableLines(setup.text.value, "flows", at)))}>+</button>
+          <button type="button" class="icon" aria-label={`Copy flow ${at}`} title="Add a copy"
+            onClick={() => setup.edit(addTable(setup.text.value, "flows", tableLines(setup.text.value, "flows", at)))}>+</button>
           <button type="button" class="icon" aria-label={`Remove flow ${at}`} title="Remove" disabled={count < 2} onClick={() => setup.edit(removeTable(setup.text.value, "flows", at))}>×</button>
         </span>
       </legend>
-      <Select setup={setup} label="Algorithm" value={cc} control={`flows.${at}.cc`} options={[...algorithms, ...(algorithms.some((a) => a.name === "udp") ? [] : [{ name: "udp", summary: "datagrams without congestion control" }])]}
+      <Select setup={setup} label="Algorithm" value={cc} control={`flows.${at}.cc`}
+        options={[...algorithms, ...(algorithms.some((a) => a.name === "udp") ? [] : [{ name: "udp", summary: "datagrams without congestion control" }])]}
         onPick={(name) => setup.edit(set(setup.text.value, ["flows", at, "cc"], quote(name)))} />
       {summary && <p class="hint">{summary}</p>}
       <div class="pair">{set_.map((key) => <Field key={key.id} setup={setup} item={key} compact />)}</div>
       <Select setup={setup} label="Source" value={kind} control={`flows.${at}.source`}
-        options={[{ name: "unlimited", summary: "" }, { name: "bytes", summary: "" }, { name: "rate", summary: "" }, { name: "on-off", summary: "" }, ...(kind === "other" ? [{ name: "other", summary: "set in the text" }] : [])]}
+        options={[
+          ...["unlimited", "bytes", "rate", "on-off"].map((name) => ({ name, summary: "" })),
+          ...(kind === "other" ? [{ name: "other", summary: "set in the text" }] : []),
+        ]}
         onPick={(name) => name !== "other" && kind !== "other" && setup.edit(setSource(setup.text.value, at, name as Source))} />
       {kind !== "unlimited" && kind !== "other" && <div class="pair">{sourceKeys(kind, at).map((key) => <Field key={key.id} setup={setup} item={key} compact />)}</div>}
       {!more.value && set_.length < keys.length && <button type="button" class="quiet" onClick={() => (more.value = true)}>Stop and count</button>}
@@ -187,7 +194,10 @@ export function Controls({ setup }: { setup: Setup }) {
       </fieldset>
       {Array.from({ length: Math.min(flows, FLOWS_SHOWN) }, (_none, at) => <Flow key={at} setup={setup} at={at} count={flows} />)}
       {flows > FLOWS_SHOWN && <p class="hint">{flows - FLOWS_SHOWN} more flows are in the text.</p>}
-      <button type="button" class="add" onClick={() => setup.edit(addTable(setup.text.value, "flows", flows > 0 ? tableLines(setup.text.value, "flows", flows - 1) : 'cc = "cubic"\nrtt = "30ms"\n'))}>Add a flow</button>
+      <button type="button" class="add" onClick={() => {
+        const lines = flows > 0 ? tableLines(setup.text.value, "flows", flows - 1) : 'cc = "cubic"\nrtt = "30ms"\n';
+        setup.edit(addTable(setup.text.value, "flows", lines));
+      }}>Add a flow</button>
       <fieldset>
         <legend>Run</legend>
         {RUN_KEYS.map((key) => <Field key={key.id} setup={setup} item={key} />)}

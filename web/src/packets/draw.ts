@@ -27,7 +27,10 @@ const ACK_LANE = 172;
 const QUEUE_TOP = 34;
 const QUEUE_BOTTOM = 112;
 
-export function draw(ctx: CanvasRenderingContext2D, width: number, tracks: Tracks | null, started: Started, places: Map<number, number>, time: number, speed: number, colors: Theme, capacity: (link: number) => number): Counts {
+export function draw(
+  ctx: CanvasRenderingContext2D, width: number, tracks: Tracks | null, started: Started, places: Map<number, number>, time: number,
+  speed: number, colors: Theme, capacity: (link: number) => number,
+): Counts {
   const counts: Counts = { queued: new Map(), data: 0, acks: 0, losses: 0 };
   const x = (place: number): number => EDGE + place * (width - 2 * EDGE);
   const flows = started.flows.length;

@@ -77,7 +77,8 @@ export function PacketStrip({ setup }: { setup: Setup }) {
       const inside = player.current && time >= player.current.from - 1e-9 && time <= player.current.until + 1e-9;
       const counts = draw(ctx, width, inside ? player.current : null, started, player.places, time, speed.value, theme.value, (link) => sizes.get(link) ?? 1);
       if (inside && !playing.value) {
-        words.value = `At ${time.toFixed(4)} s: ${[...counts.queued].map(([link, packets]) => `${packets} packets at ${started.links[link]?.name}`).join(", ")}; ${counts.data} data packets and ${counts.acks} ACKs on the way.`;
+        const queues = [...counts.queued].map(([link, packets]) => `${packets} packets at ${started.links[link]?.name}`).join(", ");
+        words.value = `At ${time.toFixed(4)} s: ${queues}; ${counts.data} data packets and ${counts.acks} ACKs on the way.`;
       }
     };
     const stops = [

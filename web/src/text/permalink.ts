@@ -49,20 +49,24 @@ async function through(bytes: Uint8Array, stream: CompressionStream | Decompress
   return whole;
 }
 
+function refusal(would: number, most: number, what: string): Error {
+  const [has, may] = [would, most].map((number) => number.toLocaleString("en"));
+  return new Error(`No link can hold this scenario: it would have ${has} ${what}, and a link has at most ${may}. Send the scenario file instead.`);
+}
+
 /** Writes what is after `#`. Throws an error with a sentence for the user if no link can hold it. */
 export async function encode(linked: Linked): Promise<string> {
   const json = JSON.stringify([1, linked.setups.map((setup) => [setup.name, setup.text, setup.run, setup.digest]), linked.zoom, linked.packets]);
   const plain = new TextEncoder().encode(json);
-  if (plain.length > TEXT_MAX) throw new Error(`No link can hold this scenario: it has ${count(plain.length)} bytes, and a link holds at most ${count(TEXT_MAX)}. Send the scenario file instead.`);
+  if (plain.length > TEXT_MAX) throw refusal(plain.length, TEXT_MAX, "bytes of text");
   const bytes = await through(plain, new CompressionStream("deflate-raw"), Infinity);
   let binary = "";
   for (const byte of bytes) binary += String.fromCharCode(byte);
   const hash = btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-  if (hash.length > LINK_MAX) throw new Error(`No link can hold this scenario: it would have ${count(hash.length)} characters, and a link has at most ${count(LINK_MAX)}. Send the scenario file instead.`);
+  if (hash.length > LINK_MAX) throw refusal(hash.length, LINK_MAX, "characters");
   return hash;
 }
 
-const count = (number: number): string => number.toLocaleString("en");
 
 /** Reads what is after `#`. Throws an error with a sentence for the user. */
 export async function decode(hash: string): Promise<Linked> {

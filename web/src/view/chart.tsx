@@ -202,7 +202,8 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; he
 
   const label = useComputed(() => {
     const [from, to] = shownTimes();
-    return `${panel.title}, ${panel.unit}, from ${short(from, 4)} to ${short(to, 4)} s. ${words.value || "No data yet."} Arrow keys move the shared cursor, plus and minus zoom, 0 shows the whole run.`;
+    const shown = `${panel.title}, ${panel.unit}, from ${short(from, 4)} to ${short(to, 4)} s. ${words.value || "No data yet."}`;
+    return `${shown} Arrow keys move the shared cursor, plus and minus zoom, 0 shows the whole run.`;
   });
   return (
     <figure class="chart">

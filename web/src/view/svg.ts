@@ -29,7 +29,8 @@ export function svgOf(setup: Setup): { text: string; width: number; height: numb
   const height = 58 + PANELS.length * (panel + 34) + 24;
   const run = setup.record.value?.runs[0];
   parts.push(`<text x="${left}" y="22" font-size="15" font-weight="600" fill="${colors.ink}">${escape(setup.estimate.value?.title || setup.name.value)}</text>`);
-  parts.push(`<text x="${left}" y="40" font-size="11" fill="${colors.faint}">${escape(`${setup.name.value}, seed ${run?.seed ?? ""}, digest ${setup.digest.value ?? ""}, bbrlab ${setup.record.value?.version ?? ""}`)}</text>`);
+  const origin = `${setup.name.value}, seed ${run?.seed ?? ""}, digest ${setup.digest.value ?? ""}, bbrlab ${setup.record.value?.version ?? ""}`;
+  parts.push(`<text x="${left}" y="40" font-size="11" fill="${colors.faint}">${escape(origin)}</text>`);
   PANELS.forEach((item, at) => {
     const top = 74 + at * (panel + 34);
     const curves = item.curves(setup);
@@ -39,17 +40,28 @@ export function svgOf(setup: Setup): { text: string; width: number; height: numb
     const y = (value: number): number => top + panel - (value / most) * panel;
     parts.push(`<text x="${left}" y="${top - 8}" font-size="12" font-weight="600" fill="${colors.ink}">${escape(item.title)}, ${item.unit}</text>`);
     legend(curves.filter((curve) => !curve.faint), parts, left + 190, top - 8);
-    for (const tick of ticks(0, most, 4)) parts.push(`<path d="M${left} ${y(tick).toFixed(1)}h${inner}" stroke="${colors.grid}"/><text x="${left - 6}" y="${(y(tick) + 4).toFixed(1)}" font-size="11" text-anchor="end" fill="${colors.faint}">${short(tick, 4)}</text>`);
-    for (const tick of ticks(from, to, 8)) parts.push(`<path d="M${x(tick).toFixed(1)} ${top}v${panel}" stroke="${colors.grid}"/>${at === PANELS.length - 1 ? `<text x="${x(tick).toFixed(1)}" y="${top + panel + 16}" font-size="11" text-anchor="middle" fill="${colors.faint}">${short(tick, 5)} s</text>` : ""}`);
+    for (const tick of ticks(0, most, 4)) {
+      parts.push(`<path d="M${left} ${y(tick).toFixed(1)}h${inner}" stroke="${colors.grid}"/>`);
+      parts.push(`<text x="${left - 6}" y="${(y(tick) + 4).toFixed(1)}" font-size="11" text-anchor="end" fill="${colors.faint}">${short(tick, 4)}</text>`);
+    }
+    for (const tick of ticks(from, to, 8)) {
+      const place = x(tick).toFixed(1);
+      parts.push(`<path d="M${place} ${top}v${panel}" stroke="${colors.grid}"/>`);
+      if (at < PANELS.length - 1) continue;
+      parts.push(`<text x="${place}" y="${top + panel + 16}" font-size="11" text-anchor="middle" fill="${colors.faint}">${short(tick, 5)} s</text>`);
+    }
     const times = grid(from, to, bins);
     curves.forEach((curve, place) => {
       const path = (data[place] ?? []).flatMap((point, index) => (point === null ? [] : [`${x(times[index] as number).toFixed(1)} ${y(point).toFixed(1)}`]));
-      if (path.length > 0) parts.push(`<path d="M${path.join("L")}" fill="none" stroke="${colorOf(curve)}" stroke-width="${curve.faint ? 0.8 : 1.3}" stroke-linejoin="round"${curve.faint ? ' opacity="0.45"' : ""}/>`);
+      if (path.length === 0) return;
+      const look = `stroke="${colorOf(curve)}" stroke-width="${curve.faint ? 0.8 : 1.3}" stroke-linejoin="round"${curve.faint ? ' opacity="0.45"' : ""}`;
+      parts.push(`<path d="M${path.join("L")}" fill="none" ${look}/>`);
     });
     parts.push(`<rect x="${left}" y="${top}" width="${inner}" height="${panel}" fill="none" stroke="${colors.frame}"/>`);
   });
+  const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
   return {
-    text: `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif"><rect width="100%" height="100%" fill="${colors.paper}"/>${parts.join("")}</svg>\n`,
+    text: `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="system-ui, sans-serif"><rect width="100%" height="100%" fill="${colors.paper}"/>${parts.join("")}</svg>\n`,
     width,
     height,
   };
