@@ -274,7 +274,7 @@ export interface LinkColumns {
   marks: Float32Array;
 }
 
-/** Sent after each slice of about 16 ms. */
+/** Sent about 20 times a second by a run, and after each slice of about 16 ms by a window. */
 export interface Progress {
   type: "progress";
   generation: number;

@@ -9,6 +9,10 @@ import type { FlowColumns, LinkColumns, Packets } from "./protocol";
 /** How long a slice should take. */
 const SLICE_MS = 16;
 
+/** The least time between two messages of a run to the page: each costs it a layout and a part of a
+ * frame, and charts are not drawn more often. */
+const POST_MS = 50;
+
 /** The first slice of a run: short, so that its speed becomes known. */
 const FIRST_SLICE_S = 1e-3;
 
@@ -25,6 +29,8 @@ interface Work {
   time_s: number;
   slice_s: number;
   busy_ms: number;
+  /** When the page got rows and progress last, by the worker's clock. */
+  posted_ms: number;
   /** Whether the tap of a window is open. */
   isTapped: boolean;
 }
@@ -110,6 +116,7 @@ function begin(request: RunRequest | WindowRequest): void {
     time_s: 0,
     slice_s: FIRST_SLICE_S,
     busy_ms: 0,
+    posted_ms: -Infinity,
     isTapped: false,
   };
   schedule();
@@ -148,6 +155,11 @@ function advance(work: Work, limit_s: number): boolean {
 
 function runSlice(work: Work, request: RunRequest): void {
   const isDone = advance(work, work.duration_s);
+  const now_ms = performance.now();
+  if (!isDone && now_ms - work.posted_ms < POST_MS) {
+    return;
+  }
+  work.posted_ms = now_ms;
   if (request.rows) {
     const { value } = sim().call(Call.Rows);
     const flows = sim().columns<FlowColumns>(FLOW_COLUMNS);
