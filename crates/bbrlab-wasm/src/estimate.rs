@@ -13,12 +13,10 @@ const PACKETS_MAX: u64 = 1_000_000_000;
 /// Rows of time series that a page can keep and draw.
 const ROWS_MAX: u64 = 4_000_000;
 
-/// Memory of the largest run. A module has at most 4 GB, and browsers on phones allow less. Rows do
-/// not count: the page takes them while the run goes on.
+/// Memory of the largest run: half of what a module has at most (2 GiB, `MEMORY_MAX` of
+/// `xtask/src/web.rs`), because the estimate is right within a factor of two. Rows do not count: the
+/// page takes them while the run goes on.
 const BYTES_MAX: u64 = 1_000_000_000;
-
-/// Memory of a row, natively; `bbrlab_cost` adds it for each row.
-const ROW_BYTES: u64 = 712;
 
 /// CPU seconds of an event in a run with one flow: 34 ns in the native program, twice as much in a
 /// module.
@@ -101,7 +99,7 @@ fn sweep(scenario: &Scenario) -> Vec<Swept> {
 
 /// Returns the memory of a run whose rows are taken while it goes on.
 fn memory(run: &Estimate) -> u64 {
-    run.memory_bytes.saturating_sub(run.series_rows.saturating_mul(ROW_BYTES))
+    run.memory_bytes.saturating_sub(run.rows_bytes)
 }
 
 /// Checks that the module can run a scenario's run with this estimate.
