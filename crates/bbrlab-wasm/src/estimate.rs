@@ -13,16 +13,13 @@ const PACKETS_MAX: u64 = 1_000_000_000;
 /// The largest number of rows of time series that a page can store and draw.
 const ROWS_MAX: u64 = 4_000_000;
 
-/// The largest memory of a run in bytes. A module can have at most 4 GB, and browsers on phones
-/// allow less. Rows do not count, because the page takes them out of the module during the run.
+/// Memory of the largest run: half of what a module has at most (2 GiB, `MEMORY_MAX` of
+/// `xtask/src/web.rs`), because the estimate is right within a factor of two. Rows do not count: the
+/// page takes them while the run goes on.
 const BYTES_MAX: u64 = 1_000_000_000;
 
-/// Bytes of memory per row in the native program, which are included in the estimate of
-/// `bbrlab_cost`.
-const ROW_BYTES: u64 = 712;
-
-/// CPU seconds per event in a run with one flow. An event takes 34 ns in the native program, and
-/// about twice as long in a module.
+/// CPU seconds of an event in a run with one flow: 34 ns in the native program, twice as much in a
+/// module.
 const SECONDS_PER_EVENT: f64 = 68e-9;
 
 /// The answer to the call `Check`: the scenario's size and cost.
@@ -102,7 +99,7 @@ fn sweep(scenario: &Scenario) -> Vec<Swept> {
 
 /// Returns the memory of a run in bytes, without its rows, which the page takes out of the module.
 fn memory(run: &Estimate) -> u64 {
-    run.memory_bytes.saturating_sub(run.series_rows.saturating_mul(ROW_BYTES))
+    run.memory_bytes.saturating_sub(run.rows_bytes)
 }
 
 /// Returns an error if the module cannot run a run with this estimate.

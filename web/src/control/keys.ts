@@ -2,7 +2,7 @@
 // control.
 
 import { parse, rate, rateText, short, time, timeText } from "../text/quantity";
-import { find, quote, raw, read, remove, set, unquote, type Document, type Path } from "../text/toml";
+import { branchAt, find, quote, raw, read, remove, set, setAll, unquote, type Document, type Path } from "../text/toml";
 
 export interface Slider {
   /** The position of the slider, from 0 to 1, for a value in the text; null if no position fits the
@@ -108,8 +108,12 @@ export function write(text: string, key: Pick<Key, "path" | "bare">, typed: stri
   return typed.trim() === "" ? remove(text, key.path) : set(text, key.path, spelled(key, typed));
 }
 
-/** The name of the queue discipline: the value of the key, or the entry `discipline` if the value
- * is a table with parameters. */
+/** Writes a control's value for all flows. */
+export function writeFlows(text: string, flows: number, key: string, typed: string): string {
+  return setAll(text, Array.from({ length: flows }, (_none, at) => ["flows", at, key]), spelled({}, typed));
+}
+
+/** The queue discipline: a word, or `discipline` of a table with parameters. */
 export function discipline(doc: Document): { name: string; table: boolean } {
   const table = find(doc, ["bottleneck", "queue", "discipline"]);
   if (table) return { name: unquote(doc.text.slice(table.value.from, table.value.to)), table: true };
@@ -141,8 +145,8 @@ export type Source = "unlimited" | "bytes" | "rate" | "on-off" | "other";
 const OTHERS = ["train", "arrivals", "requests", "page", "video", "frames", "write"];
 
 export function source(doc: Document, at: number): Source {
-  const has = (key: string): boolean => raw(doc, ["flows", at, key]) !== undefined
-    || doc.entries.some((entry) => entry.path[0] === "flows" && entry.path[1] === at && entry.path[2] === key);
+  const own = branchAt(doc, ["flows", at])?.below;
+  const has = (key: string): boolean => own?.has(key) ?? false;
   if (OTHERS.some(has)) return "other";
   if (has("on") || has("off")) return "on-off";
   if (has("bytes")) return "bytes";

@@ -38,6 +38,8 @@ export class Player {
   reset(): void {
     this.current = null;
     this.next = null;
+    // A window that nobody waits for would go on to its end.
+    if (this.asked) this.client.post({ type: "stop", generation: nextGeneration() });
     this.asked = null;
     const started = this.setup.started.value;
     if (started) this.places = stations(started);

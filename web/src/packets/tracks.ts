@@ -67,10 +67,11 @@ export function tracksOf(packets: Packets, started: Started, places: Map<number,
     const now = times[at] as number;
     const what = kind[at] as PacketEvent;
     const link = place[at] as number;
-    const id = packet[at] as number;
     const ack = direction[at] === 1;
     const flow = flows.get(flowOf[at] as number);
     if (!flow) continue;
+    // Packets are numbered per flow; both numbers have 32 bits, and there are at most 10,000 flows.
+    const id = flow.id * 2 ** 32 + (packet[at] as number);
     let track = open.get(id);
     if (!track) {
       track = { flow: flow.id, ack, from: now, until: now, times: [], places: [], waits: [], marked: Number.NaN };

@@ -2,15 +2,18 @@
 // messages between two slices, so that it can stop quickly.
 
 import type { Answer, RunRequest, WindowRequest } from "./protocol";
-import type { ClientMessage } from "./wire";
+import type { ClientMessage, WorkerAnswer } from "./wire";
 import { Call, FLOW_COLUMNS, LINK_COLUMNS, PACKET_COLUMNS, Simulator, Trap } from "./module";
 import type { FlowColumns, LinkColumns, Packets } from "./protocol";
 
 /** The time that a slice should take, in ms. */
 const SLICE_MS = 16;
 
-/** The simulated length of a run's first slice, in seconds. It is short, because the speed of the
- * run is not known yet. */
+/** The least time between two messages of a run to the page: each costs it a layout and a part of a
+ * frame, and charts are not drawn more often. */
+const POST_MS = 50;
+
+/** The first slice of a run: short, so that its speed becomes known. */
 const FIRST_SLICE_S = 1e-3;
 
 const NS_PER_S = 1e9;
@@ -26,7 +29,9 @@ interface Work {
   time_s: number;
   slice_s: number;
   busy_ms: number;
-  /** Whether the events of packets are being recorded, for a window. */
+  /** When the page got rows and progress last, by the worker's clock. */
+  posted_ms: number;
+  /** Whether the tap of a window is open. */
   isTapped: boolean;
 }
 
@@ -52,10 +57,9 @@ function schedule(): void {
 }
 
 function post(answer: Answer, transfer: Transferable[] = []): void {
-  (self as unknown as { postMessage(message: Answer, transfer: Transferable[]): void }).postMessage(
-    answer,
-    transfer,
-  );
+  const message: WorkerAnswer = { ...answer, module_bytes: simulator?.memoryBytes ?? 0 };
+  (self as unknown as { postMessage(message: WorkerAnswer, transfer: Transferable[]): void })
+    .postMessage(message, transfer);
 }
 
 /** The buffers of the columns, for the transfer to the page. */
@@ -113,6 +117,7 @@ function begin(request: RunRequest | WindowRequest): void {
     time_s: 0,
     slice_s: FIRST_SLICE_S,
     busy_ms: 0,
+    posted_ms: -Infinity,
     isTapped: false,
   };
   schedule();
@@ -152,6 +157,11 @@ function advance(work: Work, limit_s: number): boolean {
 
 function runSlice(work: Work, request: RunRequest): void {
   const isDone = advance(work, work.duration_s);
+  const now_ms = performance.now();
+  if (!isDone && now_ms - work.posted_ms < POST_MS) {
+    return;
+  }
+  work.posted_ms = now_ms;
   if (request.rows) {
     const { value } = sim().call(Call.Rows);
     const flows = sim().columns<FlowColumns>(FLOW_COLUMNS);
@@ -229,7 +239,6 @@ function handle(message: ClientMessage): void {
     return;
   }
   generation = message.generation;
-  isPaused = false;
   switch (message.type) {
     case "catalogue":
       post({ type: "catalogue", generation, ...sim().call(Call.Catalogue).value } as unknown as Answer);
@@ -237,7 +246,7 @@ function handle(message: ClientMessage): void {
       schedule();
       return;
     case "check": {
-      // The run in progress continues, because the page checks the text while the user types.
+      // A run in progress goes on, and a paused one stays paused.
       const estimate = asked(Call.Check, message.scenario);
       if (estimate !== undefined) {
         post({ type: "estimate", generation, ...estimate } as unknown as Answer);
@@ -248,10 +257,12 @@ function handle(message: ClientMessage): void {
     case "run":
     case "window":
       forget();
+      isPaused = false;
       begin(message);
       return;
     case "stop":
       forget();
+      isPaused = false;
       return;
   }
 }

@@ -49,6 +49,8 @@ export function toggleCompare(): void {
   }
 }
 
+/** The address of what is shown.
+ * @throws {Error} with a sentence for the user, if a link cannot hold it */
 export async function link(): Promise<string> {
   const hash = await encode({
     setups: setups.value.map((setup) => ({
@@ -70,9 +72,11 @@ export function followAddress(): void {
     if (!settled) return;
     wanted += 1;
     const mine = wanted;
-    void untracked(link).then((url) => {
-      if (mine === wanted) history.replaceState(null, "", new URL(url).hash);
-    });
+    const show = (hash: string): void => {
+      if (mine === wanted) history.replaceState(null, "", hash);
+    };
+    // Without a link, the address is that of the page alone: the old one would show another scenario.
+    void untracked(link).then((url) => show(new URL(url).hash), () => show(location.pathname + location.search));
   });
 }
 

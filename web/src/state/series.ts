@@ -25,6 +25,12 @@ export function valueAt(column: Column, time: number, patience: number): number 
   return column.value[place] ?? Number.NaN;
 }
 
+/** The length of a bin; infinite where bins have none, so that everything is in the first. */
+function binWidth(from: number, to: number, bins: number): number {
+  const width = (to - from) / bins;
+  return width > 0 ? width : Infinity;
+}
+
 export type Points = (number | null)[];
 
 /** The x values for the results of `extremes` and `means`: two per bin. */
@@ -39,17 +45,17 @@ export function grid(from: number, to: number, bins: number): number[] {
 export function extremes(column: Column, from: number, to: number, bins: number): Points {
   const points: Points = new Array<number | null>(bins * 2).fill(null);
   const { time, value } = column;
-  const width = (to - from) / bins;
+  const width = binWidth(from, to, bins);
+  const binOf = (moment: number): number => Math.min(Math.floor((moment - from) / width), bins - 1);
   let at = placeOf(time, from);
-  while (at < time.length) {
-    const bin = Math.floor(((time[at] as number) - from) / width);
-    if (bin >= bins && (time[at] as number) > to) break;
-    const here = Math.min(bin, bins - 1);
+  while (at < time.length && (time[at] as number) <= to) {
+    const here = binOf(time[at] as number);
     let low = Infinity;
     let high = -Infinity;
     let lowFirst = true;
-    for (; at < time.length; at += 1) {
-      if (Math.min(Math.floor(((time[at] as number) - from) / width), bins - 1) !== here || (time[at] as number) > to) break;
+    // The first row is in its own bin whatever its number is: each round takes a row at least.
+    const first = at;
+    for (; at < time.length && (time[at] as number) <= to && (at === first || binOf(time[at] as number) === here); at += 1) {
       const next = value[at] as number;
       if (next < low) {
         low = next;
@@ -72,7 +78,7 @@ export function extremes(column: Column, from: number, to: number, bins: number)
 export function means(column: Column, from: number, to: number, bins: number): Points {
   const points: Points = new Array<number | null>(bins * 2).fill(null);
   const { time, value } = column;
-  const width = (to - from) / bins;
+  const width = binWidth(from, to, bins);
   let [bin, sum, count] = [-1, 0, 0];
   const close = (): void => {
     if (count > 0) points[bin * 2] = sum / count;
@@ -119,12 +125,13 @@ export interface Band {
 export function bands(column: Column, from: number, to: number, bins: number, weight: (code: number) => number): Band[] {
   const result: Band[] = [];
   const { time, value } = column;
-  const width = (to - from) / bins;
+  const width = binWidth(from, to, bins);
   let at = Math.max(0, placeOf(time, from) - 1);
   while (at < time.length && (time[at] as number) <= to) {
     const bin = Math.floor(((time[at] as number) - from) / width);
     const start = Math.max(from, time[at] as number);
     let code = value[at] as number;
+    at += 1;
     for (; at < time.length && Math.floor(((time[at] as number) - from) / width) === bin; at += 1) {
       if (weight(value[at] as number) >= weight(code)) code = value[at] as number;
     }

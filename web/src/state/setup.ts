@@ -98,14 +98,14 @@ export class Setup {
 
   check(): void {
     if (this.text.value.length > TEXT_MAX) {
-      this.client.post({ type: "stop", generation: (this.generation = nextGeneration()) });
+      this.abandon();
       batch(() => {
         this.status.value = "refused";
         this.message.value = `the scenario has ${Math.round(this.text.value.length / 1e5) / 10} MB of text; the page takes at most 1 MB. Use the command line for longer ones.`;
       });
       return;
     }
-    this.generation = nextGeneration();
+    this.abandon();
     this.status.value = "checking";
     this.client.post({ type: "check", generation: this.generation, scenario: this.scenario() });
   }
@@ -121,8 +121,14 @@ export class Setup {
   }
 
   stop(): void {
-    this.client.post({ type: "stop", generation: this.generation });
+    this.abandon();
     this.status.value = "stopped";
+  }
+
+  /** Ends the run in progress: what it still sends is not taken, and it takes no more time. */
+  private abandon(): void {
+    this.generation = nextGeneration();
+    this.client.post({ type: "stop", generation: this.generation });
   }
 
   pause(): void {

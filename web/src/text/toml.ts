@@ -37,11 +37,22 @@ export interface Table {
   array: boolean;
 }
 
+/** What a text has at a path, and at the paths below. */
+export interface Branch {
+  /** The first entry and the first table of the path. */
+  entry?: Entry;
+  table?: Table;
+  below?: Map<string | number, Branch>;
+}
+
 export interface Document {
   text: string;
   entries: Entry[];
   tables: Table[];
-  /** The end of the last line with a top-level key. */
+  tree: Branch;
+  /** Where each line begins. */
+  lines: number[];
+  /** The end of the last top-level key line. */
   top: number;
   /** The start of the first header, or the length of the text if there is no header. */
   topEnd: number;
@@ -52,9 +63,9 @@ function isBelow(path: Path, above: Path): boolean {
   return above.length <= path.length && above.every((part, at) => path[at] === part);
 }
 
-export function samePath(a: Path, b: Path): boolean {
-  return a.length === b.length && isBelow(a, b);
-}
+/** Longer paths are not read: those of all keys below them would need memory as the square of the
+ * text. No key of a scenario has ten parts. */
+const PARTS_MAX = 40;
 
 class Reader {
   at = 0;
@@ -101,6 +112,7 @@ class Reader {
       const key = this.key();
       if (key === null) return null;
       keys.push(key);
+      if (keys.length > PARTS_MAX) return null;
       this.blanks(false);
       if (this.char() !== ".") return keys;
       this.at += 1;
@@ -127,10 +139,10 @@ class Reader {
     this.at = Math.min(this.at, this.text.length);
   }
 
-  /** Reads a value, and adds the keys of inline tables to `entries`. Returns false if there is no
-   * value. */
+  /** Reads a value; the keys of inline tables become entries. False if there is no value; then the
+   * entries that were added are of no use. */
   value(path: Path, entries: Entry[], depth: number): boolean {
-    if (depth > 40) return false;
+    if (depth > 40 || path.length > PARTS_MAX) return false;
     const char = this.char();
     if (char === '"' || char === "'") {
       this.string();
@@ -166,10 +178,12 @@ class Reader {
         this.at += 1;
         this.blanks(true);
         const start = this.at;
-        const inner: Entry[] = [];
-        if (!this.value([...path, ...keys], inner, depth + 1) || this.at === start) return false;
-        const value = { from: start, to: this.at };
-        entries.push({ path: [...path, ...keys], key, value, whole: { from, to: this.at }, inline: true }, ...inner);
+        const span = { from: start, to: start };
+        const entry = { path: [...path, ...keys], key, value: span, whole: { from, to: start }, inline: true };
+        entries.push(entry);
+        if (!this.value(entry.path, entries, depth + 1) || this.at === start) return false;
+        span.to = this.at;
+        entry.whole.to = this.at;
         this.blanks(true);
         if (this.char() === ",") this.at += 1;
         else if (this.char() !== "}") return false;
@@ -266,19 +280,77 @@ export function read(text: string): Document {
     reader.blanks(false);
     const at = reader.at;
     const path = [...prefix, ...keys];
-    const inner: Entry[] = [];
-    const good = reader.value(path, inner, 0) && reader.at > at;
-    const value = { from: at, to: reader.at };
+    const place = entries.length;
+    const entry = { path, key, value: { from: at, to: at }, whole: { from: start, to: at }, inline: false };
+    entries.push(entry);
+    const good = reader.value(path, entries, 0) && reader.at > at;
+    entry.value.to = reader.at;
     reader.restOfLine();
     last = Math.min(reader.at + 1, text.length);
-    if (good) entries.push({ path, key, value, whole: { from: start, to: last }, inline: false }, ...inner);
+    entry.whole.to = last;
+    if (!good) entries.length = place;
   }
   close();
-  for (const [at, table] of tables.entries()) {
-    const next = tables.slice(at + 1).find((other) => !isBelow(other.path, table.path));
-    if (next) table.body.to = commentsAbove(text, next.header.from, table.end);
+  endBodies(text, tables);
+  const topEnd = tables[0]?.header.from ?? text.length;
+  return { text, entries, tables, tree: treeOf(entries, tables), lines: linesOf(text), top, topEnd };
+}
+
+/** Ends the body of each table at the next header that is not below it, from the last table to the
+ * first: what is below a table's successor is also below the table. */
+function endBodies(text: string, tables: Table[]): void {
+  const nexts: number[] = new Array<number>(tables.length);
+  for (let at = tables.length - 1; at >= 0; at -= 1) {
+    const table = tables[at] as Table;
+    let next = at + 1;
+    while (next < tables.length && isBelow((tables[next] as Table).path, table.path)) next = nexts[next] as number;
+    nexts[at] = next;
+    const after = tables[next];
+    // The last of the tables in between ends where the comments of the next header begin at the
+    // earliest, and its own body ends there, too.
+    if (after) table.body.to = next === at + 1 ? commentsAbove(text, after.header.from, table.end) : (tables[next - 1] as Table).body.to;
   }
-  return { text, entries, tables, top, topEnd: tables[0]?.header.from ?? text.length };
+}
+
+function treeOf(entries: Entry[], tables: Table[]): Branch {
+  const root: Branch = {};
+  const at = (path: Path): Branch => {
+    let branch = root;
+    for (const part of path) {
+      branch.below ??= new Map();
+      let next = branch.below.get(part);
+      if (!next) branch.below.set(part, (next = {}));
+      branch = next;
+    }
+    return branch;
+  };
+  for (const entry of entries) at(entry.path).entry ??= entry;
+  for (const table of tables) at(table.path).table ??= table;
+  return root;
+}
+
+/** What the text has at a path; undefined if nothing is there or below. */
+export function branchAt(doc: Document, path: Path): Branch | undefined {
+  let branch: Branch | undefined = doc.tree;
+  for (const part of path) branch = branch?.below?.get(part);
+  return branch;
+}
+
+function linesOf(text: string): number[] {
+  const lines = [0];
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines.push(at + 1);
+  return lines;
+}
+
+/** The number of the line, from 1, that has the character at a place. */
+export function lineAt(doc: Document, at: number): number {
+  let [low, high] = [0, doc.lines.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((doc.lines[middle] as number) <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function countNumbers(path: Path): number {
@@ -298,7 +370,7 @@ function commentsAbove(text: string, at: number, floor: number): number {
 }
 
 export function find(doc: Document, path: Path): Entry | undefined {
-  return doc.entries.find((entry) => samePath(entry.path, path));
+  return branchAt(doc, path)?.entry;
 }
 
 /** The text of a value as it is spelled; undefined if the key is not set. */
@@ -312,6 +384,11 @@ export function countTables(doc: Document, name: string): number {
   return doc.tables.filter((table) => table.array && table.path.length === 2 && table.path[0] === name).length;
 }
 
+/** A change of a text: `insert` replaces the characters from `from` up to `to`. */
+interface Edit extends Span {
+  insert: string;
+}
+
 function splice(text: string, from: number, to: number, insert: string): string {
   return text.slice(0, from) + insert + text.slice(to);
 }
@@ -323,9 +400,25 @@ function keyText(key: string): string {
 /** Sets a value, which is passed as TOML. A missing key is added at the end of its table. A missing
  * table is added before the first `[[...]]` table. */
 export function set(text: string, path: Path, value: string): string {
+  return setAll(text, [path], value);
+}
+
+/** Sets the same value at several paths, which are read once. Tables that are missing must differ. */
+export function setAll(text: string, paths: Path[], value: string): string {
   const doc = read(text);
+  const edits = paths.flatMap((path) => editOf(doc, path, value) ?? []).sort((a, b) => a.from - b.from);
+  let [result, at] = ["", 0];
+  for (const { from, to, insert } of edits) {
+    result += text.slice(at, from) + insert;
+    at = to;
+  }
+  return result + text.slice(at);
+}
+
+function editOf(doc: Document, path: Path, value: string): Edit | null {
+  const { text } = doc;
   const entry = find(doc, path);
-  if (entry) return splice(text, entry.value.from, entry.value.to, value);
+  if (entry) return { ...entry.value, insert: value };
   const key = String(path.at(-1));
   const above = path.slice(0, -1);
   const line = `${keyText(key)} = ${value}\n`;
@@ -336,20 +429,16 @@ export function set(text: string, path: Path, value: string): string {
       const empty = old.slice(1, -1).trim() === "";
       const inside = old.slice(0, -1).trimEnd().replace(/,$/, "");
       const grown = empty ? `{ ${line.trimEnd()} }` : `${inside}, ${line.trimEnd()} }`;
-      return splice(text, holder.value.from, holder.value.to, grown);
+      return { ...holder.value, insert: grown };
     }
-    return text;
+    return null;
   }
-  const insertLine = (at: number, what: string): string => {
+  const insertLine = (at: number, what: string): Edit => {
     const before = at > 0 && text[at - 1] !== "\n" ? "\n" : "";
-    return splice(text, at, at, before + what);
+    return { from: at, to: at, insert: before + what };
   };
-  if (above.length === 0) {
-    const grown = insertLine(doc.top, line);
-    const at = grown.length - text.length + doc.top;
-    return doc.tables[0] && grown[at] === "[" ? splice(grown, at, at, "\n") : grown;
-  }
-  const table = doc.tables.find((other) => samePath(other.path, above));
+  if (above.length === 0) return insertLine(doc.top, doc.tables[0] && text[doc.top] === "[" ? `${line}\n` : line);
+  const table = branchAt(doc, above)?.table;
   if (table) return insertLine(table.end, line);
   const dotted = doc.entries.filter((other) => !other.inline && isBelow(other.path, above)).at(-1);
   if (dotted) {
@@ -357,15 +446,15 @@ export function set(text: string, path: Path, value: string): string {
     const prefix = path.slice(table ? table.path.length : 0).map((part) => keyText(String(part))).join(".");
     return insertLine(dotted.whole.to, `${prefix} = ${value}\n`);
   }
-  if (above.some((part) => typeof part === "number")) return text;
+  if (above.some((part) => typeof part === "number")) return null;
   const header = `[${above.map((part) => keyText(String(part))).join(".")}]\n`;
   const first = doc.tables.find((other) => other.array);
   if (!first) {
     const end = text.trimEnd().length;
-    return `${text.slice(0, end)}${end > 0 ? "\n\n" : ""}${header}${line}`;
+    return { from: end, to: text.length, insert: `${end > 0 ? "\n\n" : ""}${header}${line}` };
   }
   const at = commentsAbove(text, first.header.from, doc.top);
-  return splice(text, at, at, `${header}${line}\n`);
+  return { from: at, to: at, insert: `${header}${line}\n` };
 }
 
 /** Removes a key and a comment after its value. Also removes the line if nothing else is on it. */
@@ -396,7 +485,7 @@ export function addTable(text: string, name: string, lines: string): string {
 /** The lines with the keys of the `[[name]]` table with the index `place`. */
 export function tableLines(text: string, name: string, place: number): string {
   const doc = read(text);
-  const table = doc.tables.find((other) => samePath(other.path, [name, place]));
+  const table = branchAt(doc, [name, place])?.table;
   if (!table) return "";
   const lines = text.slice(table.header.to, table.end);
   return lines === "" || lines.endsWith("\n") ? lines : `${lines}\n`;
@@ -405,7 +494,7 @@ export function tableLines(text: string, name: string, place: number): string {
 /** Removes the `[[name]]` table with the index `place`, and all tables within it. */
 export function removeTable(text: string, name: string, place: number): string {
   const doc = read(text);
-  const table = doc.tables.find((other) => samePath(other.path, [name, place]));
+  const table = branchAt(doc, [name, place])?.table;
   if (!table) return text;
   const from = commentsAbove(text, table.header.from, doc.topEnd);
   const rest = text.slice(table.body.to);

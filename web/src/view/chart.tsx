@@ -7,10 +7,11 @@ import uPlot from "uplot";
 import type { Setup } from "../state/setup";
 import { cursor, packetTime, setups, zoom } from "../state/lab";
 import { grid } from "../state/series";
+import { drawable } from "../state/span";
 import { short } from "../text/quantity";
 import { drawSoon, forget } from "./frame";
-import { CURVES_MAX, type Curve, type Panel } from "./panels";
-import { lineColor, theme } from "./theme";
+import { binsOf, colorOf, CURVES_MAX, type Curve, type Panel } from "./panels";
+import { theme } from "./theme";
 
 /** The width to the left of each chart for the numbers of its axis. It is the same for all charts,
  * so that equal times are below each other. */
@@ -28,11 +29,6 @@ export function endOfTime(): number {
 
 export function shownTimes(): [number, number] {
   return zoom.value ?? [0, endOfTime()];
-}
-
-function colorOf(curve: Curve): string {
-  const colors = theme.value;
-  return curve.color < 0 ? colors.faint : lineColor(colors, curve.color, curve.colors);
 }
 
 function makePlot(panel: Panel, setup: Setup, curves: Curve[], host: HTMLElement, width: number, height: number): uPlot {
@@ -77,7 +73,7 @@ function makePlot(panel: Panel, setup: Setup, curves: Curve[], host: HTMLElement
       }],
       setSelect: [(plot) => {
         if (plot.select.width < 4) return;
-        zoom.value = [Math.max(0, plot.posToVal(plot.select.left, "x")), plot.posToVal(plot.select.left + plot.select.width, "x")];
+        zoom.value = drawable(Math.max(0, plot.posToVal(plot.select.left, "x")), plot.posToVal(plot.select.left + plot.select.width, "x"));
         plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
       }],
       draw: [(plot) => {
@@ -140,12 +136,9 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; he
       if (plot.width !== width || plot.height !== height) plot.setSize({ width, height });
       const [from, to] = shownTimes();
       const pixels = Math.max(20, width - AXIS_WIDTH - RIGHT);
-      const period = setup.started.value?.period_s ?? 0;
-      const finest = panel.id === "throughput" ? Math.max(period, Math.min(0.1, (to - from) / 40)) : period;
-      // During a run, curves have fewer points, so that drawing is fast. The last drawing has the
-      // full resolution.
+      // While a run grows, coarser curves keep each frame short; the last drawing has all pixels.
       const grain = setup.status.value === "running" ? pixels / 4 : pixels / 1.5;
-      const bins = Math.max(4, Math.floor(Math.min(grain, finest > 0 ? Math.ceil((to - from) / finest) : grain)));
+      const bins = binsOf(panel, setup, from, to, grain);
       const data = now.map((curve) => curve.points(from, to, bins));
       let most = 0;
       for (const points of data) for (const point of points) if (point !== null && point > most) most = point;
@@ -211,7 +204,8 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; he
 
   const label = useComputed(() => {
     const [from, to] = shownTimes();
-    return `${panel.title}, ${panel.unit}, from ${short(from, 4)} to ${short(to, 4)} s. ${words.value || "No data yet."} Arrow keys move the shared cursor, plus and minus zoom, 0 shows the whole run.`;
+    const shown = `${panel.title}, ${panel.unit}, from ${short(from, 4)} to ${short(to, 4)} s. ${words.value || "No data yet."}`;
+    return `${shown} Arrow keys move the shared cursor, plus and minus zoom, 0 shows the whole run.`;
   });
   return (
     <figure class="chart">
@@ -242,7 +236,7 @@ function onKey(event: KeyboardEvent): void {
     const width = span * factor;
     if (width >= endOfTime()) return null;
     const start = Math.min(Math.max(0, at - width / 2), endOfTime() - width);
-    return [start, start + width];
+    return drawable(start, start + width);
   };
   switch (event.key) {
     case "ArrowLeft": cursor.value = Math.max(from, at - step); break;

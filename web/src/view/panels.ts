@@ -3,6 +3,7 @@
 import type { Setup } from "../state/setup";
 import { extremes, means, valueAt, meanOver, type Column, type Points } from "../state/series";
 import type { FlowColumns, LinkColumns } from "../sim/protocol";
+import { lineColor, theme } from "./theme";
 
 /** The largest number of curves in a panel. More curves could not be distinguished. */
 export const CURVES_MAX = 32;
@@ -26,6 +27,19 @@ export interface Panel {
   unit: string;
   digits: number;
   curves(setup: Setup): Curve[];
+}
+
+export function colorOf(curve: Curve): string {
+  const colors = theme.value;
+  return curve.color < 0 ? colors.faint : lineColor(colors, curve.color, curve.colors);
+}
+
+/** The number of bins of a panel: at most `most`, and no more than there are rows. Throughput is a
+ * mean over a tenth of a second where that is less than a fortieth of what is shown. */
+export function binsOf(panel: Panel, setup: Setup, from: number, to: number, most: number): number {
+  const period = setup.started.value?.period_s ?? 0;
+  const finest = panel.id === "throughput" ? Math.max(period, Math.min(0.1, (to - from) / 40)) : period;
+  return Math.max(4, Math.floor(finest > 0 ? Math.min(most, Math.ceil((to - from) / finest)) : most));
 }
 
 export function flowLabel(setup: Setup, id: number): string {

@@ -84,12 +84,22 @@ function Exports({ setup }: { setup: Setup }) {
 export function Share() {
   const url = useSignal("");
   const copied = useSignal(false);
+  const trouble = useSignal("");
   useEffect(() => {
     void link().then((made) => {
       url.value = made;
       history.replaceState(null, "", new URL(made).hash);
-    });
+    }, (error: unknown) => (trouble.value = error instanceof Error ? error.message : String(error)));
   }, []);
+  if (trouble.value) {
+    return (
+      <div class="share">
+        <h3>Link</h3>
+        <p class="mistake" role="alert">{trouble.value} The button “Scenario as written” saves it.</p>
+        {setups.value.map((setup) => <Exports key={setup.letter} setup={setup} />)}
+      </div>
+    );
+  }
   return (
     <div class="share">
       <h3>Link</h3>

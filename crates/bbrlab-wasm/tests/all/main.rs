@@ -157,6 +157,22 @@ fn costly_runs_and_wrong_calls_are_refused_with_a_sentence() {
 }
 
 #[test]
+fn rows_that_the_page_takes_are_no_memory_of_the_module() {
+    let mut module = Module::default();
+    let mut memory = |id: &str, sample: &str| {
+        let input = request(id, &[DURATION, &format!("sample={sample}")], true)["scenario"].take();
+        let (outcome, answer) = call(&mut module, Call::Check, 0.0, &input);
+        assert_eq!(outcome, Outcome::Done, "{answer}");
+        answer["memory_bytes"].as_u64().unwrap()
+    };
+    // Links have rows, too: the second scenario has several.
+    for id in ["examples.dumbbell", "networks.wifi", "c4.low-and-up"] {
+        let [with, without] = ["1ms", "off"].map(|sample| memory(id, sample));
+        assert!(with.abs_diff(without) <= 1, "{id}: {with} and {without} bytes");
+    }
+}
+
+#[test]
 fn the_catalogue_has_every_scenario_and_key() {
     let mut module = Module::default();
     let (_, catalogue) = call(&mut module, Call::Catalogue, 0.0, &Value::Null);
