@@ -2,10 +2,13 @@
 #include "bbrlab-congestion.h"
 
 #include "bbrlab-parameter.h"
+#include "bbrlab-recorder.h"
 #include "bbrlab-socket-link.h"
 #include "bbrlab-types.h"
 
 #include "ns3/boolean.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/inet6-socket-address.h"
 #include "ns3/log.h"
 #include "ns3/node-list.h"
 #include "ns3/node.h"
@@ -58,6 +61,21 @@ FindOn(Ptr<Node> node, const Congestion* congestion)
         }
     }
     return nullptr;
+}
+
+/// Whether the socket has sent its SYN: then it has an address to send to.
+bool
+HasPeer(TcpSocketBase* socket)
+{
+    Address peer;
+    if (socket->GetPeerName(peer) != 0)
+    {
+        return false;
+    }
+    return InetSocketAddress::IsMatchingType(peer)
+               ? InetSocketAddress::ConvertFrom(peer).GetPort() != 0
+               : Inet6SocketAddress::IsMatchingType(peer) &&
+                     Inet6SocketAddress::ConvertFrom(peer).GetPort() != 0;
 }
 
 } // namespace
@@ -192,8 +210,8 @@ Congestion::Init(Ptr<TcpSocketState> tcb)
     {
         m_tcb->m_ecnMode = TcpSocketState::DctcpEcn;
     }
-    // The socket enters its node's list after this call, and its SYN follows.
-    Simulator::ScheduleNow(&Congestion::FindSocket, Ptr<Congestion>(this));
+    // The socket enters its node's list after this call.
+    Simulator::ScheduleNow(&Congestion::FindNewSocket, Ptr<Congestion>(this));
 }
 
 void
@@ -209,6 +227,16 @@ Congestion::SetSocket(TcpSocketBase* socket)
     socket->GetAttribute("ReTxThreshold", threshold);
     m_threshold = threshold.Get();
     m_link->Connect(socket);
+}
+
+void
+Congestion::FindNewSocket()
+{
+    // Its SYN left at this time or will be seen.
+    if (!m_socket && FindSocket() && HasPeer(m_socket))
+    {
+        OnSyn();
+    }
 }
 
 bool
@@ -276,6 +304,13 @@ Congestion::Begin()
     socket.now_ns = m_established.GetNanoSeconds();
     Check(bbrlab_cc_init(m_cc, &socket));
     Apply();
+    m_isRecorded = Recorder::Get().IsOpen();
+    if (m_isRecorded)
+    {
+        m_flow = Recorder::Get().AddFlow();
+        m_lastRow = Simulator::Now();
+        m_lastUna = m_buffer->HeadSequence();
+    }
 }
 
 std::map<std::string, int64_t>

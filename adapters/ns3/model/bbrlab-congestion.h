@@ -97,6 +97,9 @@ class Congestion : public ns3::TcpCongestionOps
     /// Finds the socket and connects to its traces. Returns whether it is known.
     bool FindSocket();
 
+    /// Finds a new socket, which may have sent its SYN already.
+    void FindNewSocket();
+
     /// Makes the library's control. The connection must be established.
     void Begin();
 
@@ -126,6 +129,9 @@ class Congestion : public ns3::TcpCongestionOps
 
     /// Writes the library's answer to the socket.
     void Apply();
+
+    /// Writes a row to the recorder's file if one is due.
+    void Record();
 
     /// Whether less than a segment waits while cwnd has room: the application limits the flow.
     bool IsDry() const;
@@ -164,13 +170,21 @@ class Congestion : public ns3::TcpCongestionOps
     uint32_t m_threshold{3}; ///< Duplicate ACKs that start a recovery.
 
     ns3::Time m_established;
-    ns3::Time m_synSent{ns3::Time::Max()};
+    ns3::Time m_synSent;
+    uint32_t m_syns{0}; ///< SYNs that were sent.
     ns3::Time m_handshakeRtt;
     ns3::Time m_departure; ///< When pacing lets the next packet go.
     uint32_t m_srtt_us{0}; ///< Times 8.
     uint32_t m_minRtt_us{0};
     bool m_isDry{true};
     bool m_isTimedOut{false}; ///< Whether the timeout was reported before ns-3 announced it.
+
+    /// The recorder's file.
+    bool m_isRecorded{false};
+    uint32_t m_flow{0};
+    ns3::Time m_lastRow;
+    ns3::Time m_nextRow;
+    SequenceNumber32 m_lastUna;
 
     /// DCTCP's receiver.
     bool m_isMarked{false};

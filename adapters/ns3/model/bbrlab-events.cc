@@ -51,8 +51,8 @@ Congestion::Socket() const
 void
 Congestion::OnSyn()
 {
-    // A repeated SYN gives no RTT.
-    m_synSent = m_synSent == Time::Max() ? Simulator::Now() : Time();
+    m_synSent = Simulator::Now();
+    ++m_syns;
 }
 
 void
@@ -61,8 +61,8 @@ Congestion::OnRx(const TcpHeader& header)
     const uint8_t flags = header.GetFlags();
     if (flags & TcpHeader::SYN)
     {
-        if ((flags & TcpHeader::ACK) && m_synSent.IsStrictlyPositive() &&
-            m_synSent != Time::Max())
+        // A repeated SYN gives no RTT.
+        if ((flags & TcpHeader::ACK) && m_syns == 1)
         {
             m_handshakeRtt = Simulator::Now() - m_synSent;
         }
@@ -263,6 +263,10 @@ Congestion::CloseAck()
     Check(bbrlab_cc_ack_end(m_cc, &socket, nullptr));
     Apply();
     m_isDry = IsDry();
+    if (m_isRecorded)
+    {
+        Record();
+    }
 }
 
 void
