@@ -96,11 +96,28 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 libraries() {
     for name in "$@"; do
-        printf '%s ' "$prefix-$name.so"
+        [ ! -e "$prefix-$name.so" ] || printf '%s ' "$prefix-$name.so"
     done
 }
-# ns-3's libraries do not name all that they need, so that a program names it.
 # shellcheck disable=SC2086
 "$cxx" $flags -shared "$here"/model/*.cc "$here"/helper/*.cc -o "$out/libbbrlab-ns3.so" \
     "$library" $(libraries internet network core) -Wl,--exclude-libs,ALL -Wl,-rpath,"$folder" -lpthread -ldl -lm
 echo "$out/libbbrlab-ns3.so"
+[ $programs = yes ] || exit 0
+
+# ns-3's libraries do not name all libraries that they need, so a program names them.
+# shellcheck disable=SC2086
+program() {
+    name=$1
+    shift
+    "$cxx" $flags "$@" -o "$out/$name" -Wl,--no-as-needed "$out/libbbrlab-ns3.so" \
+        $(libraries core network internet point-to-point applications traffic-control bridge mpi stats \
+            wifi mobility propagation spectrum antenna energy) \
+        -Wl,--allow-shlib-undefined -Wl,-rpath,"$folder" -Wl,-rpath,"$out"
+    echo "$out/$name"
+}
+program run-tests "$here"/test/*.cc
+program one-flow "$here/one-flow.cc"
+for source in "$here"/examples/*.cc; do
+    program "$(basename "$source" .cc)" "$source"
+done
