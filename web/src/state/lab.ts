@@ -1,10 +1,13 @@
 // The state of the page: the set-ups, what the charts show, and what the module knows.
 
-import { batch, computed, effect, signal, untracked } from "@preact/signals";
+import { batch, effect, signal, untracked } from "@preact/signals";
 import { Client } from "../sim/client";
 import type { Catalogue } from "../sim/protocol";
 import { decode, encode } from "../text/permalink";
 import { Setup, nextGeneration } from "./setup";
+import { drawn, packetTime, zoom } from "./view";
+
+export { packetTime, packetsOpen, zoom } from "./view";
 
 export const catalogue = signal<Catalogue | null>(null);
 /** Why the module cannot be loaded; empty if all is well. */
@@ -12,14 +15,9 @@ export const trouble = signal("");
 /** What the link in the address said wrong; empty if all is well. */
 export const linkTrouble = signal("");
 export const setups = signal<Setup[]>([new Setup("A")]);
-/** The part of the time axis that all charts show; null for the whole run. */
-export const zoom = signal<[number, number] | null>(null);
-/** The time under the pointer in any chart, seconds. */
-export const cursor = signal<number | null>(null);
-/** The time of the packet view; null while it is closed. */
-export const packetTime = signal<number | null>(null);
-/** Whether the packet view is open: what reads this is not drawn again at each time. */
-export const packetsOpen = computed(() => packetTime.value !== null);
+effect(() => {
+  drawn.value = setups.value;
+});
 export const dialog = signal<"gallery" | "sweep" | "share" | null>(null);
 
 export function loadCatalogue(): void {
