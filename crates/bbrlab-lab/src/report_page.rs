@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{
-    DRAWN_BYTES_MAX, PageFile, PageScript, PageSection, RunToDraw, count, drawn_json, page,
-    Subject, TrustLine, point_text, run_picture, sweep_pictures, trust, trust_elsewhere,
+    DRAWN_BYTES_MAX, PageFile, PageScript, PageSection, RunToDraw, Subject, TrustLine, count,
+    drawn_json, page, point_text, run_picture, sweep_pictures, trust, trust_elsewhere,
 };
 use bbrlab_run::{RunSummary, RunsDocument, SIMULATOR, Sample};
 
@@ -165,7 +165,8 @@ fn trust_in(folder: &Path, document: &RunsDocument) -> Result<Vec<TrustLine>, La
     for point in 0..scenario.points().min(POINTS_JUDGED) {
         subject.add(&scenario.run(point * scenario.repeat()));
     }
-    let hashes: BTreeSet<&str> = document.runs.iter().map(|run| run.scenario_hash.as_str()).collect();
+    let hashes: BTreeSet<&str> =
+        document.runs.iter().map(|run| run.scenario_hash.as_str()).collect();
     Ok(trust(&subject, document.runs.len() / hashes.len().max(1)))
 }
 
@@ -176,14 +177,22 @@ fn facts(document: &RunsDocument) -> Vec<(&'static str, String)> {
         let names: BTreeSet<&str> = document.runs.iter().map(of).collect();
         names.into_iter().collect::<Vec<_>>().join(", ")
     };
-    let mut facts = vec![("scenario", one(|run| &run.scenario)), ("profile", one(|run| &run.profile))];
+    let mut facts =
+        vec![("scenario", one(|run| &run.scenario)), ("profile", one(|run| &run.profile))];
     let backend = if first.backend == SIMULATOR {
         "bbrlab’s simulator".to_owned()
     } else {
         format!("{} {}", first.backend, first.backend_version).trim_end().to_owned()
     };
     facts.push(("back end", backend));
-    facts.push(("version", format!("bbrlab {}, commit {}", document.version, document.commit)));
+    facts.push((
+        "version",
+        format!(
+            "bbrlab {}, commit {}",
+            document.version,
+            document.commit.get(..10).unwrap_or(&document.commit)
+        ),
+    ));
     if !first.is_measured() {
         let seeds: BTreeSet<u64> = document.runs.iter().map(|run| run.seed).collect();
         let (least, most) = (seeds.first().copied(), seeds.last().copied());
@@ -208,13 +217,12 @@ fn facts(document: &RunsDocument) -> Vec<(&'static str, String)> {
 /// runs that are drawn.
 fn files(results: &Results, runs: &[PathBuf]) -> Result<Vec<PageFile>, LabError> {
     let all = [SCENARIO, IMPORT_JSON, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET];
-    let mut paths: Vec<PathBuf> = [SWEEP_JSON, RUN_JSON]
-        .into_iter()
-        .chain(all)
-        .map(|name| results.path.join(name))
-        .collect();
+    let mut paths: Vec<PathBuf> =
+        [SWEEP_JSON, RUN_JSON].into_iter().chain(all).map(|name| results.path.join(name)).collect();
     if matches!(results.kind, Kind::Sweep) {
-        let of_run = |run: &PathBuf| [SUMMARY_JSON, SERIES_PARQUET, QUEUE_PARQUET].map(|name| run.join(name));
+        let of_run = |run: &PathBuf| {
+            [SUMMARY_JSON, SERIES_PARQUET, QUEUE_PARQUET].map(|name| run.join(name))
+        };
         paths.extend(runs.iter().flat_map(of_run));
     }
     let mut files = Vec::new();
@@ -246,8 +254,7 @@ fn described_import(folder: &Path) -> Result<(String, String), LabError> {
     Ok((String::from_utf8_lossy(&text).into_owned(), command))
 }
 
-/// Returns the folders of the runs of a sweep that are drawn: first those with the first seed,
-/// sorted by name, then those with the next.
+/// Returns the folders of the drawn runs of a sweep, sorted by seed, then by name.
 fn runs_drawn(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let seed_of = |path: &PathBuf| {

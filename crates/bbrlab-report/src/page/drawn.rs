@@ -154,15 +154,17 @@ impl<'a> Rows<'a> {
             return Self { times, rows, bins: None };
         }
         let count = (points / 2).max(1);
+        let (last, bins) = (number(count as u64 - 1), number(count as u64));
         // Whole nanoseconds, divisible by four, so that the times of the points are exact.
-        #[expect(clippy::cast_precision_loss, reason = "a number of points")]
-        let width = ((duration_s * 1e9 / count as f64 / 4.0).ceil() * 4.0).max(4.0) * 1e-9;
+        let width = ((duration_s * 1e9 / bins / 4.0).ceil() * 4.0).max(4.0) * 1e-9;
         let (mut times, mut bounds) = (Vec::new(), Vec::new());
         let mut place = 0;
         while place < rows.len() {
-            let bin = (all[rows[place]] / width).floor();
+            // The row at the end of the run belongs to the last bin.
+            let bin_of = |row: usize| (all[row] / width).floor().min(last);
+            let bin = bin_of(rows[place]);
             let begin = place;
-            while place < rows.len() && (all[rows[place]] / width).floor() <= bin {
+            while place < rows.len() && bin_of(rows[place]) <= bin {
                 place += 1;
             }
             bounds.push((begin, place));
@@ -252,11 +254,10 @@ impl DrawnRun {
         let weight = |code: f64| states.get(code as usize).map_or(0, |state| weight_of(state));
         let ids: Vec<u32> = summary.flows.iter().take(FLOWS_MAX).map(|flow| flow.id).collect();
         let of_flows = places(&series.flow, &ids);
-        let links = u32::try_from(summary.links.len().min(LINKS_MAX)).unwrap_or_default();
-        let of_links = places(&queue.link, &(0..links).collect::<Vec<_>>());
+        let links = links_drawn(summary);
+        let of_links = places(&queue.link, &links);
         let longest = of_flows.iter().chain(&of_links).map(Vec::len).max().unwrap_or(0);
-        #[expect(clippy::cast_precision_loss, reason = "a number of points")]
-        let bin_s = summary.sim_s / (points / 2).max(1) as f64;
+        let bin_s = summary.sim_s / number((points / 2).max(1) as u64);
         let flow = |(flow, rows): (&FlowSummary, Vec<usize>)| {
             let rows = Rows::of(&series.time_s, rows, points, summary.sim_s, &weight);
             let scaled = |value: Option<u64>, unit: f64| value.map(|value| number(value) * unit);
@@ -297,7 +298,12 @@ impl DrawnRun {
             complete: longest <= points && ids.len() == summary.flows.len(),
             flows_total: summary.flows.len(),
             flows: summary.flows.iter().zip(of_flows).map(flow).collect(),
-            links: summary.links.iter().zip(of_links).map(link).collect(),
+            links: links
+                .iter()
+                .filter_map(|&at| summary.links.get(at as usize))
+                .zip(of_links)
+                .map(link)
+                .collect(),
             states: states.clone(),
         }
     }
@@ -308,9 +314,19 @@ fn number(value: u64) -> f64 {
     value as f64
 }
 
+/// Returns the places of the links whose queues are drawn: those that flows share or, without
+/// such links, the first ones.
+fn links_drawn(summary: &RunSummary) -> Vec<u32> {
+    let none_shared = summary.links.iter().all(LinkSummary::is_private);
+    let is_drawn = |link: &LinkSummary| none_shared || !link.is_private();
+    let drawn = summary.links.iter().enumerate().filter(|(_, link)| is_drawn(link));
+    drawn.filter_map(|(at, _)| u32::try_from(at).ok()).take(LINKS_MAX).collect()
+}
+
 /// Returns the rows of each of these flows or links.
 fn places(keys: &[u32], wanted: &[u32]) -> Vec<Vec<usize>> {
-    let place: BTreeMap<u32, usize> = wanted.iter().enumerate().map(|(at, &key)| (key, at)).collect();
+    let place: BTreeMap<u32, usize> =
+        wanted.iter().enumerate().map(|(at, &key)| (key, at)).collect();
     let mut places = vec![Vec::new(); wanted.len()];
     for (row, key) in keys.iter().enumerate() {
         if let Some(&at) = place.get(key) {
@@ -346,5 +362,109 @@ pub fn drawn_json(run: RunToDraw<'_>, bytes_max: usize) -> String {
             return json;
         }
         points = (points * 3 / 4).max(POINTS_MIN);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_run::{MaybeKnown, QueueRow, QueueSeries, Series, SeriesRow};
+    use serde_json::Value;
+
+    use super::{POINTS_MAX, RunToDraw, Steps, drawn_json};
+    use crate::table::tests::sample_run;
+
+    /// A run of 100 s with this many rows per flow, whose values look random.
+    pub(crate) fn series(rows: u32) -> (Series, QueueSeries) {
+        let (mut series, mut queue) = (Series::default(), QueueSeries::default());
+        let mut random = 1_u32;
+        let mut next = |most: u32| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 8) % most
+        };
+        for row in 0..rows {
+            let time_s = 100.0 * f64::from(row) / f64::from(rows);
+            for flow in 0..2 {
+                series.push(SeriesRow {
+                    time_s,
+                    flow,
+                    throughput_bps: Some(u64::from(next(50_000_000))),
+                    rtt_us: Some(30_000 + next(60_000)),
+                    cwnd_packets: MaybeKnown(Some(next(500))),
+                    inflight_packets: MaybeKnown(Some(next(500))),
+                    state: if row % 1000 == 500 { "PROBE_RTT" } else { "PROBE_BW" }.into(),
+                    ..SeriesRow::default()
+                });
+            }
+            let packets = if row == 77 { 9_999 } else { u64::from(next(250)) };
+            let drops = MaybeKnown(Some(u64::from(row)));
+            queue.push(QueueRow { time_s, packets, drops, ..QueueRow::default() });
+        }
+        (series, queue)
+    }
+
+    fn json(rows: u32, bytes_max: usize) -> (Value, usize) {
+        let (series, queue) = series(rows);
+        let summary = sample_run();
+        let (summary, series, queue) = (&summary, &series, &queue);
+        let run = RunToDraw { summary, series, queue, label: "seed 1", period_s: 0.01 };
+        let text = drawn_json(run, bytes_max);
+        (serde_json::from_str(&text).expect("JSON"), text.len())
+    }
+
+    fn values(steps: &Value) -> Vec<f64> {
+        let unit = steps["unit"].as_f64().expect("a unit");
+        let mut now = 0.0;
+        let steps = steps["steps"].as_array().expect("steps").iter();
+        steps
+            .map(|step| {
+                now += step.as_f64().expect("a step");
+                now * unit
+            })
+            .collect()
+    }
+
+    #[test]
+    fn steps_are_whole_and_fine_enough() {
+        let steps = Steps::of(&[Some(0.005), None, Some(0.004)], 1e-3);
+        assert_eq!(steps, Steps { unit: 1e-3, steps: vec![Some(5), None, Some(-1)] });
+        let coarse = Steps::of(&[Some(123_456_789.0)], 1.0);
+        assert_eq!(coarse, Steps { unit: 1e4, steps: vec![Some(12_346)] });
+        let times = Steps::of_times(&[0.0, 0.01, 0.03]);
+        assert_eq!(times.steps, [Some(0), Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn a_short_run_keeps_every_row() {
+        let (run, _) = json(1_500, usize::MAX);
+        assert_eq!(run["complete"], true);
+        assert_eq!(values(&run["flows"][1]["time"]).len(), 1_500);
+    }
+
+    #[test]
+    fn a_long_run_is_reduced_and_keeps_extremes_and_short_states() {
+        let (run, _) = json(10_000, usize::MAX);
+        assert_eq!(run["complete"], false);
+        for column in ["time", "throughput_mbps", "rtt_ms", "cwnd", "inflight", "state"] {
+            let points = values(&run["flows"][0][column]).len();
+            assert!(points <= POINTS_MAX && points > 1_900, "{column}: {points}");
+        }
+        let times = values(&run["flows"][0]["time"]);
+        assert!(times.windows(2).all(|pair| pair[0] < pair[1]) && times[0] >= 0.0);
+        let packets = values(&run["links"][0]["packets"]);
+        assert!(packets.contains(&9_999.0), "the spike of one row");
+        let code = run["states"].as_array().unwrap().iter().position(|state| state == "PROBE_RTT");
+        #[expect(clippy::cast_precision_loss, reason = "a code")]
+        let code = code.expect("the state") as f64;
+        let states = values(&run["flows"][0]["state"]);
+        assert_eq!(states.iter().filter(|&&state| state == code).count(), 20);
+    }
+
+    #[test]
+    fn fewer_points_are_drawn_where_there_is_less_room() {
+        let (whole, size) = json(10_000, usize::MAX);
+        let (less, smaller) = json(10_000, size / 3);
+        assert!(smaller <= size / 3);
+        let points = |run: &Value| values(&run["flows"][0]["time"]).len();
+        assert!(points(&less) < points(&whole) / 2 && points(&less) > 100);
     }
 }

@@ -29,7 +29,7 @@ pub struct PageSection {
     pub run_pictures: Vec<Picture>,
     /// The runs that the page draws, as [`drawn_json`] returns them.
     pub drawn: Vec<String>,
-    /// What the results are: names and values.
+    /// The origin of the results: names and values.
     pub facts: Vec<(&'static str, String)>,
     /// The scenario's text; empty if it is unknown.
     pub scenario: String,
@@ -139,14 +139,14 @@ pub(crate) fn head(title: &str, version: &str, script: Option<PageScript<'_>>) -
     )
 }
 
-/// Returns what stands in the place of the charts without JavaScript: the pictures that fit into
-/// `room` bytes.
+/// Returns the replacement of the charts for browsers without JavaScript: the pictures that fit
+/// into `room` bytes.
 fn still(sections: &[PageSection], mut room: usize) -> String {
     let words = "<p>The interactive charts need JavaScript.</p>\n";
     let mut shown = String::new();
     for picture in sections.iter().flat_map(|section| &section.run_pictures) {
         let figure = format!("<figure>{}</figure>\n", picture.svg);
-        // What is left is for the words around the pictures.
+        // The rest is for the words around the pictures.
         if figure.len() + 500 > room {
             break;
         }
@@ -294,9 +294,12 @@ fn metrics(html: &mut String, group: &Group) {
 
 #[cfg(test)]
 mod tests {
-    use super::{PageSection, page};
+    use super::{
+        DRAWN_BYTES_MAX, GENERATOR, PAGE_BYTES_MAX, PageFile, PageScript, PageSection, page,
+    };
     use crate::picture::Picture;
     use crate::table::tests::sample_run;
+    use crate::trust::{Evidence, TrustLine};
 
     #[test]
     fn a_page_holds_tables_pictures_and_the_way_to_repeat_them() {
@@ -328,5 +331,58 @@ mod tests {
             assert!(html.contains(wanted), "{wanted} is missing");
         }
         assert!(!html.contains("http://") && !html.contains("https://"), "no network");
+        assert!(html.contains(GENERATOR) && html.contains("script-src 'none'"));
+    }
+
+    fn drawn(title: &str, drawn: Vec<String>, picture: usize) -> PageSection {
+        PageSection {
+            title: title.to_owned(),
+            runs: vec![sample_run()],
+            pictures: Vec::new(),
+            run_pictures: vec![
+                Picture {
+                    name: "run".to_owned(),
+                    svg: format!("<svg>{}</svg>", "x".repeat(picture)),
+                    entries: Vec::new(),
+                };
+                drawn.len()
+            ],
+            drawn,
+            facts: vec![("scenario", title.to_owned())],
+            scenario: title.to_owned(),
+            command: title.to_owned(),
+            files: vec![PageFile { path: title.to_owned(), bytes: 1, sha256: "00".to_owned() }],
+            trust: vec![TrustLine {
+                part: title.to_owned(),
+                evidence: Evidence::Exact,
+                says: title.to_owned(),
+                page: "docs/trust.md",
+            }],
+        }
+    }
+
+    #[test]
+    fn only_the_script_of_the_policy_is_a_script() {
+        let hostile = "</script></title><script>alert(1)</script><img src=x onerror=alert(1)>";
+        let section = drawn(hostile, vec![format!("{{\"label\":\"{hostile}\"}}")], 10);
+        let script = Some(PageScript { code: "1", style: "a{}" });
+        let html = page(hostile, hostile, hostile, &[section], script);
+        // The SHA-256 of `1` in base64.
+        assert!(html.contains("script-src 'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s='"));
+        assert_eq!(html.matches("<script").count(), 2, "the data and the script");
+        assert_eq!(html.matches("</script").count(), 2);
+        assert_eq!(html.matches("<img").count(), 0);
+        assert!(html.contains(r#"{"label":"\u003c/script>"#));
+        assert!(html.ends_with("<script>1</script>\n</body>\n</html>\n"));
+        assert!(!html.contains(" style=") && !html.contains(" onclick="));
+    }
+
+    #[test]
+    fn a_sweep_of_ten_runs_is_below_two_megabytes() {
+        let runs = vec!["[]".repeat(DRAWN_BYTES_MAX / 20); 10];
+        let script = Some(PageScript { code: &"x".repeat(100_000), style: "" });
+        let html = page("ten", "0.1.0", "abc", &[drawn("ten", runs, 300_000)], script);
+        assert!(html.len() <= PAGE_BYTES_MAX, "{} bytes", html.len());
+        assert_eq!(html.matches("<svg>").count(), 2, "the pictures that fit");
     }
 }

@@ -8,8 +8,14 @@ use sha2::{Digest as _, Sha256};
 pub(crate) fn policy(style: &str, script: Option<&str>) -> String {
     let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
     let script = script.map_or_else(|| "'none'".to_owned(), hash);
-    format!(
-        "default-src 'none'; script-src {script}; style-src {}; img-src data: blob:; base-uri 'none'; form-action 'none'",
-        hash(style)
-    )
+    let style = hash(style);
+    let rules = [
+        "default-src 'none'",
+        &format!("script-src {script}"),
+        &format!("style-src {style}"),
+        "img-src data: blob:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ];
+    rules.join("; ")
 }

@@ -21,8 +21,8 @@ pub use run::{point_text, run_html, run_table, run_tables};
 pub use sweep::{chosen_sweep_tables, sweep_html, sweep_table};
 pub use tables::Tables;
 
-pub(crate) use run::run_page;
 pub(crate) use run::point_text as point_words;
+pub(crate) use run::run_page;
 pub(crate) use sweep::{sweep_page, varying_keys};
 
 #[cfg(test)]

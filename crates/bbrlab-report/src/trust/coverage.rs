@@ -57,7 +57,7 @@ pub(super) const COVERAGE: &[Coverage] = &[
 ];
 
 impl Coverage {
-    /// Returns the quantities of a result that lie outside of the ranges, in words.
+    /// Describes the quantities of a result that are outside of the ranges.
     pub(super) fn outside(&self, places: &Places) -> Vec<String> {
         let quantities = [
             ("rate", "Mbit/s", places.rate_mbps, self.rate_mbps),
@@ -65,7 +65,9 @@ impl Coverage {
             ("buffer", "BDP", places.buffer_bdp, self.buffer_bdp),
         ];
         let beyond = |&(_, _, own, known): &(&str, &str, Option<Range>, Range)| {
-            own.is_some_and(|own| own.least < known.least * NEARLY.0 || own.most > known.most * NEARLY.1)
+            own.is_some_and(|own| {
+                own.least < known.least * NEARLY.0 || own.most > known.most * NEARLY.1
+            })
         };
         let words = |(name, unit, own, _): (&str, &str, Option<Range>, Range)| {
             format!("{name} of {} {unit}", own.map_or_else(String::new, |own| own.words()))
@@ -92,7 +94,7 @@ impl Coverage {
 const NEARLY: (f64, f64) = (0.9, 1.1);
 
 impl Range {
-    /// Returns the range in words: `5` or `5 to 100`.
+    /// Returns the range for readers: `5` or `5 to 100`.
     pub(super) fn words(self) -> String {
         let number = |value: f64| {
             let text = format!("{value:.2}");

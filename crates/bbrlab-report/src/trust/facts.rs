@@ -1,13 +1,15 @@
-//! What was validated against what: the one table from which reports say how far a result can be
-//! trusted. A figure here stands on a page of the documentation; `quotes` repeats its words, and a
-//! test looks for them there. So a figure that changes on its page must change here.
+//! The table of validations: parts of the simulator, the evidence for each, and the figures.
+//!
+//! Reports print these facts. Each figure is on a page of the documentation. `quotes` repeats the
+//! page's words, and a test searches the page for them. So a figure that changes on its page must
+//! change here.
 
 /// How a part of the simulator was validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// The same integers, packets or times as the kernel's own code, without a difference.
     Exact,
-    /// Runs were compared with another implementation; figures tell how well they agree.
+    /// Runs were compared with another implementation, and figures describe the agreement.
     Compared,
     /// Only our own tests, which follow a text or a source.
     Tested,
@@ -38,7 +40,7 @@ impl Evidence {
     }
 }
 
-/// What a fact is about.
+/// The subject of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About {
     /// A congestion control, by its name: its calls.
@@ -51,9 +53,9 @@ pub(super) enum About {
     Loss,
     /// How a rate limits: constant, in steps, by a bucket.
     Rate,
-    /// What else a path does.
+    /// Another property of a path.
     Path,
-    /// What a flow sends.
+    /// The source of a flow.
     Source,
     /// Settings of hosts.
     Host,
@@ -115,10 +117,14 @@ const QUEUES: &str = "docs/fidelity-queues.md";
 const TRUST: &str = "docs/trust.md";
 const NS3: &str = "docs/fidelity-ns3.md";
 
-/// What the profiles of ns-3 share.
+/// The evidence for all profiles of ns-3.
 const NS3_SAYS: &str = "one flow of CUBIC and one of Vegas send all of the first 1,000 packets within 1 us of ns-3 3.37; NewReno and BBR differ after 12 and 11 packets";
-const NS3_QUOTES: &[&str] =
-    &["| `TcpCubic` | all 1,000 |", "| `TcpNewReno` | 12 |", "| `TcpVegas` | all 1,000 |", "| `TcpBbr` | 11 |"];
+const NS3_QUOTES: &[&str] = &[
+    "| `TcpCubic` | all 1,000 |",
+    "| `TcpNewReno` | 12 |",
+    "| `TcpVegas` | all 1,000 |",
+    "| `TcpBbr` | 11 |",
+];
 
 /// The facts, in the order of reports.
 pub(super) const FACTS: &[Fact] = &[
@@ -268,7 +274,12 @@ pub(super) const FACTS: &[Fact] = &[
         Evidence::Exact,
         "6,614 packets of two logs of Linux’s cake, 0 differ; 11 whole runs: goodput within 0.1 %; several tins are in no log",
         QUEUES,
-        &["q_cake_shaped 3,282 0", "q_cake_unlimited 3,332 0", "| 9_cake | 11 | 0.0, 0.0 |", "several tins, DualPI2"],
+        &[
+            "q_cake_shaped 3,282 0",
+            "q_cake_unlimited 3,332 0",
+            "| 9_cake | 11 | 0.0, 0.0 |",
+            "several tins, DualPI2",
+        ],
     ),
     fact(
         (About::Queue, "dualpi2"),
@@ -282,7 +293,7 @@ pub(super) const FACTS: &[Fact] = &[
         Evidence::Tested,
         "in no log",
         "docs/queues/prio.md",
-        &["# `prio`"],
+        &["# prio: strict priority"],
     ),
     fact(
         (About::Queue, "slot"),
@@ -394,7 +405,9 @@ pub(super) const FACTS: &[Fact] = &[
         Evidence::None,
         "the references have fixed delays only",
         FIDELITY,
-        &["The reference has only dumbbells with a drop-tail bottleneck, fixed delays and few flows."],
+        &[
+            "The reference has only dumbbells with a drop-tail bottleneck, fixed delays and few flows.",
+        ],
     ),
     fact(
         (About::Path, "two links with a rate"),
@@ -443,7 +456,9 @@ pub(super) const FACTS: &[Fact] = &[
         Evidence::Tested,
         "random bursts, requests, frames, trains and arrivals were not compared with Linux",
         "docs/linux.md",
-        &["| `arrivals`, random `on` and `off`, sizes and pauses, `page`, `video` | the guest draws nothing |"],
+        &[
+            "| `arrivals`, random `on` and `off`, sizes and pauses, `page`, `video` | the guest draws nothing |",
+        ],
     ),
     fact(
         (About::Host, "ECN"),

@@ -76,8 +76,10 @@ pub fn trust(subject: &Subject, seeds: usize) -> Vec<TrustLine> {
         About::Source,
         About::Host,
     ];
-    let is_linux =
-        subject.parts.iter().any(|&(about, name)| about == About::Profile && name.starts_with("linux"));
+    let is_linux = subject
+        .parts
+        .iter()
+        .any(|&(about, name)| about == About::Profile && name.starts_with("linux"));
     for about in order {
         for &(_, name) in subject.parts.iter().filter(|&&(own, _)| own == about) {
             lines.push(of(about, name));
@@ -100,7 +102,7 @@ pub fn trust_elsewhere(backend: &str) -> Vec<TrustLine> {
         part: "all figures".to_owned(),
         evidence: Evidence::None,
         says: format!(
-            "computed or measured by {backend}, not by bbrlab’s simulator: its validation says nothing about them"
+            "computed or measured by {backend}: the validation of bbrlab’s simulator does not apply"
         ),
         page: "",
     }]
@@ -165,7 +167,7 @@ fn of_controls(subject: &Subject) -> Vec<TrustLine> {
     let outside = subject.outside.iter().map(|name| TrustLine {
         part: format!("congestion control {name}"),
         evidence: Evidence::None,
-        says: "not a part of bbrlab: only its author can say what was validated".to_owned(),
+        says: "not a part of bbrlab, so not validated here".to_owned(),
         page: "docs/custom-congestion-control.md",
     });
     let udp = subject.has_udp.then(|| TrustLine {
@@ -190,7 +192,8 @@ fn of_flows(subject: &Subject, seeds: usize, is_linux: bool) -> Vec<TrustLine> {
     }
     if subject.flows_max > 1 && is_linux {
         let (evidence, says) = if seeds >= SEEDS_ENOUGH {
-            let says = "means over seeds: of 82 Jain’s indices, all differ from Linux’s by at most 0.03";
+            let says =
+                "means over seeds: of 82 Jain’s indices, all differ from Linux’s by at most 0.03";
             (Evidence::Compared, says.to_owned())
         } else {
             let seeds = if seeds == 1 { "one seed".to_owned() } else { format!("{seeds} seeds") };

@@ -34,7 +34,7 @@ pub(super) struct Places {
     pub buffer_bdp: Option<Range>,
 }
 
-/// What a result consists of.
+/// The parts of a result.
 #[derive(Clone, Debug, Default)]
 pub struct Subject {
     pub(super) parts: Vec<(About, &'static str)>,
@@ -55,12 +55,14 @@ impl Subject {
         for class in &run.classes {
             self.class(run, class);
         }
-        let links = || run.links.iter().chain(run.classes.iter().flat_map(|class| &class.private_links));
+        let links =
+            || run.links.iter().chain(run.classes.iter().flat_map(|class| &class.private_links));
         for link in links() {
             self.link(link);
         }
         let limited = |is_back: bool| {
-            let is_wanted = |link: &&Link| link.rate.is_limited() && link.name.contains("reverse") == is_back;
+            let is_wanted =
+                |link: &&Link| link.rate.is_limited() && link.name.contains("reverse") == is_back;
             run.links.iter().filter(is_wanted).count()
         };
         match limited(false) {
@@ -98,7 +100,9 @@ impl Subject {
         let source = match class.source {
             Source::Unlimited => "unlimited",
             Source::Bytes(_) => "a number of bytes",
-            Source::Cbr(_) | Source::OnOff { .. } | Source::Write { .. } => "an application with pauses",
+            Source::Cbr(_) | Source::OnOff { .. } | Source::Write { .. } => {
+                "an application with pauses"
+            }
             Source::Rates(_)
             | Source::Frames(_)
             | Source::Train { .. }

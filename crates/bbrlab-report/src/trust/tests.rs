@@ -116,7 +116,7 @@ fn what_was_not_validated_is_said() {
 
     let odd = PLAIN
         .replace("buffer = \"1bdp\"", "buffer = \"1bdp\"\njitter = \"2ms\"\nloss = { model = \"gilbert-elliott\", p = 0.01, r = 0.3 }")
-        .replace("\"bbr1\"", "\"bbr1\"\ncc_params = { high_gain = 700 }");
+        .replace("\"bbr1\"", "\"bbr1\"\ncc_params = { margin = 0.02 }");
     let lines = lines_of(&odd, 1);
     for part in ["path, jitter", "random loss, bursts", "parameters of bbr1"] {
         assert_eq!(line(&lines, part).evidence, Evidence::Tested, "{part}");
