@@ -1,5 +1,6 @@
-//! Lists the files of the built page, `web/dist`, so that the program contains them. If the page is
-//! not built, the list is empty, and the program prints how to build it.
+//! Lists the files of the built page, `web/dist`, and the script of reports, `web/dist-report`, so
+//! that the program contains them. If the page is not built, the lists are empty, and the program
+//! prints how to build it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -23,6 +24,19 @@ fn main() {
         writeln!(code, "    ({name:?}, include_bytes!({path:?})),").expect("a string");
     }
     code.push_str("];\n");
+    let report = manifest.join("../../web/dist-report");
+    let parts = ["report.js", "report.css"].map(|name| report.join(name));
+    let doc = "/// The script and the style of the page of `bbrlab report`; `None` if they were not built.";
+    writeln!(code, "{doc}\npub static REPORT: Option<(&str, &str)> =").expect("a string");
+    if parts.iter().all(|part| part.is_file()) {
+        println!("cargo::rerun-if-changed={}", report.display());
+        let [script, style] = parts.map(|part| fs::canonicalize(part).expect("the file exists"));
+        let (script, style) = (script.display().to_string(), style.display().to_string());
+        writeln!(code, "    Some((include_str!({script:?}), include_str!({style:?})));")
+    } else {
+        writeln!(code, "    None;")
+    }
+    .expect("a string");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
     fs::write(out.join("files.rs"), code).expect("the folder for generated code is writable");
 }

@@ -1,5 +1,6 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
+import "./view/chart.css";
 import { render } from "preact";
 import { ENTRIES } from "./gallery/entries";
 import { openEntry } from "./gallery/gallery";

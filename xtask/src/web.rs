@@ -6,7 +6,7 @@
 
 use std::env;
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
@@ -21,6 +21,23 @@ const BYTES_MAX: u64 = 1_500_000;
 /// The largest memory of a module, in bytes: less than a browser's limit, so that a run that needs
 /// more ends with a message.
 const MEMORY_MAX: u64 = 2 << 30;
+
+/// A scenario whose texts would be scripts if a page did not escape them.
+const HOSTILE: &str = r#"title = "<script>alert(1)</script><img src=x onerror=alert(2)></script>"
+duration = "2s"
+repeat = 2
+[bottleneck]
+rate = "10Mbit/s"
+buffer = "1bdp"
+[[flows]]
+cc = "bbr1"
+rtt = "20ms"
+name = "<script>alert(3)</script>"
+group = "<b onclick=alert(4)>"
+[[flows]]
+cc = "cubic"
+rtt = "20ms"
+"#;
 
 /// A program for Node that prints the sum of the sizes of all files in a folder, compressed.
 const SIZE: &str = "const fs = require('node:fs'), path = require('node:path'), zlib = require('node:zlib');
@@ -66,6 +83,12 @@ fn build(root: &Path) -> Result<(), String> {
         .map_err(|error| format!("cannot touch bbrlab-page/build.rs: {error}"))?;
     let size = size(&web.join("dist"))?;
     println!("web/dist: {size} bytes compressed");
+    let script = web.join("dist-report/report.js");
+    let code = fs::read_to_string(&script)
+        .map_err(|error| format!("cannot read {}: {error}", script.display()))?;
+    if code.contains("</script") || code.contains("<!--") {
+        return Err("the script of reports contains the end of its own element".to_owned());
+    }
     if size > BYTES_MAX {
         return Err(format!(
             "the page has {size} bytes compressed, and at most {BYTES_MAX} are allowed"
@@ -103,12 +126,34 @@ fn module(root: &Path) -> Result<(), String> {
 /// tests print `skipped: no chromium`.
 fn test(root: &Path) -> Result<(), String> {
     super::cargo(&["test", "--quiet", "--package", "bbrlab-wasm", "--features", "packets"], &[])?;
-    npm(&root.join("web"), &["test", "--silent"])
+    let report = report(root)?;
+    npm_with(&root.join("web"), &["test", "--silent"], &[("BBRLAB_REPORT", &report)])
+}
+
+/// Makes the page of a report for the tests of the page, and returns its path.
+fn report(root: &Path) -> Result<PathBuf, String> {
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), Into::into);
+    let folder = target.join("report-page");
+    let path = |name: &str| folder.join(name).display().to_string();
+    fs::create_dir_all(&folder)
+        .and_then(|()| fs::write(folder.join("hostile.toml"), HOSTILE))
+        .map_err(|error| format!("cannot write to {}: {error}", folder.display()))?;
+    let program = ["run", "--quiet", "--package", "bbrlab-cli", "--bin", "bbrlab", "--"];
+    let (scenario, runs, page) = (path("hostile.toml"), path("runs"), path("report.html"));
+    let run = ["run", &scenario, "--out", &runs, "--quiet", "--no-pictures", "--force"];
+    super::cargo(&[&program[..], &run].concat(), &[])?;
+    super::cargo(&[&program[..], &["report", &runs, "--out", &page]].concat(), &[])?;
+    Ok(folder.join("report.html"))
 }
 
 fn npm(web: &Path, args: &[&str]) -> Result<(), String> {
+    npm_with(web, args, &[])
+}
+
+fn npm_with(web: &Path, args: &[&str], variables: &[(&str, &Path)]) -> Result<(), String> {
     eprintln!("== npm {}", args.join(" "));
-    let status = Command::new("npm").args(args).current_dir(web).status();
+    let variables = variables.iter().copied();
+    let status = Command::new("npm").args(args).envs(variables).current_dir(web).status();
     let status = status.map_err(|error| {
         format!("cannot run npm: {error}; install Node 20 or newer, which contains it")
     })?;

@@ -104,7 +104,7 @@ pub use picture_files::{
 pub use pool::{Pool, Progress, Worker};
 pub use queues::{QueueReplays, validate_queues};
 pub use records::{RECORDS_HELD, Records, folder_of};
-pub use report_files::{check_reports, write_report_text};
+pub use report_files::{check_reports, report_file, write_report_text};
 pub use report_page::write_report;
 pub use run_folder::run_folder_name;
 pub use scenario_files::{files_in, open_scenario};

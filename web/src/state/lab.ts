@@ -1,11 +1,14 @@
 // The state of the page: the set-ups, the part of the run that the charts show, and the module's
 // lists.
 
-import { batch, computed, effect, signal, untracked } from "@preact/signals";
+import { batch, effect, signal, untracked } from "@preact/signals";
 import { Client } from "../sim/client";
 import type { Catalogue } from "../sim/protocol";
 import { decode, encode } from "../text/permalink";
 import { Setup, nextGeneration } from "./setup";
+import { drawn, packetTime, zoom } from "./view";
+
+export { packetTime, packetsOpen, zoom } from "./view";
 
 export const catalogue = signal<Catalogue | null>(null);
 /** The reason why the module cannot be loaded; empty if there is no such problem. */
@@ -13,15 +16,9 @@ export const trouble = signal("");
 /** The reason why the link in the address cannot be opened; empty if there is no such problem. */
 export const linkTrouble = signal("");
 export const setups = signal<Setup[]>([new Setup("A")]);
-/** The part of the time axis that all charts show; null for the whole run. */
-export const zoom = signal<[number, number] | null>(null);
-/** The time under the pointer, whichever chart it is in; seconds. */
-export const cursor = signal<number | null>(null);
-/** The time of the packet view; null while it is closed. */
-export const packetTime = signal<number | null>(null);
-/** Whether the packet view is open. Components that read this signal are not redrawn whenever the
- * time changes. */
-export const packetsOpen = computed(() => packetTime.value !== null);
+effect(() => {
+  drawn.value = setups.value;
+});
 export const dialog = signal<"gallery" | "sweep" | "share" | null>(null);
 
 export function loadCatalogue(): void {

@@ -4,8 +4,7 @@
 import { effect, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import type { Setup } from "../state/setup";
-import { cursor, packetTime, setups, zoom } from "../state/lab";
+import { cursor, drawn, packetTime, zoom, type Drawn } from "../state/view";
 import { grid } from "../state/series";
 import { drawable } from "../state/span";
 import { short } from "../text/quantity";
@@ -24,14 +23,14 @@ const drawers = new Set<{ panel: string; draw: () => void }>();
 
 /** The end of the time axis in seconds, which is the end of the longer run. */
 export function endOfTime(): number {
-  return Math.max(1e-3, ...setups.value.map((setup) => setup.started.value?.duration_s ?? 0));
+  return Math.max(1e-3, ...drawn.value.map((setup) => setup.started.value?.duration_s ?? 0));
 }
 
 export function shownTimes(): [number, number] {
   return zoom.value ?? [0, endOfTime()];
 }
 
-function makePlot(panel: Panel, setup: Setup, curves: Curve[], host: HTMLElement, width: number, height: number): uPlot {
+function makePlot(panel: Panel, setup: Drawn, curves: Curve[], host: HTMLElement, width: number, height: number): uPlot {
   const colors = theme.value;
   const font = "11px system-ui, sans-serif";
   const axis = { font, stroke: colors.faint, grid: { stroke: colors.grid, width: 1 }, ticks: { stroke: colors.grid, size: 4, width: 1 } };
@@ -84,7 +83,7 @@ function makePlot(panel: Panel, setup: Setup, curves: Curve[], host: HTMLElement
 }
 
 /** Draws red ticks on the time axis where packets were dropped. */
-function drawDrops(plot: uPlot, setup: Setup): void {
+function drawDrops(plot: uPlot, setup: Drawn): void {
   const { ctx, bbox } = plot;
   const [from, to] = [plot.scales.x?.min ?? 0, plot.scales.x?.max ?? 1];
   const ratio = devicePixelRatio;
@@ -110,7 +109,7 @@ function drawDrops(plot: uPlot, setup: Setup): void {
   ctx.restore();
 }
 
-export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; height: number }) {
+export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; height: number }) {
   const host = useRef<HTMLDivElement>(null);
   const curves = useSignal<Curve[]>([]);
   const words = useSignal("");
@@ -145,7 +144,7 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; he
       const others = (largest[panel.id] ??= {});
       const before = others[setup.letter];
       others[setup.letter] = most;
-      const top = Math.max(most, ...setups.value.map((other) => (other === setup ? 0 : (others[other.letter] ?? 0))));
+      const top = Math.max(most, ...drawn.value.map((other) => (other === setup ? 0 : (others[other.letter] ?? 0))));
       if (before !== most) for (const other of drawers) if (other.panel === panel.id && other.draw !== draw) drawSoon(other.draw);
       const target = plot;
       // Lines of width 1 are drawn much faster than wider ones, so use them during a run.
@@ -171,8 +170,8 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; he
 
     const stops = [
       effect(() => {
-        void [setup.rows.value, setup.status.value, zoom.value, theme.value, setups.value, setup.started.value];
-        for (const other of setups.value) void other.started.value;
+        void [setup.rows.value, setup.status.value, zoom.value, theme.value, drawn.value, setup.started.value];
+        for (const other of drawn.value) void other.started.value;
         drawSoon(draw);
       }),
       effect(() => {
@@ -273,7 +272,7 @@ function Value({ curve, panel }: { curve: Curve; panel: Panel }) {
   return <span class="value"><i style={{ background: colorOf(curve) }} />{curve.label} <b>{text}</b></span>;
 }
 
-function ValueTable({ panel, curves, setup }: { panel: Panel; curves: Curve[]; setup: Setup }) {
+function ValueTable({ panel, curves, setup }: { panel: Panel; curves: Curve[]; setup: Drawn }) {
   void setup.rows.value;
   const [from, to] = shownTimes();
   const times = Array.from({ length: 21 }, (_none, at) => from + ((to - from) * at) / 20);

@@ -34,6 +34,13 @@ export function drawSoon(draw: () => void): void {
   schedule();
 }
 
+/** Draws what waits, before the page is printed. */
+export function flush(): void {
+  const now = [...waiting];
+  waiting.clear();
+  now.forEach((draw) => draw());
+}
+
 export function forget(draw: () => void): void {
   waiting.delete(draw);
 }

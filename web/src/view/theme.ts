@@ -32,6 +32,11 @@ const now = () => (dark.matches && !print.matches ? DARK : LIGHT);
 export const theme = signal(now());
 for (const query of [dark, print]) query.addEventListener("change", () => (theme.value = now()));
 
+/** Uses the light colours while the page is being printed. */
+export function printing(on: boolean): void {
+  theme.value = on ? LIGHT : now();
+}
+
 export type Theme = typeof LIGHT;
 
 /** The colour of a line. With more than ten lines, the hues go from blue over green to orange. */

@@ -17,12 +17,13 @@ pub use layout::{Align, Table, WIDTH};
 pub use published::{
     PrintedAs, PublishedCell, PublishedRow, published_table, published_tables, split_unit,
 };
-pub use run::{run_html, run_table, run_tables};
+pub use run::{point_text, run_html, run_table, run_tables};
 pub use sweep::{chosen_sweep_tables, sweep_html, sweep_table};
 pub use tables::Tables;
 
 pub(crate) use run::point_text as point_words;
-pub(crate) use sweep::varying_keys;
+pub(crate) use run::run_page;
+pub(crate) use sweep::{sweep_page, varying_keys};
 
 #[cfg(test)]
 pub(crate) mod tests {

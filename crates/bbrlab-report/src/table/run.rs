@@ -7,7 +7,7 @@ use bbrlab_run::{
     Wait, WaitSummary,
 };
 
-use super::block::{Block, html};
+use super::block::{Block, html, page};
 use super::format::TableFormat;
 use super::layout::{Align, Table};
 use super::tables::Tables;
@@ -36,6 +36,11 @@ pub fn run_tables(run: &RunSummary) -> Tables {
 #[must_use]
 pub fn run_html(run: &RunSummary) -> String {
     html(&blocks(run))
+}
+
+/// The summary of a run as HTML for a page whose style sheet has its classes.
+pub(crate) fn run_page(run: &RunSummary) -> String {
+    page(&blocks(run))
 }
 
 fn blocks(run: &RunSummary) -> Vec<Block> {
@@ -132,7 +137,8 @@ fn lasting(run: &RunSummary) -> usize {
 }
 
 /// Returns the swept keys of a point with their values, in one line.
-pub(crate) fn point_text(point: &bbrlab_run::SweepPoint) -> String {
+#[must_use]
+pub fn point_text(point: &bbrlab_run::SweepPoint) -> String {
     let pairs: Vec<String> =
         point.iter().map(|(key, value)| format!("{key} = {}", value_text(value))).collect();
     pairs.join(", ")

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use bbrlab_run::{Group, RunSummary};
 use serde_json::Value;
 
-use super::block::{Block, html};
+use super::block::{Block, html, page};
 use super::format::TableFormat;
 use super::layout::{Align, Table};
 use super::tables::Tables;
@@ -33,6 +33,12 @@ pub fn sweep_table(runs: &[RunSummary], width: Option<usize>) -> String {
 pub fn sweep_html(runs: &[RunSummary]) -> String {
     let Ok(points) = Points::of(runs);
     html(&blocks(&points, &points.usual))
+}
+
+/// Returns the table of a sweep as HTML, for a page whose style sheet has its classes.
+pub(crate) fn sweep_page(runs: &[RunSummary]) -> String {
+    let Ok(points) = Points::of(runs);
+    page(&blocks(&points, &points.usual))
 }
 
 /// Returns the table of the chosen metrics of a run or of all runs of a sweep.
