@@ -129,7 +129,8 @@ mod tests {
 
     use super::*;
 
-    /// Serves so many connections, each after one error of the system, and asks for a file in each.
+    /// Asks for a file in each of `connections` connections, and returns the replies. The system
+    /// reports an error before it accepts each connection.
     fn replies(server: &Server, connections: usize, data: Data<'_>) -> Vec<String> {
         let full = || Err(io::Error::from_raw_os_error(24)); // EMFILE
         let streams =

@@ -1,6 +1,6 @@
-//! The module for ns-3, built for each installation found: its own tests, and the first packets of
-//! a flow compared with those of the simulator under the profile `ns3`, which then differ only by
-//! the network and the socket.
+//! The module for ns-3, built for each installation found. Its own tests run, and the first packets
+//! of a flow are compared with those of the simulator under the profile `ns3`. Only network and
+//! socket can then differ.
 //!
 //! Installations are `/usr` (Debian's `libns3-dev`) and the folders in `BBRLAB_NS3_FOLDERS`, with
 //! colons between them. Without any, the tests print that they are skipped. With `BBRLAB_NS3=1`
