@@ -1,5 +1,5 @@
-//! Refuses sizes of buffers that the kernel cannot have, because it keeps them in signed integers of
-//! 32 bits.
+//! Refuses sizes of buffers that the kernel cannot have: its variables for them are signed integers
+//! of 32 bits.
 
 use bbrlab_run::Place;
 use bbrlab_stack::{BufferBounds, SocketBuffer, Stack};
