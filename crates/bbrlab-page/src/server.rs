@@ -129,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    /// Serves so many connections, each after one error of the system, and asks for a file in each.
+    /// Serves `connections`, each after an error of the system, and asks for a file in each.
     fn replies(server: &Server, connections: usize, data: Data<'_>) -> Vec<String> {
         let full = || Err(io::Error::from_raw_os_error(24)); // EMFILE
         let streams =

@@ -13,9 +13,9 @@ const PACKETS_MAX: u64 = 1_000_000_000;
 /// Rows of time series that a page can keep and draw.
 const ROWS_MAX: u64 = 4_000_000;
 
-/// Memory of the largest run: half of what a module has at most (2 GiB, `MEMORY_MAX` of
-/// `xtask/src/web.rs`), because the estimate is right within a factor of two. Rows do not count: the
-/// page takes them while the run goes on.
+/// Memory of the largest run: half of what a module has (`MEMORY_MAX` of `xtask/src/web.rs`, 2 GiB),
+/// because estimates are right within a factor of two. Rows do not count: the page takes them while
+/// the run goes on.
 const BYTES_MAX: u64 = 1_000_000_000;
 
 /// CPU seconds of an event in a run with one flow: 34 ns in the native program, twice as much in a
