@@ -1,4 +1,4 @@
-//! The connections: one request each, on threads of their own.
+//! The server's connections. Each has one request, and a thread of its own.
 
 use std::io::{self, BufReader, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -9,10 +9,10 @@ use std::time::Duration;
 use crate::reply::{Data, Reply, reply};
 use crate::request::{Request, Wrong};
 
-/// Connections at the same time. A browser opens about six.
+/// The largest number of open connections. A browser opens about six.
 const CONNECTIONS_MAX: usize = 32;
 
-/// How long a connection may wait for the browser.
+/// The longest time that a connection waits for the browser.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long the server rests after the system had nothing left for a connection, such as files.
@@ -29,7 +29,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens a port; with 0, a free port.
+    /// Listens on a port; 0 means a free port.
     ///
     /// # Errors
     /// If the port is not free.
@@ -65,7 +65,7 @@ impl Server {
             for stream in streams {
                 let stream = match stream {
                     Ok(stream) => stream,
-                    // The other end has given up.
+                    // The browser has closed the connection before it was accepted.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
                     // Other connections, or other programs, will end and make room.
                     Err(error) => {

@@ -1,4 +1,5 @@
-// The scenario as controls. Each control reads the text and writes the text.
+// The scenario as controls. Each control shows a value of the scenario's text, and changes the
+// text.
 
 import { useEffect, useId, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
@@ -12,13 +13,13 @@ import {
   withoutControl, write, writeFlows, type Key, type Source,
 } from "./keys";
 
-/** Flows beyond this are edited as text. */
+/** Only this many flows have controls; the others are edited as text. */
 const FLOWS_SHOWN = 12;
 
 const DISCIPLINES = ["droptail", "codel", "fq_codel", "pie", "fq_pie", "dualpi2", "red", "fq", "sfq", "cake", "prio"];
 const ALGORITHMS = ["bbr1", "bbr2", "bbr3", "cubic", "reno", "vegas", "dctcp", "prague"];
 
-/** The message of the simulator about the lines of a key. */
+/** The simulator's message about a mistake in the lines of a key; null if there is none. */
 function mistakeAt(setup: Setup, path: Path): string | null {
   const doc = setup.doc.value;
   const entry = find(doc, path);
@@ -121,7 +122,8 @@ function Steps({ setup }: { setup: Setup }) {
   );
 }
 
-/** One slider for the RTT of all flows: a factor for those that differ would hide what they are. */
+/** One slider for the RTT of all flows. It is shown only if all flows have the same RTT, because a
+ * common factor would hide their RTTs. */
 function CommonRtt({ setup, count }: { setup: Setup; count: number }) {
   const doc = setup.doc.value;
   const id = useId();

@@ -1,11 +1,12 @@
-// Draws the strip of the packet view at one time.
+// Draws the strip of the packet view at one moment.
 
 import type { LinkInfo, Started } from "../sim/protocol";
 import { lineColor, type Theme } from "../view/theme";
 import { firstAt, placeAt, type Tracks } from "./tracks";
 
 export interface Counts {
-  /** Packets waiting or in service per link, data and ACKs on the wires, losses so far. */
+  /** Packets that wait or are in service at each link; data packets and ACKs on the wires; losses
+   * so far. */
   queued: Map<number, number>;
   data: number;
   acks: number;
@@ -82,7 +83,7 @@ export function draw(
         }
       }
     }
-    // Losses fall from their link for a third of a second of the viewer's time.
+    // A lost packet falls from its link for a third of a second of real time.
     for (const loss of tracks.losses) {
       if (loss.time > time) break;
       counts.losses += 1;
@@ -113,7 +114,8 @@ export function draw(
     const full = Math.min(box, Math.ceil(room / rows) * cell);
     ctx.strokeStyle = colors.frame;
     ctx.lineWidth = 1;
-    // The buffer: closed above and below, open where packets come in.
+    // The buffer: lines above, below and on the right; packets come in from the left, where it is
+    // open.
     ctx.beginPath();
     ctx.moveTo(right - full - 4, QUEUE_TOP - 2.5);
     ctx.lineTo(right + 1.5, QUEUE_TOP - 2.5);

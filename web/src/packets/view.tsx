@@ -1,4 +1,4 @@
-// The packet view: the path as a strip, with the queue and the packets at one time.
+// The packet view: the path as a strip, with its queue and its packets at one moment.
 
 import { effect, untracked, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -91,7 +91,7 @@ export function PacketStrip({ setup }: { setup: Setup }) {
       }),
       effect(() => {
         void [setup.status.value, setup.started.value];
-        // Another time must not reset the player: only another run does.
+        // Another value of `packetTime` must not reset the player, only another run.
         untracked(() => {
           player.reset();
           sizes = new Map();

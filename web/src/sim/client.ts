@@ -1,4 +1,4 @@
-// The page's side of the workers.
+// The page's interface to the workers.
 //
 // `Client` has one worker; `SeriesStore` collects rows. A worker that trapped, does not answer or has
 // become large is replaced, so that the page lives on.
@@ -8,11 +8,11 @@ import type { ClientMessage, WorkerAnswer } from "./wire";
 
 export { SeriesStore, Table } from "./series";
 
-/** Where the module is: beside the page. */
+/** The module's file, which is in the folder of the page. */
 const MODULE = "bbrlab.wasm";
 
-/** How long a worker may be silent while it has a request, before a new request replaces it: checking
- * a large sweep is one call. */
+/** If the worker has not answered a request for this time, in ms, the next request replaces the
+ * worker. The time is long because the check of a large sweep is one call. */
 const SILENT_MS = 3000;
 
 /** Workers whose modules have more memory are replaced after their run, bytes: a module's memory
@@ -21,7 +21,7 @@ const MODULE_BYTES_MAX = 256_000_000;
 
 let compiled: Promise<WebAssembly.Module> | undefined;
 
-/** Compiles the module once for all workers. */
+/** Compiles the module. All workers share the compiled module. */
 export function loadModule(url: string | URL = new URL(MODULE, document.baseURI)): Promise<WebAssembly.Module> {
   compiled ??= compile(url).catch((error: unknown) => {
     compiled = undefined;
@@ -36,7 +36,7 @@ async function compile(url: string | URL): Promise<WebAssembly.Module> {
     throw new Error(`the simulator could not be loaded: ${response.status} ${response.statusText}`);
   }
   const kind = response.headers.get("content-type") ?? "";
-  // Some web servers do not know the type, which streaming requires.
+  // Some web servers send another media type, but streaming requires this one.
   if (kind.startsWith("application/wasm")) {
     return WebAssembly.compileStreaming(response);
   }
@@ -44,12 +44,12 @@ async function compile(url: string | URL): Promise<WebAssembly.Module> {
 }
 
 export interface ClientOptions {
-  /** The compiled module; the default is to load it from beside the page. */
+  /** The compiled module. By default, the module is loaded from the folder of the page. */
   module?: WebAssembly.Module | Promise<WebAssembly.Module>;
 }
 
-/** A worker that is replaced when it fails. Answers to requests before the last `run`, `window` or
- * `stop` are dropped, and answers to checks before the last check. */
+/** A worker that is replaced if it fails. Only answers to the latest `run`, `window` or `stop`, and
+ * to the latest check, are passed on. All earlier answers are dropped. */
 export class Client {
   /** Undefined while the next request has to start one. */
   private worker: Worker | undefined;

@@ -1,11 +1,11 @@
-// Reading the time series of a set-up: values at a time, and reductions to the pixels of a chart.
+// Reads values at a time from the series of a set-up, and reduces series to the pixels of a chart.
 
 export interface Column {
   time: Float64Array;
   value: Float32Array | Uint8Array;
 }
 
-/** The first place whose time is not before `time`. */
+/** The index of the first row whose time is at least `time`. */
 export function placeOf(times: Float64Array, time: number): number {
   let [low, high] = [0, times.length];
   while (low < high) {
@@ -16,7 +16,8 @@ export function placeOf(times: Float64Array, time: number): number {
   return low;
 }
 
-/** The last value at or before `time`; NaN before the first row and after `patience` without rows. */
+/** The last value at or before `time`; NaN if there is none, or if it is older than `patience`
+ * seconds. */
 export function valueAt(column: Column, time: number, patience: number): number {
   let place = placeOf(column.time, time);
   if (place === column.time.length || (column.time[place] as number) > time) place -= 1;
@@ -32,7 +33,7 @@ function binWidth(from: number, to: number, bins: number): number {
 
 export type Points = (number | null)[];
 
-/** The x values that belong to `extremes` and `means`: two per bin. */
+/** The x values for the results of `extremes` and `means`: two per bin. */
 export function grid(from: number, to: number, bins: number): number[] {
   const width = (to - from) / bins;
   const x: number[] = [];
@@ -73,7 +74,7 @@ export function extremes(column: Column, from: number, to: number, bins: number)
   return points;
 }
 
-/** The mean of each bin, at its first x value. */
+/** The mean of each bin, at the first of the bin's two x values. */
 export function means(column: Column, from: number, to: number, bins: number): Points {
   const points: Points = new Array<number | null>(bins * 2).fill(null);
   const { time, value } = column;
@@ -100,7 +101,7 @@ export function means(column: Column, from: number, to: number, bins: number): P
   return points;
 }
 
-/** The mean of the values from `from` up to `to`; NaN without values. */
+/** The mean of the values from `from` to `to`; NaN if there are no values. */
 export function meanOver(column: Column, from: number, to: number): number {
   let [sum, count] = [0, 0];
   for (let at = placeOf(column.time, from); at < column.time.length && (column.time[at] as number) <= to; at += 1) {
@@ -119,7 +120,8 @@ export interface Band {
   code: number;
 }
 
-/** Runs of equal states, one state per bin: the one of the highest weight that occurs in it. */
+/** Divides the time into bands with one state each. A bin has the state with the highest weight
+ * among the states in it. */
 export function bands(column: Column, from: number, to: number, bins: number, weight: (code: number) => number): Band[] {
   const result: Band[] = [];
   const { time, value } = column;

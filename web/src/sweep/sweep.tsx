@@ -1,4 +1,5 @@
-// A sweep of one key with a few seeds, as small multiples, in a pool of workers.
+// A sweep of one key with a few seeds, shown as small multiples. A pool of workers computes the
+// runs.
 
 import { batch, signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -19,7 +20,7 @@ const RUNS_MAX = 200;
 interface Cell {
   value: string;
   runs: RunRecordJson[];
-  /** Throughput of the first seed. */
+  /** The throughput over time of each flow, in the run with the first seed. */
   curves: (number | null)[][];
   started: Started | null;
   trouble: string;
@@ -40,7 +41,8 @@ const SWEEPABLE: { key: string; values: string }[] = [
   { key: "flows.rtt", values: "10ms, 20ms, 40ms, 80ms, 160ms" },
 ];
 
-/** The sweep of a scenario's own first swept key. */
+/** The first swept key in the scenario's own sweep, with its values; null if the scenario has no
+ * sweep. */
 function own(setup: Setup): { key: string; values: string } | null {
   const entry = setup.doc.value.entries.find((other) => other.path[0] === "sweep" && other.path.length === 2 && !other.inline && other.path[1] !== "points");
   if (!entry) return null;

@@ -1,4 +1,4 @@
-// Everything that a link holds: deflate, then base64url, after `#`.
+// Encodes what a link contains as the part of the address after `#`: deflate, then base64url.
 
 import { drawable, isTime } from "../state/span";
 
@@ -9,15 +9,15 @@ export const TEXT_MAX = 1_000_000;
 export interface LinkedSetup {
   name: string;
   text: string;
-  /** Number of the run: point x repeat + place of the seed. */
+  /** The number of the run: the point of the sweep times `repeat`, plus the index of the seed. */
   run: number;
-  /** The digest that the sender saw; null if the run was not complete. */
+  /** The digest of the run when the link was made; null if the run was not complete. */
   digest: string | null;
 }
 
 export interface Linked {
   setups: LinkedSetup[];
-  /** The part of the time axis that is shown, seconds; null for all. */
+  /** The shown part of the time axis, in seconds; null for the whole axis. */
   zoom: [number, number] | null;
   /** The time of the packet view; null while it is closed. */
   packets: number | null;
@@ -68,7 +68,8 @@ export async function encode(linked: Linked): Promise<string> {
 }
 
 
-/** Reads what is after `#`. Throws an error with a sentence for the user. */
+/** Decodes the part of an address after `#`. Throws an error whose message is a sentence for the
+ * user. */
 export async function decode(hash: string): Promise<Linked> {
   if (hash.length > LINK_MAX) throw new Error("the link is longer than 200,000 characters");
   let json: string;

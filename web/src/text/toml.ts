@@ -1,23 +1,25 @@
-// A TOML text with the places of its keys, for edits in place.
+// Finds the positions of the keys in a TOML text, so that single values can be replaced.
 //
-// The controls of the page change single values of a scenario. A library that reads TOML and writes
-// it again would lose comments, order and spelling, so this reader only finds where each key and
-// value is, and an edit replaces these characters. It accepts every text that the simulator's own
-// reader accepts; what it cannot read it skips to the end of the line, because the simulator reports
-// the mistakes.
+// The controls of the page change single values of a scenario. A library that parses TOML and
+// writes it again would lose comments, order and spelling. So this parser only finds the position
+// of each key and value, and a change replaces only these characters. It accepts every text that
+// the simulator's parser accepts. If it cannot parse a line, it skips the line, because the
+// simulator reports the mistake.
 
-/** Characters from `from` up to `to`. */
+/** The characters from index `from` up to, but not including, `to`. */
 export interface Span {
   from: number;
   to: number;
 }
 
-/** A key with its value. `path` has the names of all tables above, with the place in `[[...]]`. */
+/** A key with its value. `path` has the names of all tables above the key, and the index of each
+ * `[[...]]` table. */
 export interface Entry {
   path: Path;
   key: Span;
   value: Span;
-  /** The whole line or lines, with the end of the line; for a key of an inline table, key to value. */
+  /** The complete lines with the last line break; for a key in an inline table, the characters from
+   * the key to the value. */
   whole: Span;
   inline: boolean;
 }
@@ -28,9 +30,9 @@ export type Path = (string | number)[];
 export interface Table {
   path: Path;
   header: Span;
-  /** From the header to the next header that is not below this table. */
+  /** The text from the header to the next header of a table that is not within this one. */
   body: Span;
-  /** After the last line of the table that is not blank and not a comment. */
+  /** The end of the table's last line that is neither blank nor a comment. */
   end: number;
   array: boolean;
 }
@@ -52,11 +54,11 @@ export interface Document {
   lines: number[];
   /** The end of the last top-level key line. */
   top: number;
-  /** The start of the first header, or the text's length. */
+  /** The start of the first header, or the length of the text if there is no header. */
   topEnd: number;
 }
 
-/** Whether a path begins with another. */
+/** Whether a path begins with the path `above`. */
 function isBelow(path: Path, above: Path): boolean {
   return above.length <= path.length && above.every((part, at) => path[at] === part);
 }
@@ -73,7 +75,7 @@ class Reader {
     return this.text[this.at] ?? "";
   }
 
-  /** Skips spaces and tabs; with `lines` line ends and comments, too. */
+  /** Skips spaces and tabs and, with `lines`, also line breaks and comments. */
   blanks(lines: boolean): void {
     for (;;) {
       const char = this.char();
@@ -89,7 +91,7 @@ class Reader {
     this.at = end < 0 ? this.text.length : end;
   }
 
-  /** A bare or quoted key; null if there is none. */
+  /** Reads a bare or quoted key; null if there is no key. */
   key(): string | null {
     if (this.char() === '"' || this.char() === "'") {
       const from = this.at;
@@ -102,7 +104,7 @@ class Reader {
     return found[0];
   }
 
-  /** `a.b."c d"` */
+  /** Reads a dotted key, such as `a.b."c d"`; null if there is no key. */
   keys(): string[] | null {
     const keys: string[] = [];
     for (;;) {
@@ -194,7 +196,7 @@ class Reader {
   }
 }
 
-/** The text of a TOML string, or the characters as they are. */
+/** The content of a TOML string. A value that is not a string is returned unchanged. */
 export function unquote(raw: string): string {
   if (raw.startsWith("'''") || raw.startsWith('"""')) return raw.slice(3, -3).replace(/^\r?\n/, "");
   if (raw.startsWith("'")) return raw.slice(1, -1);
@@ -206,7 +208,7 @@ export function unquote(raw: string): string {
   });
 }
 
-/** A TOML string. */
+/** Writes a text as a TOML string. */
 export function quote(text: string): string {
   return `"${text.replace(/[\\"]/g, "\\$&").replace(/\n/g, "\\n").replace(/\t/g, "\\t")
     .replace(/[\x00-\x1f\x7f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)}"`;
@@ -221,7 +223,8 @@ export function read(text: string): Document {
   let top = 0;
   let last = 0;
 
-  /** The path of a header below arrays of tables: `flows.x` after `[[flows]]` is `flows[n].x`. */
+  /** The path of a header. Within `[[flows]]` tables, `flows.x` means `flows[n].x`, where n is the
+   * index of the last one. */
   const resolve = (keys: string[]): Path => {
     const path: Path = [];
     for (const key of keys) {
@@ -354,7 +357,8 @@ function countNumbers(path: Path): number {
   return path.filter((part) => typeof part === "number").length;
 }
 
-/** The start of the comment lines directly above a place: they belong to what follows. */
+/** The start of the comment lines directly above a position. They belong to the line that follows
+ * them. */
 function commentsAbove(text: string, at: number, floor: number): number {
   let from = at;
   while (from > floor) {
@@ -369,7 +373,7 @@ export function find(doc: Document, path: Path): Entry | undefined {
   return branchAt(doc, path)?.entry;
 }
 
-/** The characters of a value as they are in the text; undefined if the key is not set. */
+/** The text of a value as it is spelled; undefined if the key is not set. */
 export function raw(doc: Document, path: Path): string | undefined {
   const entry = find(doc, path);
   return entry && doc.text.slice(entry.value.from, entry.value.to);
@@ -393,8 +397,8 @@ function keyText(key: string): string {
   return /^[A-Za-z0-9_-]+$/.test(key) ? key : quote(key);
 }
 
-/** Sets a value, given as TOML. A key that is missing becomes the last one of its table, and a table
- * that is missing is added before the first `[[...]]`. */
+/** Sets a value, which is passed as TOML. A missing key is added at the end of its table. A missing
+ * table is added before the first `[[...]]` table. */
 export function set(text: string, path: Path, value: string): string {
   return setAll(text, [path], value);
 }
@@ -453,7 +457,7 @@ function editOf(doc: Document, path: Path, value: string): Edit | null {
   return { from: at, to: at, insert: `${header}${line}\n` };
 }
 
-/** Removes a key, and its line if nothing else is on it. A comment behind the value goes with it. */
+/** Removes a key and a comment after its value. Also removes the line if nothing else is on it. */
 export function remove(text: string, path: Path): string {
   const doc = read(text);
   const entry = find(doc, path);
@@ -465,7 +469,7 @@ export function remove(text: string, path: Path): string {
   return splice(text, entry.whole.from, entry.whole.to + (after?.[0].length ?? 0), "");
 }
 
-/** Adds a `[[name]]` table after the last one, with the keys of `lines`. */
+/** Adds a `[[name]]` table with the keys in `lines`, after the last such table. */
 export function addTable(text: string, name: string, lines: string): string {
   const doc = read(text);
   const last = doc.tables.filter((table) => table.path[0] === name).at(-1);
@@ -478,7 +482,7 @@ export function addTable(text: string, name: string, lines: string): string {
   return splice(text, last.end, last.end, `${newline}\n${block}`);
 }
 
-/** The lines of the keys of the `place`-th `[[name]]` table. */
+/** The lines with the keys of the `[[name]]` table with the index `place`. */
 export function tableLines(text: string, name: string, place: number): string {
   const doc = read(text);
   const table = branchAt(doc, [name, place])?.table;
@@ -487,7 +491,7 @@ export function tableLines(text: string, name: string, place: number): string {
   return lines === "" || lines.endsWith("\n") ? lines : `${lines}\n`;
 }
 
-/** Removes the `place`-th `[[name]]` table with all tables below it. */
+/** Removes the `[[name]]` table with the index `place`, and all tables within it. */
 export function removeTable(text: string, name: string, place: number): string {
   const doc = read(text);
   const table = branchAt(doc, [name, place])?.table;

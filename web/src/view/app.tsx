@@ -1,4 +1,4 @@
-// The page: scenario on the left, results on the right.
+// The page: the scenario on the left, the results on the right.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -38,7 +38,7 @@ function Head() {
   );
 }
 
-/** A modal dialog with the browser's own focus handling. */
+/** A modal dialog, for which the browser handles the focus. */
 function Dialog({ title, children }: { title: string; children: ComponentChildren }) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -86,7 +86,7 @@ function Status({ setup }: { setup: Setup }) {
   );
 }
 
-/** Of a sweep one run is shown: its point and its seed. */
+/** The controls that choose which run of a sweep is shown: the point and the seed. */
 function RunChoice({ setup }: { setup: Setup }) {
   const estimate = setup.estimate.value;
   if (!estimate || estimate.runs < 2) return null;

@@ -1,6 +1,7 @@
-// The series of a set-up as one SVG, for export: light colours, all panels below each other.
+// Writes the series of a set-up as one SVG file, in light colours and with all panels below each
+// other.
 
-import type { Setup } from "../state/setup";
+import type { Drawn } from "../state/view";
 import { grid } from "../state/series";
 import { short } from "../text/quantity";
 import { shownTimes } from "./chart";
@@ -19,7 +20,8 @@ function ticks(low: number, high: number, about: number): number[] {
   return result;
 }
 
-export function svgOf(setup: Setup): { text: string; width: number; height: number } {
+/** `caption` says what was run. */
+export function svgOf(setup: Drawn, title: string, caption: string): { text: string; width: number; height: number } {
   const [width, panel, left, right] = [900, 150, 60, 16];
   const colors = theme.value;
   const [from, to] = shownTimes();
@@ -27,10 +29,8 @@ export function svgOf(setup: Setup): { text: string; width: number; height: numb
   const x = (time: number): number => left + ((time - from) / (to - from)) * inner;
   const parts: string[] = [];
   const height = 58 + PANELS.length * (panel + 34) + 24;
-  const run = setup.record.value?.runs[0];
-  parts.push(`<text x="${left}" y="22" font-size="15" font-weight="600" fill="${colors.ink}">${escape(setup.estimate.value?.title || setup.name.value)}</text>`);
-  const origin = `${setup.name.value}, seed ${run?.seed ?? ""}, digest ${setup.digest.value ?? ""}, bbrlab ${setup.record.value?.version ?? ""}`;
-  parts.push(`<text x="${left}" y="40" font-size="11" fill="${colors.faint}">${escape(origin)}</text>`);
+  parts.push(`<text x="${left}" y="22" font-size="15" font-weight="600" fill="${colors.ink}">${escape(title)}</text>`);
+  parts.push(`<text x="${left}" y="40" font-size="11" fill="${colors.faint}">${escape(caption)}</text>`);
   PANELS.forEach((item, at) => {
     const top = 74 + at * (panel + 34);
     const curves = item.curves(setup);

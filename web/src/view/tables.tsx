@@ -1,4 +1,4 @@
-// The tables of a run, with the columns of the command line.
+// The tables of a run. They have the columns of the command line's tables.
 
 import type { Setup } from "../state/setup";
 import { lineColor, theme } from "./theme";
@@ -6,7 +6,7 @@ import { lineColor, theme } from "./theme";
 const ROWS_MAX = 60;
 const LIMITS = ["cwnd", "pacing", "rwnd", "sndbuf", "app"];
 
-/** A number as the command line writes it, or a dash. */
+/** Formats a number as the command line does. A missing number becomes a dash. */
 export function number(value: number | null | undefined, places: number): string {
   return value === null || value === undefined || !Number.isFinite(value)
     ? "–"
@@ -115,7 +115,7 @@ export function Tables({ setup }: { setup: Setup }) {
   );
 }
 
-/** The digest, and whether it is the one of the link that was opened. */
+/** Shows the digest, and whether it equals the digest in the opened link. */
 export function Digest({ setup }: { setup: Setup }) {
   const digest = setup.digest.value;
   const expected = setup.expected.value;
