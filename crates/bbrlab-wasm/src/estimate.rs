@@ -13,9 +13,9 @@ const PACKETS_MAX: u64 = 1_000_000_000;
 /// The largest number of rows of time series that a page can store and draw.
 const ROWS_MAX: u64 = 4_000_000;
 
-/// The largest estimated memory of a run, in bytes: half of a module's largest memory (2 GiB,
-/// `MEMORY_MAX` of `xtask/src/web.rs`), because the estimate is right within a factor of two. Rows
-/// of series do not count, because the page takes them during the run.
+/// Memory of the largest run: half of a module's memory (`MEMORY_MAX` of `xtask/src/web.rs`),
+/// because estimates are right within a factor of two. Rows do not count: the page takes them while
+/// the run goes on.
 const BYTES_MAX: u64 = 1_000_000_000;
 
 /// CPU seconds of an event in a run with one flow: 34 ns in the native program, twice as much in a

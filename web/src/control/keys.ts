@@ -2,7 +2,7 @@
 // control.
 
 import { parse, rate, rateText, short, time, timeText } from "../text/quantity";
-import { branchAt, find, quote, raw, read, remove, set, setAll, unquote, type Document, type Path } from "../text/toml";
+import { branchAt, find, quote, raw, read, remove, set, setAll, unquote, type Document, type Entry, type Path } from "../text/toml";
 
 export interface Slider {
   /** The position of the slider, from 0 to 1, for a value in the text; null if no position fits the
@@ -172,27 +172,32 @@ export function setSource(text: string, at: number, kind: Source): string {
   return next;
 }
 
+const KNOWN = new Set([
+  "title", "duration", "seed", "sample", "bottleneck.rate", "bottleneck.delay", "bottleneck.buffer", "bottleneck.loss", "bottleneck.queue",
+]);
+const KNOWN_OF_FLOWS = new Set(["cc", "rtt", "start", "stop", "count", "bytes", "rate", "on", "off"]);
+
 /** The keys in the text that have no control, as dotted names. */
 export function withoutControl(doc: Document): string[] {
-  const known = new Set(["title", "duration", "seed", "sample", "bottleneck.rate", "bottleneck.delay", "bottleneck.buffer", "bottleneck.loss", "bottleneck.queue"]);
-  const flow = new Set(["cc", "rtt", "start", "stop", "count", "bytes", "rate", "on", "off"]);
   const names: string[] = [];
   for (const entry of doc.entries) {
     if (entry.inline) continue;
     const [table, place, key] = entry.path;
     const controlled = table === "flows" && typeof place === "number"
-      ? entry.path.length === 3 && flow.has(String(key))
-      : known.has(entry.path.join("."));
-    if (controlled && !isTable(doc, entry.path)) continue;
+      ? entry.path.length === 3 && KNOWN_OF_FLOWS.has(String(key))
+      : KNOWN.has(entry.path.join("."));
+    if (controlled && !isTable(doc, entry)) continue;
     names.push(entry.path.reduce<string>((name, part) => (typeof part === "number" ? `${name}[${part}]` : name ? `${name}.${part}` : part), ""));
   }
   return names;
 }
 
-function isTable(doc: Document, path: Path): boolean {
-  if (path.join(".") === "bottleneck.rate") return scalar(doc, path) === null && steps(doc) === null;
-  if (path.join(".") === "bottleneck.queue") return false;
-  return scalar(doc, path) === null;
+function isTable(doc: Document, { path, value }: Entry): boolean {
+  const first = doc.text[value.from];
+  if (first !== "[" && first !== "{") return false;
+  const [table, key] = path;
+  if (table !== "bottleneck") return true;
+  return key === "rate" ? steps(doc) === null : key !== "queue";
 }
 
 export { read };
