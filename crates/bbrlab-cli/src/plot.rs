@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bbrlab_lab::{LabError, PlotChoice, open_scenario, plot_as, refuse_results_below};
 use bbrlab_papers::not_a_metric;
-use bbrlab_report::{Labels, without_glyph};
+use bbrlab_report::{Labels, PageScript, without_glyph};
 
 use crate::args::{ExportArgs, PlotArgs, ReportArgs};
 use crate::output::{Output, Verdict};
@@ -113,9 +113,16 @@ fn export_testbed(args: &ExportArgs, output: &mut Output) -> Verdict {
 }
 
 pub(crate) fn report(args: &ReportArgs, output: &mut Output) -> Verdict {
-    let file = args.out.clone().unwrap_or_else(|| args.folders[0].join("report.html"));
+    let file = bbrlab_lab::report_file(&args.folders, args.out.as_deref())?;
     output.notes_of_missing(&args.folders);
-    bbrlab_lab::write_report(&args.folders, &file)?;
+    let script = bbrlab_page::REPORT.map(|(code, style)| PageScript { code, style });
+    bbrlab_lab::write_report(&args.folders, &file, script)?;
+    if script.is_none() {
+        output.note(
+            "The page has pictures only: this program was built without the charts. To get them, run `cargo xtask web` in a \
+             clone (it needs Node 20), then build the program again.",
+        );
+    }
     output.text(&format!("{}\n", file.display()))
 }
 

@@ -114,7 +114,8 @@ pub(crate) fn on(
     }
 }
 
-/// Runs one scenario on a back end with these custom controls, or its part `only`.
+/// Runs one scenario on a back end with these custom controls. If `only` is given, computes only
+/// the runs with these numbers.
 pub(crate) fn one<'s>(
     (named, on, controls): (&'s Named, &'static dyn Backend, Controls),
     only: Option<BTreeSet<u64>>,
@@ -229,8 +230,8 @@ pub(crate) fn load(paths: &[PathBuf]) -> Result<Plugins, LabError> {
     Plugins::load(paths).map_err(|reason| LabError::Usage(format!("--plugin {reason}")))
 }
 
-/// Returns the values of `--set` with the declarations of controls in shared objects. A folder of
-/// results already has the declarations.
+/// Returns the values of `--set`, followed by the declarations of the controls in shared objects.
+/// For a folder of results, adds none, because its scenario already has them.
 pub(crate) fn with_plugins(name: &str, sets: &[String], plugins: &Plugins) -> Vec<String> {
     let mut sets = sets.to_vec();
     if !Path::new(name).is_dir() {
@@ -239,7 +240,8 @@ pub(crate) fn with_plugins(name: &str, sets: &[String], plugins: &Plugins) -> Ve
     sets
 }
 
-/// Checks that the controls of folders of results are those of the loaded shared objects.
+/// Checks that folders of results were computed with the loaded shared objects, if their controls
+/// have the same names.
 pub(crate) fn check_plugins(scenarios: &[Named], plugins: &Plugins) -> Result<(), LabError> {
     for named in scenarios {
         for outside in named.scenario.outside() {

@@ -74,7 +74,7 @@ impl BatchOptions {
 /// The runs that the summary in a sweep's folder contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryOf {
-    /// The runs of this call.
+    /// The runs that this call computes or finds.
     These,
     /// All runs of the scenario. Other processes may compute some of the runs. Each process that
     /// finds all runs complete writes the summary.
@@ -118,7 +118,7 @@ pub fn default_out(scenario: &Scenario, on: &dyn Backend) -> PathBuf {
     Path::new("bbrlab-runs").join(format!("{name}-{}{by}", hash.get(..12).unwrap_or(hash)))
 }
 
-/// The outcome of an attempt at a run.
+/// The outcome of an attempt to compute or find a run.
 enum Attempt {
     Ended(Ended),
     /// Another process is computing the run.
@@ -160,7 +160,7 @@ struct Ended {
     how: How,
 }
 
-/// The way in which a run became complete.
+/// How a run became complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
     WasThere,

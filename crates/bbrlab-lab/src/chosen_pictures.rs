@@ -68,8 +68,8 @@ impl PlotChoice {
             || (self.by.is_some() && self.cdf.is_empty())
     }
 
-    /// Returns the text at the end of the plots' file names. It keeps chosen plots from replacing
-    /// the default plots.
+    /// Returns the text at the end of the plots' file names. It contains the user's choices, so
+    /// that chosen plots do not overwrite the default plots.
     fn ending(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(self.panels.iter().cloned());

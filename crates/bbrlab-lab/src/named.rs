@@ -28,9 +28,9 @@ pub struct Named {
 }
 
 /// Opens the scenarios that one argument names: a file, the id of a built-in scenario, `-` for
-/// standard input, or a folder of results, which may contain several scenarios. The scenario of a
-/// folder must be run unchanged if its results go into this folder again; with `elsewhere`, they do
-/// not. The message about an unknown name includes the text that `known` returns.
+/// standard input, or a folder of results, which may contain several scenarios. `elsewhere` says
+/// that the results go into another folder; only then may `sets` change the scenario of a folder of
+/// results. The message about an unknown name includes the text that `known` returns.
 ///
 /// # Errors
 /// If a scenario is wrong, or a folder contains no scenario.

@@ -1,4 +1,4 @@
-//! Checks of names that the user gave for pictures: groups of flows, entries of legends.
+//! Checks the names that the user gave for plots: groups of flows, entries of legends.
 
 use bbrlab_report::{Labels, Picture};
 use bbrlab_run::RunSummary;
@@ -73,7 +73,7 @@ fn in_full<'k>(own: &str, known: &[&'k str]) -> Result<(&'k str, String), String
     }
 }
 
-/// Returns the error of an unknown name, with the names there are.
+/// Returns the error for an unknown name, which lists the known names.
 fn unknown_name(flag: &str, name: &str, what: &str, known: &[&str]) -> String {
     if known.is_empty() {
         return format!("{flag}: unknown `{name}`: there are no {what} here");
@@ -109,7 +109,8 @@ mod tests {
         assert_eq!(of("buffer 1bdp=1 BDP"), Ok("buffer 1bdp=1 BDP".to_owned()));
         assert_eq!(of("1bdp=1 BDP"), Ok("buffer 1bdp=1 BDP".to_owned()));
         assert!(of("cubic=CUBIC").unwrap_err().starts_with("--legend: unknown `cubic`; entries"));
-        // A whole name comes before last words, and a word of several entries is an error.
+        // A complete name takes precedence over a last word. A last word that several entries have
+        // is an error.
         let with = |name| ["flows[0].cc bbr1", "flows[1].cc bbr1", name];
         assert_eq!(in_full("bbr1=v1", &with("bbr1")), Ok(("bbr1", "bbr1=v1".to_owned())));
         assert_eq!(

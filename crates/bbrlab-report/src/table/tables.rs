@@ -10,7 +10,7 @@ use crate::answers::headings;
 pub struct Tables(pub(super) Vec<Block>);
 
 impl Tables {
-    /// The tables in a format.
+    /// Writes the tables in a format.
     #[must_use]
     pub fn formatted(&self, format: TableFormat) -> String {
         formatted(&self.0, format)
@@ -41,7 +41,7 @@ impl Tables {
         Ok(self)
     }
 
-    /// Replaces a name, and returns whether there is one.
+    /// Replaces a name wherever it occurs in the tables. Returns whether it occurs.
     fn rename(&mut self, name: &str, text: &str) -> bool {
         let mut is_there = self.rename_shown(name, text);
         if !is_there {
@@ -89,7 +89,7 @@ impl Tables {
 }
 
 impl Column {
-    /// Replaces a name in the heading, and returns whether it is there.
+    /// Replaces a name in the column's heading. Returns whether the heading has it.
     fn rename(&mut self, name: &str, text: &str) -> bool {
         if let Some((title, unit)) = &mut self.full {
             let (front, back) = (format!("{name} "), format!(" {name}"));

@@ -47,7 +47,7 @@ impl SourceSpec {
             || self.requests.is_some()
     }
 
-    /// Returns whether the source has rates with times.
+    /// Returns whether the source's rate follows a schedule.
     pub(super) fn has_schedule(&self) -> bool {
         matches!(self.rate, Some(RateSpec::Schedule(_)))
     }
