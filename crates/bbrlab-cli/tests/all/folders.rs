@@ -408,7 +408,7 @@ fn a_plot_or_table_that_bbrlab_did_not_write_is_kept() {
     refused(&["plot", "out", "--out", "e"], "e/run.svg", drawn);
     refused(&["export", "out", "--csv"], "out/summary.csv", "exists with another content");
     assert_fine(&shell.output(&["export", "out", "--csv"]));
-    let labelled = ["plot", "out", "--title", "A", "--size", "84x60mm", "--format", "png"];
+    let labelled = ["plot", "out", "--panels", "rtt", "--title", "A", "--size", "84x60mm"];
     assert_fine(&shell.output(&labelled));
     assert_fine(&shell.output(&labelled));
     // A run that would draw a plot is complete, and says what is in the way of the plot.

@@ -80,7 +80,10 @@ fn a_folder_has_the_table_of_run_and_several_that_of_compare() {
         assert!(names.windows(2).all(|two| two[0] != two[1]), "{head}");
     }
     let compared = stdout(&["table", "one", "other", "--csv"]);
-    assert!(compared.starts_with("metric,one,other,difference,difference (%)\n"), "{compared}");
+    assert!(
+        compared.starts_with("metric,one,other,difference,relative difference (%)\n"),
+        "{compared}"
+    );
     // All points of a sweep are in one table.
     let args = ["run", "four.toml", "--set", "flows.cc=cubic", "--quiet", "--out", "cubic"];
     stdout(&args);

@@ -323,7 +323,9 @@ fn command_lines() {
                 error: cannot make the folder notes.txt/results: Not a directory
             : > notes.txt; bbrlab run examples.dumbbell --out notes.txt | exit 1
                 error: cannot make the folder notes.txt: a file is in the way
-            mkdir -p out/summary.json/x; bbrlab run examples.dumbbell --out out --quiet | exit 1
+            mkdir -p out/summary.json/x; bbrlab run examples.dumbbell --out out --quiet | exit 2
+                error: out contains files that no run wrote; add results with --force, which overwrites files of the same names, or choose another --out
+            mkdir -p out/summary.json/x; bbrlab run examples.dumbbell --out out --quiet --force | exit 1
                 error: cannot write out/summary.json: Is a directory
             mkdir thesis; : > thesis/chapter1.tex; bbrlab run examples.dumbbell --out thesis | exit 2
                 error: thesis contains files that no run wrote; add results with --force, which overwrites files of the same names, or choose another --out
