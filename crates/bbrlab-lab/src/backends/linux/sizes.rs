@@ -1,4 +1,4 @@
-//! Refuses sizes of buffers that the kernel cannot have: it keeps them in signed integers of 32 bits.
+//! Refuses sizes of buffers that the kernel cannot have: it keeps them in signed 32-bit integers.
 
 use bbrlab_run::Place;
 use bbrlab_stack::{BufferBounds, SocketBuffer, Stack};
