@@ -11,7 +11,7 @@ use crate::border::{Failed, guarded, last_error, read, refused, text, write};
 use crate::connection::Connection;
 use crate::note::Sent;
 
-/// The most parameters of a connection.
+/// The maximum number of parameters of a connection.
 const PARAMS_MAX: u32 = 1000;
 
 /// Returns the control behind a pointer.

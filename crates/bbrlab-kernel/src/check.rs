@@ -1,4 +1,4 @@
-//! The check of a new kernel: two boots with the same seed, which must give the same bytes.
+//! Checks a new kernel: two boots with the same seed must give the same bytes.
 
 use std::fs;
 use std::path::Path;
@@ -9,16 +9,18 @@ use crate::cache::Kernel;
 use crate::error::KernelError;
 use crate::steps::Steps;
 
-/// Two hosts and a router between them, with the serialiser, a child that drops, and a delay.
+/// The set-up script of the check: two hosts and a router between them. The router has the
+/// serialiser with `fq_codel` in one direction, and a delay with losses in the other.
 const SETUP: &str = include_str!("../../../adapters/linux/check.sh");
 
-/// One flow, and datagrams the other way.
+/// The scenario of the check: one TCP flow, and datagrams in the other direction.
 const SCENARIO: &str = include_str!("../../../adapters/linux/check.scenario");
 
-/// Boots a kernel twice and compares the results. Returns the kernel's congestion controls.
+/// Boots a kernel twice and compares the results. Returns the names of the kernel's congestion
+/// controls.
 ///
 /// # Errors
-/// If the kernel does not boot here, or its results differ.
+/// If the kernel does not boot on this machine, or the results of the two boots differ.
 pub(crate) fn check(
     kernel: &Kernel,
     scratch: &Path,

@@ -1,5 +1,5 @@
-//! Programs in process groups of their own, which end with the caller: when it asks for the end,
-//! when a time limit expires, and when it is killed.
+//! Runs programs in separate process groups. A group is killed when the caller requests it, when a
+//! time limit expires, and (if wanted) when this process is killed.
 
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
@@ -12,22 +12,22 @@ use rustix::process::{
     test_kill_process_group, waitid,
 };
 
-/// How a program ended.
+/// The way in which a program ended.
 pub(crate) enum Ended {
-    /// By itself, after this many CPU seconds, its children's included.
+    /// It ended by itself, after this many CPU seconds, those of its child processes included.
     Exited(ExitStatus, f64),
-    /// The caller asked for the end.
+    /// The caller requested the end.
     Stopped,
     /// The time limit expired.
     TimedOut,
 }
 
-/// The longest time between two questions whether the caller asks for the end.
+/// The time between two calls of `stop`.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// Runs a program until it ends, `stop` returns true or `limit` expires. Calls `tick` ten times per
-/// second. Afterwards, no process of the program's group is left. With `watched`, this also holds
-/// if this process is killed.
+/// second. When this function returns, no process of the program's group is left. With `watched`,
+/// the group is also killed if this process is killed.
 ///
 /// # Errors
 /// If the program cannot be started or waited for.
@@ -107,18 +107,19 @@ impl Drop for Group {
     }
 }
 
-/// Returns the CPU seconds of a process and of its children that have ended.
+/// Returns the CPU seconds of a process and of those of its children that have ended.
 fn cpu_s(process: u32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name, in parentheses, may contain spaces. The fields after it begin with the third.
+    // The second field is the program's name in parentheses, which may contain spaces. So split
+    // after it; the rest begins with the third field.
     let Some((_, fields)) = text.rsplit_once(") ") else { return 0.0 };
     let ticks = fields.split(' ').skip(11).take(4).filter_map(|ticks| ticks.parse::<f64>().ok());
-    // USER_HZ is 100 on all architectures that matter here.
+    // The unit of these fields, USER_HZ, is 100 per second on all supported architectures.
     ticks.sum::<f64>() / 100.0
 }
 
-/// Kills a process group if this process is killed: a shell that waits for the end of a pipe whose
-/// other end only this process holds.
+/// Kills a process group if this process is killed. It is a shell that reads from a pipe. Only this
+/// process holds the other end, so the shell reads the end of the file when this process is killed.
 struct Watchdog {
     shell: Child,
     pipe: Option<ChildStdin>,
@@ -158,7 +159,8 @@ mod tests {
     use super::{Ended, Watchdog, run};
     use crate::scratch::Scratch;
 
-    /// A shell that writes the number of its child, and waits for it.
+    /// Returns a shell that starts a child process, writes the child's process id into `file`, and
+    /// waits for the child.
     fn shell(file: &Path) -> Command {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", "sleep 1000 & echo $! > \"$0.partial\"; mv \"$0.partial\" \"$0\"; wait"]);
@@ -166,7 +168,7 @@ mod tests {
         shell
     }
 
-    /// Whether the process with the number in the file runs. A zombie does not.
+    /// Whether the process whose id is in the file runs. A zombie does not count.
     fn runs(file: &Path) -> bool {
         let number = fs::read_to_string(file).unwrap();
         let stat = fs::read_to_string(format!("/proc/{}/stat", number.trim()));
@@ -197,7 +199,8 @@ mod tests {
     fn the_watchdog_kills_the_group_when_its_pipe_ends() {
         let mut sleep = Command::new("/bin/sleep").arg("1000").process_group(0).spawn().unwrap();
         let mut watchdog = Watchdog::start(sleep.id()).unwrap();
-        // A killed process closes its end of the pipe without a word.
+        // If a process is killed, the system closes its end of the pipe, and nothing is written to
+        // the pipe.
         watchdog.pipe = None;
         let status = sleep.wait().unwrap();
         assert_eq!(status.signal(), Some(9));

@@ -40,14 +40,15 @@ impl fmt::Debug for Instance {
     }
 }
 
-/// The state of a call, which the functions of a [`Host`] use.
+/// The data of one call, which the functions of its [`Host`] read and write.
 #[derive(Default)]
 struct Border {
     lent: Option<Lent>,
     failed: Option<String>,
 }
 
-/// Makes the struct by which a control calls back. It is valid while `border` is.
+/// Makes the struct by which a control calls the simulator. The struct is valid as long as
+/// `border`.
 fn host_of(border: &mut Border, flow: u32) -> Host {
     Host {
         size: Host::SIZE,
@@ -68,7 +69,7 @@ unsafe extern "C" fn draw(host: *mut Host, bound: u32) -> u32 {
     }
 }
 
-/// Notes the text of a control's failure.
+/// Stores the text with which a control ends the run; a second text is ignored.
 unsafe extern "C" fn fail(host: *mut Host, text: *const c_char) {
     // SAFETY: a control passes the pointer of its call, whose `data` is a `Border`.
     let border = unsafe { &mut *(*host).data.cast::<Border>() };
@@ -120,7 +121,7 @@ impl Instance {
         &self.functions.0
     }
 
-    /// Notes that an event has failed.
+    /// Records that the control's function for an event has failed.
     fn failed(&self, event: &str, conn: &bbrlab_cc::Conn, reason: &str) {
         let ns = conn.clock_ns.saturating_sub(self.place.epoch_ns);
         self.failure.note(format!(
@@ -132,7 +133,7 @@ impl Instance {
         ));
     }
 
-    /// Calls a function; returns whether it succeeded.
+    /// Calls a function, unless a call failed before. Returns whether the call succeeded.
     fn call(
         &self,
         event: &str,
@@ -182,7 +183,7 @@ impl Instance {
     }
 
     /// Calls a function that returns a number, and checks the number's bounds. `number` is the
-    /// value that the function finds.
+    /// value in the function's result before the call.
     pub(crate) fn ask(
         &self,
         event: &str,
@@ -206,7 +207,8 @@ impl Instance {
         is_done.then_some(number)
     }
 
-    /// Asks for the values of time series.
+    /// Returns the control's values for time series. Returns `None` if the control has no function
+    /// `info` or if the call fails.
     pub(crate) fn info(&self, conn: &bbrlab_cc::Conn) -> Option<Info> {
         let call = self.functions.0.info?;
         let control = Control::from(&conn.ctl);
@@ -278,7 +280,7 @@ fn create(
     }
 }
 
-/// Returns the kind of a parameter and its value as an integer.
+/// Returns the kind of a parameter, and its value as an integer.
 fn number_of(value: &ParamValue) -> (u32, i64) {
     match value {
         ParamValue::Int(value) => (param_kinds::INTEGER, *value),

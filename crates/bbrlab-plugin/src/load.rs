@@ -88,7 +88,7 @@ fn refuse_changed(
         .to_owned())
 }
 
-/// The identity of a file for the system's loader.
+/// The identity by which the system's loader recognises a file.
 type Identity = (PathBuf, u64, u64);
 
 #[cfg(unix)]
@@ -102,8 +102,8 @@ fn identity(full: &Path, _about: &fs::Metadata) -> Identity {
     (full.to_owned(), 0, 0)
 }
 
-/// Loads a library. All names that it needs are looked up now, so that a missing one is an error
-/// here and not a crash during a run.
+/// Loads a library. Resolves all symbols that the library needs, so that a missing symbol is an
+/// error here and not a crash during a run.
 #[cfg(unix)]
 fn open(full: &Path) -> Result<Library, libloading::Error> {
     use libloading::os::unix::{Library as Unix, RTLD_LOCAL, RTLD_NOW};

@@ -1,4 +1,4 @@
-//! A scenario as a program in Python that builds the testbed in Mininet.
+//! Exports a scenario as a Python program that builds the testbed in Mininet.
 
 use bbrlab_lab::LabError;
 use bbrlab_scenario::Scenario;
@@ -6,8 +6,8 @@ use bbrlab_scenario::Scenario;
 use super::script::one_line;
 use super::testbed::{DEVICE, PORT, blocks, networks, testbed};
 
-/// Returns the text of the program. It needs root and Mininet 2.3, and leaves one JSON file of
-/// iperf3 per flow.
+/// Returns the text of the program. The program needs root and Mininet 2.3, and leaves one JSON
+/// file of iperf3 per flow.
 ///
 /// # Errors
 /// If the scenario has keys that the program cannot express; the message lists them.

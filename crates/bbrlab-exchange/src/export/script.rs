@@ -1,11 +1,13 @@
-//! A scenario as a shell script that builds the testbed from network namespaces of one machine.
+//! Exports a scenario as a shell script that builds the testbed from network namespaces of one
+//! machine.
 
 use bbrlab_lab::LabError;
 use bbrlab_scenario::Scenario;
 
 use super::testbed::{DEVICE, HostPair, PORT, Testbed, blocks, networks, testbed};
 
-/// Returns the text of the script. It needs root, and leaves one JSON file of iperf3 per flow.
+/// Returns the text of the script. The script needs root, and leaves one JSON file of iperf3 per
+/// flow.
 ///
 /// # Errors
 /// If the scenario has keys that a script cannot express; the message lists them.
@@ -74,7 +76,7 @@ pub fn script_text(scenario: &Scenario) -> Result<String, LabError> {
     Ok(lines.join("\n"))
 }
 
-/// Writes the hosts of a table with their settings.
+/// Appends the lines that set up the two hosts of a `[[flows]]` table.
 fn hosts(testbed: &Testbed, at: usize, pair: &HostPair, lines: &mut Vec<String>) {
     lines.extend([
         String::new(),
@@ -102,7 +104,8 @@ fn hosts(testbed: &Testbed, at: usize, pair: &HostPair, lines: &mut Vec<String>)
     }
 }
 
-/// Writes the servers, the clients at their times, and the changes of the bottleneck.
+/// Appends the lines that start the iperf3 servers, start the clients at their times, and change
+/// the bottleneck.
 fn flows(testbed: &Testbed, lines: &mut Vec<String>) {
     lines.extend([String::new(), "# The flows, each with a server of its own.".to_owned()]);
     let mut number = 0;
@@ -135,7 +138,7 @@ fn flows(testbed: &Testbed, lines: &mut Vec<String>) {
     ));
 }
 
-/// Returns a text without line breaks, for a comment.
+/// Returns `text` as one line, for a comment in the script.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

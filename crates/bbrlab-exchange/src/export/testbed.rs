@@ -1,9 +1,9 @@
-//! A scenario as a testbed of Linux hosts: what `ip`, `tc`, `sysctl` and `iperf3` can express, and
-//! the keys that they cannot.
+//! Converts a scenario to a testbed of Linux hosts. Lists the keys of the scenario that `ip`, `tc`,
+//! `sysctl` and `iperf3` cannot express.
 //!
 //! The testbed is a dumbbell: for each `[[flows]]` table a sending and a receiving host, and two
-//! routers with the bottleneck between them. The base RTT is a constant delay of the ACKs at the
-//! receiving host, where netem's queue never limits the data.
+//! routers with the bottleneck between them. The base RTT is a constant delay of the ACKs, made by
+//! a netem at the receiving host, because the queue limit of a netem there cannot drop data.
 
 use bbrlab_lab::{LabError, discipline, percent};
 use bbrlab_link::{Link, Loss, LossAt, Rate};
@@ -46,29 +46,32 @@ pub(super) struct Testbed {
     pub(super) title: String,
     pub(super) duration_s: f64,
     pub(super) hosts: Vec<HostPair>,
-    /// Arguments of `tc` for the bottleneck, in order.
+    /// Commands of `tc` without the word `tc`, in order, which set up the bottleneck.
     pub(super) bottleneck: Vec<String>,
-    /// Later arguments of `tc`, each with its time in seconds.
+    /// Later commands of `tc` for the bottleneck, each with its time in seconds.
     pub(super) steps: Vec<(f64, String)>,
-    /// Arguments of `tc` at the device behind the bottleneck, for losses.
+    /// Arguments of `tc` that make the second router lose packets after the bottleneck; `None`
+    /// without loss.
     pub(super) behind: Option<String>,
-    /// Values of `sysctl` at all hosts.
+    /// Lines of `sysctl` for all hosts.
     pub(super) sysctls: Vec<String>,
-    /// The initial cwnd, if it is not Linux's.
+    /// The initial cwnd in packets; `None` if it is Linux's default.
     pub(super) initial_cwnd: Option<u32>,
-    /// Differences between the testbed and the scenario, for comments.
+    /// Differences between the testbed and the scenario, which the exported program has as
+    /// comments.
     pub(super) remarks: Vec<String>,
 }
 
-/// The hosts of a `[[flows]]` table.
+/// The sending and the receiving host of a `[[flows]]` table.
 #[derive(Debug, Default)]
 pub(super) struct HostPair {
-    /// The table, such as `flows[0]`.
+    /// The name of the table, such as `flows[0]`.
     pub(super) table: String,
     /// The name of the congestion control in Linux.
     pub(super) cc: Option<String>,
     pub(super) rtt: String,
-    /// Commands of iperf3's clients, without server and port, each with its start in seconds.
+    /// Options of the iperf3 clients without server and port, each with the client's start in
+    /// seconds.
     pub(super) clients: Vec<(f64, String)>,
 }
 
@@ -132,7 +135,8 @@ pub(super) fn testbed(scenario: &Scenario) -> Result<Testbed, LabError> {
     }
 }
 
-/// Returns the only link that all flows cross.
+/// Returns the only link of the data paths. Refuses a scenario whose flows cross other links, or a
+/// link with a rate on the ACK path.
 fn the_bottleneck(run: &Run, refusals: &mut Refusals<'_>) -> Option<u32> {
     let mut shared: Option<u32> = None;
     for (number, class) in (0..).zip(&run.classes) {
@@ -180,7 +184,7 @@ fn link_of(hop: &Hop) -> Option<u32> {
     }
 }
 
-/// Refuses what neither direction of a script's bottleneck has.
+/// Refuses the keys of a link that a script supports in neither direction.
 fn impairments(run: &Run, number: u32, refusals: &mut Refusals<'_>) {
     let link = &run.links[number as usize];
     let usual = Link::new(link.name.clone(), link.rate.clone(), link.buffer);
@@ -326,7 +330,7 @@ fn hosts(
         let time = if options.contains(" -n ") {
             String::new()
         } else {
-            // iperf3 measures whole seconds.
+            // iperf3 accepts only whole seconds, so round the duration up.
             format!(" -t {:.0}", (stop_s - start_s).ceil().max(1.0))
         };
         (start_s, format!("{options}{time}"))
@@ -335,7 +339,8 @@ fn hosts(
     HostPair { table: format!("flows[{number}]"), cc, rtt, clients: clients.collect() }
 }
 
-/// Returns the options of iperf3 for a source.
+/// Returns the options of an iperf3 client that sends like this class's source; `None` if it was
+/// refused.
 fn source(class: &FlowClass, place: Place, refusals: &mut Refusals<'_>) -> Option<String> {
     match &class.source {
         Source::Unlimited if class.is_udp => {
@@ -364,7 +369,7 @@ fn source(class: &FlowClass, place: Place, refusals: &mut Refusals<'_>) -> Optio
     }
 }
 
-/// Returns Linux's name of a congestion control.
+/// Returns Linux's name of a class's congestion control.
 fn kernel_name(
     class: &FlowClass,
     number: u32,

@@ -1,4 +1,4 @@
-//! Exports, read back by other programs.
+//! Tests of exports. Other programs read the exported files.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use crate::folder::{TWO_FLOWS, empty, run};
 
-/// Returns the number of packets of a capture that match a filter of tshark; `None` without tshark.
+/// Returns the number of packets in a capture that match a filter of tshark; `None` if tshark is
+/// not installed.
 fn count(file: &std::path::Path, filter: &str) -> Option<usize> {
     let output = Command::new("tshark")
         .args(["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-Y", filter, "-r"])
@@ -34,7 +35,7 @@ fn tshark_reads_the_packets_of_a_run() {
     assert_eq!(data as u64, sent);
     let wrong = "ip.checksum.status == \"Bad\" || tcp.checksum.status == \"Bad\" || _ws.malformed";
     assert_eq!(count(&file, wrong), Some(0));
-    // tshark calls a retransmission within 3 ms of other data out of order.
+    // tshark calls a retransmission "out of order" if it is within 3 ms of other data.
     let again = "tcp.analysis.retransmission || tcp.analysis.out_of_order";
     let retransmitted: u64 =
         summary.flows.iter().filter_map(|flow| flow.retransmitted_packets).sum();
@@ -172,4 +173,47 @@ fn keys_that_a_testbed_lacks_are_refused() {
     let swept = format!("{TWO_FLOWS}[sweep]\n\"flows[0].cc\" = [\"cubic\", \"reno\"]\n");
     let scenario = Scenario::parse("two", "two", &swept, None, &[]).unwrap();
     assert!(script_text(&scenario).unwrap_err().to_string().contains("found 2 points"));
+}
+
+/// A flow that arrives during the run has the MSS of its own class, not that of the first flow.
+#[test]
+fn packets_of_arriving_flows_have_their_classs_size() {
+    let folder = empty("arrivals");
+    let mss = 1000;
+    run(
+        &folder,
+        r#"
+        duration = "3s"
+        [bottleneck]
+        rate = "10Mbit/s"
+        delay = "10ms"
+        buffer = "1bdp"
+        [[flows]]
+        cc = "cubic"
+        rtt = "40ms"
+        bytes = "100KB"
+        [[flows]]
+        cc = "reno"
+        rtt = "40ms"
+        mss = "1000B"
+        bytes = "20KB"
+        arrivals = { rate = "10/s" }
+        "#,
+    );
+    let capture = fs::read(export_pcap(&folder, None, false).unwrap()).unwrap();
+    let mut rest = &capture[24..];
+    let (mut longest, mut hosts) = (0, std::collections::BTreeSet::new());
+    while let Some((header, after)) = rest.split_first_chunk::<16>() {
+        let size = u32::from_le_bytes(*header[8..].first_chunk().unwrap()) as usize;
+        let (packet, after) = after.split_at(size);
+        rest = after;
+        let source = &packet[26..30];
+        if source[1] < 128 && source[3] >= 3 {
+            hosts.insert(source.to_vec());
+            // The IPv4 header's total length, without 20 bytes of IPv4 and 32 of TCP.
+            longest = longest.max(u16::from_be_bytes([packet[16], packet[17]]) - 52);
+        }
+    }
+    assert!(!hosts.is_empty(), "several flows of the class are active at the same time");
+    assert_eq!(longest, mss);
 }

@@ -1,4 +1,4 @@
-//! Boots of a built kernel. Without one, these tests are skipped.
+//! Tests that boot a built kernel. They are skipped if no kernel is built.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -51,7 +51,7 @@ fn boot(
     kernel.boot(&boot, stop, &mut |_| {})
 }
 
-/// Returns a column of the row of a CSV file that begins with `first`.
+/// Returns the value of a column in the first row of a CSV text whose first cell is `first`.
 fn cell(csv: &str, first: &str, column: &str) -> String {
     let names: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
     let at = names.iter().position(|&name| name == column).unwrap();
@@ -73,7 +73,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
         assert_eq!(runs[0].read(name), runs[1].read(name), "{name}");
     }
     assert_ne!(runs[0].read("check.flows.csv"), runs[2].read("check.flows.csv"));
-    // The links of the boot are removed; the log stays.
+    // The boot has removed its symbolic links, but not the log.
     assert!(!runs[0].0.join("lab").exists() && runs[0].0.join("log").exists());
 }
 
@@ -96,7 +96,7 @@ fn sources_write_what_they_are_told() {
     boot(&kernel, &scratch.0, 1, &|| false).unwrap();
     let end = scratch.read("r.final.csv");
     assert_eq!(cell(&end, "0", "rx_bytes"), "100000");
-    // Units at 1.0, 1.1, ... 1.9 s, and at 2.0, 2.05, ... 2.95 s.
+    // Flow 1 writes units of 1000 bytes at 1.0, 1.1, ... 1.9 s, and at 2.0, 2.05, ... 2.95 s.
     assert_eq!(cell(&end, "1", "app_bytes"), "30000");
     assert_eq!(cell(&end, "1", "rx_bytes"), "30000");
     assert_eq!(cell(&end, "2", "rx_bytes"), "21000");
@@ -163,7 +163,7 @@ fn a_stopped_boot_ends_at_once() {
     let Some(kernel) = kernel_for_test("stopped") else { return };
     let long = SCENARIO.replace("duration 2", "duration 100000");
     let scratch = Scratch::new("stopped", &long);
-    // The guest is at work: the scenario has begun.
+    // Stop the boot when the scenario has begun in the guest.
     let begun = || scratch.0.join("check.flows.csv").exists();
     let error = boot(&kernel, &scratch.0, 1, &begun).unwrap_err();
     assert!(matches!(error, KernelError::Interrupted(_)), "{error}");

@@ -1,9 +1,10 @@
 //! A real Linux kernel as a back end: a User-Mode Linux in virtual time, whose network is set up by
 //! `ip` and `tc`.
 //!
-//! A run becomes a folder with a set-up script and a scenario in the language of the guest's first
-//! program (`adapters/linux/README.md`). The kernel boots on it, and its records become ours. The
-//! same run, seed and kernel give the same bytes.
+//! For a run, the back end writes a folder with a set-up script and a scenario for the guest's
+//! first program; `adapters/linux/README.md` describes the language of this scenario. The kernel
+//! boots on the folder, and its records are converted to ours. The same run, seed and kernel give
+//! the same bytes.
 //!
 //! | file | idea |
 //! | --- | --- |
@@ -50,8 +51,9 @@ use self::network::Network;
 /// The back end's name.
 const NAME: &str = "linux";
 
-/// CPU seconds of a boot with the set-up of a dumbbell, and of a data packet with its ACK on its
-/// way. Measured on the machine of `docs/performance.md`; a packet costs 18 to 31 us.
+/// CPU seconds of a boot that sets up a dumbbell, and CPU seconds per data packet, its ACK
+/// included. Both were measured on the machine of `docs/performance.md`, where a packet took 18 to
+/// 31 us.
 const BOOT_CPU_S: f64 = 0.4;
 const PACKET_CPU_S: f64 = 25e-6;
 
@@ -59,7 +61,7 @@ const PACKET_CPU_S: f64 = 25e-6;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Linux;
 
-/// The kernel of this process: the one that was there when it was first asked for.
+/// Returns the kernel that this process uses. It is looked up only at the first call.
 fn kernel() -> Result<&'static Kernel, LabError> {
     static KERNEL: OnceLock<Result<Kernel, String>> = OnceLock::new();
     let found = KERNEL.get_or_init(|| find_kernel(None).map_err(|error| error.to_string()));
@@ -70,7 +72,7 @@ fn manifest() -> Option<&'static Manifest> {
     kernel().ok().map(|kernel| &kernel.manifest)
 }
 
-/// Version and build of a kernel, such as `6.12.117 (1a2b3c4d)`.
+/// Returns the version of a kernel with the beginning of its hash, such as `6.12.117 (1a2b3c4d)`.
 fn version_of(manifest: &Manifest) -> String {
     let hash: String = manifest.hash.chars().take(8).collect();
     format!("{} ({hash})", manifest.version)
@@ -120,7 +122,7 @@ impl Backend for Linux {
     }
 }
 
-/// Writes the files that the guest reads.
+/// Writes into `folder` the files that the guest reads.
 fn write_files(folder: &Path, run: &Run, network: &Network) -> Result<(), String> {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -134,7 +136,7 @@ fn write_files(folder: &Path, run: &Run, network: &Network) -> Result<(), String
     Ok(())
 }
 
-/// Boots the kernel; returns its CPU seconds, and whether it reached the end of the run.
+/// Boots the kernel. Returns its CPU seconds, and whether it reached the end of the run.
 #[cfg(target_os = "linux")]
 fn boot(
     kernel: &Kernel,
@@ -142,7 +144,7 @@ fn boot(
     task: &Task<'_>,
     watch: &mut dyn FnMut(f64),
 ) -> Result<(f64, bool), String> {
-    /// A guest whose program would never end is ended after a day.
+    /// A guest is killed after a day, in case its program never ends.
     const LIMIT: std::time::Duration = std::time::Duration::from_secs(86_400);
     let cpu = bbrlab_kernel::FreeCpu::take();
     let boot = bbrlab_kernel::Boot {
@@ -207,7 +209,8 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // `BBRLAB_KEEP_GUEST` keeps the folder, to look at what the guest did.
+        // With the environment variable `BBRLAB_KEEP_GUEST`, keep the folder so that a developer
+        // can look at the guest's files.
         if std::env::var_os("BBRLAB_KEEP_GUEST").is_none() {
             let _ = fs::remove_dir_all(&self.0);
         }

@@ -1,4 +1,4 @@
-//! Computes the metrics of a run from the guest's records. Metrics that the kernel does not count
+//! Computes the metrics of a run from the guest's records. Metrics that the kernel does not measure
 //! are `None`.
 
 use std::path::Path;
@@ -31,17 +31,17 @@ pub(super) struct Records {
     digest: Option<String>,
 }
 
-/// The samples of a flow.
+/// The samples of a flow over time.
 #[derive(Clone, Debug, Default)]
 struct Samples {
-    /// Times and bytes that the receiving application has read.
+    /// Pairs of a time in seconds and the bytes that the receiving application had read by then.
     read: Vec<(f64, u64)>,
     srtt_ms: Vec<f64>,
     cwnd: Vec<f64>,
 }
 
 impl Records {
-    /// Reads the records in the folder of a boot.
+    /// Reads the records that the guest has written into the folder of a boot.
     ///
     /// # Errors
     /// If a file cannot be read, or a row is damaged.
@@ -67,13 +67,13 @@ impl Records {
     }
 }
 
-/// The packets that a policer dropped, from `tc -s filter show`.
+/// Returns the number of packets that a policer dropped, from the output of `tc -s filter show`.
 fn dropped(text: &str) -> Option<u64> {
     let rest = text.split("(dropped ").nth(1)?;
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// The hash of the records' bytes: the first 16 digits of their SHA-256.
+/// Returns the first 16 hexadecimal digits of the SHA-256 of the records.
 fn digest(folder: &Path) -> String {
     use std::fmt::Write as _;
     let mut hash = Sha256::new();
@@ -90,7 +90,7 @@ fn digest(folder: &Path) -> String {
     text
 }
 
-/// Returns all results of a run. `version` is that of the kernel.
+/// Returns all results of a run. `version` is the version of the kernel.
 pub(super) fn result(
     run: &Run,
     network: &Network,
@@ -107,7 +107,8 @@ pub(super) fn result(
         let fcts = add_transfers(records, id, source, &mut transfers);
         flows.push(flow(run, network, id, row, &samples[id], &fcts, &times));
     }
-    // The links of the scenario, then the flows' own; the series have only the former.
+    // The summary has the links of the scenario, then those of single flows. The series have only
+    // the former.
     let links: Vec<LinkSummary> =
         network.served.iter().map(|served| link(served, records, &times)).collect();
     let shared = network.served.iter().map(|served| {
@@ -117,7 +118,7 @@ pub(super) fn result(
     let total: f64 = flows.iter().map(|flow| bytes_of(records, flow.id)).sum();
     let first_end = flows.iter().filter_map(|flow: &FlowSummary| flow.stop_s);
     let [all_active, steady] = times.competing(first_end.fold(times.end, f64::min));
-    // The guest samples connections only.
+    // The guest samples only TCP connections.
     let is_sampled = run.classes.iter().all(|class| !class.is_udp);
     let goodput = |from_s: f64, to_s: f64| {
         let bytes: f64 = samples.iter().map(|flow| flow.between(from_s, to_s)).sum();
@@ -166,7 +167,7 @@ pub(super) fn result(
     }
 }
 
-/// The times from which and to which metrics count, in seconds.
+/// The times that bound the spans of the metrics, in seconds.
 struct Times {
     first_start: f64,
     last_start: f64,
@@ -184,13 +185,14 @@ impl Times {
         }
     }
 
-    /// The begin of the steady state, if there is one.
+    /// Returns the start of the steady state; `None` if the run ends before it.
     fn steady(&self) -> Option<f64> {
         let after = if self.end <= 30.0 { 5.0 } else { 10.0 };
         Some(self.last_start + after).filter(|&from| from < self.end)
     }
 
-    /// The time in which all flows are active, up to the first end, and its steady part.
+    /// Returns the span in which all flows are active, and the part of this span in the steady
+    /// state.
     fn competing(&self, first_end: f64) -> [Option<(f64, f64)>; 2] {
         let window =
             |from: Option<f64>| from.filter(|&from| from < first_end).map(|from| (from, first_end));
@@ -199,7 +201,8 @@ impl Times {
 }
 
 impl Samples {
-    /// The bytes read by a time: those of the last sample that is not later.
+    /// Returns the bytes that had been read by a time, according to the last sample at or before
+    /// this time.
     fn by(&self, at_s: f64) -> f64 {
         let place = self.read.partition_point(|&(time, _)| time <= at_s + 1e-9);
         #[expect(clippy::cast_precision_loss, reason = "a run delivers fewer than 2^52 bytes")]
@@ -317,7 +320,7 @@ fn flow(
     let class = &run.classes[of_run.class as usize];
     let start_s = of_run.start.as_secs_f64();
     let stop_s = of_run.stop.map_or(times.end, Time::as_secs_f64);
-    // The active time ends with the last byte of all transfers.
+    // If all transfers are complete, the flow's active time ends with their last byte.
     let wanted = u64::from(class.source.transfers());
     let is_over = wanted > 0 && fcts.ms.len() as u64 == wanted;
     let stop_s = if is_over { fcts.last_end_s.min(stop_s) } else { stop_s };
@@ -416,7 +419,7 @@ fn link(served: &Served, records: &Records, times: &Times) -> LinkSummary {
         return LinkSummary { name, rate_mbps: rate, ..LinkSummary::default() };
     };
     let policed = records.police.get(served.number).copied().flatten();
-    // The root queue of a device counts the policer's drops nowhere.
+    // The counters of the device's root discipline do not include the policer's drops.
     let sent = bytes - at_start.unwrap_or(0).min(bytes);
     let span_s = times.end - times.first_start;
     let lengths = sorted(lengths);
@@ -443,7 +446,7 @@ fn link(served: &Served, records: &Records, times: &Times) -> LinkSummary {
     }
 }
 
-/// The mean rate from the first start to the end, in Mbit/s.
+/// Returns the mean rate of a link in Mbit/s, from the first start of a flow to the end of the run.
 fn mean_rate(rate: &Rate, times: &Times) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "a rate is below 2^52 bit/s")]
     let mbps = |bits: u64| bits as f64 / MEGA;

@@ -1,4 +1,4 @@
-//! The files that the guest reads: the set-up script and the scenario.
+//! Writes the files that the guest reads: the set-up script and the scenario.
 
 use std::fmt::Write as _;
 
@@ -12,24 +12,25 @@ use super::sysctls::tcp_sysctls;
 
 /// The name of the set-up script.
 pub(super) const SETUP: &str = "setup.sh";
-/// The beginning of the names of the guest's records.
+/// The prefix of the names of the guest's records.
 pub(super) const OUT: &str = "res";
 
-/// The period of samples if the scenario asks for none.
+/// The time between two samples if the scenario has no sampling period.
 pub(super) const PERIOD: Span = Span::from_millis(10);
 
-/// The largest fixed socket buffer, as in the reference runs. Linux's default is 212,992 bytes.
+/// The smallest upper bound of socket buffers that is set in the guest, as in the reference runs.
+/// Linux's default is 212,992 bytes.
 const SOCKET_MAX: u64 = 128 << 20;
 
 /// Bytes of the IP and TCP headers of a data packet.
 const HEADERS: u32 = bbrlab_run::headers::DATA;
 
-/// Returns a host's address. Each flow has its own two.
+/// Returns the address of a flow's sending or receiving host.
 fn address(is_sender: bool, id: usize) -> String {
     format!("10.{}.{}.{}", if is_sender { 1 } else { 2 }, id / 250, id % 250 + 1)
 }
 
-/// Returns the set-up script: namespaces, wires, routes, queues.
+/// Returns the set-up script, which creates namespaces, wires, routes and queues.
 #[expect(clippy::too_many_lines, reason = "the script from its first to its last line")]
 pub(super) fn setup(run: &Run, network: &Network) -> String {
     let mut text = "set -e\nexport TC_LIB_DIR=\"$PWD\"\nip -batch - <<E\n".to_owned();
@@ -135,7 +136,7 @@ pub(super) fn setup(run: &Run, network: &Network) -> String {
     text
 }
 
-/// The largest IP packet of a run; at least Ethernet's.
+/// Returns the MTU for a run: the size of its largest IP packet, but at least 1500 bytes.
 fn mtu(run: &Run) -> u32 {
     run.classes.iter().map(|class| class.mss + HEADERS).max().unwrap_or(0).max(1500)
 }
@@ -160,7 +161,8 @@ pub fn kernel_name(cc: Algorithm) -> Option<&'static str> {
     })
 }
 
-/// Returns the file `scenario`: settings of the hosts, flows, and what happens when.
+/// Returns the text of the guest's file `scenario`: settings of the hosts, flows, and commands with
+/// their times.
 pub(super) fn scenario(run: &Run, network: &Network) -> String {
     let period = match run.sample {
         Sample::Every(period) => period,
@@ -178,7 +180,7 @@ pub(super) fn scenario(run: &Run, network: &Network) -> String {
     for line in [
         "net/ipv4/tcp_mem 1000000 1000000 1000000",
         "net/core/netdev_max_backlog 1000000",
-        // The bound of a fixed receive buffer also sets the scale of windows.
+        // The upper bound of receive buffers also determines the window scale.
         &format!("net/core/rmem_max {}", most(run.stack.rcvbuf)),
         &format!("net/core/wmem_max {}", most(run.stack.sndbuf)),
     ] {
@@ -226,7 +228,7 @@ pub(super) fn scenario(run: &Run, network: &Network) -> String {
     text
 }
 
-/// The only wire of a path that loses packets at random.
+/// Returns the wire of a path that loses packets at random; `None` if there is not exactly one.
 pub(super) fn losing(network: &Network, wires: &[usize]) -> Option<usize> {
     let mut all = wires.iter().copied().filter(
         |&wire| matches!(&network.wires[wire].content, Content::Netem(it) if it.has_loss()),
@@ -244,7 +246,7 @@ fn flow_lines(run: &Run, network: &Network, id: usize, start: Time, stop: Option
         network.spaces[ends.receiver],
         seconds(start)
     );
-    // With requests, the receiver connects to the sender.
+    // With requests, the receiver of the data opens the connection to the sender.
     let is_server = matches!(class.source, Source::Requests(_));
     let _ = write!(text, " addr={} unit={}", address(is_server, id), class.mss);
     if class.is_udp {
@@ -356,10 +358,10 @@ pub(super) fn paces(source: &Source, start: Time, end: Time) -> Vec<(Time, Optio
     }
 }
 
-/// The largest number of changes of a source's rate.
+/// The largest number of rate changes of a source that the back end supports.
 pub(super) const PACES_MAX: usize = 100_000;
 
-/// The changes of rates, delays and loss, as commands.
+/// Returns the changes of rates, delays and losses as commands, each with its time.
 pub(super) fn changes(network: &Network) -> Vec<(Time, String)> {
     let mut all = Vec::new();
     for (number, wire) in network.wires.iter().enumerate() {
@@ -390,7 +392,7 @@ fn decimal(value: u64, unit: u64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The guest's memory in MiB, from the data that may wait in its network.
+/// Returns the guest's memory in MiB, enough for the data that may be in its network.
 pub(super) fn memory_mib(run: &Run) -> u32 {
     let fastest = |link: &Link| match &link.rate {
         Rate::Constant(rate) => rate.0,
@@ -399,7 +401,8 @@ pub(super) fn memory_mib(run: &Run) -> u32 {
     };
     let rate = run.links.iter().map(fastest).max().unwrap_or(0);
     let flows = run.flows.len() as u64;
-    // 256 MiB carry 200 Mbit/s with 16 BDP of buffer; a socket's memory is 64 MiB at most.
+    // 256 MiB are enough for 200 Mbit/s with a buffer of 16 BDP. The memory of a socket is at most
+    // 64 MiB.
     if rate <= 200_000_000 && flows <= 16 { 256 } else { 1024 }
 }
 

@@ -1,4 +1,4 @@
-//! Reads the guest's records: tables of comma-separated numbers with a header.
+//! Reads the guest's records, which are tables of comma-separated values with a header.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -57,29 +57,29 @@ impl Table {
         Ok(Self { columns: columns.collect(), rows })
     }
 
-    /// The rows in order.
+    /// Returns the rows in the order of the file.
     pub(super) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         self.rows.iter().map(|cells| Row { table: self, cells })
     }
 }
 
 impl<'a> Row<'a> {
-    /// The text of a cell; empty if the table lacks the column.
+    /// Returns the text of a cell; empty if the table lacks the column.
     pub(super) fn text(&self, column: &str) -> &'a str {
         self.table.columns.get(column).map_or("", |&at| &self.cells[at])
     }
 
-    /// A whole number; `None` if the cell is empty.
+    /// Returns a cell as a whole number; `None` if the cell is empty or not a whole number.
     pub(super) fn count(&self, column: &str) -> Option<u64> {
         self.text(column).parse().ok()
     }
 
-    /// A whole number of 32 bits.
+    /// Returns a cell as a whole number of 32 bits; `None` if it is not such a number.
     pub(super) fn small(&self, column: &str) -> Option<u32> {
         self.text(column).parse().ok()
     }
 
-    /// A number; `None` if the cell is empty.
+    /// Returns a cell as a number; `None` if the cell is empty or not a finite number.
     pub(super) fn number(&self, column: &str) -> Option<f64> {
         self.text(column).parse().ok().filter(|value: &f64| value.is_finite())
     }
