@@ -377,7 +377,7 @@ struct bbrlab_setup {
     uint64_t seed;
     /* bytes per second; 0 for no bound. */
     uint64_t max_pacing_rate;
-    /* The algorithm's parameters that are not at their defaults. All elements have the same size. */
+    /* The algorithm's parameters that are not at their defaults. All elements have one size. */
     const bbrlab_param *params;
     /* How many. */
     uint32_t params_count;

@@ -457,10 +457,30 @@ fn write(path: &Path, text: &str) -> Result<(), KernelError> {
 mod tests {
     use std::fs;
 
-    use super::{UNCHECKED, keep_image, remove_unchecked};
+    use super::{IMAGE, UNCHECKED, image_there, keep_image, remove_unchecked};
     use crate::cache::Kernel;
-    use crate::manifest::Manifest;
+    use crate::manifest::{MANIFEST, Manifest};
+    use crate::recipe::hex;
     use crate::scratch::Scratch;
+
+    /// With the same sources, configuration and patches, only the guest is compiled.
+    #[test]
+    fn a_whole_image_of_another_guest_is_taken() {
+        let scratch = Scratch::new("image");
+        let folder = scratch.path().join("0123456789abcdef");
+        fs::create_dir(&folder).unwrap();
+        for name in IMAGE {
+            fs::write(folder.join(name), name).unwrap();
+        }
+        let files = IMAGE.map(|name| (name.to_owned(), hex(name.as_bytes())));
+        let manifest =
+            Manifest { image: "aa11".to_owned(), files: files.into(), ..Manifest::default() };
+        fs::write(folder.join(MANIFEST), manifest.text()).unwrap();
+        assert_eq!(image_there(scratch.path(), "aa11").unwrap().folder, folder);
+        assert!(image_there(scratch.path(), "bb22").is_none());
+        fs::write(folder.join("linux"), "damaged").unwrap();
+        assert!(image_there(scratch.path(), "aa11").is_none());
+    }
 
     #[test]
     fn an_unchecked_kernel_is_kept_until_one_with_its_image_passes() {

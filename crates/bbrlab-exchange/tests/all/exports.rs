@@ -106,7 +106,9 @@ fn every_table_has_valid_addresses_of_its_own() {
     let scenario = Scenario::parse("many", "many", &text, None, &[]).unwrap();
     for text in [script_text(&scenario).unwrap(), mininet_text(&scenario).unwrap()] {
         let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == '/';
-        let words = text.split(|c| !is_part(c)).filter(|word| word.starts_with("10."));
+        let words = text
+            .split(|c| !is_part(c))
+            .filter(|word| word.starts_with("10.") && word.matches('.').count() == 3);
         let addresses: Vec<&str> = words.collect();
         for address in &addresses {
             let octets = address.split('/').next().unwrap().split('.');
