@@ -29,6 +29,13 @@ Congestion::Packets(uint32_t bytes) const
     return bytes / mss + (bytes % mss > 0 ? 1 : 0);
 }
 
+uint32_t
+Congestion::InFlight() const
+{
+    const uint32_t bytes = m_buffer->BytesInFlight();
+    return Packets(bytes - std::min(bytes, m_sending));
+}
+
 bbrlab_socket
 Congestion::Socket() const
 {
@@ -36,7 +43,7 @@ Congestion::Socket() const
     const SequenceNumber32 una = m_buffer->HeadSequence();
     bbrlab_socket socket{};
     socket.size = sizeof socket;
-    socket.inflight = Packets(m_buffer->BytesInFlight());
+    socket.inflight = InFlight();
     socket.now_ns = Simulator::Now().GetNanoSeconds();
     socket.departure_ns = m_departure.GetNanoSeconds();
     socket.packets_out = next > una ? Packets(next - una) : 0;
@@ -77,7 +84,7 @@ Congestion::OnRx(const TcpHeader& header)
     m_ack.at = Simulator::Now();
     m_ack.number = header.GetAckNumber();
     m_ack.hasEce = flags & TcpHeader::ECE;
-    m_ack.priorInFlight = Packets(m_buffer->BytesInFlight());
+    m_ack.priorInFlight = InFlight();
     m_ack.blocks.clear();
     const auto sack = DynamicCast<const TcpOptionSack>(header.GetOption(TcpOption::SACK));
     if (sack && m_buffer->IsSackEnabled())
@@ -91,12 +98,12 @@ void
 Congestion::OnTx(SequenceNumber32 seq, uint32_t size)
 {
     Begin();
+    // A recovery retransmits while the ACK is processed. In Linux, the algorithm gets the ACK
+    // first.
+    m_sending = size;
     CloseAck();
     const bool isRetransmission = seq < m_tcb->m_highTxMark.Get();
-    // ns-3 counts the segment already.
-    const uint32_t inFlight = m_buffer->BytesInFlight();
     bbrlab_socket socket = Socket();
-    socket.inflight = Packets(inFlight - std::min(inFlight, size));
     socket.departure_ns = 0;
     if (m_isDry && !isRetransmission)
     {
@@ -119,13 +126,14 @@ Congestion::OnTx(SequenceNumber32 seq, uint32_t size)
         // After an idle time, the algorithm may change its pacing rate.
         Apply();
     }
+    m_sending = 0;
     // The socket has started its pacing timer with the rate before this event, and counts the
     // segment in its sequence numbers after it.
     if (m_tcb->m_pacing)
     {
         m_departure = Simulator::Now() + m_tcb->m_pacingRate.Get().CalculateBytesTxTime(size);
     }
-    socket.inflight = Packets(inFlight);
+    socket.inflight = InFlight();
     socket.packets_out = Packets(std::max(seq + size, m_tcb->m_highTxMark.Get()) -
                                  m_buffer->HeadSequence());
     socket.snd_nxt = std::max(seq + size, m_tcb->m_highTxMark.Get()).GetValue();
@@ -139,7 +147,7 @@ bool
 Congestion::IsDry() const
 {
     return m_buffer->SizeFromSequence(m_tcb->m_highTxMark) < m_tcb->m_segmentSize &&
-           Packets(m_buffer->BytesInFlight()) < m_answer.cwnd && !m_scoreboard.HasUnrepaired();
+           InFlight() < m_answer.cwnd && !m_scoreboard.HasUnrepaired();
 }
 
 void
