@@ -1,6 +1,6 @@
-//! The module for ns-3, built for each installation found: its own tests, and the first packets of
-//! a flow compared with those of the simulator under the profile `ns3`, which then differ only by
-//! the network and the socket.
+//! The module for ns-3, built for each installation found. Its own tests run, and the first packets
+//! of a flow are compared with those of the simulator. Under the profile `ns3`, these can differ
+//! only by the network and the socket.
 //!
 //! Installations are `/usr` (Debian's `libns3-dev`) and the folders in `BBRLAB_NS3_FOLDERS`, with
 //! colons between them. Without any, the tests print that they are skipped. With `BBRLAB_NS3=1`
@@ -75,7 +75,7 @@ fn build(installation: &str, number: usize) -> Built {
 
 /// Returns the first transmission of each segment in ns-3.
 fn of_ns3(folder: &Path, tcp: &str) -> Vec<Departure> {
-    let arguments = "10Mbps 10 30 1448 2000000 6 2 1448 3000 40Mbps 1";
+    let arguments = "10Mbps 10 176 1448 2000000 6 2 1448 3000 40Mbps 1";
     let mut run = Command::new(folder.join("one-flow"));
     // The phase with which BBR's gain cycle begins is random.
     run.env("NS_ATTRIBUTE_DEFAULT", "bbrlab::Bbr1::CycleRand=1");
@@ -105,7 +105,7 @@ fn ours(cc: &str) -> Vec<Departure> {
          min_rtt_renew = false, policer = true, probertt_app_limited = true, quantum = \"tso\", \
          rto_resets_full_bw = true, seed_bw = false }}\n\
          cubic = {{ hystart = true, wmax_on_rto = false }}\n\
-         [bottleneck]\nrate = \"10Mbit/s\"\ndelay = \"10ms\"\nbuffer = \"30pkt\"\n\
+         [bottleneck]\nrate = \"10Mbit/s\"\ndelay = \"10ms\"\nbuffer = \"176pkt\"\n\
          device_queue = \"none\"\n[access]\nrate = \"40Mbit/s\"\ndelay = \"1ms\"\n\
          [[flows]]\ncc = \"{cc}\"\n"
     );
@@ -157,9 +157,10 @@ fn the_module_sends_what_the_simulator_sends() {
             write!(found, "{}", compare(cc, &of_ns3(folder, tcp), &ours(cc))).unwrap();
         }
         println!("{release}\n{found}");
-        // CUBIC: the first recovery. ns-3's PRR multiplies 32-bit numbers, and the product of the
-        // bytes delivered and ssthresh exceeds them (`tcp-prr-recovery.cc`, `DoRecovery`).
         expect![[r#"
+            bbr1: all 1000
+            bbr3: all 1000
+            cubic: all 1000
         "#]]
         .assert_eq(&found);
     }
