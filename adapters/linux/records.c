@@ -57,9 +57,15 @@ FILE *create(const char *suffix)
 	return file;
 }
 
-static void finish(FILE *file)
+void finish(FILE *file)
 {
-	if (file && (ferror(file) | fclose(file)))
+	int has_failed;
+
+	if (!file)
+		return;
+	/* An error of an earlier write is known only until the file is closed. */
+	has_failed = ferror(file);
+	if (fclose(file) || has_failed)
 		die("write the records");
 }
 
@@ -233,20 +239,25 @@ void sample(int64_t at)
 
 /* ---- transfers and messages ---- */
 
-void record_transfer(int i, int64_t bytes, int64_t begin, int64_t end)
+/*
+ * Writes the row of a flow's transfer, with the values of its socket. Nothing else may write a part
+ * of a row: rows of other flows come before and after it.
+ */
+void record_transfer(int i)
 {
-	fprintf(transfers_csv, "%d,%lld,%lld,%.6f,%.6f,", i, (long long)flows[i].transfers,
-		(long long)bytes, (double)begin / 1e9, (double)(end - begin) / 1e9);
-}
-
-/* Completes the row of a transfer. */
-void record_socket(int i)
-{
+	struct flow *f = &flows[i];
 	struct tcpinfo info;
 
-	get_info(flows[i].sfd, &info);
-	fprintf(transfers_csv, "%u,%u,%u,%u,%u,%u\n", info.total_retrans, info.data_segs_out,
+	get_info(f->sfd, &info);
+	fprintf(transfers_csv, "%d,%lld,%lld,%.6f,", i, (long long)f->transfers,
+		(long long)f->transfer_bytes, (double)f->transfer_begin / 1e9);
+	if (f->transfer_end >= 0) {
+		fprintf(transfers_csv, "%.6f", (double)(f->transfer_end - f->transfer_begin) / 1e9);
+		f->transfers++;
+	}
+	fprintf(transfers_csv, ",%u,%u,%u,%u,%u,%u\n", info.total_retrans, info.data_segs_out,
 		info.snd_cwnd, info.rtt, info.min_rtt, info.ca_state);
+	f->transfer_bytes = 0;
 }
 
 /* Keeps the record of a socket that is about to be closed. */
@@ -318,8 +329,12 @@ void record_end(void)
 	      "start_s,stop_s,done_s,transfers,app_bytes,datagrams_sent,datagrams_read,"
 	      "datagrams_late,datagrams_again\n",
 	      file);
-	for (int i = 0; i < n_flows; i++)
+	for (int i = 0; i < n_flows; i++) {
+		/* The end came, or the application stopped, in the transfer or the gap after it. */
+		if (flows[i].transfer_bytes)
+			record_transfer(i);
 		put_final(file, i);
+	}
 	read_queues();
 	for (int k = 0; k < n_queues; k++) {
 		const struct qdisc_stats *stats = &queues[k].stats;

@@ -1,4 +1,5 @@
-//! `bbrlab compare --on`: a scenario, or random ones, on the simulator and on a real kernel.
+//! `bbrlab compare --on`: compares the results of a scenario, or of random scenarios, on the
+//! simulator and on a real kernel.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,13 +21,14 @@ use crate::output::{Output, Stopped, Verdict};
 use crate::run;
 use crate::validate_linux::{figure, verdict};
 
-/// Seeds of a random scenario on either back end, unless `--seeds` is given.
+/// Number of seeds of a random scenario on each back end, unless `--seeds` is given.
 const RANDOM_SEEDS: u64 = 3;
 
-/// Seconds of a random scenario.
+/// Duration of a random scenario in simulated seconds.
 const RANDOM_S: u64 = 10;
 
-/// Packets that the comparison takes on, as `run` does.
+/// The estimated work, in data packets, above which a comparison is an error. It equals the default
+/// of `run --limit`.
 const LIMIT: u64 = 10_000_000_000;
 
 pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
@@ -63,7 +65,7 @@ fn running(args: &CompareArgs, out: Option<PathBuf>) -> Running {
     }
 }
 
-/// Runs a scenario on both back ends; returns the folders of the results.
+/// Runs a scenario on both back ends, and returns the folders of the results.
 fn run_both(
     args: &CompareArgs,
     named: &Named,
@@ -132,7 +134,8 @@ fn one(
     Ok(())
 }
 
-/// Draws the kernel's run over ours, if the scenario has a single run.
+/// Draws the kernel's run over the simulator's, if the scenario has a single run. Returns the
+/// files.
 fn overlay(folders: &[PathBuf]) -> Result<Vec<PathBuf>, LabError> {
     if folders.iter().any(|folder| read_results(folder).is_ok_and(|it| it.runs.len() > 1)) {
         return Ok(Vec::new());
@@ -217,7 +220,7 @@ fn document(
     })
 }
 
-/// Draws scenarios, compares them, and makes those that differ smaller.
+/// Compares the back ends on random scenarios, and simplifies each scenario whose results differ.
 fn random(
     args: &CompareArgs,
     count: u64,
@@ -281,7 +284,8 @@ fn random(
     output.text(&format!("{agree} of {count} random scenarios of seed {seed} agree\n"))
 }
 
-/// Writes a scenario's file, runs it on both back ends and compares them.
+/// Writes a scenario's file, runs the scenario on both back ends and compares the results. Returns
+/// the metric that differs most, or `None` if the results agree.
 fn differs(
     args: &CompareArgs,
     drawn: &RandomScenario,
@@ -317,7 +321,8 @@ fn copy(args: &CompareArgs) -> CompareArgs {
     }
 }
 
-/// Leaves out parts of a scenario as long as it still differs. Returns its file and the rest.
+/// Leaves out parts of a scenario as long as its results still differ. Returns the file of the
+/// smallest scenario, this scenario and the metric that differs most.
 fn shrink(
     args: &CompareArgs,
     mut smallest: RandomScenario,

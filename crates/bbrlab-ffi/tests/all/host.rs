@@ -17,7 +17,7 @@ const PACKETS: u32 = 400;
 const RTT_MS: u64 = 20;
 const LOST: u32 = 250;
 
-/// The events of `host.c` in Rust.
+/// Passes the events of `host.c` to the Rust code, and returns the lines that `host.c` must print.
 fn in_rust(algorithm: Algorithm) -> String {
     let mut cc = algorithm.build(&Vec::new()).unwrap();
     let mut draw = Seeded::new(7);
