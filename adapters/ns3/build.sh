@@ -99,8 +99,11 @@ libraries() {
         [ ! -e "$prefix-$name.so" ] || printf '%s ' "$prefix-$name.so"
     done
 }
+# In one piece: most of the time goes into ns-3's headers.
 # shellcheck disable=SC2086
-"$cxx" $flags -shared "$here"/model/*.cc "$here"/helper/*.cc -o "$out/libbbrlab-ns3.so" \
+for source in "$here"/model/*.cc "$here"/helper/*.cc; do
+    echo "#include \"$source\""
+done | "$cxx" $flags -shared -o "$out/libbbrlab-ns3.so" -x c++ - -x none \
     "$library" $(libraries internet network core) -Wl,--exclude-libs,ALL -Wl,-rpath,"$folder" -lpthread -ldl -lm
 echo "$out/libbbrlab-ns3.so"
 [ $programs = yes ] || exit 0

@@ -139,6 +139,9 @@ class Congestion : public ns3::TcpCongestionOps
     /// The connection's values as the library wants them.
     bbrlab_socket Socket() const;
 
+    /// Packets in flight without the segment that is being sent, which ns-3 counts already.
+    uint32_t InFlight() const;
+
     /// Rounds up to packets.
     uint32_t Packets(uint32_t bytes) const;
 
@@ -176,6 +179,7 @@ class Congestion : public ns3::TcpCongestionOps
     ns3::Time m_departure; ///< When pacing lets the next packet go.
     uint32_t m_srtt_us{0}; ///< Times 8.
     uint32_t m_minRtt_us{0};
+    uint32_t m_sending{0}; ///< Size of the segment that is being sent.
     bool m_isDry{true};
     bool m_isTimedOut{false}; ///< Whether the timeout was reported before ns-3 announced it.
 

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The events of a connection, from the hooks of ns-3's congestion control and from the socket's
-// traces, in the order in which Linux reports them.
+// The events of a connection, from the socket's traces, in the order in which Linux reports them.
 //
 // An ACK arrives at the trace `Rx`. ns-3 then updates its scoreboard, changes its state and calls
 // hooks. The first of them opens the ACK: what it delivered and what is lost is reported. The last,
 // CongControl or IncreaseWindow, closes it. Some duplicate ACKs call neither; the next event closes
 // these.
 #include "bbrlab-congestion.h"
-#include "bbrlab-types.h"
 
-#include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/tcp-header.h"
 #include "ns3/tcp-option-sack.h"
@@ -29,6 +26,13 @@ Congestion::Packets(uint32_t bytes) const
     return bytes / mss + (bytes % mss > 0 ? 1 : 0);
 }
 
+uint32_t
+Congestion::InFlight() const
+{
+    const uint32_t bytes = m_buffer->BytesInFlight();
+    return Packets(bytes - std::min(bytes, m_sending));
+}
+
 bbrlab_socket
 Congestion::Socket() const
 {
@@ -36,7 +40,7 @@ Congestion::Socket() const
     const SequenceNumber32 una = m_buffer->HeadSequence();
     bbrlab_socket socket{};
     socket.size = sizeof socket;
-    socket.inflight = Packets(m_buffer->BytesInFlight());
+    socket.inflight = InFlight();
     socket.now_ns = Simulator::Now().GetNanoSeconds();
     socket.departure_ns = m_departure.GetNanoSeconds();
     socket.packets_out = next > una ? Packets(next - una) : 0;
@@ -77,7 +81,7 @@ Congestion::OnRx(const TcpHeader& header)
     m_ack.at = Simulator::Now();
     m_ack.number = header.GetAckNumber();
     m_ack.hasEce = flags & TcpHeader::ECE;
-    m_ack.priorInFlight = Packets(m_buffer->BytesInFlight());
+    m_ack.priorInFlight = InFlight();
     m_ack.blocks.clear();
     const auto sack = DynamicCast<const TcpOptionSack>(header.GetOption(TcpOption::SACK));
     if (sack && m_buffer->IsSackEnabled())
@@ -91,12 +95,12 @@ void
 Congestion::OnTx(SequenceNumber32 seq, uint32_t size)
 {
     Begin();
+    // A recovery retransmits while the ACK is processed. In Linux, the algorithm gets the ACK
+    // first.
+    m_sending = size;
     CloseAck();
     const bool isRetransmission = seq < m_tcb->m_highTxMark.Get();
-    // ns-3 counts the segment already.
-    const uint32_t inFlight = m_buffer->BytesInFlight();
     bbrlab_socket socket = Socket();
-    socket.inflight = Packets(inFlight - std::min(inFlight, size));
     socket.departure_ns = 0;
     if (m_isDry && !isRetransmission)
     {
@@ -119,13 +123,14 @@ Congestion::OnTx(SequenceNumber32 seq, uint32_t size)
         // After an idle time, the algorithm may change its pacing rate.
         Apply();
     }
+    m_sending = 0;
     // The socket has started its pacing timer with the rate before this event, and counts the
     // segment in its sequence numbers after it.
     if (m_tcb->m_pacing)
     {
         m_departure = Simulator::Now() + m_tcb->m_pacingRate.Get().CalculateBytesTxTime(size);
     }
-    socket.inflight = Packets(inFlight);
+    socket.inflight = InFlight();
     socket.packets_out = Packets(std::max(seq + size, m_tcb->m_highTxMark.Get()) -
                                  m_buffer->HeadSequence());
     socket.snd_nxt = std::max(seq + size, m_tcb->m_highTxMark.Get()).GetValue();
@@ -139,7 +144,7 @@ bool
 Congestion::IsDry() const
 {
     return m_buffer->SizeFromSequence(m_tcb->m_highTxMark) < m_tcb->m_segmentSize &&
-           Packets(m_buffer->BytesInFlight()) < m_answer.cwnd && !m_scoreboard.HasUnrepaired();
+           InFlight() < m_answer.cwnd && !m_scoreboard.HasUnrepaired();
 }
 
 void
@@ -310,174 +315,6 @@ Congestion::Event(uint32_t event, uint32_t value)
 {
     const bbrlab_socket socket = Socket();
     Check(bbrlab_cc_event(m_cc, &socket, event, value));
-}
-
-void
-Congestion::TimeOut()
-{
-    CloseAck();
-    m_scoreboard.MarkAll(m_lost);
-    ReportLost();
-    Event(BBRLAB_EVENT_TIMEOUT);
-    Check(bbrlab_cc_answer(m_cc, &m_answer));
-}
-
-uint32_t
-Congestion::GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t bytesInFlight)
-{
-    if (!m_cc)
-    {
-        return tcb->m_ssThresh;
-    }
-    if (tcb->m_congState != TcpSocketState::CA_RECOVERY || m_ack.stage == Ack::NONE)
-    {
-        // Marks or a timeout, which ns-3 announces after this call. A timeout has just marked
-        // everything lost.
-        const bool isInAck = m_ack.stage != Ack::NONE && m_ack.at == Simulator::Now();
-        const bool isMarks = isInAck && m_ack.hasEce &&
-                             tcb->m_ecnState == TcpSocketState::ECN_ECE_RCVD &&
-                             m_buffer->BytesInFlight() == bytesInFlight;
-        if (isMarks)
-        {
-            OpenAck();
-            Event(BBRLAB_EVENT_CWR_ENTERED);
-        }
-        else
-        {
-            TimeOut();
-            m_isTimedOut = true;
-        }
-    }
-    Check(bbrlab_cc_answer(m_cc, &m_answer));
-    if (HasCongControl())
-    {
-        return tcb->m_cWnd;
-    }
-    const uint32_t mss = tcb->m_segmentSize;
-    return std::min(m_answer.ssthresh, std::numeric_limits<uint32_t>::max() / mss) * mss;
-}
-
-void
-Congestion::CongestionStateSet(Ptr<TcpSocketState> tcb,
-                               const TcpSocketState::TcpCongState_t newState)
-{
-    if (!m_cc)
-    {
-        // The connection is established. The library's control is made with the first data,
-        // because ns-3 negotiates ECN after this call.
-        m_established = Simulator::Now();
-        FindSocket();
-        return;
-    }
-    switch (newState)
-    {
-    case TcpSocketState::CA_DISORDER:
-        OpenAck();
-        Event(BBRLAB_EVENT_DISORDER_ENTERED);
-        break;
-    case TcpSocketState::CA_RECOVERY:
-        OpenAck();
-        m_scoreboard.MarkHead(m_lost);
-        ReportLost();
-        Event(BBRLAB_EVENT_RECOVERY_ENTERED);
-        break;
-    case TcpSocketState::CA_LOSS:
-        if (!m_isTimedOut)
-        {
-            TimeOut();
-        }
-        m_isTimedOut = false;
-        break;
-    case TcpSocketState::CA_OPEN:
-        OpenAck();
-        Event(BBRLAB_EVENT_LEFT);
-        break;
-    default:
-        break;
-    }
-}
-
-void
-Congestion::OnCongState(TcpSocketState::TcpCongState_t from, TcpSocketState::TcpCongState_t to)
-{
-    // ns-3 announces all changes but this one to the congestion control.
-    if (m_cc && from == TcpSocketState::CA_CWR && to == TcpSocketState::CA_OPEN)
-    {
-        OpenAck();
-        Event(BBRLAB_EVENT_LEFT);
-    }
-}
-
-void
-Congestion::PktsAcked(Ptr<TcpSocketState> tcb, uint32_t segmentsAcked, const Time& rtt)
-{
-    OpenAck();
-}
-
-void
-Congestion::IncreaseWindow(Ptr<TcpSocketState> tcb, uint32_t segmentsAcked)
-{
-    if (!HasCongControl())
-    {
-        CloseAck();
-    }
-}
-
-void
-Congestion::CongControl(Ptr<TcpSocketState> tcb,
-                        const TcpRateOps::TcpRateConnection& rc,
-                        const TcpRateOps::TcpRateSample& rs)
-{
-    CloseAck();
-}
-
-void
-Congestion::CwndEvent(Ptr<TcpSocketState> tcb, const TcpSocketState::TcpCAEvent_t event)
-{
-    if (tcb->m_ecnMode != TcpSocketState::DctcpEcn)
-    {
-        return;
-    }
-    switch (event)
-    {
-    case TcpSocketState::CA_EVENT_ECN_IS_CE:
-        EchoChange(true);
-        tcb->m_ecnState = TcpSocketState::ECN_CE_RCVD;
-        break;
-    case TcpSocketState::CA_EVENT_ECN_NO_CE:
-        EchoChange(false);
-        if (tcb->m_ecnState == TcpSocketState::ECN_CE_RCVD ||
-            tcb->m_ecnState == TcpSocketState::ECN_SENDING_ECE)
-        {
-            tcb->m_ecnState = TcpSocketState::ECN_IDLE;
-        }
-        break;
-    case TcpSocketState::CA_EVENT_DELAYED_ACK:
-        m_isAckDelayed = true;
-        break;
-    case TcpSocketState::CA_EVENT_NON_DELAYED_ACK:
-        m_isAckDelayed = false;
-        break;
-    default:
-        break;
-    }
-}
-
-void
-Congestion::EchoChange(bool isMarked)
-{
-    const SequenceNumber32 next = m_tcb->m_rxBuffer->NextRxSequence();
-    if (m_isMarked != isMarked && m_isAckDelayed && m_hasPriorNext)
-    {
-        // What came before is acknowledged with its own mark.
-        const uint8_t flags = m_isMarked ? TcpHeader::ACK | TcpHeader::ECE : TcpHeader::ACK;
-        m_tcb->m_rxBuffer->SetNextRxSequence(m_priorNext);
-        m_tcb->m_sendEmptyPacketCallback(flags);
-        m_tcb->m_rxBuffer->SetNextRxSequence(next);
-    }
-    m_hasPriorNext = true;
-    m_priorNext = next;
-    m_isMarked = isMarked;
 }
 
 } // namespace bbrlab

@@ -41,7 +41,7 @@ Congestion::Record()
     row.cwnd = m_answer.cwnd;
     // 2147483647 at first: none.
     row.ssthresh = m_answer.ssthresh < 2147483647 ? static_cast<int64_t>(m_answer.ssthresh) : -1;
-    row.inflight = Packets(m_buffer->BytesInFlight());
+    row.inflight = InFlight();
     if (m_answer.is_paced)
     {
         row.pacing_bps = m_tcb->m_pacingRate.Get().GetBitRate();
