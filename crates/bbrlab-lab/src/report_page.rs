@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bbrlab_report::{
     DRAWN_BYTES_MAX, PageFile, PageScript, PageSection, RunToDraw, Subject, TrustLine, count,
-    drawn_json, page, point_text, run_picture, sweep_pictures, trust, trust_elsewhere,
+    drawn_json, page, run_picture, sweep_pictures, trust, trust_elsewhere, value_text,
 };
 use bbrlab_run::{RunSummary, RunsDocument, SIMULATOR, Sample};
 
@@ -18,7 +18,7 @@ use crate::picture_files::{
 };
 use crate::run_folder::{
     IMPORT_JSON, QUEUE_PARQUET, RUN_JSON, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SUMMARY_PARQUET,
-    SWEEP_JSON, damaged, read_kept, sha256,
+    SWEEP_JSON, damaged, read_kept, run_folder_name, sha256,
 };
 use crate::scenario_files::read_kept_scenario;
 
@@ -50,7 +50,7 @@ pub fn write_report(
             };
             let runs = match results.kind {
                 Kind::Run => vec![results.path.clone()],
-                Kind::Sweep => runs_drawn(&results.path),
+                Kind::Sweep => runs_drawn(&results.path, &document),
             };
             found.push((results, document, runs));
         }
@@ -143,10 +143,16 @@ fn to_draw<'a>(files: &'a RunFiles, label: &'a str) -> RunToDraw<'a> {
 
 /// Returns the name of a run among the runs of a page.
 fn label(run: &RunSummary, title: Option<&str>) -> String {
-    let point = (!run.point.is_empty()).then(|| point_text(&run.point));
+    let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+    let is_unique =
+        |key: &str| run.point.keys().filter(|other| last(other) == last(key)).count() == 1;
+    let words = |(key, value): (&String, &serde_json::Value)| {
+        let key = if is_unique(key) { last(key) } else { key.clone() };
+        format!("{key} {}", value_text(value))
+    };
+    let point = run.point.iter().map(words);
     let seed = (!run.is_measured()).then(|| format!("seed {}", run.seed));
-    let parts = [title.map(str::to_owned), point, seed];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    title.map(str::to_owned).into_iter().chain(point).chain(seed).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the lines about the validation of the results in a folder.
@@ -254,21 +260,11 @@ fn described_import(folder: &Path) -> Result<(String, String), LabError> {
     Ok((String::from_utf8_lossy(&text).into_owned(), command))
 }
 
-/// Returns the folders of the drawn runs of a sweep, sorted by seed, then by name.
-fn runs_drawn(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let seed_of = |path: &PathBuf| {
-        let name =
-            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        name.split('_').find_map(|part| part.strip_prefix("seed")?.parse::<u64>().ok())
-    };
-    let mut runs: Vec<(Option<u64>, PathBuf)> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.join(SERIES_PARQUET).exists())
-        .map(|path| (seed_of(&path), path))
-        .collect();
-    runs.sort();
-    runs.truncate(RUNS_DRAWN);
-    runs.into_iter().map(|(_, path)| path).collect()
+/// Returns the folders of the drawn runs of a sweep: its runs with a series, sorted by seed, then
+/// in the order of the sweep.
+fn runs_drawn(folder: &Path, document: &RunsDocument) -> Vec<PathBuf> {
+    let mut runs: Vec<&RunSummary> = document.runs.iter().collect();
+    runs.sort_by_key(|run| run.seed);
+    let folders = runs.into_iter().map(|run| folder.join(run_folder_name(run)));
+    folders.filter(|run| run.join(SERIES_PARQUET).exists()).take(RUNS_DRAWN).collect()
 }

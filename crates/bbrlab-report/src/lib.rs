@@ -60,8 +60,8 @@ pub use student_t::{Interval, interval, t_975};
 pub use swept_key::value_text;
 pub use table::{
     Align, ComparisonLook, Table, TableFormat, Tables, WIDTH, chosen_sweep_tables, compare_table,
-    compared_tables, group_table, paired_table, point_text, published_table, published_tables,
-    run_html, run_table, run_tables, split_unit, sweep_html, sweep_table,
+    compared_tables, group_table, paired_table, published_table, published_tables, run_html,
+    run_table, run_tables, split_unit, sweep_html, sweep_table,
 };
 pub use table::{PrintedAs, PublishedCell, PublishedRow};
 pub use trust::{Evidence, Subject, TrustLine, trust, trust_elsewhere};

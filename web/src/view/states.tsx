@@ -8,7 +8,7 @@ import { bands, valueAt } from "../state/series";
 import { AXIS_WIDTH, RIGHT, shownTimes } from "./chart";
 import { drawSoon, forget } from "./frame";
 import { flowColumn, flowLabel } from "./panels";
-import { STATE_ORDER, theme } from "./theme";
+import { STATE_ORDER, lineColor, theme } from "./theme";
 
 const ROW = 14;
 const ROWS_MAX = 10;
@@ -62,9 +62,17 @@ export function States({ setup }: { setup: Drawn }) {
           ctx.fillStyle = colors.states[name] ?? colors.otherState;
           ctx.fillRect(left, y + 1, Math.max(0.75, right - left), ROW - 3);
         }
-        ctx.fillStyle = colors.faint;
-        ctx.textAlign = "right";
-        ctx.fillText(`${flow.id}`, AXIS_WIDTH - 6, y + ROW / 2);
+        if (flow.label === undefined) {
+          ctx.fillStyle = colors.faint;
+          ctx.textAlign = "right";
+          ctx.fillText(`${flow.id}`, AXIS_WIDTH - 6, y + ROW / 2);
+        } else {
+          // A flow with a name has the colour of its curves.
+          ctx.fillStyle = lineColor(colors, flow.id, setup.started.value?.flows.length ?? 1);
+          ctx.beginPath();
+          ctx.arc(AXIS_WIDTH - 11, y + ROW / 2 - 0.5, 4, 0, 2 * Math.PI);
+          ctx.fill();
+        }
         const total = [...shares.values()].reduce((sum, share) => sum + share, 0);
         sentences.push(`${flowLabel(setup, flow.id)}: ${[...shares].map(([name, share]) => `${name} ${Math.round((share / total) * 100)} %`).join(", ")}`);
       });

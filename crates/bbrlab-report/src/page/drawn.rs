@@ -130,7 +130,7 @@ enum Kept {
 /// The rows of a flow or a link.
 struct Rows<'a> {
     times: Vec<f64>,
-    rows: Vec<usize>,
+    places: Vec<usize>,
     bins: Option<Bins<'a>>,
 }
 
@@ -151,7 +151,7 @@ impl<'a> Rows<'a> {
     ) -> Self {
         if rows.len() <= points {
             let times = rows.iter().map(|&row| all[row]).collect();
-            return Self { times, rows, bins: None };
+            return Self { times, places: rows, bins: None };
         }
         let count = (points / 2).max(1);
         let (last, bins) = (number(count as u64 - 1), number(count as u64));
@@ -170,18 +170,18 @@ impl<'a> Rows<'a> {
             bounds.push((begin, place));
             times.extend([(bin + 0.25) * width, (bin + 0.75) * width]);
         }
-        Self { times, rows, bins: Some(Bins { bounds, weight }) }
+        Self { times, places: rows, bins: Some(Bins { bounds, weight }) }
     }
 
     /// Returns the column with this value in each row.
     fn column(&self, kept: Kept, finest: f64, value: impl Fn(usize) -> Option<f64>) -> Steps {
         let Some(Bins { bounds, weight }) = &self.bins else {
-            let values: Vec<_> = self.rows.iter().map(|&row| value(row)).collect();
+            let values: Vec<_> = self.places.iter().map(|&row| value(row)).collect();
             return Steps::of(&values, finest);
         };
         let mut values = Vec::with_capacity(bounds.len() * 2);
         for &(begin, end) in bounds {
-            let known = self.rows[begin..end].iter().filter_map(|&row| value(row));
+            let known = self.places[begin..end].iter().filter_map(|&row| value(row));
             let [first, second] = match kept {
                 Kept::Mean => mean(known),
                 Kept::Extremes => extremes(known),
@@ -352,7 +352,10 @@ pub struct RunToDraw<'a> {
 }
 
 /// Returns a run as JSON of at most `bytes_max` bytes: with [`POINTS_MAX`] rows per flow and link
-/// if they fit, and else with as many as fit, but at least [`POINTS_MIN`].
+/// if they fit, and else with as many as fit, but at least 60.
+///
+/// # Panics
+/// Never, because the JSON has numbers and strings only.
 #[must_use]
 pub fn drawn_json(run: RunToDraw<'_>, bytes_max: usize) -> String {
     let mut points = POINTS_MAX;

@@ -17,7 +17,7 @@ pub use layout::{Align, Table, WIDTH};
 pub use published::{
     PrintedAs, PublishedCell, PublishedRow, published_table, published_tables, split_unit,
 };
-pub use run::{point_text, run_html, run_table, run_tables};
+pub use run::{run_html, run_table, run_tables};
 pub use sweep::{chosen_sweep_tables, sweep_html, sweep_table};
 pub use tables::Tables;
 

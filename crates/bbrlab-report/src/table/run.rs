@@ -137,8 +137,7 @@ fn lasting(run: &RunSummary) -> usize {
 }
 
 /// Returns the swept keys of a point with their values, in one line.
-#[must_use]
-pub fn point_text(point: &bbrlab_run::SweepPoint) -> String {
+pub(crate) fn point_text(point: &bbrlab_run::SweepPoint) -> String {
     let pairs: Vec<String> =
         point.iter().map(|(key, value)| format!("{key} = {}", value_text(value))).collect();
     pairs.join(", ")

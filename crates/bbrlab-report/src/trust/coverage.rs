@@ -70,7 +70,7 @@ impl Coverage {
             })
         };
         let words = |(name, unit, own, _): (&str, &str, Option<Range>, Range)| {
-            format!("{name} of {} {unit}", own.map_or_else(String::new, |own| own.words()))
+            format!("{name} of {} {unit}", own.map_or_else(String::new, Range::words))
         };
         quantities.into_iter().filter(beyond).map(words).collect()
     }
