@@ -53,8 +53,9 @@ struct flow {
 	int lfd, sfd, rfd;
 	int has_started, is_deaf, waits, is_over;
 
-	/* bytes: read in all and of this connection; that the application wants sent and has sent */
-	int64_t rx, rx_now, want, sent;
+	/* bytes: read in all and of this connection; that the application wants sent and has sent;
+	 * left of its present call of send() */
+	int64_t rx, rx_now, want, sent, call;
 	int64_t due, read_due; /* ns since t = 0 */
 	int64_t connected, done, transfer_begin;
 	int64_t transfers;
