@@ -7,7 +7,7 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `refusals.rs` | what the kernel or the translation cannot do |
+//! | `refusals/` | what the kernel or the translation cannot do |
 //! | `network.rs` | the run's network as namespaces and wires |
 //! | `impair.rs` | loss and delays between queues |
 //! | `tc.rs` | the words of `tc` |
@@ -99,7 +99,8 @@ impl Backend for Linux {
         let (cpu_s, is_complete) = boot(kernel, scratch.path(), task, watch)?;
         let records = records::Records::read(scratch.path(), &network)?;
         let version = version_of(&kernel.manifest);
-        let result = records::result(task.run, &network, &records, &version, cpu_s);
+        let end = (cpu_s, is_complete);
+        let result = records::result(task.run, &network, &records, &version, end);
         Ok(Executed { result, cpu_s, is_complete })
     }
 
