@@ -222,7 +222,7 @@ fn remove_leftovers(folder: &Path) {
 /// pass its check.
 fn image_there(folder: &Path, image: &str) -> Option<Kernel> {
     let unchecked = Kernel::open(&folder.join(".unchecked")).ok();
-    let all = kernels_in(folder).unwrap_or_default();
+    let all = kernels_in(folder).whole;
     let mut all = all.into_iter().chain(unchecked);
     all.find(|kernel| {
         let is_whole = |name: &str| {

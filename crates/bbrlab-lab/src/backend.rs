@@ -108,6 +108,14 @@ pub fn check_backend(scenario: &Scenario, on: &dyn Backend) -> Result<(), LabErr
     Err(LabError::Usage(format!("{}: {}", scenario.name(), all.join("\n"))))
 }
 
+/// Returns an error if a back end is not installed, before other work is done.
+///
+/// # Errors
+/// If the back end needs something that is not there, such as a kernel.
+pub fn check_installed(on: &dyn Backend) -> Result<(), LabError> {
+    if on.can_do_all() { Ok(()) } else { on.cpu_s(&Estimate::default()).map(drop) }
+}
+
 /// Number of refusals after which no further points are checked.
 const REFUSALS_MAX: usize = 20;
 

@@ -60,6 +60,12 @@ impl Records {
             digest: Some(digest(folder)),
         })
     }
+
+    /// The time of the last sample; 0 if there is none.
+    fn last_sample_s(&self) -> f64 {
+        let times = |table: &Table| table.rows().filter_map(|row| row.number("t")).last();
+        [&self.flows, &self.queues].into_iter().filter_map(times).fold(0.0, f64::max)
+    }
 }
 
 /// The packets that a policer dropped, from `tc -s filter show`.
@@ -85,15 +91,17 @@ fn digest(folder: &Path) -> String {
     text
 }
 
-/// Returns all results of a run. `version` is that of the kernel.
+/// Returns all results of a run. `version` is that of the kernel. A run that was interrupted ends
+/// with its last sample.
 pub(super) fn result(
     run: &Run,
     network: &Network,
     records: &Records,
     version: &str,
-    cpu_s: f64,
+    (cpu_s, is_complete): (f64, bool),
 ) -> RunResult {
-    let times = Times::of(run);
+    let end = if is_complete { run.duration.as_secs_f64() } else { records.last_sample_s() };
+    let times = Times::of(run, end);
     let samples = samples(run, records, &times);
     let mut transfers = Transfers::default();
     let mut flows = Vec::new();
@@ -135,7 +143,7 @@ pub(super) fn result(
         point: run.point.clone(),
         point_values: run.point_values.clone(),
         seed: run.seed,
-        sim_s: run.duration.as_secs_f64(),
+        sim_s: times.end,
         cpu_s: Some(cpu_s),
         digest: records.digest.clone(),
         goodput_mbps: (active_s > 0.0).then(|| total * BITS / MEGA / active_s),
@@ -168,9 +176,8 @@ struct Times {
 }
 
 impl Times {
-    fn of(run: &Run) -> Self {
+    fn of(run: &Run, end: f64) -> Self {
         let starts = run.flows.iter().map(|flow| flow.start.as_secs_f64());
-        let end = run.duration.as_secs_f64();
         Self {
             first_start: starts.clone().fold(f64::INFINITY, f64::min).min(end),
             last_start: starts.fold(0.0, f64::max),
