@@ -58,6 +58,8 @@ struct flow {
 	int64_t rx, rx_now, want, sent, call;
 	int64_t due, read_due; /* ns since t = 0 */
 	int64_t connected, done, transfer_begin;
+	/* mode train: when the last transfer was read; its row is written before the socket closes */
+	int64_t transfer_end;
 	int64_t transfers;
 	/* mode pace: bits/s, -1 = unlimited; what is to pass from pace_from to the next unit */
 	int64_t rate, pace_from;
@@ -160,7 +162,6 @@ void record_end(void);
 void close_records(void);
 FILE *create(const char *suffix);
 void record_transfer(int i, int64_t bytes, int64_t begin, int64_t end);
-void record_socket(int i);
 void keep_socket(int i);
 void record_message(int i, int64_t number, const struct message *message, int64_t read);
 

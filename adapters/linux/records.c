@@ -233,17 +233,17 @@ void sample(int64_t at)
 
 /* ---- transfers and messages ---- */
 
+/* Writes the row of a transfer with the sender's record of this time. A transfer that has not ended
+ * has the end -1. */
 void record_transfer(int i, int64_t bytes, int64_t begin, int64_t end)
-{
-	fprintf(transfers_csv, "%d,%lld,%lld,%.6f,%.6f,", i, (long long)flows[i].transfers,
-		(long long)bytes, (double)begin / 1e9, (double)(end - begin) / 1e9);
-}
-
-/* Completes the row of a transfer. */
-void record_socket(int i)
 {
 	struct tcpinfo info;
 
+	fprintf(transfers_csv, "%d,%lld,%lld,%.6f,", i, (long long)flows[i].transfers,
+		(long long)bytes, (double)begin / 1e9);
+	if (end >= 0)
+		fprintf(transfers_csv, "%.6f", (double)(end - begin) / 1e9);
+	fputc(',', transfers_csv);
 	get_info(flows[i].sfd, &info);
 	fprintf(transfers_csv, "%u,%u,%u,%u,%u,%u\n", info.total_retrans, info.data_segs_out,
 		info.snd_cwnd, info.rtt, info.min_rtt, info.ca_state);
@@ -318,8 +318,14 @@ void record_end(void)
 	      "start_s,stop_s,done_s,transfers,app_bytes,datagrams_sent,datagrams_read,"
 	      "datagrams_late,datagrams_again\n",
 	      file);
-	for (int i = 0; i < n_flows; i++)
+	for (int i = 0; i < n_flows; i++) {
+		const struct flow *f = &flows[i];
+
 		put_final(file, i);
+		if (f->mode == TRAIN && f->sfd >= 0)
+			record_transfer(i, f->size, f->transfer_begin,
+					f->waits ? f->transfer_end : -1);
+	}
 	read_queues();
 	for (int k = 0; k < n_queues; k++) {
 		const struct qdisc_stats *stats = &queues[k].stats;

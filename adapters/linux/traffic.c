@@ -330,14 +330,14 @@ static int end_transfer(int i)
 
 	if (f->mode == REQUESTS)
 		bytes = f->responses[f->transfers].bytes;
-	record_transfer(i, bytes, f->transfer_begin, at);
 	f->done = at;
 	if (f->mode == TRAIN) {
 		f->waits = 1;
+		f->transfer_end = at;
 		set_due(i, at + f->gap);
 		return 1;
 	}
-	record_socket(i);
+	record_transfer(i, bytes, f->transfer_begin, at);
 	f->transfers++;
 	if (f->mode == REQUESTS && (size_t)f->transfers < f->n_responses && !f->is_over) {
 		set_due(i, at + f->responses[f->transfers - 1].think);
@@ -377,7 +377,7 @@ static void next_of_train(int i)
 {
 	struct flow *f = &flows[i];
 
-	record_socket(i);
+	record_transfer(i, f->size, f->transfer_begin, f->transfer_end);
 	if (f->transfers + 1 == f->count)
 		keep_socket(i);
 	close(f->sfd);

@@ -74,10 +74,10 @@ pub struct Kernels {
     pub damaged: Vec<(PathBuf, KernelError)>,
 }
 
-/// Returns the built kernels. If `BBRLAB_KERNEL` names a kernel in another folder, it is among them.
+/// Returns the built kernels, and the kernel in another folder that `BBRLAB_KERNEL` names.
 ///
 /// # Errors
-/// If there is no folder for kernels, or `BBRLAB_KERNEL` names a folder that is no kernel.
+/// If there is no folder for kernels, or `BBRLAB_KERNEL` names a folder without a kernel.
 pub fn kernels() -> Result<Kernels, KernelError> {
     let mut all = kernels_in(&kernels_folder()?);
     if let Some(name) = named().filter(|name| name.contains('/')) {

@@ -28,7 +28,7 @@ impl BoundedMetric {
         }
     }
 
-    /// Returns the bound in words.
+    /// Returns the bound as text.
     #[must_use]
     pub const fn bound(self) -> &'static str {
         match self {

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use bbrlab_link::Rate;
 use bbrlab_run::{
-    Cwnd, Delays, Fct, Field as _, FlowGroup, FlowSummary, GroupFct, LimitedBy, LinkSummary,
-    QueuePackets, Rtt, Run, RunResult, RunSummary, Source, Srtt, TransferRow, Transfers, jain,
-    mean, percentile, variance,
+    Cwnd, Delays, Fct, Field as _, FlowClass, FlowGroup, FlowSummary, GroupFct, Hop, LimitedBy,
+    LinkSummary, QueuePackets, Rtt, Run, RunResult, RunSummary, Source, Srtt, TransferRow,
+    Transfers, jain, mean, percentile, variance,
 };
 use bbrlab_units::Time;
 use sha2::{Digest as _, Sha256};
@@ -38,6 +38,8 @@ struct Samples {
     read: Vec<(f64, u64)>,
     srtt_ms: Vec<f64>,
     cwnd: Vec<f64>,
+    /// The first sample in which all bytes of a single transfer are acknowledged.
+    acknowledged_s: Option<f64>,
 }
 
 impl Records {
@@ -219,7 +221,14 @@ fn samples(run: &Run, records: &Records, times: &Times) -> Vec<Samples> {
         let place = usize::try_from(flow).unwrap_or(usize::MAX);
         let Some(samples) = all.get_mut(place) else { continue };
         samples.read.push((time_s, row.count("rx_bytes").unwrap_or(0)));
+        if let Source::Bytes(bytes) = run.classes[run.flows[place].class as usize].source
+            && row.count("bytes_acked").is_some_and(|acked| acked >= bytes.0)
+        {
+            samples.acknowledged_s.get_or_insert(time_s);
+        }
         let stop = run.flows[place].stop.map_or(times.end, Time::as_secs_f64);
+        // The guest goes on sampling the socket of a flow that is over.
+        let stop = samples.acknowledged_s.map_or(stop, |over_s| over_s.min(stop));
         if time_s > stop {
             continue;
         }
@@ -229,6 +238,16 @@ fn samples(run: &Run, records: &Records, times: &Times) -> Vec<Samples> {
         samples.cwnd.extend(row.number("cwnd"));
     }
     all
+}
+
+/// The delay of a flow's return path without queues, in seconds. An ACK takes this time.
+fn return_delay_s(run: &Run, class: &FlowClass) -> f64 {
+    let delay = |hop: &Hop| match *hop {
+        Hop::Delay(delay) => delay,
+        Hop::Link(number) => run.links[number as usize].delay,
+        Hop::Private(number) => class.private_links[number as usize].delay,
+    };
+    class.reverse.iter().map(|hop| delay(hop).as_secs_f64()).sum()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a run delivers fewer than 2^52 bytes")]
@@ -311,10 +330,16 @@ fn flow(
     let class = &run.classes[of_run.class as usize];
     let start_s = of_run.start.as_secs_f64();
     let stop_s = of_run.stop.map_or(times.end, Time::as_secs_f64);
-    // The active time ends with the last byte of all transfers.
+    // The active time ends when the last byte of all transfers is acknowledged.
     let wanted = u64::from(class.source.transfers());
     let is_over = wanted > 0 && fcts.ms.len() as u64 == wanted;
-    let stop_s = if is_over { fcts.last_end_s.min(stop_s) } else { stop_s };
+    let over_s = if is_over {
+        Some(fcts.last_end_s + return_delay_s(run, class))
+    } else {
+        samples.acknowledged_s.filter(|_| matches!(class.source, Source::Bytes(_)))
+    };
+    let stop_s = over_s.map_or(stop_s, |over_s| over_s.min(stop_s));
+    let is_over = over_s.is_some();
     let active_s = stop_s - start_s;
     #[expect(clippy::cast_precision_loss, reason = "a run delivers fewer than 2^52 bytes")]
     let bytes = row.count("rx_bytes").unwrap_or(0) as f64;
