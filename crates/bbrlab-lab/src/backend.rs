@@ -86,11 +86,20 @@ impl Refusal {
 /// # Errors
 /// If the back end does not support some point of the scenario.
 pub fn check_backend(scenario: &Scenario, on: &dyn Backend) -> Result<(), LabError> {
+    check_points(scenario, on, 0..scenario.points())
+}
+
+/// Like [`check_backend`], for some points of the scenario.
+pub(crate) fn check_points(
+    scenario: &Scenario,
+    on: &dyn Backend,
+    points: impl IntoIterator<Item = u64>,
+) -> Result<(), LabError> {
     if on.can_do_all() {
         return Ok(());
     }
     let mut all: Vec<String> = Vec::new();
-    for point in 0..scenario.points() {
+    for point in points {
         let run = scenario.run(point * scenario.repeat());
         for refusal in on.refusals(&run) {
             let text = refusal.text(&run, on);
